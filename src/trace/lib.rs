@@ -1,0 +1,34 @@
+//! The trace format: NDJSON, one record a line, written and read.
+//!
+//! ```
+//! use rocshim_trace::{parse_line, Record};
+//! let line = r#"{"type":"gap","tid":7,"t":10,"dur":5,"lost":3,"reason":"ring_full"}"#;
+//! let Record::Gap(gap) = parse_line(line.as_bytes()).unwrap() else { panic!("not a gap") };
+//! assert_eq!(gap.lost, 3);
+//! ```
+//!
+//! Floors, lowest first: `hex` (64-bit values as strings), `record` (every record type, its fields and units), `solver`
+//! (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
+//!
+//! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
+//! handles and pointers are hex strings; names are defined once, before their first use, and referred to by id;
+//! `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same thread; an unknown type
+//! or key must not stop a reader.
+
+mod encode;
+mod hex;
+mod line;
+mod record;
+mod solver;
+
+pub use encode::{write_launch, write_record};
+pub use hex::Hex;
+pub use line::{LineError, parse_line};
+pub use record::*;
+pub use solver::solver_name;
+
+/// The format number that this crate writes; raised when the meaning of a field changes.
+pub const FORMAT: u32 = 1;
+
+/// The JSON Schema of one line of format 1.
+pub const SCHEMA: &str = include_str!("format-1.schema.json");

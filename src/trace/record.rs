@@ -1,0 +1,433 @@
+//! Every record type of the trace, with its fields and their units.
+
+use crate::Hex;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One line of a trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Record {
+    /// First line of every file: the process, the clock, the recorder.
+    Header(Header),
+    /// A ROCm library found in the process.
+    Library(Library),
+    /// A hooked function: how it is seen and which file it is bound to.
+    Hook(Hook),
+    /// Device code that was registered or loaded.
+    CodeObject(CodeObject),
+    /// A kernel, defined before its first launch.
+    Kernel(Kernel),
+    /// A kernel launch, whichever API made it.
+    Launch(Launch),
+    /// A matrix product of a BLAS library.
+    Gemm(Gemm),
+    /// A convolution call of MIOpen: search, run, or immediate mode.
+    Conv(Conv),
+    /// A module being loaded or unloaded.
+    Load(Load),
+    /// Events that were lost, at their place.
+    Gap(Gap),
+    /// A call that had not returned when the process died.
+    InFlight(InFlight),
+    /// Last line of a whole file: totals.
+    Footer(Footer),
+    /// A type that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The process and how it was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The format number, [`crate::FORMAT`].
+    pub format: u32,
+    /// The version of rocshim that wrote the file.
+    pub rocshim: String,
+    /// Process id, as the process itself sees it.
+    pub pid: u32,
+    /// Parent process id when recording began.
+    pub ppid: u32,
+    /// Start time of the process in clock ticks since boot (field 22 of /proc/PID/stat): tells a reused pid.
+    pub start_ticks: u64,
+    /// The executable.
+    pub exe: String,
+    /// The command line.
+    pub argv: Vec<String>,
+    /// The environment variables that steer ROCm, ggml, PyTorch and rocshim; no others are recorded.
+    pub env: BTreeMap<String, String>,
+    /// The host's name.
+    pub host: String,
+    /// `tsc` (invariant time-stamp counter) or `clock_gettime` (fallback).
+    pub clock: String,
+    /// Ticks of that clock in a second.
+    pub tick_hz: u64,
+    /// What time 0 of the trace is, in nanoseconds since 1970 as a decimal string.
+    pub epoch: String,
+    /// The folder of the ring files; it exists as long as they hold events that are not in this file.
+    pub rings: String,
+    /// Why the trace is not where `ROCSHIM_OUT` asked for it, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A ROCm library in the process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Library {
+    /// Referred to by `hook.library` and `code_object.library`.
+    pub id: u32,
+    /// Its file.
+    pub path: String,
+    /// Its soname, where the file could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soname: Option<String>,
+    /// Its GNU build id in hex, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+}
+
+/// A hooked function. Written for every row of the table at the start, and again when its state changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hook {
+    /// Referred to by `hook` of the events.
+    pub id: u16,
+    /// The function's symbol, as exported.
+    pub name: String,
+    /// Its ROCm library, without version: `libamdhip64.so`.
+    pub of: String,
+    /// The way in: `preload`.
+    pub door: String,
+    /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found).
+    pub state: String,
+    /// The [`Library`] that holds the real function, once bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<u32>,
+    /// Why it is unbound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Device code: a fat binary inside a library, a module file, or an image in memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CodeObject {
+    /// Referred to by `kernel.code_object` and `load.code_object`.
+    pub id: u32,
+    /// `fat_binary` (registered by a library or program), `file` (hipModuleLoad), `memory` (hipModuleLoadData).
+    pub source: String,
+    /// The file that holds it: the registering library, or the module's file. Absent for `memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Fat binary: its number among those of that file, in order of registration, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordinal: Option<u32>,
+    /// Fat binary: where it starts in that file, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// `elf`, `bundle`, `compressed_bundle`, or `opaque`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Length of the image in bytes, where its format tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// XXH3-128 of those bytes, for an image that was loaded from memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xxh3: Option<String>,
+    /// The GPU targets it carries: `gfx1100`, `gfx90a:sramecc+:xnack-`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
+}
+
+/// A kernel of a code object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Referred to by `launch.kernel`.
+    pub id: u32,
+    /// The symbol, as the program or the compiler named it.
+    pub name: String,
+    /// The name as people write it, where the symbol is a mangled C++ one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demangled: Option<String>,
+    /// The [`CodeObject`] it comes from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_object: Option<u32>,
+}
+
+/// What every event has: who, where in the call tree, when, and how it ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Linux thread id.
+    pub tid: u32,
+    /// The call's number in its thread, from 1, in the order in which calls were entered.
+    pub id: u64,
+    /// The enclosing hooked call of the same thread. Its own line comes later: lines of one thread are in the order in
+    /// which calls returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u64>,
+    /// When the call was entered, ns since the epoch.
+    pub t: u64,
+    /// How long the program's own call took, ns.
+    pub dur: u64,
+    /// The [`Hook`] that saw it.
+    pub hook: u16,
+    /// What the call returned; absent for success (0).
+    #[serde(default, skip_serializing_if = "is_success")]
+    pub status: i32,
+    /// The call was left by a C++ exception, not by a return.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwound: bool,
+}
+
+fn is_success(status: &i32) -> bool {
+    *status == 0
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// The [`Kernel`]; absent when the handle was never seen being made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<u32>,
+    /// The handle or host stub, where the kernel is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Hex>,
+    /// The grid in blocks (x, y, z), whichever unit the API takes: work-items are divided by the block, rounded up.
+    pub grid: [u32; 3],
+    /// The block in work-items (x, y, z).
+    pub block: [u32; 3],
+    /// The grid in work-items as it was passed, for the APIs that take it so (`hipExtModuleLaunchKernel`, `hipHcc…`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<[u32; 3]>,
+    /// Dynamic LDS in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lds: u64,
+    /// The stream; absent for the default one (NULL).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+    /// The start and stop events of the Ext forms, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<[Hex; 2]>,
+    /// The flags argument, where the API has one and it is not 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flags: u64,
+}
+
+/// One matrix of a [`Gemm`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// Where it lies (for the batched form: the array of pointers).
+    pub ptr: Hex,
+    /// Element type: `f16_r`, `bf16_r`, `f32_r`, … or the number where it is unknown.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// Leading dimension, in elements.
+    pub ld: i64,
+    /// Elements from one batch to the next; strided batched form only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<i64>,
+}
+
+/// A matrix product: D = alpha * op(A) * op(B) + beta * C.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gemm {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `plain`, `batched` or `strided_batched`.
+    pub form: String,
+    /// The library handle.
+    pub handle: Hex,
+    /// op(A): `N`, `T` or `C`.
+    pub trans_a: String,
+    /// op(B).
+    pub trans_b: String,
+    /// Rows of D.
+    pub m: i64,
+    /// Columns of D.
+    pub n: i64,
+    /// The inner dimension.
+    pub k: i64,
+    /// Number of products; 1 for the plain form.
+    pub batch: i64,
+    /// A, as passed.
+    pub a: Matrix,
+    /// B, as passed.
+    pub b: Matrix,
+    /// C, as passed.
+    pub c: Matrix,
+    /// D, as passed.
+    pub d: Matrix,
+    /// Where alpha lies (host or device, by the handle's pointer mode; never read).
+    pub alpha: Hex,
+    /// Where beta lies.
+    pub beta: Hex,
+    /// The type in which it is computed.
+    pub compute: String,
+    /// `standard` or `solution_index`, or the number.
+    pub algo: String,
+    /// The solution index that was asked for (meaningful with `solution_index`).
+    pub solution: i32,
+    /// The flags argument.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flags: u64,
+}
+
+/// A tensor of a convolution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tensor {
+    /// Element type: `f32`, `f16`, `bf16`, … or the number.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// Lengths, outermost first (n, c, h, w).
+    pub dims: Vec<i32>,
+    /// Strides in elements, in the same order.
+    pub strides: Vec<i32>,
+}
+
+/// What MIOpen offered for a convolution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConvResult {
+    /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number.
+    pub algorithm: String,
+    /// Measured or estimated time, ms, as MIOpen gave it.
+    pub time_ms: f32,
+    /// Workspace it needs, bytes.
+    pub workspace: u64,
+    /// The solver id; immediate mode only (the search returns none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution_id: Option<u64>,
+    /// The solver's name by the id table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
+}
+
+/// A convolution call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conv {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `find`, `run`, `get_solution`, `compile_solution` or `immediate`.
+    pub action: String,
+    /// `forward`, `backward_data` or `backward_weights`.
+    pub direction: String,
+    /// The input (or its gradient).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Tensor>,
+    /// The filter (or its gradient).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub w: Option<Tensor>,
+    /// The output (or its gradient).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<Tensor>,
+    /// Padding for each spatial dimension.
+    pub pads: Vec<i32>,
+    /// Stride for each spatial dimension.
+    pub strides: Vec<i32>,
+    /// Dilation for each spatial dimension.
+    pub dilations: Vec<i32>,
+    /// Group count.
+    pub groups: i32,
+    /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
+    pub mode: String,
+    /// The algorithm asked for, in `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// The solver id, in immediate mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution_id: Option<u64>,
+    /// The solver's name by the id table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
+    /// `find` with `exhaustiveSearch` set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exhaustive: bool,
+    /// Workspace given to the call, bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workspace: u64,
+    /// How many results MIOpen returned.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub returned: u64,
+    /// The first of them (at most 8).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ConvResult>,
+}
+
+/// A module load or unload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `load` or `unload`.
+    pub action: String,
+    /// The module handle; absent where the load failed.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub module: Hex,
+    /// The [`CodeObject`] that was loaded, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_object: Option<u32>,
+}
+
+/// Lost events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The thread that lost them.
+    pub tid: u32,
+    /// When the first was lost, ns since the epoch.
+    pub t: u64,
+    /// From the first lost to the last, ns.
+    pub dur: u64,
+    /// How many.
+    pub lost: u64,
+    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`.
+    pub reason: String,
+}
+
+/// A call in flight when the process died.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InFlight {
+    /// The event as far as it had come (its `dur` is 0 and it has no status).
+    pub event: Box<Record>,
+}
+
+/// A thread's account: `produced` = `written` + `lost`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadTotals {
+    /// Linux thread id.
+    pub tid: u32,
+    /// Events that the thread's calls made.
+    pub produced: u64,
+    /// Events in the trace.
+    pub written: u64,
+    /// Events counted in gaps.
+    pub lost: u64,
+}
+
+/// The end of the trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Footer {
+    /// When it was written, ns since the epoch.
+    pub t: u64,
+    /// `exit` (the process ended in order) or `recovered` (it died; the rest was read from the ring files).
+    pub end: String,
+    /// One entry for each thread that recorded.
+    pub threads: Vec<ThreadTotals>,
+    /// Calls seen by each hook id, written or lost apart.
+    pub calls: BTreeMap<u16, u64>,
+    /// Calls that came after recording had ended (exit handlers, dying threads); they are not in the trace.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late: u64,
+    /// How far the clock ran from the system's real-time clock since the header, in parts per million.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_ppm: Option<f64>,
+    /// CPU time that the collector thread used, ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub collector_ns: u64,
+}
