@@ -30,7 +30,9 @@ pub enum Record {
     Gap(Gap),
     /// A call that had not returned when the process died.
     InFlight(InFlight),
-    /// Last line of a whole file: totals.
+    /// A thread's account, written when it has ended or at the end of the trace.
+    Thread(Thread),
+    /// Last line of a whole file.
     Footer(Footer),
     /// A type that this version does not know.
     #[serde(other)]
@@ -399,14 +401,14 @@ pub struct InFlight {
 
 /// A thread's account: `produced` = `written` + `lost`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ThreadTotals {
+pub struct Thread {
     /// Linux thread id.
     pub tid: u32,
-    /// Events that the thread's calls made.
+    /// Calls that the thread made through hooks and that had returned.
     pub produced: u64,
-    /// Events in the trace.
+    /// Events of this thread in the trace.
     pub written: u64,
-    /// Events counted in gaps.
+    /// Events counted in its gaps.
     pub lost: u64,
 }
 
@@ -417,9 +419,9 @@ pub struct Footer {
     pub t: u64,
     /// `exit` (the process ended in order) or `recovered` (it died; the rest was read from the ring files).
     pub end: String,
-    /// One entry for each thread that recorded.
-    pub threads: Vec<ThreadTotals>,
-    /// Calls seen by each hook id, written or lost apart.
+    /// Calls of the hooks that make no event of their own (registrations, look-ups), by hook id; unknown where `end` is
+    /// `recovered`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<u16, u64>,
     /// Calls that came after recording had ended (exit handlers, dying threads); they are not in the trace.
     #[serde(default, skip_serializing_if = "is_zero")]
