@@ -1,0 +1,144 @@
+//! The stamp of every event: the invariant time-stamp counter, or `clock_gettime` where the machine has none.
+#![allow(unsafe_code)] // one C call and one instruction, both without preconditions
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+const UNKNOWN: u8 = 0;
+const TSC: u8 = 1;
+const SYSTEM: u8 = 2;
+/// Which clock stamps are read from; found out once, by whoever asks first.
+static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// A raw stamp, in ticks of [`Clock::tick_hz`].
+#[inline(always)]
+pub fn now() -> u64 {
+    // Relaxed: every thread that finds out comes to the same answer.
+    if SOURCE.load(Relaxed) == TSC { tsc() } else { slow_now() }
+}
+
+#[inline(always)]
+fn tsc() -> u64 {
+    // SAFETY: rdtsc exists on every x86-64 processor and reads no memory.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+#[cold]
+#[inline(never)]
+fn slow_now() -> u64 {
+    if SOURCE.load(Relaxed) == UNKNOWN {
+        SOURCE.store(if has_invariant_tsc() { TSC } else { SYSTEM }, Relaxed);
+        return now();
+    }
+    monotonic_ns()
+}
+
+/// True when the stamps are time-stamp counter ticks; else they are nanoseconds of `CLOCK_MONOTONIC_RAW`.
+pub fn is_tsc() -> bool {
+    now();
+    SOURCE.load(Relaxed) == TSC
+}
+
+/// CPUID leaf 0x8000_0007, EDX bit 8: the counter runs at one rate in every power state.
+fn has_invariant_tsc() -> bool {
+    use core::arch::x86_64::__cpuid;
+    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+}
+
+fn monotonic_ns() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC_RAW)
+}
+
+/// Nanoseconds since 1970.
+pub fn unix_ns() -> u64 {
+    read_clock(libc::CLOCK_REALTIME)
+}
+
+/// CPU time of the calling thread, ns.
+pub fn thread_cpu_ns() -> u64 {
+    read_clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn read_clock(which: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer; these clocks exist on every Linux that ROCm runs on.
+    unsafe { libc::clock_gettime(which, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// How stamps become times: nanoseconds since the moment of `start`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The stamp that is time 0.
+    pub start: u64,
+    /// What that moment is in nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// Ticks in a second.
+    pub tick_hz: u64,
+}
+
+impl Clock {
+    /// Nanoseconds from time 0 to `stamp`; 0 for a stamp before it.
+    pub fn ns(&self, stamp: u64) -> u64 {
+        self.duration_ns(stamp.saturating_sub(self.start))
+    }
+
+    /// Ticks as nanoseconds.
+    pub fn duration_ns(&self, ticks: u64) -> u64 {
+        (ticks as u128 * 1_000_000_000 / self.tick_hz.max(1) as u128) as u64
+    }
+}
+
+/// Two clocks read at one moment: a stamp and nanoseconds since 1970.
+pub fn anchor() -> (u64, u64) {
+    // The tightest of a few tries: a switch to another thread between the two reads would shift the epoch.
+    let read = || {
+        let before = now();
+        let unix = unix_ns();
+        let after = now();
+        (after - before, before + (after - before) / 2, unix)
+    };
+    let (_, stamp, unix) = (0..5).map(|_| read()).min_by_key(|(width, ..)| *width).unwrap_or_else(read);
+    (stamp, unix)
+}
+
+/// Measures the tick rate against the system's clock for `span` (20 ms give a few parts per million).
+pub fn measure_hz(span: Duration) -> u64 {
+    if !is_tsc() {
+        return 1_000_000_000;
+    }
+    let read = || {
+        let before = now();
+        let ns = monotonic_ns();
+        (before + (now() - before) / 2, ns)
+    };
+    let began = Instant::now();
+    let (ticks, ns) = read();
+    while began.elapsed() < span {
+        std::thread::sleep(span.saturating_sub(began.elapsed()));
+    }
+    let (ticks_end, ns_end) = read();
+    ((ticks_end - ticks) as u128 * 1_000_000_000 / (ns_end - ns).max(1) as u128) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_become_nanoseconds_without_overflow() {
+        let clock = Clock { start: 1_000, unix_ns: 0, tick_hz: 2_500_000_000 };
+        assert_eq!(clock.ns(1_000), 0);
+        assert_eq!(clock.ns(3_500), 1_000);
+        assert_eq!(clock.ns(500), 0, "a stamp before time 0");
+        let year = 365 * 86_400 * 2_500_000_000u64;
+        assert_eq!(clock.duration_ns(year), 365 * 86_400 * 1_000_000_000);
+    }
+
+    #[test]
+    fn the_measured_rate_agrees_with_a_second_measurement() {
+        let (first, second) = (measure_hz(Duration::from_millis(30)), measure_hz(Duration::from_millis(30)));
+        let ratio = first as f64 / second as f64;
+        assert!((0.999..1.001).contains(&ratio), "{first} Hz and {second} Hz");
+    }
+}

@@ -1,0 +1,93 @@
+//! The reading end of a ring: events out, slots back, positions noted for the commit.
+#![allow(unsafe_code)] // copies published slots out of the mapping
+
+use crate::ring::{Ring, SLOT_BYTES};
+use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, slots_of};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// The reading end of a ring, live or dead.
+pub struct Consumer {
+    ring: Arc<Ring>,
+    tail: u64,
+    written: u64,
+}
+
+impl Consumer {
+    /// Reads a live ring from its beginning.
+    pub fn new(ring: Arc<Ring>) -> Consumer {
+        Consumer { ring, tail: 0, written: 0 }
+    }
+
+    /// Reads a dead ring from where the last commit ended.
+    pub fn after_commit(ring: Arc<Ring>, epoch: u64) -> Consumer {
+        let side = (epoch & 1) as usize;
+        let (page, slots) = (ring.page(), ring.slots());
+        let head = page.head.load(Relaxed);
+        // A foreign file may hold anything: never more than the ring has slots.
+        let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
+        let written = page.written[side].load(Relaxed);
+        Consumer { ring, tail, written }
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
+    /// How far the ring is written now: what lies before it may be read.
+    pub fn head(&self) -> u64 {
+        // Acquire: the slots before it were published with it.
+        self.ring.page().head.load(Acquire)
+    }
+
+    /// Events handed out since the ring's beginning, gaps not counted.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
+    pub fn read(&mut self, head: u64, mut each: impl FnMut(&Event)) -> bool {
+        let mut words = [0; MAX_WORDS];
+        while self.tail < head {
+            self.copy_slot(self.tail, &mut words[..SLOT_WORDS]);
+            let slots = slots_of(words[0]).filter(|slots| self.tail + *slots as u64 <= head);
+            let Some(slots) = slots else { return self.skip(head) };
+            for i in 1..slots {
+                self.copy_slot(self.tail + i as u64, &mut words[i * SLOT_WORDS..(i + 1) * SLOT_WORDS]);
+            }
+            let Some(event) = Event::from_words(&words) else { return self.skip(head) };
+            each(&event);
+            self.tail += slots as u64;
+            self.written += (event.kind != Kind::Gap) as u64;
+        }
+        true
+    }
+
+    fn skip(&mut self, head: u64) -> bool {
+        self.tail = head;
+        false
+    }
+
+    fn copy_slot(&self, index: u64, to: &mut [u64]) {
+        let first = self.ring.first_slot();
+        let from = first.wrapping_add((index & (self.ring.slots() - 1)) as usize * SLOT_BYTES).cast::<u64>();
+        // SAFETY: `from` is a slot of the mapping (masked) that was published before `head` was read and that the
+        // producer does not write before `release`; `to` is one slot long.
+        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), SLOT_WORDS.min(to.len())) };
+    }
+
+    /// Notes in the ring how far it is written out, for the commit after `epoch`.
+    pub fn prepare_commit(&self, epoch: u64) {
+        let side = (epoch.wrapping_add(1) & 1) as usize;
+        // Relaxed: read only together with the epoch, which is stored with release.
+        self.ring.page().committed[side].store(self.tail, Relaxed);
+        self.ring.page().written[side].store(self.written, Relaxed);
+    }
+
+    /// Gives what was read back to the producer.
+    pub fn release(&self) {
+        // Release: after the slots were copied.
+        self.ring.page().tail.store(self.tail, Release);
+    }
+}

@@ -1,0 +1,154 @@
+//! What is told once and referred to by number: the process, hooks, libraries, device code, kernels.
+//!
+//! A definition's number is its place in the log, from 0; ids in the trace are these numbers, so that whoever reads the
+//! log again (after a crash) gives the same ids.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Text that is borrowed on the way in and on the way out.
+pub type Text<'a> = Cow<'a, str>;
+
+/// A definition with who told it, and when.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame<'a> {
+    /// From when on it holds.
+    pub stamp: u64,
+    /// What is told.
+    #[serde(borrow)]
+    pub definition: Definition<'a>,
+}
+
+/// What is told.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub enum Definition<'a> {
+    /// The process; always the first.
+    Process(#[serde(borrow)] Process<'a>),
+    /// How stamps become times, once measured.
+    Clock {
+        /// The stamp that is time 0.
+        start: u64,
+        /// That moment, ns since 1970.
+        unix_ns: u64,
+        /// Ticks in a second.
+        tick_hz: u64,
+    },
+    /// The hook table, in order: (symbol, library).
+    Hooks(#[serde(borrow)] Vec<(Text<'a>, Text<'a>)>),
+    /// A ROCm library in the process.
+    Library {
+        /// Its file.
+        #[serde(borrow)]
+        path: Text<'a>,
+    },
+    /// A hook found its real function (or did not).
+    Bound {
+        /// Row of the hook table.
+        hook: u16,
+        /// The file that holds it; `None`: not found.
+        #[serde(borrow)]
+        path: Option<Text<'a>>,
+    },
+    /// `__hipRegisterFatBinary`.
+    FatBinary {
+        /// What it returned.
+        handle: u64,
+        /// The file it lies in.
+        #[serde(borrow)]
+        path: Text<'a>,
+        /// Where in that file, bytes.
+        offset: u64,
+        /// Which of that file's fat binaries, from 0.
+        ordinal: u32,
+    },
+    /// `__hipRegisterFunction`.
+    HostFunction {
+        /// The fat binary's handle.
+        handle: u64,
+        /// The host stub.
+        stub: u64,
+        /// The kernel's symbol.
+        #[serde(borrow)]
+        name: Text<'a>,
+    },
+    /// `__hipUnregisterFatBinary`.
+    Unregister {
+        /// The fat binary's handle.
+        handle: u64,
+    },
+    /// An image was loaded as a module.
+    Module {
+        /// The module handle.
+        module: u64,
+        /// The image.
+        #[serde(borrow)]
+        image: Image<'a>,
+    },
+    /// `hipModuleUnload` succeeded.
+    Unload {
+        /// The module handle.
+        module: u64,
+    },
+    /// `hipModuleGetFunction`.
+    Function {
+        /// `hipFunction_t`.
+        function: u64,
+        /// The module handle.
+        module: u64,
+        /// The kernel's symbol.
+        #[serde(borrow)]
+        name: Text<'a>,
+    },
+}
+
+/// The process that is traced.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process<'a> {
+    /// Version of the shim.
+    #[serde(borrow)]
+    pub rocshim: Text<'a>,
+    /// Process id.
+    pub pid: u32,
+    /// Parent process id.
+    pub ppid: u32,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+    /// Executable.
+    #[serde(borrow)]
+    pub exe: Text<'a>,
+    /// Command line.
+    #[serde(borrow)]
+    pub argv: Vec<Text<'a>>,
+    /// Allowed environment variables.
+    #[serde(borrow)]
+    pub env: Vec<(Text<'a>, Text<'a>)>,
+    /// Host name.
+    #[serde(borrow)]
+    pub host: Text<'a>,
+    /// Stamps are time-stamp counter ticks.
+    pub tsc: bool,
+    /// Folder of the ring files; empty when they are private memory.
+    #[serde(borrow)]
+    pub rings: Text<'a>,
+    /// Why the trace is not where it was asked for.
+    #[serde(borrow)]
+    pub note: Option<Text<'a>>,
+}
+
+/// An image given to `hipModuleLoad…`.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Image<'a> {
+    /// The file, for `hipModuleLoad`.
+    #[serde(borrow)]
+    pub path: Option<Text<'a>>,
+    /// `elf`, `bundle`, `compressed_bundle`, `opaque`; empty for a file that was not looked into.
+    #[serde(borrow)]
+    pub format: Text<'a>,
+    /// Its length, where its format tells.
+    pub bytes: Option<u64>,
+    /// XXH3-128 of those bytes.
+    pub hash: Option<u128>,
+    /// GPU targets.
+    #[serde(borrow)]
+    pub targets: Vec<Text<'a>>,
+}

@@ -1,0 +1,413 @@
+//! The payload of each kind of event: what the application's thread stores and the reader gets back.
+//!
+//! A payload is a row of 64-bit words. `store` runs on the application's thread and only moves numbers; `read` runs
+//! wherever events are read.
+
+use crate::slot::{Event, Kind};
+
+/// What a hook tells of its call.
+pub trait Payload {
+    /// The kind of event it makes.
+    const KIND: Kind;
+    /// Words that every event of this kind stores (the most it may store).
+    const WORDS: usize;
+    /// True when the event may leave out slot 1: only for payloads of at most five words unless [`Payload::is_wide`].
+    const SHORT: bool = false;
+    /// For short kinds: this one does not fit five words.
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        false
+    }
+    /// Gives each word to `put(index, value)`.
+    fn store(&self, put: impl FnMut(usize, u64));
+}
+
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+fn low(word: u64) -> u32 {
+    word as u32
+}
+
+fn high(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+/// A kernel launch, its grid in the unit in which it was passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// `hipFunction_t` or host stub.
+    pub function: u64,
+    /// `hipStream_t`.
+    pub stream: u64,
+    /// Grid as passed.
+    pub grid: [u32; 3],
+    /// Block in work-items.
+    pub block: [u32; 3],
+    /// Dynamic LDS, bytes.
+    pub shared: u64,
+    /// Start event, or NULL.
+    pub start: u64,
+    /// Stop event, or NULL.
+    pub stop: u64,
+    /// Flags argument, or 0.
+    pub flags: u32,
+    /// The grid is in work-items, not blocks.
+    pub items: bool,
+}
+
+impl Payload for Launch {
+    const KIND: Kind = Kind::Launch;
+    const WORDS: usize = 10;
+    const SHORT: bool = true;
+
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        let narrow = self.block[1] <= 0xffff && self.block[2] <= 0xffff && self.shared <= 0xffff_ffff;
+        !narrow || self.items || self.start | self.stop != 0 || self.flags != 0
+    }
+
+    #[inline(always)]
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        put(0, self.function);
+        put(1, self.stream);
+        put(2, pair(gx, gy));
+        put(3, pair(gz, bx));
+        put(4, (by & 0xffff) as u64 | (bz as u64 & 0xffff) << 16 | self.shared << 32);
+        if self.is_wide() {
+            put(5, pair(by, bz));
+            put(6, self.shared);
+            put(7, self.start);
+            put(8, self.stop);
+            put(9, pair(self.flags, self.items as u32));
+        }
+    }
+}
+
+impl Launch {
+    /// Reads it back.
+    pub fn read(event: &Event) -> Launch {
+        let word = |index| event.payload(index);
+        let mut launch = Launch {
+            function: word(0),
+            stream: word(1),
+            grid: [low(word(2)), high(word(2)), low(word(3))],
+            block: [high(word(3)), low(word(4)) & 0xffff, low(word(4)) >> 16],
+            shared: word(4) >> 32,
+            ..Launch::default()
+        };
+        if event.wide {
+            (launch.block[1], launch.block[2]) = (low(word(5)), high(word(5)));
+            launch.shared = word(6);
+            (launch.start, launch.stop) = (word(7), word(8));
+            (launch.flags, launch.items) = (low(word(9)), high(word(9)) != 0);
+        }
+        launch
+    }
+}
+
+/// Which of the three forms a matrix product has.
+pub const GEMM_FORMS: [&str; 3] = ["plain", "batched", "strided_batched"];
+
+/// A matrix product's arguments, in the library's own numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gemm {
+    /// Index into [`GEMM_FORMS`].
+    pub form: u8,
+    /// Library handle.
+    pub handle: u64,
+    /// Operations on A and B.
+    pub trans: [u32; 2],
+    /// m, n, k.
+    pub size: [i64; 3],
+    /// Number of products.
+    pub batch: i64,
+    /// Pointers A, B, C, D.
+    pub matrices: [u64; 4],
+    /// Their element types.
+    pub types: [u32; 4],
+    /// Their leading dimensions.
+    pub lds: [i64; 4],
+    /// Their strides from batch to batch.
+    pub strides: [i64; 4],
+    /// Pointers to alpha and beta.
+    pub scalars: [u64; 2],
+    /// Compute type.
+    pub compute: u32,
+    /// Algorithm.
+    pub algo: u32,
+    /// Solution index asked for.
+    pub solution: i32,
+    /// Flags.
+    pub flags: u32,
+}
+
+impl Payload for Gemm {
+    const KIND: Kind = Kind::Gemm;
+    const WORDS: usize = 26;
+
+    #[inline(always)]
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        put(0, self.handle);
+        put(1, pair(self.trans[0], self.trans[1]));
+        put(2, pair(self.types[0], self.types[1]));
+        put(3, pair(self.types[2], self.types[3]));
+        put(4, pair(self.compute, self.algo));
+        put(5, pair(self.solution as u32, self.flags));
+        put(6, self.form as u64);
+        put(7, self.scalars[0]);
+        put(8, self.scalars[1]);
+        put(9, self.batch as u64);
+        for i in 0..3 {
+            put(10 + i, self.size[i] as u64);
+        }
+        for i in 0..4 {
+            put(13 + i, self.matrices[i]);
+            put(17 + i, self.lds[i] as u64);
+            put(21 + i, self.strides[i] as u64);
+        }
+    }
+}
+
+impl Gemm {
+    /// Reads it back.
+    pub fn read(event: &Event) -> Gemm {
+        let word = |index| event.payload(index);
+        let four = |first: usize| std::array::from_fn(|i| word(first + i));
+        let four_signed = |first: usize| std::array::from_fn(|i| word(first + i) as i64);
+        Gemm {
+            handle: word(0),
+            trans: [low(word(1)), high(word(1))],
+            types: [low(word(2)), high(word(2)), low(word(3)), high(word(3))],
+            compute: low(word(4)),
+            algo: high(word(4)),
+            solution: low(word(5)) as i32,
+            flags: high(word(5)),
+            form: word(6) as u8,
+            scalars: [word(7), word(8)],
+            batch: word(9) as i64,
+            size: std::array::from_fn(|i| word(10 + i) as i64),
+            matrices: four(13),
+            lds: four_signed(17),
+            strides: four_signed(21),
+        }
+    }
+}
+
+/// The longest tensor that is recorded: n, c, d, h, w.
+pub const TENSOR_DIMS: usize = 5;
+/// The most spatial dimensions of a convolution.
+pub const SPATIAL_DIMS: usize = 3;
+/// The most results kept of one search.
+pub const CONV_RESULTS: usize = 8;
+
+/// A tensor descriptor's contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tensor {
+    /// `miopenDataType_t`.
+    pub element: u32,
+    /// How many of the dimensions count; 0 when the descriptor could not be read.
+    pub rank: u32,
+    /// Lengths.
+    pub dims: [i32; TENSOR_DIMS],
+    /// Strides in elements.
+    pub strides: [i32; TENSOR_DIMS],
+}
+
+/// One result of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ConvResult {
+    /// `miopenConvAlgorithm_t`.
+    pub algorithm: u32,
+    /// Time, ms.
+    pub time: f32,
+    /// Workspace, bytes.
+    pub workspace: u64,
+    /// Solver id; 0 where the call gives none.
+    pub solution: u64,
+}
+
+/// A convolution call: the problem, what was asked, what came back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conv {
+    /// Index into the actions that the decoder names.
+    pub action: u8,
+    /// 0 forward, 1 backward data, 2 backward weights.
+    pub direction: u8,
+    /// x, w, y.
+    pub tensors: [Tensor; 3],
+    /// How many spatial dimensions count; 0 when the descriptor could not be read.
+    pub spatial: u32,
+    /// Padding.
+    pub pads: [i32; SPATIAL_DIMS],
+    /// Stride.
+    pub strides: [i32; SPATIAL_DIMS],
+    /// Dilation.
+    pub dilations: [i32; SPATIAL_DIMS],
+    /// Group count.
+    pub groups: i32,
+    /// `miopenConvolutionMode_t`.
+    pub mode: u32,
+    /// Algorithm asked for (run).
+    pub algorithm: u32,
+    /// Solver id asked for (immediate mode).
+    pub solution: u64,
+    /// Workspace given, bytes.
+    pub workspace: u64,
+    /// Exhaustive search asked for.
+    pub exhaustive: bool,
+}
+
+impl Payload for Conv {
+    const KIND: Kind = Kind::Conv;
+    const WORDS: usize = CONV_RESULTS_AT + 1 + 3 * CONV_RESULTS;
+
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        let flags = self.action as u32 | (self.direction as u32) << 8 | (self.exhaustive as u32) << 16;
+        put(0, pair(flags, self.algorithm));
+        put(1, self.solution);
+        put(2, self.workspace);
+        put(3, pair(self.spatial, self.mode));
+        put(4, pair(self.groups as u32, self.pads[0] as u32));
+        put(5, pair(self.pads[1] as u32, self.pads[2] as u32));
+        put(6, pair(self.strides[0] as u32, self.strides[1] as u32));
+        put(7, pair(self.strides[2] as u32, self.dilations[0] as u32));
+        put(8, pair(self.dilations[1] as u32, self.dilations[2] as u32));
+        for (i, tensor) in self.tensors.iter().enumerate() {
+            let at = TENSORS_AT + i * TENSOR_WORDS;
+            put(at, pair(tensor.element, tensor.rank));
+            for d in 0..TENSOR_DIMS {
+                put(at + 1 + d, pair(tensor.dims[d] as u32, tensor.strides[d] as u32));
+            }
+        }
+        put(CONV_RESULTS_AT, 0);
+    }
+}
+
+const TENSORS_AT: usize = 9;
+const TENSOR_WORDS: usize = 1 + TENSOR_DIMS;
+/// Payload word that counts the results; they follow, three words each.
+pub(crate) const CONV_RESULTS_AT: usize = TENSORS_AT + 3 * TENSOR_WORDS;
+
+impl Conv {
+    /// Reads it back.
+    pub fn read(event: &Event) -> Conv {
+        let word = |index| event.payload(index);
+        let tensor = |i: usize| {
+            let at = TENSORS_AT + i * TENSOR_WORDS;
+            Tensor {
+                element: low(word(at)),
+                rank: high(word(at)),
+                dims: std::array::from_fn(|d| low(word(at + 1 + d)) as i32),
+                strides: std::array::from_fn(|d| high(word(at + 1 + d)) as i32),
+            }
+        };
+        let (low_i, high_i) = (|i| low(word(i)) as i32, |i| high(word(i)) as i32);
+        Conv {
+            action: word(0) as u8,
+            direction: (word(0) >> 8) as u8,
+            exhaustive: word(0) >> 16 & 1 != 0,
+            algorithm: high(word(0)),
+            solution: word(1),
+            workspace: word(2),
+            spatial: low(word(3)),
+            mode: high(word(3)),
+            groups: low_i(4),
+            pads: [high_i(4), low_i(5), high_i(5)],
+            strides: [low_i(6), high_i(6), low_i(7)],
+            dilations: [high_i(7), low_i(8), high_i(8)],
+            tensors: std::array::from_fn(tensor),
+        }
+    }
+
+    /// Gives the words of `returned` results (the first [`CONV_RESULTS`] are kept) to `put`.
+    pub fn store_results(returned: u64, results: &[ConvResult], mut put: impl FnMut(usize, u64)) {
+        put(CONV_RESULTS_AT, returned);
+        for (i, result) in results.iter().take(CONV_RESULTS).enumerate() {
+            let at = CONV_RESULTS_AT + 1 + 3 * i;
+            put(at, pair(result.algorithm, result.time.to_bits()));
+            put(at + 1, result.workspace);
+            put(at + 2, result.solution);
+        }
+    }
+
+    /// Reads the results back: how many were returned, and those that were kept.
+    pub fn read_results(event: &Event) -> (u64, Vec<ConvResult>) {
+        let returned = event.payload(CONV_RESULTS_AT);
+        let result = |i: usize| {
+            let word = |offset| event.payload(CONV_RESULTS_AT + 1 + 3 * i + offset);
+            let (algorithm, time) = (low(word(0)), f32::from_bits(high(word(0))));
+            ConvResult { algorithm, time, workspace: word(1), solution: word(2) }
+        };
+        (returned, (0..CONV_RESULTS.min(returned as usize)).map(result).collect())
+    }
+}
+
+/// A module load or unload. The handle of a load is known only when it returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// An unload.
+    pub unload: bool,
+    /// The module handle.
+    pub module: u64,
+    /// The number of the definition that tells of the image, plus one; 0 for none.
+    pub image: u64,
+}
+
+impl Payload for Load {
+    const KIND: Kind = Kind::Load;
+    const WORDS: usize = 6;
+
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        put(0, self.unload as u64);
+        put(1, self.module);
+        put(2, self.image);
+    }
+}
+
+impl Load {
+    /// Reads it back.
+    pub fn read(event: &Event) -> Load {
+        Load { unload: event.payload(0) != 0, module: event.payload(1), image: event.payload(2) }
+    }
+
+    /// Gives the words that are known when a load has returned to `put`.
+    pub fn store_loaded(module: u64, image: u64, mut put: impl FnMut(usize, u64)) {
+        put(1, module);
+        put(2, image);
+    }
+}
+
+/// Why events were lost; the index is what a ring file holds.
+pub const LOSS_REASONS: [&str; 4] = ["ring_full", "no_memory", "nested_too_deep", "unreadable"];
+
+/// An event found no room in the ring.
+pub const RING_FULL: u64 = 0;
+/// No ring could be made for the thread.
+pub const NO_MEMORY: u64 = 1;
+/// More than [`crate::DEPTH`] calls in one another.
+pub const NESTED_TOO_DEEP: u64 = 2;
+
+/// Lost events, in their place in the ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// How many.
+    pub lost: u64,
+    /// Stamp of the first.
+    pub first: u64,
+    /// Stamp of the last.
+    pub last: u64,
+    /// Index into [`LOSS_REASONS`].
+    pub reason: u64,
+}
+
+impl Gap {
+    /// Reads it back.
+    pub fn read(event: &Event) -> Gap {
+        let word = |index| event.payload(index);
+        Gap { lost: word(0), first: event.stamp, last: word(1), reason: word(2) }
+    }
+}

@@ -1,0 +1,147 @@
+//! The files of one process: its rings, its definition log, and the control page that makes writing out exactly-once.
+//!
+//! ```text
+//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's length on the other side
+//!                                             ─► epoch + 1 (this is the commit) ─► give the slots back
+//! ```
+//! Each ring and the control page hold the values of two commits; the epoch's lowest bit says which side counts. A
+//! process that dies before the epoch moves left lines that recovery cuts off and writes again; after it, lines that
+//! recovery leaves alone.
+#![allow(unsafe_code)] // one cast of a mapped page to atomics
+
+use crate::map::{Mapping, PAGE};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
+
+/// The folder of a process's files.
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes `path` for this user alone; it must not exist.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn create(path: PathBuf) -> io::Result<Folder> {
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Folder { path })
+    }
+
+    /// The folder of a process that has died.
+    pub fn of_dead(path: &Path) -> Folder {
+        Folder { path: path.to_path_buf() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of the `number`th ring.
+    pub fn ring_path(&self, number: u64) -> PathBuf {
+        self.path.join(format!("ring-{number}"))
+    }
+
+    /// The ring files in it, in order.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn ring_paths(&self) -> io::Result<Vec<PathBuf>> {
+        let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("ring-")?.parse::<u64>().ok();
+        let entries = std::fs::read_dir(&self.path)?.map(|entry| entry.map(|e| e.path()));
+        let paths = entries.collect::<io::Result<Vec<_>>>()?;
+        let mut rings: Vec<_> = paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect();
+        rings.sort();
+        Ok(rings.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// Removes the folder with all that is in it.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn remove(&self) -> io::Result<()> {
+        std::fs::remove_dir_all(&self.path)
+    }
+}
+
+#[repr(C)]
+struct ControlPage {
+    magic: AtomicU64,
+    /// Commits so far. Release: after both sides' values.
+    epoch: AtomicU64,
+    /// Length of the trace file as of the two last commits.
+    offset: [AtomicU64; 2],
+    /// Calls that came when recording had ended.
+    late: AtomicU64,
+}
+
+/// The control page of a process.
+pub struct Control {
+    memory: Mapping,
+}
+
+impl Control {
+    /// Makes the control page in `folder`, or in private memory.
+    ///
+    /// # Errors
+    /// When neither can be had.
+    pub fn create(folder: Option<&Folder>) -> io::Result<Control> {
+        let memory = match folder {
+            Some(folder) => Mapping::create(&folder.path.join("control"), PAGE)?,
+            None => Mapping::anonymous(PAGE)?,
+        };
+        let control = Control { memory };
+        control.page().magic.store(MAGIC, Relaxed);
+        Ok(control)
+    }
+
+    /// Reads what a dead process committed last: (epoch, length of the trace file).
+    ///
+    /// # Errors
+    /// When the page cannot be read or is none of ours.
+    pub fn read(folder: &Folder) -> io::Result<(u64, u64)> {
+        let path = folder.path.join("control");
+        let bytes = std::fs::read(&path)?;
+        let word = |i: usize| bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+        if word(0) != MAGIC {
+            let what = format!("{}: not a control page of rocshim", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok((word(1), word(2 + (word(1) & 1) as usize)))
+    }
+
+    fn page(&self) -> &ControlPage {
+        // SAFETY: the mapping is a whole, aligned page and all fields are atomics.
+        unsafe { &*self.memory.start().cast() }
+    }
+
+    /// Commits so far.
+    pub fn epoch(&self) -> u64 {
+        self.page().epoch.load(Acquire)
+    }
+
+    /// Makes what was prepared in the rings for the next epoch, and `offset`, what counts.
+    pub fn commit(&self, offset: u64) {
+        let epoch = self.epoch().wrapping_add(1);
+        self.page().offset[(epoch & 1) as usize].store(offset, Relaxed);
+        // Release: the values of this side are in place before it counts.
+        self.page().epoch.store(epoch, Release);
+    }
+
+    /// Counts a call that came when recording had ended.
+    pub fn count_late(&self) {
+        self.page().late.fetch_add(1, Relaxed);
+    }
+
+    /// Calls that came when recording had ended.
+    pub fn late(&self) -> u64 {
+        self.page().late.load(Relaxed)
+    }
+}
+
+const _: () = assert!(size_of::<ControlPage>() <= PAGE);

@@ -1,0 +1,37 @@
+//! What crosses from the application's threads to whoever reads: event slots, per-thread rings, the definition log.
+//!
+//! Everything here lives in shared memory files, so that what was recorded is still there when the process is not.
+//!
+//! Floors, lowest first:
+//! - `clock`: the stamp of every event;
+//! - `map`: shared memory files;
+//! - `slot`: how an event lies in 64-byte slots; `event`: the payload of each kind;
+//! - `page`: the head of a ring file: positions, losses, calls in flight;
+//! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
+//! - `definition`, `log`: names, written once;
+//! - `folder`: the files of one process, and what makes writing them out exactly-once.
+//!
+//! Invariants: one producer a ring, one consumer a ring; an event is in the ring or counted as lost; what `Folder`
+//! commits is never written twice.
+
+pub mod clock;
+mod consumer;
+pub mod definition;
+pub mod event;
+pub mod folder;
+pub mod log;
+mod map;
+pub mod page;
+mod producer;
+mod ring;
+pub mod slot;
+#[cfg(test)]
+mod tests;
+
+pub use definition::Definition;
+pub use folder::{Control, Folder};
+pub use log::{Log, LogReader};
+pub use page::DEPTH;
+pub use consumer::Consumer;
+pub use producer::{Producer, Span};
+pub use ring::{Ring, SLOT_BYTES};

@@ -1,0 +1,257 @@
+//! The definition log: names and everything else that is told once, in order, for ever.
+//!
+//! Cold path: writers take a lock. The log lies in a few shared files of growing size (`defs-0`, `defs-1`, …), each
+//! reserved and faulted in when it is begun; a definition lies whole in one of them, as its length (4 bytes) and its
+//! bytes.
+#![allow(unsafe_code)] // reads and writes of the mapped chunks; the committed length (release/acquire) orders them
+
+use crate::definition::{Definition, Frame};
+use crate::map::{Mapping, PAGE};
+use parking_lot::Mutex;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+/// Files that a log may have: 256 KiB, 512 KiB, … 16 MiB, 16 MiB, …
+const CHUNKS: usize = 32;
+const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMD");
+/// Bytes before a chunk's first definition: magic, committed length.
+const HEAD: usize = 64;
+
+fn chunk_bytes(index: usize) -> usize {
+    (256 * 1024) << index.min(6)
+}
+
+fn chunk_path(folder: &Path, index: usize) -> PathBuf {
+    folder.join(format!("defs-{index}"))
+}
+
+struct Chunk {
+    memory: Mapping,
+}
+
+impl Chunk {
+    fn word(&self, index: usize) -> &AtomicU64 {
+        let at = self.memory.start().cast::<AtomicU64>().wrapping_add(index);
+        // SAFETY: the first `HEAD` bytes of every chunk are mapped, aligned and only used as atomics.
+        unsafe { &*at }
+    }
+
+    fn committed(&self) -> usize {
+        // Acquire: the bytes before it were written before it was stored.
+        (self.word(1).load(Acquire) as usize).min(self.memory.bytes() - HEAD)
+    }
+
+    fn room(&self) -> usize {
+        self.memory.bytes() - HEAD - self.committed()
+    }
+
+    /// Appends `bytes`, for which there is room; the caller holds the log's lock.
+    fn append(&self, bytes: &[u8]) {
+        let at = self.committed();
+        let to = self.memory.start().wrapping_add(HEAD + at);
+        // SAFETY: the caller saw room for `bytes` behind the committed length; no reader looks there before the store.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        // Release: after the bytes.
+        self.word(1).store((at + bytes.len()) as u64, Release);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let from = self.memory.start().wrapping_add(HEAD);
+        // SAFETY: committed bytes are mapped and never written again.
+        unsafe { std::slice::from_raw_parts(from, self.committed()) }
+    }
+}
+
+/// The writing end.
+pub struct Log {
+    folder: Option<PathBuf>,
+    chunks: [OnceLock<Chunk>; CHUNKS],
+    writer: Mutex<Writer>,
+}
+
+#[derive(Default)]
+struct Writer {
+    /// The chunk being written.
+    chunk: usize,
+    /// Definitions so far.
+    count: u32,
+}
+
+impl Log {
+    /// Begins a log in `folder`, or in private memory.
+    pub fn new(folder: Option<&Path>) -> Log {
+        let chunks = [const { OnceLock::new() }; CHUNKS];
+        Log { folder: folder.map(Path::to_path_buf), chunks, writer: Mutex::default() }
+    }
+
+    /// Appends a definition and returns its number.
+    ///
+    /// # Errors
+    /// When there is no more memory for it; nothing is written then.
+    pub fn define(&self, stamp: u64, definition: Definition) -> io::Result<u32> {
+        let frame = postcard::to_allocvec(&Frame { stamp, definition }).map_err(io::Error::other)?;
+        self.append(&frame)
+    }
+
+    fn append(&self, frame: &[u8]) -> io::Result<u32> {
+        let mut bytes = Vec::with_capacity(4 + frame.len());
+        bytes.extend_from_slice(&(frame.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(frame);
+        let mut writer = self.writer.lock();
+        loop {
+            let chunk = self.chunk(writer.chunk)?;
+            if chunk.room() >= bytes.len() {
+                chunk.append(&bytes);
+                writer.count += 1;
+                return Ok(writer.count - 1);
+            }
+            writer.chunk += 1;
+        }
+    }
+
+    fn chunk(&self, index: usize) -> io::Result<&Chunk> {
+        let place = self.chunks.get(index).ok_or(io::ErrorKind::OutOfMemory)?;
+        if let Some(chunk) = place.get() {
+            return Ok(chunk);
+        }
+        let bytes = chunk_bytes(index);
+        let memory = match &self.folder {
+            Some(folder) => {
+                Mapping::create(&chunk_path(folder, index), bytes).or_else(|_| Mapping::anonymous(bytes))?
+            }
+            None => Mapping::anonymous(bytes)?,
+        };
+        let chunk = place.get_or_init(|| Chunk { memory });
+        chunk.word(0).store(MAGIC, Relaxed);
+        Ok(chunk)
+    }
+
+    /// Copies what another log (of the process before a fork) holds by now. Takes no lock of that log.
+    pub fn inherit(&self, parent: &Log) {
+        let mut reader = LogReader::default();
+        // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.
+        reader.read(parent, |_, bytes| drop(self.append(bytes)));
+    }
+}
+
+/// Reads a log from its beginning, a piece at a time.
+#[derive(Default)]
+pub struct LogReader {
+    chunk: usize,
+    at: usize,
+    count: u32,
+}
+
+impl LogReader {
+    /// Hands out the definitions that came since the last call, as (number, bytes); decode them with [`decode`].
+    pub fn read(&mut self, log: &Log, mut each: impl FnMut(u32, &[u8])) {
+        while let Some(chunk) = log.chunks.get(self.chunk).and_then(OnceLock::get) {
+            let next_begun = log.chunks.get(self.chunk + 1).is_some_and(|next| next.get().is_some());
+            self.read_bytes(chunk.bytes(), &mut each);
+            if !next_begun {
+                return;
+            }
+            (self.chunk, self.at) = (self.chunk + 1, 0);
+        }
+    }
+
+    /// Hands out the definitions of a dead process's log files.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is none of ours.
+    pub fn read_files(folder: &Path, mut each: impl FnMut(u32, &[u8])) -> io::Result<()> {
+        let mut reader = LogReader::default();
+        for index in 0..CHUNKS {
+            let path = chunk_path(folder, index);
+            let bytes = match std::fs::read(&path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => break,
+                bytes => bytes?,
+            };
+            let word = |at: usize| bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+            if word(0) != MAGIC {
+                let what = format!("{}: not a definition log of rocshim", path.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            let committed = (word(8) as usize).min(bytes.len() - HEAD.min(bytes.len()));
+            reader.at = 0;
+            reader.read_bytes(bytes.get(HEAD..HEAD + committed).unwrap_or_default(), &mut each);
+        }
+        Ok(())
+    }
+
+    fn read_bytes(&mut self, bytes: &[u8], each: &mut impl FnMut(u32, &[u8])) {
+        while let Some(length) = bytes.get(self.at..self.at + 4).and_then(|b| b.try_into().ok()) {
+            let from = self.at + 4;
+            let Some(frame) = bytes.get(from..from + u32::from_le_bytes(length) as usize) else { return };
+            each(self.count, frame);
+            self.at = from + frame.len();
+            self.count += 1;
+        }
+    }
+}
+
+/// Decodes a definition's bytes; `None` when they are damaged.
+pub fn decode(bytes: &[u8]) -> Option<Frame<'_>> {
+    postcard::from_bytes(bytes).ok()
+}
+
+const _: () = assert!(HEAD < PAGE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(log: &Log, reader: &mut LogReader) -> Vec<(u32, String)> {
+        let mut seen = Vec::new();
+        reader.read(log, |number, bytes| match decode(bytes).unwrap().definition {
+            Definition::HostFunction { name, .. } => seen.push((number, name.into_owned())),
+            other => panic!("{other:?}"),
+        });
+        seen
+    }
+
+    fn define(log: &Log, name: &str) -> u32 {
+        log.define(1, Definition::HostFunction { handle: 2, stub: 3, name: name.into() }).unwrap()
+    }
+
+    #[test]
+    fn a_reader_sees_each_definition_once_with_its_number() {
+        let log = Log::new(None);
+        let mut reader = LogReader::default();
+        assert_eq!(define(&log, "a"), 0);
+        assert_eq!(define(&log, "b"), 1);
+        assert_eq!(names(&log, &mut reader), [(0, "a".into()), (1, "b".into())]);
+        assert_eq!(define(&log, "c"), 2);
+        assert_eq!(names(&log, &mut reader), [(2, "c".into())]);
+        assert_eq!(names(&log, &mut reader), []);
+    }
+
+    #[test]
+    fn a_log_grows_over_several_files_and_is_read_back_from_them() {
+        let folder = std::env::temp_dir().join(format!("rocshim-log-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let log = Log::new(Some(&folder));
+        let long = "k".repeat(1000);
+        let count = 3000;
+        (0..count).for_each(|i| assert_eq!(define(&log, &long), i));
+        let mut seen = 0;
+        LogReader::read_files(&folder, |number, bytes| {
+            assert_eq!(number, seen);
+            assert!(decode(bytes).is_some());
+            seen += 1;
+        })
+        .unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(seen, count);
+    }
+
+    #[test]
+    fn a_child_inherits_what_its_parent_had_defined() {
+        let (parent, child) = (Log::new(None), Log::new(None));
+        define(&parent, "before the fork");
+        child.inherit(&parent);
+        assert_eq!(names(&child, &mut LogReader::default()), [(0, "before the fork".into())]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Shared memory files: created whole, reserved on disk, faulted in, and unmapped when dropped.
+#![allow(unsafe_code)] // mmap and munmap; the rest of the crate gets a pointer that lives as long as the mapping
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// A page; every mapping is a whole number of them.
+pub(crate) const PAGE: usize = 4096;
+
+/// A piece of memory, shared with the file it was made from.
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a mapping is plain memory without ties to a thread; what lies in it is synchronised by who uses it.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; `Mapping` itself is never changed after it is made.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Creates `path` (which must not exist) with `bytes` zero bytes, reserved and faulted in.
+    ///
+    /// # Errors
+    /// As the system says: the file exists, the folder is not writable, no space (found out here, not by SIGBUS later).
+    pub(crate) fn create(path: &Path, bytes: usize) -> io::Result<Mapping> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
+            .open(path)?;
+        // SAFETY: an open file descriptor and a length; no memory is touched.
+        let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
+        let mapped = match error {
+            0 => Self::map(libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), bytes),
+            error => Err(io::Error::from_raw_os_error(error)),
+        };
+        if mapped.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        mapped
+    }
+
+    /// Zeroed memory of this process alone: recording goes on where no file can be made, but nothing survives a kill.
+    pub(crate) fn anonymous(bytes: usize) -> io::Result<Mapping> {
+        Self::map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, bytes)
+    }
+
+    fn map(flags: i32, file: i32, bytes: usize) -> io::Result<Mapping> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the system's choice overlaps nothing.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        NonNull::new(start.cast()).map(|start| Mapping { start, bytes }).ok_or_else(|| io::ErrorKind::Other.into())
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped by `map` and is unmapped only here.
+        unsafe { libc::munmap(self.start().cast(), self.bytes) };
+    }
+}

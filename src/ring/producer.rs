@@ -1,0 +1,227 @@
+//! The application thread's end of a ring: `enter` before the program's own call, `leave` after it.
+//!
+//! ```text
+//!   enter ──► stage in the page (what a crash leaves) ──► the program's own call ──► leave ──► slots ──► head
+//!                                                                                      └─ no room: counted, told
+//!                                                                                         by a gap event later
+//! ```
+#![allow(unsafe_code)] // slots are raw memory shared with the consumer; the protocol is head (release), tail (release)
+
+use crate::clock;
+use crate::event::{NESTED_TOO_DEEP, Payload, RING_FULL};
+use crate::page::{DEPTH, PAGE_BYTES, Page, Stage};
+use crate::ring::SLOT_BYTES;
+use crate::slot::{
+    FAR_PARENT, Kind, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND, WIDE, head_word, payload_at, slots_for,
+};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// The owning thread's end of its ring.
+#[derive(Clone, Copy)]
+pub struct Producer {
+    page: NonNull<Page>,
+}
+
+impl Producer {
+    /// # Safety
+    /// `page` heads a ring whose mapping outlives every use of this producer, and the calling thread is the ring's only
+    /// producer.
+    #[inline(always)]
+    pub unsafe fn new(page: NonNull<Page>) -> Producer {
+        Producer { page }
+    }
+
+    #[inline(always)]
+    fn page<'a>(self) -> &'a Page {
+        // SAFETY: by the contract of `new`, the mapping outlives this producer and what it hands out.
+        unsafe { self.page.as_ref() }
+    }
+
+    /// Stages a call that is about to be made. `None`: too deep, and counted as lost.
+    #[inline(always)]
+    pub fn enter<P: Payload>(self, hook: u16, payload: &P) -> Option<Span> {
+        let page = self.page();
+        let depth = page.depth.load(Relaxed) as usize;
+        let id = page.calls.load(Relaxed) + 1;
+        page.calls.store(id, Relaxed);
+        if depth >= DEPTH {
+            self.lose(NESTED_TOO_DEEP);
+            return None;
+        }
+        let words = &page.stages[depth].words;
+        let parent = if depth == 0 { 0 } else { page.stages[depth - 1].words[2].load(Relaxed) >> PARENT_BITS };
+        let distance = if parent == 0 { 0 } else { (id - parent).min(FAR_PARENT) };
+        let wide = P::SHORT && payload.is_wide();
+        let slots = if P::SHORT && !wide && distance != FAR_PARENT { 1 } else { slots_for(P::WORDS) };
+        words[0].store(head_word(P::KIND as u8 | if wide { WIDE } else { 0 }, slots, hook), Relaxed);
+        words[2].store(id << PARENT_BITS | distance, Relaxed);
+        if slots > 1 {
+            words[9].store(parent, Relaxed);
+        }
+        payload.store(|index, value| words[payload_at(index)].store(value, Relaxed));
+        words[1].store(clock::now(), Relaxed);
+        // Release: whoever reads the page after a crash finds the stage whole.
+        page.depth.store(depth as u64 + 1, Release);
+        Some(Span { producer: self, depth })
+    }
+
+    /// Marks the ring as ended: the thread is going away and will not touch it again.
+    pub fn end(self) {
+        // Release: after the thread's last event.
+        self.page().ended.store(1, Release);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lose(self, reason: u64) {
+        let page = self.page();
+        let (lost, now) = (page.lost.load(Relaxed), clock::now());
+        if lost == 0 {
+            page.lost_first.store(now, Relaxed);
+            page.lost_reason.store(reason, Relaxed);
+        }
+        page.lost_last.store(now, Relaxed);
+        page.lost_total.store(page.lost_total.load(Relaxed) + 1, Relaxed);
+        // Release: a reader that sees the count sees its span.
+        page.lost.store(lost + 1, Release);
+        page.limit.store(0, Relaxed);
+    }
+
+    /// Copies `slots` staged slots into the ring and publishes them.
+    #[inline(always)]
+    fn publish(self, stage: &Stage, slots: u64) {
+        let page = self.page();
+        let head = page.head.load(Relaxed);
+        if head + slots > page.limit.load(Relaxed) {
+            return self.publish_slowly(stage, slots);
+        }
+        self.write(stage, head, slots);
+        // Release: the consumer that sees the new head sees the slots.
+        page.head.store(head + slots, Release);
+    }
+
+    #[inline(always)]
+    fn write(self, stage: &Stage, head: u64, slots: u64) {
+        let mask = self.page().slots.load(Relaxed) - 1;
+        for i in 0..slots {
+            let from = stage.words[i as usize * SLOT_WORDS..].as_ptr().cast::<u64>();
+            let to = self.slot((head + i) & mask);
+            // SAFETY: `from` has a slot's words left in the stage; `to` is a slot of this ring that the consumer does
+            // not read (it lies at or past `head`, and `limit` keeps it out of what was not read yet).
+            unsafe { std::ptr::copy_nonoverlapping(from, to, SLOT_WORDS) };
+        }
+    }
+
+    #[inline(always)]
+    fn slot(self, index: u64) -> *mut u64 {
+        let first = self.page.as_ptr().cast::<u8>().wrapping_add(PAGE_BYTES);
+        first.wrapping_add(index as usize * SLOT_BYTES).cast()
+    }
+
+    /// Looks how far the consumer has come; tells of losses first; counts the event as lost if there is no room.
+    #[cold]
+    #[inline(never)]
+    fn publish_slowly(self, stage: &Stage, slots: u64) {
+        let page = self.page();
+        // Acquire: the consumer has read what lies before `tail`.
+        let (tail, capacity) = (page.tail.load(Acquire), page.slots.load(Relaxed));
+        let lost = page.lost.load(Relaxed);
+        let (mut head, limit) = (page.head.load(Relaxed), tail + capacity);
+        if head + slots + (lost != 0) as u64 > limit {
+            return self.lose(RING_FULL);
+        }
+        if lost != 0 {
+            self.write_gap(head, lost);
+            head += 1;
+            page.lost.store(0, Relaxed);
+        }
+        page.limit.store(limit, Relaxed);
+        self.write(stage, head, slots);
+        // Release: as in `publish`.
+        page.head.store(head + slots, Release);
+    }
+
+    fn write_gap(self, head: u64, lost: u64) {
+        let page = self.page();
+        let to = self.slot(head & (page.slots.load(Relaxed) - 1));
+        let mut words = [0; SLOT_WORDS];
+        words[0] = head_word(Kind::Gap as u8, 1, 0);
+        words[1] = page.lost_first.load(Relaxed);
+        words[payload_at(0)] = lost;
+        words[payload_at(1)] = page.lost_last.load(Relaxed);
+        words[payload_at(2)] = page.lost_reason.load(Relaxed);
+        // SAFETY: `to` is a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), to, SLOT_WORDS) };
+    }
+}
+
+/// A call from `enter` to `leave`.
+pub struct Span {
+    producer: Producer,
+    depth: usize,
+}
+
+impl Span {
+    #[inline(always)]
+    fn stage(&self) -> &Stage {
+        &self.producer.page().stages[self.depth & (DEPTH - 1)]
+    }
+
+    /// Stores a payload word that was not known when the call was entered.
+    #[inline(always)]
+    pub fn put(&self, index: usize, value: u64) {
+        self.stage().words[payload_at(index)].store(value, Relaxed);
+    }
+
+    /// Completes the event and publishes it. `returned` is the stamp of return, taken at once after the call, so that
+    /// nothing of ours is counted as the program's.
+    #[inline(always)]
+    pub fn leave(self, returned: u64, status: i32) {
+        let words = &self.stage().words;
+        let ticks = returned.wrapping_sub(words[1].load(Relaxed));
+        let head = words[0].load(Relaxed);
+        if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
+            words[0].store(head | ticks << 32, Relaxed);
+            self.producer.publish(self.stage(), 1);
+        } else {
+            self.complete(ticks, status, 0);
+        }
+        self.close();
+        std::mem::forget(self);
+    }
+
+    #[inline(always)]
+    fn close(&self) {
+        // Release: after the event was published.
+        self.producer.page().depth.store(self.depth as u64, Release);
+    }
+
+    #[inline(never)]
+    fn complete(&self, ticks: u64, status: i32, flags: u32) {
+        let words = &self.stage().words;
+        let head = words[0].load(Relaxed);
+        let mut slots = head >> 8 & 0xff;
+        if slots == 1 {
+            slots = 2;
+            let word2 = words[2].load(Relaxed);
+            let distance = word2 & FAR_PARENT;
+            let parent = if distance == 0 { 0 } else { (word2 >> PARENT_BITS) - distance };
+            words[9].store(parent, Relaxed);
+            words[11..16].iter().for_each(|word| word.store(0, Relaxed));
+        }
+        words[0].store((head & 0xffff_00ff) | slots << 8 | ticks.min(LONG_CALL) << 32, Relaxed);
+        words[8].store(ticks, Relaxed);
+        words[10].store(status as u32 as u64 | (flags as u64) << 32, Relaxed);
+        self.producer.publish(self.stage(), slots);
+    }
+}
+
+/// An exception passes through: the call is recorded as unwound.
+impl Drop for Span {
+    fn drop(&mut self) {
+        let ticks = clock::now().wrapping_sub(self.stage().words[1].load(Relaxed));
+        self.complete(ticks, 0, UNWOUND);
+        self.close();
+    }
+}

@@ -1,0 +1,137 @@
+//! A ring file: made, read back after a death, and asked for its account.
+#![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics
+
+use crate::event::Gap;
+use crate::map::Mapping;
+use crate::page::{DEPTH, MAGIC, PAGE_BYTES, Page, Stage, VERSION};
+use crate::slot::{Event, SLOT_WORDS};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// Bytes of a slot.
+pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
+
+/// A ring file, mapped.
+pub struct Ring {
+    memory: Mapping,
+    /// The file; `None` for memory of this process alone.
+    path: Option<PathBuf>,
+}
+
+impl Ring {
+    /// Makes a ring of `slots` slots (a power of two) for thread `tid`, in a new file or in private memory.
+    ///
+    /// # Errors
+    /// When the file or the memory cannot be had.
+    pub fn create(path: Option<&Path>, slots: u64, tid: u32) -> io::Result<Ring> {
+        assert!(slots.is_power_of_two() && slots >= 64, "a ring has a power of two of slots");
+        let bytes = PAGE_BYTES + slots as usize * SLOT_BYTES;
+        let memory = match path {
+            Some(path) => Mapping::create(path, bytes)?,
+            None => Mapping::anonymous(bytes)?,
+        };
+        let ring = Ring { memory, path: path.map(Path::to_path_buf) };
+        let page = ring.page();
+        // Relaxed: nobody else knows the ring yet; the file's reader sees what memory holds.
+        page.version.store(VERSION, Relaxed);
+        page.tid.store(tid.into(), Relaxed);
+        page.slots.store(slots, Relaxed);
+        page.limit.store(slots, Relaxed);
+        page.magic.store(MAGIC, Relaxed);
+        Ok(ring)
+    }
+
+    /// Reads a ring file that a dead process left into private memory.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not a whole ring file.
+    pub fn read(path: &Path) -> io::Result<Ring> {
+        let bytes = std::fs::read(path)?;
+        let bad = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+        if bytes.len() < PAGE_BYTES || !bytes.len().is_multiple_of(SLOT_BYTES) {
+            return Err(bad("not a whole ring file"));
+        }
+        let memory = Mapping::anonymous(bytes.len())?;
+        // SAFETY: the mapping was made with `bytes.len()` bytes just now and nobody else knows it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start(), bytes.len()) };
+        let ring = Ring { memory, path: Some(path.to_path_buf()) };
+        let page = ring.page();
+        let (magic, version, slots) = (page.magic.load(Relaxed), page.version.load(Relaxed), ring.slots());
+        if magic != MAGIC || version != VERSION {
+            return Err(bad("not a ring file of this version of rocshim"));
+        }
+        let room = (bytes.len() - PAGE_BYTES) / SLOT_BYTES;
+        if slots != room as u64 || !slots.is_power_of_two() {
+            return Err(bad("the ring's size and the file's do not agree"));
+        }
+        Ok(ring)
+    }
+
+    /// The page, whose address the owning thread keeps.
+    pub fn page_ptr(&self) -> NonNull<Page> {
+        NonNull::new(self.memory.start().cast()).expect("a mapping is never at address 0")
+    }
+
+    pub(crate) fn page(&self) -> &Page {
+        debug_assert!(self.memory.bytes() >= PAGE_BYTES);
+        // SAFETY: every mapping of a ring is page-aligned and at least `PAGE_BYTES` long; all fields are atomics.
+        unsafe { self.page_ptr().as_ref() }
+    }
+
+    pub(crate) fn slots(&self) -> u64 {
+        self.page().slots.load(Relaxed)
+    }
+
+    /// Where slot 0 begins.
+    pub(crate) fn first_slot(&self) -> *mut u8 {
+        self.memory.start().wrapping_add(PAGE_BYTES)
+    }
+
+    /// The owning thread.
+    pub fn tid(&self) -> u32 {
+        self.page().tid.load(Relaxed) as u32
+    }
+
+    /// The file, where there is one.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// True once the owning thread has ended; nothing is added after that.
+    pub fn has_ended(&self) -> bool {
+        self.page().ended.load(Acquire) != 0
+    }
+
+    /// Calls that had returned, whether they were written or lost.
+    pub fn produced(&self) -> u64 {
+        let page = self.page();
+        page.calls.load(Relaxed) - page.depth.load(Relaxed).min(DEPTH as u64)
+    }
+
+    /// Losses that no gap event in the ring tells of.
+    pub fn untold(&self) -> Option<Gap> {
+        let page = self.page();
+        let lost = page.lost.load(Acquire);
+        (lost != 0).then(|| Gap {
+            lost,
+            first: page.lost_first.load(Relaxed),
+            last: page.lost_last.load(Relaxed),
+            reason: page.lost_reason.load(Relaxed),
+        })
+    }
+
+    /// Events lost since the beginning.
+    pub fn lost(&self) -> u64 {
+        self.page().lost_total.load(Relaxed)
+    }
+
+    /// The calls that had been entered and had not returned, outermost first. For a dead process.
+    pub fn in_flight(&self) -> Vec<Event> {
+        let page = self.page();
+        let depth = page.depth.load(Relaxed).min(DEPTH as u64) as usize;
+        let words = |stage: &Stage| stage.words.each_ref().map(|word| word.load(Relaxed));
+        page.stages[..depth].iter().filter_map(|stage| Event::from_words(&words(stage))).collect()
+    }
+}

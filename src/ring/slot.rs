@@ -1,0 +1,137 @@
+//! How an event lies in a ring: one to eight slots of 64 bytes.
+//!
+//! ```text
+//! slot 0   word 0   kind : 8 | slots : 8 | hook : 16 | ticks taken : 32
+//!          word 1   stamp of entry
+//!          word 2   id : 40 | distance to the parent's id : 24 (0: no parent)
+//!          word 3…7 payload 0…4
+//! slot 1   word 0   ticks taken : 64
+//!          word 1   parent's id : 64
+//!          word 2   status : 32 | flags : 32
+//!          word 3…7 payload 5…9
+//! slot 2…  word 0…7 payload 10…
+//! ```
+//!
+//! A launch that returned success fits slot 0 alone. What does not fit its narrow fields (a failure, a call of seconds,
+//! a distant parent) adds slot 1, so that the common event costs one cache line and no value is ever cut.
+
+/// Words of 8 bytes in a slot.
+pub const SLOT_WORDS: usize = 8;
+/// Slots of the longest event.
+pub const MAX_SLOTS: usize = 8;
+/// Words of the longest event.
+pub const MAX_WORDS: usize = SLOT_WORDS * MAX_SLOTS;
+
+/// In `kind`: payload 5…9 of a launch hold its wide fields.
+pub(crate) const WIDE: u8 = 0x80;
+/// In the flags of slot 1: the call was left by an exception.
+pub(crate) const UNWOUND: u32 = 1;
+pub(crate) const PARENT_BITS: u32 = 24;
+pub(crate) const FAR_PARENT: u64 = (1 << PARENT_BITS) - 1;
+pub(crate) const LONG_CALL: u64 = u32::MAX as u64;
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A kernel launch.
+    Launch = 1,
+    /// A matrix product.
+    Gemm = 2,
+    /// A convolution call.
+    Conv = 3,
+    /// A module load or unload.
+    Load = 4,
+    /// Lost events.
+    Gap = 5,
+}
+
+impl Kind {
+    fn from_bits(bits: u8) -> Option<Kind> {
+        [Kind::Launch, Kind::Gemm, Kind::Conv, Kind::Load, Kind::Gap].into_iter().find(|kind| *kind as u8 == bits & !WIDE)
+    }
+}
+
+/// Word 0 of an event that has not returned yet.
+#[inline(always)]
+pub(crate) const fn head_word(kind: u8, slots: u64, hook: u16) -> u64 {
+    kind as u64 | slots << 8 | (hook as u64) << 16
+}
+
+/// Where word `index` of the payload lies among the words of an event.
+#[inline(always)]
+pub(crate) const fn payload_at(index: usize) -> usize {
+    if index < 5 { index + 3 } else { index + 6 }
+}
+
+/// How many slots an event with `payload` words takes when it has slot 1.
+pub(crate) const fn slots_for(payload: usize) -> u64 {
+    payload_at(if payload == 0 { 0 } else { payload - 1 }).div_euclid(SLOT_WORDS) as u64 + 1
+}
+
+/// An event, read back from its slots.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// What it is.
+    pub kind: Kind,
+    /// The row of the hook table.
+    pub hook: u16,
+    /// Its number in its thread, from 1.
+    pub id: u64,
+    /// The enclosing call's number; 0 for none.
+    pub parent: u64,
+    /// Stamp of entry.
+    pub stamp: u64,
+    /// Ticks until the return.
+    pub ticks: u64,
+    /// What the call returned.
+    pub status: i32,
+    /// Left by an exception.
+    pub unwound: bool,
+    pub(crate) wide: bool,
+    words: [u64; MAX_WORDS],
+    slots: usize,
+}
+
+/// How many slots the event takes whose word 0 this is; `None` when no event begins so.
+pub fn slots_of(head: u64) -> Option<usize> {
+    let slots = (head >> 8 & 0xff) as usize;
+    (Kind::from_bits(head as u8).is_some() && (1..=MAX_SLOTS).contains(&slots)).then_some(slots)
+}
+
+impl Event {
+    /// Reads an event from its words; `None` when they are not one.
+    pub fn from_words(words: &[u64]) -> Option<Event> {
+        let slots = slots_of(*words.first()?)?;
+        let own = words.get(..slots * SLOT_WORDS)?;
+        let mut copy = [0; MAX_WORDS];
+        copy[..own.len()].copy_from_slice(own);
+        let has_more = slots > 1;
+        let id = copy[2] >> PARENT_BITS;
+        let distance = copy[2] & FAR_PARENT;
+        let parent = match distance {
+            0 => 0,
+            FAR_PARENT if has_more => copy[9],
+            near => id.checked_sub(near)?,
+        };
+        Some(Event {
+            kind: Kind::from_bits(copy[0] as u8)?,
+            hook: (copy[0] >> 16) as u16,
+            id,
+            parent,
+            stamp: copy[1],
+            ticks: if has_more { copy[8] } else { copy[0] >> 32 },
+            status: if has_more { copy[10] as i32 } else { 0 },
+            unwound: has_more && (copy[10] >> 32) as u32 & UNWOUND != 0,
+            wide: copy[0] as u8 & WIDE != 0,
+            words: copy,
+            slots,
+        })
+    }
+
+    /// Word `index` of the payload; 0 past its end.
+    pub fn payload(&self, index: usize) -> u64 {
+        let at = payload_at(index);
+        if at < self.slots * SLOT_WORDS { self.words[at] } else { 0 }
+    }
+}

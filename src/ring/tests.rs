@@ -1,0 +1,259 @@
+//! What goes into a ring comes out of it: every field, every loss, every call in flight.
+
+use crate::clock::now;
+use crate::event::{Conv, ConvResult, Gap, Gemm, LOSS_REASONS, Launch, Load, Payload, Tensor};
+use crate::slot::{Event, Kind, SLOT_WORDS, slots_for};
+use crate::{Consumer, DEPTH, Producer, Ring};
+use std::sync::Arc;
+
+fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
+    let ring = Arc::new(Ring::create(None, slots, 7).unwrap());
+    let consumer = Consumer::new(ring.clone());
+    // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
+    #[allow(unsafe_code)]
+    let producer = unsafe { Producer::new(ring.page_ptr()) };
+    (ring, producer, consumer)
+}
+
+fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
+    let span = producer.enter(hook, payload).unwrap();
+    span.leave(now(), status);
+}
+
+fn drain(consumer: &mut Consumer) -> Vec<Event> {
+    let mut events = Vec::new();
+    let head = consumer.head();
+    assert!(consumer.read(head, |event| events.push(event.clone())), "the ring holds something that is no event");
+    consumer.release();
+    events
+}
+
+fn launch() -> Launch {
+    Launch { function: 0xf00d, stream: 0x5, grid: [1, 2, 3], block: [256, 4, 5], shared: 48, ..Launch::default() }
+}
+
+#[test]
+fn a_launch_comes_out_as_it_went_in() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let wide = Launch {
+        block: [u32::MAX, 70_000, 1 << 31],
+        grid: [u32::MAX, 0, 7],
+        shared: u64::MAX,
+        start: 1,
+        stop: 2,
+        flags: 3,
+        items: true,
+        ..launch()
+    };
+    for (payload, status) in [(launch(), 0), (launch(), -7), (wide, 0), (wide, 719)] {
+        call(producer, 3, &payload, status);
+        let events = drain(&mut consumer);
+        assert_eq!(events.len(), 1);
+        assert_eq!(Launch::read(&events[0]), payload);
+        assert_eq!((events[0].hook, events[0].status, events[0].kind), (3, status, Kind::Launch));
+    }
+}
+
+#[test]
+fn a_successful_launch_takes_one_slot() {
+    let (_ring, producer, consumer) = ring(64);
+    call(producer, 0, &launch(), 0);
+    assert_eq!(consumer.head(), 1);
+    call(producer, 0, &launch(), 1);
+    assert_eq!(consumer.head(), 3, "a failed one takes two");
+}
+
+#[test]
+fn a_gemm_comes_out_as_it_went_in() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let gemm = Gemm {
+        form: 2,
+        handle: 1 << 60,
+        trans: [111, 112],
+        size: [i64::MAX, 2, -3],
+        batch: 4,
+        matrices: [5, 6, 7, 8],
+        types: [150, 151, 152, 168],
+        lds: [9, 10, 11, 12],
+        strides: [13, 14, -15, i64::MIN],
+        scalars: [16, 17],
+        compute: 151,
+        algo: 1,
+        solution: -18,
+        flags: 19,
+    };
+    call(producer, 9, &gemm, 4);
+    assert_eq!(Gemm::read(&drain(&mut consumer)[0]), gemm);
+}
+
+#[test]
+fn a_convolution_comes_out_as_it_went_in() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let tensor = |seed: i32| Tensor {
+        element: seed as u32,
+        rank: 5,
+        dims: std::array::from_fn(|i| seed * 10 + i as i32),
+        strides: std::array::from_fn(|i| -seed * 100 - i as i32),
+    };
+    let conv = Conv {
+        action: 4,
+        direction: 2,
+        tensors: [tensor(1), tensor(2), tensor(3)],
+        spatial: 3,
+        pads: [1, 2, 3],
+        strides: [4, 5, 6],
+        dilations: [7, 8, 9],
+        groups: 32,
+        mode: 1,
+        algorithm: 5,
+        solution: u64::MAX,
+        workspace: 1 << 40,
+        exhaustive: true,
+    };
+    let results: Vec<_> = (0..8)
+        .map(|i| ConvResult { algorithm: i, time: i as f32 / 3.0, workspace: i as u64 * 7, solution: i as u64 })
+        .collect();
+    let span = producer.enter(1, &conv).unwrap();
+    Conv::store_results(11, &results, |index, value| span.put(index, value));
+    span.leave(now(), 0);
+    let event = &drain(&mut consumer)[0];
+    assert_eq!(Conv::read(event), conv);
+    assert_eq!(Conv::read_results(event), (11, results));
+}
+
+#[test]
+fn payloads_fit_the_longest_event() {
+    for words in [Launch::WORDS, Gemm::WORDS, Conv::WORDS, Load::WORDS] {
+        assert!((2..=8).contains(&slots_for(words)), "{words} words");
+    }
+}
+
+#[test]
+fn nested_calls_name_their_parent() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    call(producer, 2, &launch(), 0);
+    call(producer, 3, &launch(), 5);
+    outer.leave(now(), 0);
+    call(producer, 4, &launch(), 0);
+    let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.id, e.parent)).collect();
+    assert_eq!(tree, [(2, 2, 1), (3, 3, 1), (1, 1, 0), (4, 4, 0)]);
+}
+
+#[test]
+fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    for _ in 0..(1 << 24) + 5 {
+        // Every call but the last is given back at once, so that the ring never fills.
+        call(producer, 2, &launch(), 0);
+        let head = consumer.head();
+        consumer.read(head, |e| assert_eq!(e.parent, 1, "event {}", e.id));
+        consumer.release();
+    }
+    outer.leave(0, 0);
+}
+
+#[test]
+fn calls_deeper_than_the_stages_are_counted() {
+    let (ring, producer, mut consumer) = ring(64);
+    let spans: Vec<_> = (0..DEPTH).map(|_| producer.enter(0, &launch()).unwrap()).collect();
+    assert!(producer.enter(0, &launch()).is_none());
+    spans.into_iter().rev().for_each(|span| span.leave(now(), 0));
+    let events = drain(&mut consumer);
+    assert_eq!(events[0].kind, Kind::Gap, "the loss is told before the next event");
+    assert_eq!(LOSS_REASONS[Gap::read(&events[0]).reason as usize], "nested_too_deep");
+    assert_eq!(ring.produced(), DEPTH as u64 + 1);
+    assert_eq!(ring.produced(), consumer.written() + ring.lost());
+}
+
+#[test]
+fn what_finds_no_room_is_counted_and_told_in_its_place() {
+    let (ring, producer, mut consumer) = ring(64);
+    (0..64 + 10).for_each(|_| call(producer, 0, &launch(), 0));
+    assert_eq!(ring.lost(), 10);
+    assert_eq!(ring.untold().unwrap().lost, 10);
+    assert_eq!(drain(&mut consumer).len(), 64);
+    call(producer, 0, &launch(), 0);
+    let events = drain(&mut consumer);
+    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Gap, Kind::Launch]);
+    let gap = Gap::read(&events[0]);
+    assert_eq!((gap.lost, gap.reason), (10, 0));
+    assert!(gap.first <= gap.last && gap.last <= events[1].stamp);
+    assert_eq!(events[1].id, 75, "ids count lost calls too");
+    assert_eq!(ring.untold(), None);
+    assert_eq!(ring.produced(), consumer.written() + ring.lost());
+}
+
+#[test]
+fn events_wrap_around_the_end_of_the_ring() {
+    let (_ring, producer, mut consumer) = ring(64);
+    for round in 0..100 {
+        call(producer, round, &Gemm { batch: round as i64, ..Gemm::default() }, 0);
+        call(producer, round, &launch(), 0);
+        let events = drain(&mut consumer);
+        assert_eq!(Gemm::read(&events[0]).batch, round as i64);
+        assert_eq!(Launch::read(&events[1]), launch());
+    }
+}
+
+#[test]
+fn an_exception_leaves_a_record_and_a_straight_stack() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _span = producer.enter(1, &launch()).unwrap();
+        std::panic::resume_unwind(Box::new(()));
+    }));
+    assert!(thrown.is_err());
+    call(producer, 2, &launch(), 0);
+    let events = drain(&mut consumer);
+    assert!(events[0].unwound && !events[1].unwound);
+    assert_eq!(events[1].parent, 0);
+}
+
+#[test]
+fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
+    let path = std::env::temp_dir().join(format!("rocshim-ring-{}", std::process::id()));
+    let ring = Arc::new(Ring::create(Some(&path), 64, 9).unwrap());
+    let mut consumer = Consumer::new(ring.clone());
+    // SAFETY: as in `ring`.
+    #[allow(unsafe_code)]
+    let producer = unsafe { Producer::new(ring.page_ptr()) };
+    (0..3).for_each(|_| call(producer, 0, &launch(), 0));
+    drain(&mut consumer);
+    consumer.prepare_commit(0);
+    (0..2).for_each(|_| call(producer, 1, &launch(), 0));
+    drain(&mut consumer); // read, but its commit never came
+    let open = producer.enter(2, &Gemm { size: [1, 2, 3], ..Gemm::default() }).unwrap();
+
+    let dead = Arc::new(Ring::read(&path).unwrap());
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((dead.tid(), dead.produced()), (9, 5));
+    let in_flight = dead.in_flight();
+    assert_eq!(in_flight.iter().map(|e| (e.hook, e.id, Gemm::read(e).size)).collect::<Vec<_>>(), [(2, 6, [1, 2, 3])]);
+    let mut recovered = Consumer::after_commit(dead, 1);
+    assert_eq!(drain(&mut recovered).iter().map(|e| e.id).collect::<Vec<_>>(), [4, 5]);
+    assert_eq!(recovered.written(), 5);
+    open.leave(0, 0);
+}
+
+#[test]
+fn alien_bytes_are_refused_and_never_read_past_their_end() {
+    let path = std::env::temp_dir().join(format!("rocshim-alien-{}", std::process::id()));
+    for bytes in [vec![], vec![0xff; 100], vec![0xff; 8192 + 64 * 64], vec![0; 8192 + 64 * 64]] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(Ring::read(&path).is_err());
+    }
+    std::fs::remove_file(&path).unwrap();
+    let mut noise = [0u64; 64];
+    let mut seed = 1u64;
+    for _ in 0..100_000 {
+        noise.iter_mut().for_each(|word| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *word = seed;
+        });
+        if let Some(event) = Event::from_words(&noise[..(seed as usize >> 40) % 9 * SLOT_WORDS]) {
+            let _ = (Launch::read(&event), Gemm::read(&event), Conv::read(&event), Conv::read_results(&event));
+        }
+    }
+}
