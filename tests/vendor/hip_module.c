@@ -1,0 +1,324 @@
+// Modules, fat binaries and kernel names of the HIP stand-in.
+//
+// A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the next
+// hipModuleGetFunction takes the last one given back, so that handles are reused, always in the same way.
+#include "standin.h"
+#include "code_object.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct ihipModule_t {
+    hipError_t status;      // of a fat binary: hipErrorNoBinaryForGpu when it has nothing for this device
+    char *names;            // every kernel name, each ended by NUL
+    size_t names_len;
+    hipFunction_t handles;  // handed out so far
+    struct ihipModule_t *next_free;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static hipFunction_t free_handles;
+static struct ihipModule_t *free_modules;
+
+// Host stub -> handle: open addressing, read without a lock; a table that grew is replaced, never freed.
+struct stubs {
+    size_t room, used;
+    struct {
+        const void *host_function;
+        hipFunction_t handle;
+    } at[];
+};
+static struct stubs *stubs;
+
+static size_t slot_of(const struct stubs *t, const void *host_function)
+{
+    size_t i = (uintptr_t)host_function * 0x9e3779b97f4a7c15u >> 20;
+    while (t->at[i & (t->room - 1)].host_function && t->at[i & (t->room - 1)].host_function != host_function)
+        i++;
+    return i & (t->room - 1);
+}
+
+hipFunction_t standin_stub(const void *host_function)
+{
+    const struct stubs *t = __atomic_load_n(&stubs, __ATOMIC_ACQUIRE);
+    return t && host_function ? __atomic_load_n(&t->at[slot_of(t, host_function)].handle, __ATOMIC_ACQUIRE) : NULL;
+}
+
+static void stub_put(const void *host_function, hipFunction_t handle)
+{
+    if (!stubs || stubs->used * 2 >= stubs->room) {
+        size_t room = stubs ? stubs->room * 2 : 64;
+        struct stubs *t = calloc(1, sizeof *t + room * sizeof *t->at);
+        t->room = room;
+        for (size_t i = 0; stubs && i < stubs->room; i++)
+            if (stubs->at[i].host_function)
+                t->at[slot_of(t, stubs->at[i].host_function)] = stubs->at[i], t->used++;
+        __atomic_store_n(&stubs, t, __ATOMIC_RELEASE);
+    }
+    size_t i = slot_of(stubs, host_function);
+    stubs->used += !stubs->at[i].host_function;
+    __atomic_store_n(&stubs->at[i].handle, handle, __ATOMIC_RELEASE);
+    __atomic_store_n(&stubs->at[i].host_function, host_function, __ATOMIC_RELEASE);
+}
+
+// The kernel names of an ELF image: its dynamic symbols that end in ".kd". Works on real code objects too.
+static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
+{
+    const Elf64_Ehdr *e = (const void *)image;
+    if (e->e_machine != 224 || e->e_ident[EI_OSABI] != 64)
+        return hipErrorInvalidImage;
+    if ((e->e_flags & 0xff) != co_mach(co_gfx()))
+        return hipErrorNoBinaryForGpu;
+    const Elf64_Shdr *sections = (const void *)(image + e->e_shoff);
+    for (int s = 0; s < e->e_shnum; s++) {
+        if (sections[s].sh_type != SHT_DYNSYM)
+            continue;
+        const Elf64_Sym *symbols = (const void *)(image + sections[s].sh_offset);
+        const char *strings = (const char *)image + sections[sections[s].sh_link].sh_offset;
+        m->names = malloc(sections[sections[s].sh_link].sh_size + 1);
+        for (size_t i = 1; i < sections[s].sh_size / sizeof *symbols; i++) {
+            const char *name = strings + symbols[i].st_name;
+            size_t n = strlen(name);
+            if (n < 4 || strcmp(name + n - 3, ".kd"))
+                continue;
+            memcpy(m->names + m->names_len, name, n - 3);
+            m->names[m->names_len + n - 3] = 0;
+            m->names_len += n - 2;
+        }
+    }
+    return hipSuccess;
+}
+
+static hipError_t read_image(struct ihipModule_t *m, const unsigned char *image)
+{
+    if (!memcmp(image, ELFMAG, SELFMAG))
+        return read_elf(m, image);
+    if (memcmp(image, "__CLANG_OFFLOAD_BUNDLE__", 24))
+        return hipErrorInvalidImage;
+    char wanted[80];
+    size_t n = snprintf(wanted, sizeof wanted, "-amdgcn-amd-amdhsa--%s", co_gfx());
+    const unsigned char *entry = image + 32;
+    for (uint64_t i = 0, count = *(const uint64_t *)(image + 24); i < count; i++) {
+        uint64_t at, id_len;
+        memcpy(&at, entry, 8);
+        memcpy(&id_len, entry + 16, 8);
+        if (id_len >= n && !memcmp(entry + 24 + id_len - n, wanted, n))
+            return read_elf(m, image + at);
+        entry += 24 + id_len;
+    }
+    return hipErrorNoBinaryForGpu;
+}
+
+static struct ihipModule_t *new_module(void)
+{
+    struct ihipModule_t *m = free_modules;
+    if (m)
+        free_modules = m->next_free;
+    else
+        m = malloc(sizeof *m);
+    memset(m, 0, sizeof *m);
+    return m;
+}
+
+static void drop_module(struct ihipModule_t *m)
+{
+    for (hipFunction_t f = m->handles, next; f; f = next) {
+        next = f->next;
+        f->module = NULL;
+        f->next = free_handles;
+        free_handles = f;
+    }
+    free(m->names);
+    m->names = NULL;
+    m->status = hipErrorInvalidHandle;
+    m->next_free = free_modules;
+    free_modules = m;
+}
+
+static const char *find_name(const struct ihipModule_t *m, const char *name)
+{
+    const char *end = m->names + m->names_len;
+    for (const char *at = m->names; at < end; at += strlen(at) + 1)
+        if (!strcmp(at, name))
+            return at;
+    return NULL;
+}
+
+// The handle of a kernel of this module, the same each time; NULL when it has none of that name.
+static hipFunction_t handle_of(struct ihipModule_t *m, const char *name)
+{
+    for (hipFunction_t f = m->handles; f; f = f->next)
+        if (!strcmp(f->name, name))
+            return f;
+    const char *at = find_name(m, name);
+    if (!at)
+        return NULL;
+    hipFunction_t f = free_handles;
+    if (f)
+        free_handles = f->next;
+    else
+        f = malloc(sizeof *f);
+    *f = (struct ihipModuleSymbol_t){m, at, hipSuccess, m->handles};
+    return m->handles = f;
+}
+
+PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    if (!module || !image)
+        return standin_fail(hipErrorInvalidValue);
+    pthread_mutex_lock(&lock);
+    struct ihipModule_t *m = new_module();
+    hipError_t status = read_image(m, image);
+    if (status)
+        drop_module(m);
+    else
+        *module = m;
+    pthread_mutex_unlock(&lock);
+    return status ? standin_fail(status) : hipSuccess;
+}
+
+PUBLIC hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned numOptions, int *options, void **optionValues)
+{
+    (void)numOptions, (void)options, (void)optionValues;
+    return hipModuleLoadData(module, image);
+}
+
+PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+{
+    int fd = fname ? open(fname, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st))
+        return standin_fail(hipErrorFileNotFound);
+    char *image = calloc(1, st.st_size + 64);
+    ssize_t got = read(fd, image, st.st_size);
+    close(fd);
+    hipError_t status = got == st.st_size ? hipModuleLoadData(module, image) : standin_fail(hipErrorInvalidValue);
+    free(image);
+    return status;
+}
+
+PUBLIC hipError_t hipModuleUnload(hipModule_t module)
+{
+    if (!module || module->status)
+        return standin_fail(hipErrorInvalidHandle);
+    pthread_mutex_lock(&lock);
+    drop_module(module);
+    pthread_mutex_unlock(&lock);
+    return hipSuccess;
+}
+
+PUBLIC hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+{
+    if (!function || !kname)
+        return standin_fail(hipErrorInvalidValue);
+    if (!module || module->status)
+        return standin_fail(hipErrorInvalidHandle);
+    pthread_mutex_lock(&lock);
+    hipFunction_t f = handle_of(module, kname);
+    pthread_mutex_unlock(&lock);
+    if (!f)
+        return standin_fail(hipErrorNotFound);
+    *function = f;
+    return hipSuccess;
+}
+
+PUBLIC const char *hipKernelNameRef(hipFunction_t f) { return f && f->module ? f->name : NULL; }
+
+PUBLIC const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream)
+{
+    (void)stream;
+    return hipKernelNameRef(standin_stub(hostFunction));
+}
+
+// What __hipRegisterFatBinary returns points to this; the module is read at once.
+struct fatbin {
+    struct ihipModule_t *module;
+    struct stub {
+        const void *host_function;
+        struct ihipModuleSymbol_t handle;
+        char *name;
+        struct stub *next;
+    } *stubs;
+};
+
+PUBLIC void **__hipRegisterFatBinary(const void *data)
+{
+    const struct co_wrapper *wrapper = data;
+    if (wrapper->magic != CO_FATBIN_MAGIC || wrapper->version != 1)
+        abort();
+    struct fatbin *fatbin = calloc(1, sizeof *fatbin);
+    pthread_mutex_lock(&lock);
+    fatbin->module = new_module();
+    fatbin->module->status = read_image(fatbin->module, wrapper->binary);
+    pthread_mutex_unlock(&lock);
+    return (void **)fatbin;
+}
+
+PUBLIC void __hipRegisterFunction(void **modules, const void *hostFunction, char *deviceFunction, const char *deviceName, unsigned threadLimit, void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
+{
+    (void)deviceFunction, (void)threadLimit, (void)tid, (void)bid, (void)blockDim, (void)gridDim, (void)wSize;
+    struct fatbin *fatbin = (struct fatbin *)modules;
+    struct stub *s = calloc(1, sizeof *s);
+    s->host_function = hostFunction;
+    s->name = strdup(deviceName);
+    s->next = fatbin->stubs;
+    pthread_mutex_lock(&lock);
+    hipError_t status = fatbin->module->status;
+    if (!status && !find_name(fatbin->module, deviceName))
+        status = hipErrorInvalidDeviceFunction;
+    s->handle = (struct ihipModuleSymbol_t){fatbin->module, s->name, status, NULL};
+    fatbin->stubs = s;
+    stub_put(hostFunction, &s->handle);
+    pthread_mutex_unlock(&lock);
+}
+
+PUBLIC void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar, int ext, size_t size, int constant, int global)
+{
+    (void)modules, (void)var, (void)hostVar, (void)deviceVar, (void)ext, (void)size, (void)constant, (void)global;
+}
+
+PUBLIC void __hipUnregisterFatBinary(void **modules)
+{
+    struct fatbin *fatbin = (struct fatbin *)modules;
+    pthread_mutex_lock(&lock);
+    for (struct stub *s = fatbin->stubs, *next; s; s = next) {
+        next = s->next;
+        stub_put(s->host_function, NULL);
+        free(s->name);
+        free(s);
+    }
+    drop_module(fatbin->module);
+    pthread_mutex_unlock(&lock);
+    free(fatbin);
+}
+
+// The launch configuration between `<<<>>>` and the host stub: a stack per thread.
+static __thread struct {
+    dim3 grid, block;
+    size_t shared;
+    hipStream_t stream;
+} configurations[8];
+static __thread int configured;
+
+PUBLIC hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)
+{
+    if (configured == 8)
+        return standin_fail(hipErrorInvalidValue);
+    configurations[configured].grid = gridDim;
+    configurations[configured].block = blockDim;
+    configurations[configured].shared = sharedMem;
+    configurations[configured++].stream = stream;
+    return hipSuccess;
+}
+
+PUBLIC hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream)
+{
+    if (!configured)
+        return standin_fail(hipErrorInvalidValue);
+    *gridDim = configurations[--configured].grid;
+    *blockDim = configurations[configured].block;
+    *sharedMem = configurations[configured].shared;
+    *stream = configurations[configured].stream;
+    return hipSuccess;
+}
