@@ -6,6 +6,9 @@ use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+/// In place of the events written: nothing of this ring is left to tell.
+const RETIRED: u64 = u64::MAX;
+
 /// The reading end of a ring, live or dead.
 pub struct Consumer {
     ring: Arc<Ring>,
@@ -19,15 +22,15 @@ impl Consumer {
         Consumer { ring, tail: 0, written: 0 }
     }
 
-    /// Reads a dead ring from where the last commit ended.
-    pub fn after_commit(ring: Arc<Ring>, epoch: u64) -> Consumer {
+    /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
+    pub fn after_commit(ring: Arc<Ring>, epoch: u64) -> Option<Consumer> {
         let side = (epoch & 1) as usize;
         let (page, slots) = (ring.page(), ring.slots());
         let head = page.head.load(Relaxed);
         // A foreign file may hold anything: never more than the ring has slots.
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
-        Consumer { ring, tail, written }
+        (written != RETIRED).then_some(Consumer { ring, tail, written })
     }
 
     /// The ring.
@@ -83,6 +86,12 @@ impl Consumer {
         // Relaxed: read only together with the epoch, which is stored with release.
         self.ring.page().committed[side].store(self.tail, Relaxed);
         self.ring.page().written[side].store(self.written, Relaxed);
+    }
+
+    /// As `prepare_commit`, and tells recovery that the ring's account is written too.
+    pub fn prepare_retirement(&self, epoch: u64) {
+        self.prepare_commit(epoch);
+        self.ring.page().written[(epoch.wrapping_add(1) & 1) as usize].store(RETIRED, Relaxed);
     }
 
     /// Gives what was read back to the producer.

@@ -24,12 +24,8 @@ pub struct Frame<'a> {
 pub enum Definition<'a> {
     /// The process; always the first.
     Process(#[serde(borrow)] Process<'a>),
-    /// How stamps become times, once measured.
+    /// How fast the clock of the stamps runs, once measured.
     Clock {
-        /// The stamp that is time 0.
-        start: u64,
-        /// That moment, ns since 1970.
-        unix_ns: u64,
         /// Ticks in a second.
         tick_hz: u64,
     },
@@ -127,6 +123,11 @@ pub struct Process<'a> {
     pub host: Text<'a>,
     /// Stamps are time-stamp counter ticks.
     pub tsc: bool,
+    /// The moment of the process's first stamp in ns since 1970; the stamp is the frame's.
+    pub unix_ns: u64,
+    /// The trace file, absolute.
+    #[serde(borrow)]
+    pub trace: Text<'a>,
     /// Folder of the ring files; empty when they are private memory.
     #[serde(borrow)]
     pub rings: Text<'a>,

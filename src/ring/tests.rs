@@ -231,9 +231,11 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     assert_eq!((dead.tid(), dead.produced()), (9, 5));
     let in_flight = dead.in_flight();
     assert_eq!(in_flight.iter().map(|e| (e.hook, e.id, Gemm::read(e).size)).collect::<Vec<_>>(), [(2, 6, [1, 2, 3])]);
-    let mut recovered = Consumer::after_commit(dead, 1);
+    let mut recovered = Consumer::after_commit(dead.clone(), 1).unwrap();
     assert_eq!(drain(&mut recovered).iter().map(|e| e.id).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(recovered.written(), 5);
+    recovered.prepare_retirement(1);
+    assert!(Consumer::after_commit(dead, 2).is_none(), "nothing of a retired ring is told again");
     open.leave(0, 0);
 }
 

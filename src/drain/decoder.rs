@@ -1,0 +1,364 @@
+//! Definitions and events to trace lines: every definition before its first use, every event once.
+
+use crate::code_object::{describe, length};
+use crate::names::Names;
+use crate::values::*;
+use rocshim_ring::clock::Clock;
+use rocshim_ring::definition::{Definition, Frame, Image, Process};
+use rocshim_ring::event::{self, GEMM_FORMS, LOSS_REASONS};
+use rocshim_ring::slot::{Event, Kind};
+use rocshim_trace::*;
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Seek};
+
+/// The state that turns what the rings hold into lines.
+#[derive(Default)]
+pub struct Decoder {
+    header: Header,
+    clock: Option<Clock>,
+    hooks: Vec<Hook>,
+    libraries: HashMap<String, u32>,
+    names: Names,
+    /// Kernels whose definition this trace has already.
+    told: HashSet<u32>,
+    /// Lines that wait for the header.
+    early: Vec<u8>,
+}
+
+impl Decoder {
+    /// Takes definition `number` from its bytes; lines that follow from it go to `out`. Damaged bytes are left out.
+    pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
+        let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
+        match definition {
+            Definition::Process(process) => self.process(stamp, &process),
+            Definition::Clock { tick_hz } => self.begin(tick_hz, out),
+            Definition::Hooks(hooks) => {
+                let armed = |(id, (name, of)): (usize, (_, _))| hook(id as u16, name, of);
+                self.hooks = hooks.into_iter().enumerate().map(armed).collect();
+            }
+            Definition::Library { path } => drop(self.library(number, &path, out)),
+            Definition::Bound { hook, path } => self.bind(number, hook, path.as_deref(), out),
+            Definition::FatBinary { handle, path, offset, ordinal } => {
+                self.names.own(stamp, handle, number);
+                self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
+            }
+            Definition::HostFunction { handle, stub, name } => self.names.name(stamp, handle, stub, number, &name),
+            Definition::Function { function, module, name } => {
+                self.names.name(stamp, module, function, number, &name);
+            }
+            Definition::Module { module, image } => {
+                self.names.own(stamp, module, number);
+                self.line(&Record::CodeObject(module_image(number, image)), out);
+            }
+            Definition::Unregister { handle } => self.names.forget(stamp, handle),
+            Definition::Unload { module } => self.names.forget(stamp, module),
+        }
+    }
+
+    fn process(&mut self, stamp: u64, process: &Process) {
+        self.header = header(process);
+        self.clock = Some(Clock { start: stamp, unix_ns: process.unix_ns, tick_hz: 0 });
+    }
+
+    /// Writes the header and the hook table, and what waited for them, once the clock's rate is known.
+    pub fn begin(&mut self, tick_hz: u64, out: &mut Vec<u8>) {
+        self.header.tick_hz = tick_hz;
+        self.clock.get_or_insert(Clock { start: 0, unix_ns: 0, tick_hz }).tick_hz = tick_hz;
+        write_record(out, &Record::Header(self.header.clone()));
+        out.append(&mut self.early);
+        self.hooks.iter().for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
+    }
+
+    /// True once the header was written.
+    pub fn has_begun(&self) -> bool {
+        self.header.tick_hz != 0
+    }
+
+    /// The clock of the stamps, once it was measured.
+    pub fn clock(&self) -> Option<Clock> {
+        self.clock.filter(|clock| clock.tick_hz != 0)
+    }
+
+    /// The header as it is or will be written.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn line(&mut self, record: &Record, out: &mut Vec<u8>) {
+        let begun = self.has_begun();
+        write_record(if begun { out } else { &mut self.early }, record);
+    }
+
+    fn library(&mut self, number: u32, path: &str, out: &mut Vec<u8>) -> u32 {
+        if let Some(id) = self.libraries.get(path) {
+            return *id;
+        }
+        self.libraries.insert(path.to_owned(), number);
+        let (soname, build_id) = elf_identity(path);
+        self.line(&Record::Library(Library { id: number, path: path.to_owned(), soname, build_id }), out);
+        number
+    }
+
+    fn bind(&mut self, number: u32, hook: u16, path: Option<&str>, out: &mut Vec<u8>) {
+        let library = path.map(|path| self.library(number, path, out));
+        let begun = self.has_begun();
+        let Some(hook) = self.hooks.get_mut(hook as usize) else { return };
+        hook.library = library;
+        hook.state = if library.is_some() { "bound" } else { "unbound" }.into();
+        hook.why = library.is_none().then(|| format!("no loaded library has {}", hook.name));
+        if begun {
+            write_record(out, &Record::Hook(hook.clone()));
+        }
+    }
+
+    /// Writes the event of thread `tid`, after the definition of the kernel that it is the first to use.
+    pub fn event(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
+        let record = self.record(tid, event, out);
+        write_record(out, &record);
+    }
+
+    /// Writes a call that had not returned when the process died.
+    pub fn in_flight(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
+        let event = Box::new(self.record(tid, event, out));
+        write_record(out, &Record::InFlight(InFlight { event }));
+    }
+
+    fn record(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
+        match event.kind {
+            Kind::Launch => Record::Launch(self.launch(tid, event, out)),
+            Kind::Gemm => Record::Gemm(gemm(self.call(tid, event), &event::Gemm::read(event))),
+            Kind::Conv => Record::Conv(conv(self.call(tid, event), event)),
+            Kind::Load => Record::Load(self.load(tid, event)),
+            Kind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
+        }
+    }
+
+    /// Writes losses that no event in the ring tells of.
+    pub fn gap(&self, tid: u32, gap: &event::Gap, out: &mut Vec<u8>) {
+        write_record(out, &Record::Gap(self.gap_of(tid, gap)));
+    }
+
+    fn gap_of(&self, tid: u32, gap: &event::Gap) -> Gap {
+        let (first, last) = (self.ns(gap.first), self.ns(gap.last));
+        let reason = LOSS_REASONS.get(gap.reason as usize).copied().unwrap_or("unknown").into();
+        Gap { tid, t: first, dur: last.saturating_sub(first), lost: gap.lost, reason }
+    }
+
+    /// Nanoseconds from time 0 to `stamp`.
+    pub fn ns(&self, stamp: u64) -> u64 {
+        self.clock.map_or(0, |clock| clock.ns(stamp))
+    }
+
+    fn call(&self, tid: u32, event: &Event) -> Call {
+        Call {
+            tid,
+            id: event.id,
+            parent: (event.parent != 0).then_some(event.parent),
+            t: self.ns(event.stamp),
+            dur: self.clock.map_or(0, |clock| clock.duration_ns(event.ticks)),
+            hook: event.hook,
+            status: event.status,
+            unwound: event.unwound,
+        }
+    }
+
+    fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
+        let raw = event::Launch::read(event);
+        let named = self.names.function(raw.function, event.stamp);
+        if let Some((id, kernel)) = named.filter(|(id, _)| !self.told.contains(id)) {
+            let (name, code_object) = (kernel.name.to_string(), kernel.code_object);
+            write_record(out, &Record::Kernel(Kernel { id, demangled: demangle(&name), name, code_object }));
+            self.told.insert(id);
+        }
+        let kernel = self.names.function(raw.function, event.stamp).map(|(id, _)| id);
+        let blocks = |i: usize| if raw.block[i] == 0 { 0 } else { raw.grid[i].div_ceil(raw.block[i]) };
+        Launch {
+            call: self.call(tid, event),
+            kernel,
+            function: kernel.is_none().then_some(Hex(raw.function)),
+            grid: if raw.items { std::array::from_fn(blocks) } else { raw.grid },
+            block: raw.block,
+            items: raw.items.then_some(raw.grid),
+            lds: raw.shared,
+            stream: Hex(raw.stream),
+            events: (raw.start | raw.stop != 0).then_some([Hex(raw.start), Hex(raw.stop)]),
+            flags: raw.flags.into(),
+        }
+    }
+
+    fn load(&self, tid: u32, event: &Event) -> Load {
+        let raw = event::Load::read(event);
+        let code_object = match raw.image.checked_sub(1) {
+            Some(number) => Some(number as u32),
+            None => self.names.owner(raw.module, event.stamp.saturating_sub(1)),
+        };
+        let action = if raw.unload { "unload" } else { "load" }.into();
+        Load { call: self.call(tid, event), action, module: Hex(raw.module), code_object }
+    }
+
+    /// Writes a thread's account.
+    pub fn thread(&self, tid: u32, produced: u64, written: u64, lost: u64, out: &mut Vec<u8>) {
+        write_record(out, &Record::Thread(Thread { tid, produced, written, lost }));
+    }
+}
+
+fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
+    let (name, of) = (name.into_owned(), of.into_owned());
+    Hook { id, name, of, door: "preload".into(), state: "armed".into(), library: None, why: None }
+}
+
+fn header(process: &Process) -> Header {
+    let own = |text: &std::borrow::Cow<str>| text.to_string();
+    Header {
+        format: FORMAT,
+        rocshim: own(&process.rocshim),
+        pid: process.pid,
+        ppid: process.ppid,
+        start_ticks: process.start_ticks,
+        exe: own(&process.exe),
+        argv: process.argv.iter().map(own).collect(),
+        env: process.env.iter().map(|(name, value)| (own(name), own(value))).collect(),
+        host: own(&process.host),
+        clock: if process.tsc { "tsc" } else { "clock_gettime" }.into(),
+        tick_hz: 0,
+        epoch: process.unix_ns.to_string(),
+        rings: own(&process.rings),
+        note: process.note.as_ref().map(own),
+    }
+}
+
+/// Looks into the file that holds the fat binary for its format, length and targets.
+fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> CodeObject {
+    let mut head = vec![0; 64 * 1024];
+    let read = std::fs::File::open(path).and_then(|mut file| {
+        file.seek(std::io::SeekFrom::Start(offset))?;
+        (&mut file).take(head.len() as u64).read(&mut head)
+    });
+    head.truncate(read.unwrap_or(0));
+    let image = describe(&head);
+    CodeObject {
+        id,
+        source: "fat_binary".into(),
+        path: Some(path.into()),
+        ordinal: Some(ordinal),
+        offset: Some(offset),
+        format: Some(image.format.into()),
+        bytes: length(|at, n| head.get(at as usize..(at as usize).checked_add(n)?)),
+        xxh3: None,
+        targets: image.targets,
+    }
+}
+
+fn module_image(id: u32, image: Image) -> CodeObject {
+    CodeObject {
+        id,
+        source: if image.path.is_some() { "file" } else { "memory" }.into(),
+        path: image.path.map(|path| path.into_owned()),
+        format: (!image.format.is_empty()).then(|| image.format.into_owned()),
+        bytes: image.bytes,
+        xxh3: image.hash.map(|hash| format!("{hash:032x}")),
+        targets: image.targets.into_iter().map(|target| target.into_owned()).collect(),
+        ..CodeObject::default()
+    }
+}
+
+fn elf_identity(path: &str) -> (Option<String>, Option<String>) {
+    use object::read::elf::{Dyn, ElfFile64, FileHeader};
+    use object::{Object, ReadCache};
+    let Ok(file) = std::fs::File::open(path) else { return (None, None) };
+    let cache = ReadCache::new(file);
+    let Ok(elf) = ElfFile64::<object::Endianness, _>::parse(&cache) else { return (None, None) };
+    let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let build_id = elf.build_id().ok().flatten().map(hex);
+    let soname = || {
+        let (e, header) = (elf.endian(), elf.elf_header());
+        let sections = header.sections(e, &cache).ok()?;
+        let (dynamic, link) = sections.dynamic(e, &cache).ok()??;
+        let strings = sections.strings(e, &cache, link).ok()?;
+        let entry = dynamic.iter().find(|entry| entry.tag(e) == object::elf::DT_SONAME)?;
+        let name = strings.get(entry.d_val(e) as u32).ok()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    };
+    (soname(), build_id)
+}
+
+/// The name as people write it; `None` where it is not a mangled C++ name.
+fn demangle(name: &str) -> Option<String> {
+    if !name.starts_with("_Z") {
+        return None;
+    }
+    cpp_demangle::Symbol::new(name).ok()?.demangle().ok()
+}
+
+fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
+    let strided = raw.form == 2;
+    let matrix = |i: usize| Matrix {
+        ptr: Hex(raw.matrices[i]),
+        element: datatype(raw.types[i]).into(),
+        ld: raw.lds[i],
+        stride: strided.then_some(raw.strides[i]),
+    };
+    Gemm {
+        call,
+        form: GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown").into(),
+        handle: Hex(raw.handle),
+        trans_a: operation(raw.trans[0]).into(),
+        trans_b: operation(raw.trans[1]).into(),
+        m: raw.size[0],
+        n: raw.size[1],
+        k: raw.size[2],
+        batch: raw.batch,
+        a: matrix(0),
+        b: matrix(1),
+        c: matrix(2),
+        d: matrix(3),
+        alpha: Hex(raw.scalars[0]),
+        beta: Hex(raw.scalars[1]),
+        compute: datatype(raw.compute).into(),
+        algo: gemm_algo(raw.algo).into(),
+        solution: raw.solution,
+        flags: raw.flags.into(),
+    }
+}
+
+fn tensor(raw: &event::Tensor) -> Option<Tensor> {
+    let rank = raw.rank as usize;
+    let of = |values: &[i32]| values.get(..rank).map(<[i32]>::to_vec);
+    (rank > 0).then(|| Some(Tensor { element: tensor_type(raw.element).into(), dims: of(&raw.dims)?, strides: of(&raw.strides)? }))?
+}
+
+fn conv(call: Call, event: &Event) -> Conv {
+    let raw = event::Conv::read(event);
+    let (returned, results) = event::Conv::read_results(event);
+    let spatial = |values: &[i32]| values.get(..raw.spatial as usize).map(<[i32]>::to_vec).unwrap_or_default();
+    let solver = |id: u64| solver_name(id).map(str::to_owned);
+    let solution = |id: u64| (id != 0).then_some(id);
+    let action = CONV_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown");
+    let result = |r: event::ConvResult| ConvResult {
+        algorithm: conv_algorithm(r.algorithm).into(),
+        time_ms: r.time,
+        workspace: r.workspace,
+        solution_id: solution(r.solution),
+        solver: solver(r.solution),
+    };
+    Conv {
+        call,
+        action: action.into(),
+        direction: CONV_DIRECTIONS.get(raw.direction as usize).copied().unwrap_or("unknown").into(),
+        x: tensor(&raw.tensors[0]),
+        w: tensor(&raw.tensors[1]),
+        y: tensor(&raw.tensors[2]),
+        pads: spatial(&raw.pads),
+        strides: spatial(&raw.strides),
+        dilations: spatial(&raw.dilations),
+        groups: raw.groups,
+        mode: conv_mode(raw.mode).into(),
+        algorithm: (action == "run").then(|| conv_algorithm(raw.algorithm).into()),
+        solution_id: solution(raw.solution),
+        solver: solver(raw.solution),
+        exhaustive: raw.exhaustive,
+        workspace: raw.workspace,
+        returned,
+        results: results.into_iter().map(result).collect(),
+    }
+}

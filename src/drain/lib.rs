@@ -1,0 +1,19 @@
+//! From ring slots to trace lines: names, code objects, values, and what a dead process left.
+//!
+//! The collector inside the traced process and the command outside it use this one crate, so that a trace reads the
+//! same whether its process wrote it or died first.
+//!
+//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `names` (handle →
+//! kernel → code object, by time), `decoder` (definitions and events to lines), `recover` (the ring files of the dead).
+#![forbid(unsafe_code)]
+
+mod code_object;
+mod decoder;
+mod names;
+mod recover;
+mod values;
+
+pub use code_object::{Image, describe, length};
+pub use decoder::Decoder;
+pub use recover::{Leftover, is_running, leftover, recover, unbegun};
+pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

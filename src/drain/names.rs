@@ -1,0 +1,121 @@
+//! Handle → kernel → code object, by time.
+//!
+//! Handles are reused after a module is unloaded, so each handle has a history: what it meant from which stamp on. A
+//! launch is named by what its handle meant when it was made, however late its event is read.
+
+use std::collections::HashMap;
+
+/// What a handle meant, from when on; `None`: nothing any more.
+#[derive(Default)]
+struct History(Vec<(u64, Option<u32>)>);
+
+impl History {
+    fn set(&mut self, stamp: u64, meaning: Option<u32>) {
+        // Definitions of several threads may arrive a little out of order.
+        let at = self.0.partition_point(|(from, _)| *from <= stamp);
+        self.0.insert(at, (stamp, meaning));
+    }
+
+    fn at(&self, stamp: u64) -> Option<u32> {
+        let after = self.0.partition_point(|(from, _)| *from <= stamp);
+        after.checked_sub(1).and_then(|last| self.0[last].1)
+    }
+}
+
+/// A kernel as it was defined.
+pub(crate) struct Kernel {
+    pub(crate) name: Box<str>,
+    pub(crate) code_object: Option<u32>,
+}
+
+/// Everything that has a name.
+#[derive(Default)]
+pub(crate) struct Names {
+    kernels: HashMap<u32, Kernel>,
+    /// `hipFunction_t` or host stub → kernel.
+    functions: HashMap<u64, History>,
+    /// Module or fat binary handle → code object.
+    owners: HashMap<u64, History>,
+    /// Module or fat binary handle → the functions that die with it.
+    members: HashMap<u64, Vec<u64>>,
+}
+
+impl Names {
+    /// A module or fat binary `owner` holds code object `number` from `stamp` on.
+    pub(crate) fn own(&mut self, stamp: u64, owner: u64, number: u32) {
+        self.owners.entry(owner).or_default().set(stamp, Some(number));
+    }
+
+    /// `function` means kernel `number`, called `name`, of `owner` from `stamp` on.
+    pub(crate) fn name(&mut self, stamp: u64, owner: u64, function: u64, number: u32, name: &str) {
+        let code_object = self.owner(owner, stamp);
+        self.kernels.insert(number, Kernel { name: name.into(), code_object });
+        self.functions.entry(function).or_default().set(stamp, Some(number));
+        self.members.entry(owner).or_default().push(function);
+    }
+
+    /// `owner` and all its functions mean nothing from `stamp` on.
+    pub(crate) fn forget(&mut self, stamp: u64, owner: u64) {
+        if let Some(history) = self.owners.get_mut(&owner) {
+            history.set(stamp, None);
+        }
+        for function in self.members.remove(&owner).unwrap_or_default() {
+            if let Some(history) = self.functions.get_mut(&function) {
+                history.set(stamp, None);
+            }
+        }
+    }
+
+    /// What `function` meant at `stamp`.
+    pub(crate) fn function(&self, function: u64, stamp: u64) -> Option<(u32, &Kernel)> {
+        let number = self.functions.get(&function)?.at(stamp)?;
+        self.kernels.get(&number).map(|kernel| (number, kernel))
+    }
+
+    /// The code object that `owner` held at `stamp`.
+    pub(crate) fn owner(&self, owner: u64, stamp: u64) -> Option<u32> {
+        self.owners.get(&owner)?.at(stamp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(names: &Names, function: u64, stamp: u64) -> Option<(u32, String, Option<u32>)> {
+        names.function(function, stamp).map(|(id, kernel)| (id, kernel.name.to_string(), kernel.code_object))
+    }
+
+    #[test]
+    fn a_reused_handle_means_what_it_meant_at_the_time() {
+        let mut names = Names::default();
+        names.own(10, 0xa, 1);
+        names.name(11, 0xa, 0xf, 2, "first");
+        names.forget(20, 0xa);
+        names.own(30, 0xa, 3);
+        names.name(31, 0xa, 0xf, 4, "second");
+        assert_eq!(at(&names, 0xf, 10), None, "before it was made");
+        assert_eq!(at(&names, 0xf, 11), Some((2, "first".into(), Some(1))));
+        assert_eq!(at(&names, 0xf, 25), None, "between unload and reuse");
+        assert_eq!(at(&names, 0xf, 99), Some((4, "second".into(), Some(3))));
+    }
+
+    #[test]
+    fn an_unload_that_is_told_late_does_not_undo_a_reuse() {
+        let mut names = Names::default();
+        names.own(10, 0xa, 1);
+        names.name(11, 0xa, 0xf, 2, "first");
+        names.own(30, 0xb, 3);
+        names.name(31, 0xb, 0xf, 4, "second");
+        names.forget(20, 0xa);
+        assert_eq!(at(&names, 0xf, 40), Some((4, "second".into(), Some(3))));
+        assert_eq!(at(&names, 0xf, 25), None);
+    }
+
+    #[test]
+    fn a_kernel_whose_module_was_never_seen_has_a_name_and_no_code_object() {
+        let mut names = Names::default();
+        names.name(1, 0xdead, 0xf, 0, "k");
+        assert_eq!(at(&names, 0xf, 2), Some((0, "k".into(), None)));
+    }
+}

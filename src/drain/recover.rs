@@ -1,0 +1,188 @@
+//! What a dead process left: its ring files, read from where its last commit ended, as finished lines.
+
+use crate::Decoder;
+use rocshim_ring::clock::measure_hz;
+use rocshim_ring::event::{Gap, LOSS_REASONS};
+use rocshim_ring::{Consumer, Control, Folder, LogReader, Ring};
+use rocshim_trace::{Footer, Header, Record, parse_line, write_record};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Lines that are not in the trace file yet.
+#[derive(Debug, Default)]
+pub struct Leftover {
+    /// Finished NDJSON: definitions, events, gaps, calls in flight, accounts, footer.
+    pub lines: Vec<u8>,
+    /// Events among them.
+    pub events: u64,
+    rings: PathBuf,
+}
+
+/// What a dead process left in its ring files and is not in `trace` yet, with the number of bytes of `trace` that are
+/// whole and come before it. `None`: nothing is left (the trace has its footer, the process still runs, or its ring
+/// files are gone).
+///
+/// # Errors
+/// When `trace` or the ring files cannot be read.
+pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
+    let Some(rings) = rings_of(trace)? else { return Ok(None) };
+    let folder = Folder::of_dead(&rings);
+    let (epoch, offset) = Control::read(&folder)?;
+    let whole = offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
+    let (lines, events) = drain(&folder, epoch, whole > 0)?;
+    Ok(Some((whole, Leftover { lines, events, rings })))
+}
+
+/// Appends what a dead process left to `trace` itself, removes its ring files and returns the number of events that
+/// were recovered; `None` when nothing was left.
+///
+/// # Errors
+/// When `trace` cannot be written (nothing is lost then: the ring files stay).
+pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
+    let Some((whole, left)) = leftover(trace)? else { return Ok(None) };
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(trace)?;
+    file.set_len(whole)?;
+    file.seek(SeekFrom::End(0))?;
+    file.write_all(&left.lines)?;
+    file.sync_all()?;
+    Folder::of_dead(&left.rings).remove()?;
+    Ok(Some(left.events))
+}
+
+/// Trace files in `folder` whose dead processes never got to begin them: only their ring files exist.
+///
+/// # Errors
+/// When a ring folder of this user cannot be read.
+pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let rings = ring_folders(folder).into_iter().filter_map(|rings| process_of(&rings));
+    Ok(rings.filter(|(header, trace)| !is_running(header) && trace.parent() == Some(folder)).map(|(_, trace)| trace).collect())
+}
+
+/// The ring folder of the dead process that wrote `trace`, if it is still there.
+fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
+    let header = match File::open(trace) {
+        Ok(file) => first_record(file)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(e),
+    };
+    let Some(header) = header else { return Ok(rings_by_name(trace)) };
+    let rings = PathBuf::from(&header.rings);
+    let is_left = !header.rings.is_empty() && rings.is_dir() && !is_running(&header) && !has_footer(trace)?;
+    Ok(is_left.then_some(rings))
+}
+
+fn first_record(file: File) -> io::Result<Option<Header>> {
+    let mut line = Vec::new();
+    BufReader::new(file.take(16 << 20)).read_until(b'\n', &mut line)?;
+    Ok(match parse_line(&line) {
+        Ok(Record::Header(header)) => Some(header),
+        _ => None,
+    })
+}
+
+/// For a trace without a header: the process died before it could write one.
+fn rings_by_name(trace: &Path) -> Option<PathBuf> {
+    let trace = std::path::absolute(trace).ok()?;
+    ring_folders(trace.parent()?).into_iter().find(|rings| {
+        process_of(rings).is_some_and(|(header, its_trace)| its_trace == trace && !is_running(&header))
+    })
+}
+
+/// Every place where ring files may lie: shared memory, or beside the traces in `folder`.
+fn ring_folders(folder: &Path) -> Vec<PathBuf> {
+    let in_folder = |folder: &Path, prefix: &'static str| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter(move |e| e.file_name().to_string_lossy().starts_with(prefix)).map(|e| e.path())
+    };
+    in_folder(Path::new("/dev/shm"), "rocshim-").chain(in_folder(folder, ".rocshim-")).collect()
+}
+
+/// The process that made a ring folder, and the trace that it was to write.
+fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
+    let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
+    LogReader::read_files(rings, |number, bytes| {
+        if number == 0 {
+            if let Some(rocshim_ring::definition::Frame { definition: rocshim_ring::Definition::Process(process), .. }) =
+                rocshim_ring::log::decode(bytes)
+            {
+                trace = Some(PathBuf::from(process.trace.as_ref()));
+            }
+            decoder.define(number, bytes, &mut out);
+        }
+    })
+    .ok()?;
+    Some((decoder.header().clone(), trace?))
+}
+
+/// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).
+pub fn is_running(header: &Header) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", header.pid)) else { return false };
+    // The second field is the name in parentheses, which may hold anything; fields are counted after it.
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let state = fields.next().unwrap_or("Z");
+    let start_ticks = fields.nth(18).and_then(|field| field.parse::<u64>().ok());
+    state != "Z" && state != "X" && start_ticks == Some(header.start_ticks)
+}
+
+fn has_footer(trace: &Path) -> io::Result<bool> {
+    let mut file = File::open(trace)?;
+    let length = file.metadata()?.len();
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024)))?;
+    file.read_to_end(&mut tail)?;
+    let last = tail.strip_suffix(b"\n").and_then(|whole| whole.rsplit(|byte| *byte == b'\n').next());
+    Ok(last.is_some_and(|line| matches!(parse_line(line), Ok(Record::Footer(_)))))
+}
+
+/// Reads the rings of a dead process from commit `epoch` on; the header is left out where the trace has one.
+fn drain(folder: &Folder, epoch: u64, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
+    let (mut decoder, mut lines, mut events) = (Decoder::default(), Vec::new(), 0);
+    LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
+    if !decoder.has_begun() {
+        // It died before it had measured its clock; this machine's clock is the same one.
+        let hz = measure_hz(Duration::from_millis(20));
+        decoder.begin(hz, &mut lines);
+    }
+    if has_header {
+        let end = lines.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        lines.drain(..end);
+    }
+    let mut latest = 0;
+    for path in folder.ring_paths()? {
+        events += drain_ring(&mut decoder, Arc::new(Ring::read(&path)?), epoch, &mut latest, &mut lines);
+    }
+    let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), ..Footer::default() };
+    write_record(&mut lines, &Record::Footer(footer));
+    Ok((lines, events))
+}
+
+fn drain_ring(decoder: &mut Decoder, ring: Arc<Ring>, epoch: u64, latest: &mut u64, lines: &mut Vec<u8>) -> u64 {
+    let tid = ring.tid();
+    let Some(mut consumer) = Consumer::after_commit(ring.clone(), epoch) else { return 0 };
+    let (before, mut last_id, head) = (consumer.written(), 0, consumer.head());
+    let whole = consumer.read(head, |event| {
+        last_id = event.id;
+        *latest = (*latest).max(event.stamp.saturating_add(event.ticks));
+        decoder.event(tid, event, lines);
+    });
+    let (written, produced, mut lost) = (consumer.written(), ring.produced(), ring.lost());
+    if let Some(gap) = ring.untold() {
+        decoder.gap(tid, &gap, lines);
+    }
+    if !whole {
+        let unreadable = produced.saturating_sub(written + lost);
+        let reason = LOSS_REASONS.iter().position(|reason| *reason == "unreadable").unwrap_or(0) as u64;
+        decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
+        lost += unreadable;
+    }
+    // A call whose event is in the ring had returned, though it had not left the stage yet.
+    for event in ring.in_flight().iter().filter(|event| event.id != last_id) {
+        decoder.in_flight(tid, event, lines);
+    }
+    // The same holds for the account: such a call was produced.
+    decoder.thread(tid, produced.max(written + lost), written, lost, lines);
+    written - before
+}
