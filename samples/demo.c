@@ -13,6 +13,8 @@
 #include "demo.fatbin.h"
 #include "miopen.h"
 #include "rocblas.h"
+#include <stdio.h>
+#include <string.h>
 
 enum { LAYERS = 4, WIDTH = 4096, HEADS = 32, PROMPT = 27, STEPS = 8 };
 

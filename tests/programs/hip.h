@@ -34,6 +34,13 @@ typedef struct ihipGraph *hipGraph_t;
 typedef struct hipGraphExec *hipGraphExec_t;
 typedef struct hipGraphNode *hipGraphNode_t;
 typedef enum hipMemcpyKind { hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice, hipMemcpyDefault } hipMemcpyKind;
+#define HIP_FATBIN_MAGIC 0x48495046 // "HIPF"
+struct hip_fatbin_wrapper { // what __hipRegisterFatBinary receives
+    uint32_t magic, version;
+    const void *binary;
+    void *unused;
+};
+
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
 #define HIP_LAUNCH_PARAM_END ((void *)3)

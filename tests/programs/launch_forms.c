@@ -3,6 +3,7 @@
 // kernel: 0 add _Z3addPfS_i ppi
 // kernel: 0 scale _Z5scalePff pi
 // kernel: 1 fill _Z4fillPfih pih
+#include "code_object.h"
 #include "launch_forms.fatbin.h"
 
 static float *x;

@@ -24,14 +24,6 @@ struct co_kernel {
     const char *args;
 };
 
-#define CO_FATBIN_MAGIC 0x48495046 // "HIPF"
-
-struct co_wrapper { // what __hipRegisterFatBinary receives
-    uint32_t magic, version;
-    const void *binary;
-    void *unused;
-};
-
 struct co_out {
     unsigned char *at; // NULL while measuring
     size_t len;

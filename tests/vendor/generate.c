@@ -63,7 +63,7 @@ static int fatbin(const char *source, const char *base)
     unsigned char *all = NULL;
     size_t len = 0;
     int bundles = 0;
-    fprintf(h, "// Made by the build from the `// kernel:` lines of %s.\n#include \"code_object.h\"\n#include \"hip.h\"\n", strrchr(source, '/') ? strrchr(source, '/') + 1 : source);
+    fprintf(h, "// Made by the build from the `// kernel:` lines of %s.\n#include \"hip.h\"\n", strrchr(source, '/') ? strrchr(source, '/') + 1 : source);
     for (int from = 0, to; from < count; from = to, bundles++) {
         for (to = from; to < count && bundle_of[to] == bundle_of[from]; to++)
             fprintf(h, "static char %s __attribute__((unused));\n", handles[to]);
@@ -74,7 +74,7 @@ static int fatbin(const char *source, const char *base)
         fprintf(h, "__asm__(\".pushsection .hip_fatbin,\\\"a\\\",@progbits\\n.p2align 12\\n.globl hip_fatbin_%d\\n.hidden hip_fatbin_%d\\nhip_fatbin_%d:\\n.incbin \\\"%s.fatbin\\\",%zu,%zu\\n.popsection\");\n",
                 bundles, bundles, bundles, stem, len, room);
         fprintf(h, "extern const unsigned char hip_fatbin_%d[] __attribute__((visibility(\"hidden\")));\n", bundles);
-        fprintf(h, "static struct co_wrapper hip_wrapper_%d __attribute__((section(\".hipFatBinSegment\"), aligned(8))) = {CO_FATBIN_MAGIC, 1, hip_fatbin_%d, NULL};\n", bundles, bundles);
+        fprintf(h, "static struct hip_fatbin_wrapper hip_wrapper_%d __attribute__((section(\".hipFatBinSegment\"), aligned(8))) = {HIP_FATBIN_MAGIC, 1, hip_fatbin_%d, NULL};\n", bundles, bundles);
         len += room;
     }
     fprintf(h, "static void **hip_modules[%d];\nstatic void hip_register(void)\n{\n", bundles);

@@ -244,8 +244,8 @@ struct fatbin {
 
 PUBLIC void **__hipRegisterFatBinary(const void *data)
 {
-    const struct co_wrapper *wrapper = data;
-    if (wrapper->magic != CO_FATBIN_MAGIC || wrapper->version != 1)
+    const struct hip_fatbin_wrapper *wrapper = data;
+    if (wrapper->magic != HIP_FATBIN_MAGIC || wrapper->version != 1)
         abort();
     struct fatbin *fatbin = calloc(1, sizeof *fatbin);
     pthread_mutex_lock(&lock);

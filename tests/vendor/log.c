@@ -1,7 +1,7 @@
 // The stand-ins' own record of what reached them, independent of any tracer.
 //
 // Lines are gathered per thread and appended to the file whole: when the buffer is full, when the thread ends, and
-// when the process does. The file is opened for each write, so no descriptor stays open in the program.
+// when the process does (not when it is killed: STANDIN_LOG_SYNC). The file is opened for each write, so no descriptor stays open in the program.
 #include "standin.h"
 #include "code_object.h"
 #include <errno.h>
@@ -148,6 +148,7 @@ __attribute__((destructor(101))) static void close_log(void)
     if (!standin.log)
         return;
     closed = 1;
+    pthread_key_delete(key); // this library may be unloaded before a thread that launched ends
     pthread_mutex_lock(&list_lock);
     for (struct lines *l = list; l; l = l->next) {
         pthread_mutex_lock(&l->lock);
