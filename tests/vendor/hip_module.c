@@ -2,6 +2,7 @@
 //
 // A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the next
 // hipModuleGetFunction takes the last one given back, so that handles are reused, always in the same way.
+#define _GNU_SOURCE
 #include "standin.h"
 #include "code_object.h"
 #include <fcntl.h>
@@ -90,20 +91,27 @@ static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
     return hipSuccess;
 }
 
+// Whether a bundle entry's id, such as `hipv4-amdgcn-amd-amdhsa--gfx900`, is this device's target; features it does not
+// name (`:xnack-`) may be anything.
+static int for_this_device(const char *id, size_t id_len)
+{
+    const char *gfx = co_gfx(), *dashes = memmem(id, id_len, "amdhsa--", 8);
+    size_t n = dashes ? id_len - (dashes + 8 - id) : 0;
+    return n && (n == strlen(gfx) || n == strcspn(gfx, ":")) && !memcmp(dashes + 8, gfx, n);
+}
+
 static hipError_t read_image(struct ihipModule_t *m, const unsigned char *image)
 {
     if (!memcmp(image, ELFMAG, SELFMAG))
         return read_elf(m, image);
     if (memcmp(image, "__CLANG_OFFLOAD_BUNDLE__", 24))
         return hipErrorInvalidImage;
-    char wanted[80];
-    size_t n = snprintf(wanted, sizeof wanted, "-amdgcn-amd-amdhsa--%s", co_gfx());
     const unsigned char *entry = image + 32;
     for (uint64_t i = 0, count = *(const uint64_t *)(image + 24); i < count; i++) {
         uint64_t at, id_len;
         memcpy(&at, entry, 8);
         memcpy(&id_len, entry + 16, 8);
-        if (id_len >= n && !memcmp(entry + 24 + id_len - n, wanted, n))
+        if (for_this_device((const char *)entry + 24, id_len))
             return read_elf(m, image + at);
         entry += 24 + id_len;
     }
