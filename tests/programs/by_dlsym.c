@@ -8,7 +8,7 @@ int main(void)
 {
     void *hip = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_LOCAL);
     if (!hip)
-        return 1;
+        return fprintf(stderr, "%s\n", dlerror()), 1;
     __typeof__(&hipModuleLoadData) load = (__typeof__(load))dlsym(hip, "hipModuleLoadData");
     __typeof__(&hipModuleGetFunction) get = (__typeof__(get))dlsym(hip, "hipModuleGetFunction");
     __typeof__(&hipModuleLaunchKernel) launch = (__typeof__(launch))dlsym(hip, "hipModuleLaunchKernel");

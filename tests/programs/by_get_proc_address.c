@@ -8,7 +8,7 @@ int main(void)
 {
     void *hip = dlopen("libamdhip64.so.6", RTLD_LAZY | RTLD_LOCAL), *absent = NULL;
     if (!hip)
-        return 1;
+        return fprintf(stderr, "%s\n", dlerror()), 1;
     __typeof__(&hipGetProcAddress) address = (__typeof__(address))dlsym(hip, "hipGetProcAddress");
     __typeof__(&hipModuleLoadDataEx) load;
     __typeof__(&hipModuleGetFunction) get;

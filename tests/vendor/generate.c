@@ -31,11 +31,13 @@ static int tensile(const char *dir)
             tensile_file(name, sizeof name, t, i % TENSILE_LAYOUTS, TARGETS[g]);
             snprintf(path, sizeof path, "%s/%s", dir, name);
             write_file(path, code, len);
+            free(code);
         }
         unsigned char *code = tensile_beta_code(TARGETS[g], &len);
         tensile_beta_file(name, sizeof name, TARGETS[g]);
         snprintf(path, sizeof path, "%s/%s", dir, name);
         write_file(path, code, len);
+        free(code);
     }
     return 0;
 }
@@ -89,6 +91,8 @@ static int fatbin(const char *source, const char *base)
         return 1;
     snprintf(path, sizeof path, "%s.fatbin", base);
     write_file(path, all, len);
+    free(all);
+    fclose(in);
     return 0;
 }
 
