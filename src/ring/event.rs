@@ -35,6 +35,9 @@ fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
+/// In word 4 of a launch: the grid is in work-items.
+const ITEMS: u64 = 0x8000;
+
 /// A kernel launch, its grid in the unit in which it was passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
@@ -65,8 +68,8 @@ impl Payload for Launch {
 
     #[inline(always)]
     fn is_wide(&self) -> bool {
-        let narrow = self.block[1] <= 0xffff && self.block[2] <= 0xffff && self.shared <= 0xffff_ffff;
-        !narrow || self.items || self.start | self.stop != 0 || self.flags != 0
+        let narrow = self.block[1] < ITEMS as u32 && self.block[2] <= 0xffff && self.shared <= 0xffff_ffff;
+        !narrow || self.start | self.stop != 0 || self.flags != 0
     }
 
     #[inline(always)]
@@ -76,13 +79,14 @@ impl Payload for Launch {
         put(1, self.stream);
         put(2, pair(gx, gy));
         put(3, pair(gz, bx));
-        put(4, (by & 0xffff) as u64 | (bz as u64 & 0xffff) << 16 | self.shared << 32);
+        let items = if self.items { ITEMS } else { 0 };
+        put(4, (by as u64 & (ITEMS - 1)) | items | (bz as u64 & 0xffff) << 16 | self.shared << 32);
         if self.is_wide() {
             put(5, pair(by, bz));
             put(6, self.shared);
             put(7, self.start);
             put(8, self.stop);
-            put(9, pair(self.flags, self.items as u32));
+            put(9, self.flags.into());
         }
     }
 }
@@ -95,15 +99,16 @@ impl Launch {
             function: word(0),
             stream: word(1),
             grid: [low(word(2)), high(word(2)), low(word(3))],
-            block: [high(word(3)), low(word(4)) & 0xffff, low(word(4)) >> 16],
+            block: [high(word(3)), (word(4) & (ITEMS - 1)) as u32, low(word(4)) >> 16],
             shared: word(4) >> 32,
+            items: word(4) & ITEMS != 0,
             ..Launch::default()
         };
         if event.wide {
             (launch.block[1], launch.block[2]) = (low(word(5)), high(word(5)));
             launch.shared = word(6);
             (launch.start, launch.stop) = (word(7), word(8));
-            (launch.flags, launch.items) = (low(word(9)), high(word(9)) != 0);
+            launch.flags = low(word(9));
         }
         launch
     }

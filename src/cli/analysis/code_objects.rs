@@ -1,0 +1,156 @@
+//! Code objects: loaded is one thing, dispatched from another.
+
+use super::{evidence::Evidence, interner::Interner};
+use rocshim_trace::CodeObject;
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// A code object.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct CodeObjectRow {
+    /// `fat_binary`, `file` or `memory`.
+    pub(crate) source: String,
+    /// The file that holds it.
+    pub(crate) path: Option<String>,
+    /// Fat binary: its number in that file, from 0.
+    pub(crate) ordinal: Option<u32>,
+    /// Fat binary: where it starts in that file, in bytes.
+    pub(crate) offset: Option<u64>,
+    /// `elf`, `bundle`, `compressed_bundle` or `opaque`.
+    pub(crate) format: Option<String>,
+    /// Length of the image in bytes.
+    pub(crate) bytes: Option<u64>,
+    /// XXH3-128 of an image from memory.
+    pub(crate) xxh3: Option<String>,
+    /// The GPU targets it carries.
+    pub(crate) targets: Vec<String>,
+    /// How often it was registered or loaded, in all processes.
+    pub(crate) loaded: u64,
+    /// Launches of its kernels.
+    pub(crate) launches: u64,
+    /// Number of its kernels that were launched.
+    pub(crate) kernels: u64,
+    /// Whether "dispatched" or "not dispatched" is certain.
+    pub(crate) evidence: Evidence,
+    /// Why it is not certain.
+    pub(crate) why: Option<String>,
+}
+
+struct Stats {
+    object: CodeObject,
+    loaded: u64,
+    launches: u64,
+    kernels: HashSet<usize>,
+}
+
+/// All code objects, numbered in the order in which they were first defined.
+pub(crate) struct CodeObjects(Interner<String, Stats>);
+
+impl CodeObjects {
+    pub(crate) fn new() -> Self {
+        CodeObjects(Interner::new())
+    }
+
+    /// The number of the object that `process` defines. The same place in the same file is the same object in every
+    /// process, and so is the same content from memory.
+    pub(crate) fn number(&mut self, process: usize, object: &CodeObject) -> usize {
+        let key = match (&object.path, object.offset, &object.xxh3) {
+            (Some(path), offset, _) => format!("{path} {offset:?} {:?}", object.ordinal),
+            (None, _, Some(hash)) => hash.clone(),
+            (None, _, None) => format!("{process} {}", object.id),
+        };
+        let number = self.0.number(key, || Stats {
+            object: CodeObject::default(),
+            loaded: 0,
+            launches: 0,
+            kernels: HashSet::new(),
+        });
+        self.0.get_mut(number).object = object.clone(); // a later definition may know more
+        number
+    }
+
+    /// Counts that it was registered or loaded.
+    pub(crate) fn load(&mut self, number: usize) {
+        self.0.get_mut(number).loaded += 1;
+    }
+
+    /// Counts a launch of `kernel` from this object; `first` in this process.
+    pub(crate) fn dispatch(&mut self, number: usize, kernel: usize, first: bool) {
+        let stats = self.0.get_mut(number);
+        stats.launches += 1;
+        if first {
+            stats.kernels.insert(kernel);
+        }
+    }
+
+    /// Every object, most launches first. `blind` says why launches may have been missed, if so.
+    pub(crate) fn rows(&self, blind: Option<&str>) -> Vec<CodeObjectRow> {
+        let mut rows: Vec<CodeObjectRow> = self.0.values().iter().map(|stats| stats.row(blind)).collect();
+        rows.sort_by(|a, b| {
+            b.launches
+                .cmp(&a.launches)
+                .then_with(|| a.path.cmp(&b.path))
+                .then_with(|| a.ordinal.cmp(&b.ordinal))
+        });
+        rows
+    }
+}
+
+impl Stats {
+    fn row(&self, blind: Option<&str>) -> CodeObjectRow {
+        let (evidence, why) = match (self.launches, blind) {
+            (1.., _) => (Evidence::Confirmed, None),
+            (0, None) => (Evidence::ConfirmedAbsent, None),
+            (0, Some(why)) => (Evidence::Limited, Some(why.to_string())),
+        };
+        let object = self.object.clone();
+        CodeObjectRow {
+            source: object.source,
+            path: object.path,
+            ordinal: object.ordinal,
+            offset: object.offset,
+            format: object.format,
+            bytes: object.bytes,
+            xxh3: object.xxh3,
+            targets: object.targets,
+            loaded: self.loaded,
+            launches: self.launches,
+            kernels: self.kernels.len() as u64,
+            evidence,
+            why,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fat_binary(id: u32, ordinal: u32) -> CodeObject {
+        let path = Some("/opt/libggml-hip.so".to_string());
+        CodeObject { id, source: "fat_binary".into(), path, ordinal: Some(ordinal), ..CodeObject::default() }
+    }
+
+    #[test]
+    fn loaded_is_not_dispatched() {
+        let mut objects = CodeObjects::new();
+        let used = objects.number(0, &fat_binary(1, 30));
+        let unused = objects.number(0, &fat_binary(2, 31));
+        assert_eq!(objects.number(1, &fat_binary(9, 30)), used, "another process, the same object");
+        [used, unused, used].into_iter().for_each(|number| objects.load(number));
+        objects.dispatch(used, 5, true);
+        objects.dispatch(used, 5, false);
+        objects.dispatch(used, 6, true);
+
+        let rows = objects.rows(None);
+        let told: Vec<_> =
+            rows.iter().map(|r| (r.ordinal, r.loaded, r.launches, r.kernels, r.evidence)).collect();
+        assert_eq!(
+            told,
+            [(Some(30), 2, 3, 2, Evidence::Confirmed), (Some(31), 1, 0, 0, Evidence::ConfirmedAbsent)]
+        );
+        let rows = objects.rows(Some("5 events were lost"));
+        assert_eq!((rows[0].evidence, rows[1].evidence), (Evidence::Confirmed, Evidence::Limited));
+        assert_eq!(rows[1].why.as_deref(), Some("5 events were lost"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Convolutions by problem and by what was asked of MIOpen, with the solver and the kernels launched inside.
+
+use super::{
+    calls::{CallCounts, Calls},
+    interner::Interner,
+    kernels::Kernels,
+    nesting::Contents,
+};
+use rocshim_trace::{Conv, ConvResult, Tensor};
+use serde::Serialize;
+
+/// A kind of convolution call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct ConvRow {
+    /// The library that was called.
+    pub(crate) library: String,
+    /// Its function.
+    pub(crate) function: String,
+    /// `find`, `run`, `get_solution`, `compile_solution` or `immediate`.
+    pub(crate) action: String,
+    /// `forward`, `backward_data` or `backward_weights`.
+    pub(crate) direction: String,
+    /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
+    pub(crate) mode: String,
+    /// The input.
+    pub(crate) x: Option<Tensor>,
+    /// The filter.
+    pub(crate) w: Option<Tensor>,
+    /// The output.
+    pub(crate) y: Option<Tensor>,
+    /// Padding for each spatial dimension.
+    pub(crate) pads: Vec<i32>,
+    /// Stride for each spatial dimension.
+    pub(crate) strides: Vec<i32>,
+    /// Dilation for each spatial dimension.
+    pub(crate) dilations: Vec<i32>,
+    /// Group count.
+    pub(crate) groups: i32,
+    /// The algorithm asked for, in `run`.
+    pub(crate) algorithm: Option<String>,
+    /// The solver id, in immediate mode.
+    pub(crate) solution_id: Option<u64>,
+    /// The solver's name by MIOpen's id table.
+    pub(crate) solver: Option<String>,
+    /// `find` with an exhaustive search.
+    pub(crate) exhaustive: bool,
+    /// What MIOpen offered in the last such call, best first.
+    pub(crate) offered: Vec<ConvResult>,
+    #[serde(flatten)]
+    pub(crate) counts: CallCounts,
+}
+
+struct Kind {
+    library: String,
+    function: String,
+    last: Conv,
+    calls: Calls,
+}
+
+/// All kinds of convolution calls.
+pub(crate) struct Convolutions(Interner<String, Kind>);
+
+impl Convolutions {
+    pub(crate) fn new() -> Self {
+        Convolutions(Interner::new())
+    }
+
+    /// Counts a call of `function` (its library, its name).
+    pub(crate) fn count(&mut self, function: (&str, &str), conv: Conv, inside: &Contents) {
+        let (library, name) = function;
+        let kind = self.0.value(key(name, &conv), || Kind {
+            library: library.to_string(),
+            function: name.to_string(),
+            last: Conv::default(),
+            calls: Calls::default(),
+        });
+        kind.calls.count(&conv.call, inside);
+        let offered =
+            if conv.results.is_empty() { std::mem::take(&mut kind.last.results) } else { Vec::new() };
+        kind.last = conv;
+        kind.last.results.extend(offered);
+    }
+
+    /// Every kind, longest host time first.
+    pub(crate) fn rows(&self, kernels: &Kernels, blind: Option<&str>) -> Vec<ConvRow> {
+        let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
+        kinds.into_iter().map(|kind| kind.row(kernels, blind)).collect()
+    }
+}
+
+/// What makes two calls the same: everything but who, when, where in memory, and what came back.
+fn key(function: &str, conv: &Conv) -> String {
+    format!(
+        "{function} {} {} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {:?} {:?} {}",
+        conv.action,
+        conv.direction,
+        conv.x,
+        conv.w,
+        conv.y,
+        conv.pads,
+        conv.strides,
+        conv.dilations,
+        conv.groups,
+        conv.mode,
+        conv.algorithm,
+        conv.solution_id,
+        conv.exhaustive,
+    )
+}
+
+impl Kind {
+    fn row(&self, kernels: &Kernels, blind: Option<&str>) -> ConvRow {
+        let conv = self.last.clone();
+        // Asking and compiling launch nothing; a search may answer from its cache.
+        let launches = matches!(conv.action.as_str(), "run" | "immediate");
+        ConvRow {
+            library: self.library.clone(),
+            function: self.function.clone(),
+            action: conv.action,
+            direction: conv.direction,
+            mode: conv.mode,
+            x: conv.x,
+            w: conv.w,
+            y: conv.y,
+            pads: conv.pads,
+            strides: conv.strides,
+            dilations: conv.dilations,
+            groups: conv.groups,
+            algorithm: conv.algorithm,
+            solution_id: conv.solution_id,
+            solver: conv.solver,
+            exhaustive: conv.exhaustive,
+            offered: conv.results,
+            counts: self.calls.row(kernels, launches, blind),
+        }
+    }
+}

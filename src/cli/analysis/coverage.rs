@@ -1,0 +1,321 @@
+//! Hook coverage: for each function and each library whether calls were seen, and what their absence means.
+//!
+//! The rule for "no call was seen": it is confirmed absent where the library was in no process, or where it was there
+//! and its hooks stood in every way by which it can be called. It is limited where some way was open (a function
+//! pointer from `dlsym` passes the preload door by) or where events were lost. It is unresolved where the real
+//! function could not be found.
+
+use super::{evidence::Evidence, interner::Interner};
+use rocshim_trace::{Hook, Library};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A hooked function, over all processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct FunctionRow {
+    /// The symbol.
+    pub(crate) function: String,
+    /// Its ROCm library, without version.
+    pub(crate) library: String,
+    /// The ways in.
+    pub(crate) doors: BTreeSet<String>,
+    /// `armed` (never called), `bound` (called, and the real function was found) or `unbound` (not found).
+    pub(crate) state: String,
+    /// The files that hold the real function.
+    pub(crate) bound_to: BTreeSet<String>,
+    /// Why it is unbound.
+    pub(crate) why: BTreeSet<String>,
+    /// Calls seen.
+    pub(crate) calls: u64,
+    /// Processes in which it was called, but how often is not known (they were killed, or still run).
+    pub(crate) uncounted: u64,
+}
+
+/// A library, over all processes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LibraryRow {
+    /// Its name without version.
+    pub(crate) library: String,
+    /// Its files, in the processes that had it.
+    pub(crate) paths: BTreeSet<String>,
+    /// In how many processes it was found.
+    pub(crate) loaded_in: u64,
+    /// Of how many.
+    pub(crate) processes: u64,
+    /// Hooked functions.
+    pub(crate) functions: u64,
+    /// Those of them that were called.
+    pub(crate) functions_called: u64,
+    /// Calls seen.
+    pub(crate) calls: u64,
+    /// Whether it was called, and how sure that is.
+    pub(crate) evidence: Evidence,
+    /// The reason, in words.
+    pub(crate) why: String,
+}
+
+#[derive(Default)]
+struct LibraryStats {
+    paths: BTreeSet<String>,
+    loaded_in: u64,
+    processes: u64,
+    /// Processes of which events were lost.
+    lossy: u64,
+    /// Processes that still run.
+    running: u64,
+}
+
+/// What one process knew of a hook at its end.
+pub(crate) struct Seen<'a> {
+    /// The number of its function over all processes.
+    pub(crate) function: usize,
+    /// Its last record.
+    pub(crate) hook: &'a Hook,
+    /// Calls of it.
+    pub(crate) calls: u64,
+}
+
+/// How a process ended, as far as it matters for what was not seen.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Blindness {
+    /// Events were lost.
+    pub(crate) lossy: bool,
+    /// The process still runs.
+    pub(crate) running: bool,
+}
+
+/// The coverage of all processes.
+pub(crate) struct Coverage {
+    functions: Interner<(String, String), FunctionRow>,
+    libraries: BTreeMap<String, LibraryStats>,
+}
+
+impl Coverage {
+    pub(crate) fn new() -> Self {
+        Coverage { functions: Interner::new(), libraries: BTreeMap::new() }
+    }
+
+    /// The number of a function over all processes.
+    pub(crate) fn number(&mut self, hook: &Hook) -> usize {
+        self.functions.number((hook.of.clone(), hook.name.clone()), || FunctionRow {
+            function: hook.name.clone(),
+            library: hook.of.clone(),
+            ..FunctionRow::default()
+        })
+    }
+
+    /// The library and the name of a function.
+    pub(crate) fn name(&self, function: usize) -> (&str, &str) {
+        let row = self.functions.get(function);
+        (&row.library, &row.function)
+    }
+
+    /// Adds a process that has ended, or has been read as far as it went.
+    pub(crate) fn add_process<'a>(
+        &mut self,
+        hooks: impl Iterator<Item = Seen<'a>>,
+        libraries: &BTreeMap<u32, Library>,
+        blindness: Blindness,
+    ) {
+        let mut hooked = BTreeSet::new();
+        for seen in hooks {
+            hooked.insert(seen.hook.of.clone());
+            let bound_to = seen.hook.library.and_then(|id| libraries.get(&id));
+            add_hook(self.functions.get_mut(seen.function), &seen, bound_to);
+        }
+        for name in hooked {
+            let files = libraries.values().filter(|library| is_of(library, &name));
+            let paths: BTreeSet<String> = files.map(|library| library.path.clone()).collect();
+            let stats = self.libraries.entry(name).or_default();
+            stats.processes += 1;
+            stats.loaded_in += u64::from(!paths.is_empty());
+            stats.lossy += u64::from(blindness.lossy);
+            stats.running += u64::from(blindness.running);
+            stats.paths.extend(paths);
+        }
+    }
+
+    /// Every function that was hooked, in the order of the hook table.
+    pub(crate) fn functions(&self) -> Vec<FunctionRow> {
+        self.functions.values().iter().filter(|row| !row.state.is_empty()).cloned().collect()
+    }
+
+    /// Every library of the hook table, in its order.
+    pub(crate) fn libraries(&self) -> Vec<LibraryRow> {
+        let mut order: Vec<&str> = Vec::new();
+        for row in self.functions.values() {
+            if !order.contains(&row.library.as_str()) {
+                order.push(&row.library);
+            }
+        }
+        order.into_iter().filter_map(|name| Some(self.library(name, self.libraries.get(name)?))).collect()
+    }
+
+    fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
+        let functions: Vec<&FunctionRow> =
+            self.functions.values().iter().filter(|row| row.library == name).collect();
+        let (evidence, why) = judge(&functions, stats);
+        LibraryRow {
+            library: name.to_string(),
+            paths: stats.paths.clone(),
+            loaded_in: stats.loaded_in,
+            processes: stats.processes,
+            functions: functions.len() as u64,
+            functions_called: functions.iter().filter(|row| row.was_called()).count() as u64,
+            calls: functions.iter().map(|row| row.calls).sum(),
+            evidence,
+            why,
+        }
+    }
+}
+
+/// Whether a file is a version of the library `name`: `/opt/rocm/lib/libamdhip64.so.7` of `libamdhip64.so`.
+fn is_of(library: &Library, name: &str) -> bool {
+    let file = library.path.rsplit('/').next().unwrap_or("");
+    let begins = |text: &str| {
+        text.strip_prefix(name).is_some_and(|version| version.is_empty() || version.starts_with('.'))
+    };
+    begins(file) || library.soname.as_deref().is_some_and(begins)
+}
+
+fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
+    row.doors.insert(seen.hook.door.clone());
+    row.calls += seen.calls;
+    row.uncounted += u64::from(seen.calls == 0 && seen.hook.state != "armed");
+    row.bound_to.extend(bound_to.map(|library| library.path.clone()));
+    row.why.extend(seen.hook.why.clone());
+    // The worst state of any process is the one to know.
+    let rank = |state: &str| ["armed", "bound", "unbound"].iter().position(|known| *known == state);
+    if row.state.is_empty() || rank(&seen.hook.state) > rank(&row.state) {
+        row.state = seen.hook.state.clone();
+    }
+}
+
+impl FunctionRow {
+    fn was_called(&self) -> bool {
+        self.calls > 0 || self.uncounted > 0
+    }
+}
+
+/// The class of "called" or "not called", with its reason.
+fn judge(functions: &[&FunctionRow], stats: &LibraryStats) -> (Evidence, String) {
+    let unbound: Vec<&str> =
+        functions.iter().filter(|row| row.state == "unbound").map(|row| row.function.as_str()).collect();
+    let called = functions.iter().filter(|row| row.was_called()).count();
+    if called > unbound.len() {
+        let mut why = format!("{called} of {} hooked functions called", functions.len());
+        if !unbound.is_empty() {
+            why.push_str(&format!("; the real one was not found of {}", unbound.join(", ")));
+        }
+        return (Evidence::Confirmed, why);
+    }
+    if !unbound.is_empty() {
+        return (
+            Evidence::Unresolved,
+            format!("called, but the real one was not found: {}", unbound.join(", ")),
+        );
+    }
+    let so_far = if stats.running > 0 { " so far" } else { "" };
+    if stats.loaded_in == 0 {
+        return (Evidence::ConfirmedAbsent, format!("not loaded in {}{so_far}", processes(stats.processes)));
+    }
+    let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
+    if stats.lossy > 0 {
+        return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
+    }
+    if functions.iter().all(|row| row.doors.iter().all(|door| door == "preload")) {
+        let why = format!("{loaded}; a caller that takes its functions with dlsym would not be seen");
+        return (Evidence::Limited, why);
+    }
+    (Evidence::ConfirmedAbsent, loaded)
+}
+
+fn processes(number: u64) -> String {
+    if number == 1 { "the process".into() } else { format!("any of the {number} processes") }
+}
+
+fn of(some: u64, all: u64) -> String {
+    match (some, all) {
+        (1, 1) => "the process".into(),
+        (some, all) if some == all => format!("all {all} processes"),
+        (some, all) => format!("{some} of {all} processes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
+        let (of, door) = ("libhipblaslt.so".to_string(), "preload".to_string());
+        Hook { name: name.into(), of, door, state: state.into(), library, ..Hook::default() }
+    }
+
+    fn loaded() -> BTreeMap<u32, Library> {
+        let path = "/opt/rocm/lib/libhipblaslt.so.1".to_string();
+        BTreeMap::from([(4, Library { id: 4, path, ..Library::default() })])
+    }
+
+    fn verdict(hooks: &[(Hook, u64)], libraries: BTreeMap<u32, Library>, blindness: Blindness) -> LibraryRow {
+        let mut coverage = Coverage::new();
+        let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
+        let seen =
+            hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen { function, hook, calls: *calls });
+        coverage.add_process(seen, &libraries, blindness);
+        coverage.libraries().remove(0)
+    }
+
+    #[test]
+    fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
+        let armed = hook("hipblasLtMatmul", "armed", None);
+        let told = |door: &str, libraries, blindness| {
+            let hook = Hook { door: door.into(), ..armed.clone() };
+            let row = verdict(&[(hook, 0)], libraries, blindness);
+            (row.evidence, row.why)
+        };
+        let whole = Blindness::default();
+        assert_eq!(
+            told("preload", BTreeMap::new(), whole),
+            (Evidence::ConfirmedAbsent, "not loaded in the process".into())
+        );
+        assert_eq!(
+            told("table", loaded(), whole),
+            (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
+        );
+        assert_eq!(told("preload", loaded(), whole).0, Evidence::Limited);
+        assert_eq!(told("table", loaded(), Blindness { lossy: true, running: false }).0, Evidence::Limited);
+        assert_eq!(
+            told("table", loaded(), Blindness { lossy: false, running: true }).1,
+            "loaded in the process, no call seen so far"
+        );
+    }
+
+    #[test]
+    fn a_function_that_was_not_found_leaves_the_library_unresolved() {
+        let unbound = Hook { why: Some("no such symbol".into()), ..hook("hipblasLtMatmul", "unbound", None) };
+        let row = verdict(&[(unbound, 0)], loaded(), Blindness::default());
+        assert_eq!(row.evidence, Evidence::Unresolved);
+        assert_eq!(row.why, "called, but the real one was not found: hipblasLtMatmul");
+    }
+
+    #[test]
+    fn calls_confirm() {
+        let hooks =
+            [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
+        let row = verdict(&hooks, loaded(), Blindness::default());
+        assert_eq!(
+            (row.evidence, row.calls, row.functions, row.functions_called),
+            (Evidence::Confirmed, 3, 2, 1)
+        );
+        assert_eq!(row.paths, BTreeSet::from(["/opt/rocm/lib/libhipblaslt.so.1".to_string()]));
+        assert_eq!(row.why, "1 of 2 hooked functions called");
+    }
+
+    #[test]
+    fn a_library_is_not_its_namesake() {
+        let blas = |path: &str| Library { path: path.into(), ..Library::default() };
+        assert!(is_of(&blas("/a/libhipblas.so.3.1"), "libhipblas.so"));
+        assert!(!is_of(&blas("/a/libhipblaslt.so"), "libhipblas.so"));
+        assert!(!is_of(&blas("/libhipblas.so/x"), "libhipblas.so"));
+    }
+}

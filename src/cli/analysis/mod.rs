@@ -1,0 +1,33 @@
+//! Records in, numbers out: what the traces of one or more processes say, in one pass and in bounded memory.
+//!
+//! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
+//! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
+//! file's definitions) and `summary` (all of it together).
+
+mod calls;
+mod code_objects;
+mod convolutions;
+mod coverage;
+mod evidence;
+mod failures;
+mod gemms;
+mod interner;
+mod kernels;
+mod losses;
+mod modules;
+mod nesting;
+mod process;
+mod status;
+mod summary;
+
+pub(crate) use calls::CallCounts;
+pub(crate) use code_objects::CodeObjectRow;
+pub(crate) use convolutions::ConvRow;
+pub(crate) use coverage::{FunctionRow, LibraryRow};
+pub(crate) use failures::FailureRow;
+pub(crate) use gemms::GemmRow;
+pub(crate) use kernels::KernelRow;
+pub(crate) use losses::{InFlightRow, LossRow};
+pub(crate) use modules::ModuleRow;
+pub(crate) use process::ProcessRow;
+pub(crate) use summary::{Summary, SummaryBuilder, Totals};

@@ -1,0 +1,153 @@
+//! One process while its file is read: its definitions, the calls that are open, and its counts.
+
+use super::{
+    coverage::{Blindness, Seen},
+    nesting::Nesting,
+};
+use crate::reader::End;
+use rocshim_trace::{Call, Footer, Header, Hook, Library};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct ProcessRow {
+    /// Its trace.
+    pub(crate) trace: String,
+    /// Its number.
+    pub(crate) pid: u32,
+    /// Its executable.
+    pub(crate) exe: String,
+    /// Its command line.
+    pub(crate) argv: Vec<String>,
+    /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed` (it died; what it
+    /// left was read, the file is not finished), `running`, or `cut` (it died and what was not written is lost).
+    pub(crate) end: String,
+    /// Events in the trace.
+    pub(crate) events: u64,
+    /// Launches among them.
+    pub(crate) launches: u64,
+    /// Events that were lost.
+    pub(crate) lost: u64,
+    /// Calls that came after recording had ended.
+    pub(crate) late: u64,
+    /// When the first call was entered, since the process's epoch.
+    pub(crate) first_ns: u64,
+    /// When the last call returned.
+    pub(crate) last_ns: u64,
+    /// What else there is to say about this trace.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A kernel as this process defined it.
+pub(crate) struct LocalKernel {
+    /// Its number over all processes.
+    pub(crate) number: usize,
+    /// The number of its code object over all processes.
+    pub(crate) code_object: Option<usize>,
+    /// It was launched in this process.
+    pub(crate) launched: bool,
+}
+
+/// A hook of this process.
+pub(crate) struct LocalHook {
+    /// Its last record.
+    pub(crate) hook: Hook,
+    /// The number of its function over all processes.
+    pub(crate) function: usize,
+    /// Events of it.
+    pub(crate) events: u64,
+}
+
+/// The process whose records are being read.
+pub(crate) struct Process {
+    pub(crate) number: usize,
+    pub(crate) header: Header,
+    pub(crate) hooks: BTreeMap<u16, LocalHook>,
+    pub(crate) libraries: BTreeMap<u32, Library>,
+    pub(crate) kernels: HashMap<u32, LocalKernel>,
+    /// Ids of code objects with their number over all processes and their file.
+    pub(crate) code_objects: HashMap<u32, (usize, Option<String>)>,
+    pub(crate) nesting: Nesting,
+    pub(crate) footer: Option<Footer>,
+    pub(crate) events: u64,
+    pub(crate) launches: u64,
+    pub(crate) lost: u64,
+    /// Events in the trace, by the accounts of its threads.
+    pub(crate) accounted: u64,
+    first: u64,
+    last: u64,
+}
+
+impl Process {
+    pub(crate) fn new(number: usize, header: Header) -> Self {
+        Process {
+            number,
+            header,
+            hooks: BTreeMap::new(),
+            libraries: BTreeMap::new(),
+            kernels: HashMap::new(),
+            code_objects: HashMap::new(),
+            nesting: Nesting::default(),
+            footer: None,
+            events: 0,
+            launches: 0,
+            lost: 0,
+            accounted: 0,
+            first: u64::MAX,
+            last: 0,
+        }
+    }
+
+    /// Counts an event and gives the number of its function over all processes.
+    pub(crate) fn count(&mut self, call: &Call) -> Option<usize> {
+        self.events += 1;
+        self.first = self.first.min(call.t);
+        self.last = self.last.max(call.t + call.dur);
+        let hook = self.hooks.get_mut(&call.hook)?;
+        hook.events += 1;
+        Some(hook.function)
+    }
+
+    /// Its hooks with their calls: events in the trace, and what the footer counted of hooks that make no events.
+    pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        self.hooks.iter().map(|(id, local)| {
+            let silent = self.footer.as_ref().and_then(|footer| footer.calls.get(id)).copied();
+            Seen { function: local.function, hook: &local.hook, calls: local.events + silent.unwrap_or(0) }
+        })
+    }
+
+    pub(crate) fn blindness(&self, end: End) -> Blindness {
+        Blindness { lossy: self.lost > 0 || end == End::Cut, running: end == End::Running }
+    }
+
+    pub(crate) fn row(&self, trace: String, end: End, mut notes: Vec<String>) -> ProcessRow {
+        notes.extend(self.header.note.clone());
+        if self.footer.is_some() && self.accounted != self.events {
+            notes.push(format!(
+                "limited: its threads say that they wrote {} events, and {} were read",
+                self.accounted, self.events
+            ));
+        }
+        let end = match (end, &self.footer) {
+            (End::Leftover, _) => "killed".to_string(),
+            (_, Some(footer)) => footer.end.clone(),
+            (End::Running, None) => "running".to_string(),
+            (_, None) => "cut".to_string(),
+        };
+        ProcessRow {
+            trace,
+            pid: self.header.pid,
+            exe: self.header.exe.clone(),
+            argv: self.header.argv.clone(),
+            end,
+            events: self.events,
+            launches: self.launches,
+            lost: self.lost,
+            late: self.footer.as_ref().map_or(0, |footer| footer.late),
+            first_ns: if self.events == 0 { 0 } else { self.first },
+            last_ns: self.last,
+            notes,
+        }
+    }
+}

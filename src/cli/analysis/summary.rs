@@ -1,0 +1,316 @@
+//! Everything that the traces of one or more processes say, as tables of numbers.
+
+use super::{
+    CodeObjectRow, ConvRow, FailureRow, FunctionRow, GemmRow, InFlightRow, KernelRow, LibraryRow, LossRow,
+    ModuleRow, ProcessRow,
+    code_objects::CodeObjects,
+    convolutions::Convolutions,
+    coverage::Coverage,
+    failures::Failures,
+    gemms::Gemms,
+    kernels::Kernels,
+    losses::Losses,
+    modules::Modules,
+    process::{LocalHook, LocalKernel, Process},
+};
+use crate::reader::{End, Reading};
+use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Launch, Load, Record};
+use serde::Serialize;
+
+/// The whole summary; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    /// The form of this object: 1.
+    pub(crate) format: u32,
+    pub(crate) totals: Totals,
+    pub(crate) processes: Vec<ProcessRow>,
+    pub(crate) kernels: Vec<KernelRow>,
+    pub(crate) gemms: Vec<GemmRow>,
+    pub(crate) convolutions: Vec<ConvRow>,
+    pub(crate) modules: Vec<ModuleRow>,
+    pub(crate) code_objects: Vec<CodeObjectRow>,
+    pub(crate) libraries: Vec<LibraryRow>,
+    pub(crate) functions: Vec<FunctionRow>,
+    pub(crate) failures: Vec<FailureRow>,
+    pub(crate) losses: Vec<LossRow>,
+    pub(crate) in_flight: Vec<InFlightRow>,
+    /// Files that could not be read.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Numbers over everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Totals {
+    /// Processes that recorded.
+    pub(crate) processes: u64,
+    /// Those that still run.
+    pub(crate) running: u64,
+    /// Events in the traces.
+    pub(crate) events: u64,
+    /// Kernel launches among them.
+    pub(crate) launches: u64,
+    /// Different kernels that were launched.
+    pub(crate) kernels: u64,
+    /// Launches of a kernel that could not be named: its handle was never seen being made.
+    pub(crate) unnamed_launches: u64,
+    /// Launches of a kernel whose code object is not known, the unnamed ones among them.
+    pub(crate) unplaced_launches: u64,
+    /// Matrix products, each counted once although one library may make it through another.
+    pub(crate) gemms: u64,
+    /// Calls of matrix products, the inner ones too.
+    pub(crate) gemm_calls: u64,
+    /// Convolution calls: searches, runs, questions.
+    pub(crate) convolutions: u64,
+    /// Module loads and unloads.
+    pub(crate) module_calls: u64,
+    /// Calls that failed.
+    pub(crate) failed: u64,
+    /// Events that were lost.
+    pub(crate) lost: u64,
+    /// Calls that came after recording had ended.
+    pub(crate) late: u64,
+    /// Calls that had not returned when their process died.
+    pub(crate) in_flight: u64,
+}
+
+/// Takes the records of one file after the other.
+pub(crate) struct SummaryBuilder {
+    trace: String,
+    process: Option<Process>,
+    totals: Totals,
+    processes: Vec<ProcessRow>,
+    kernels: Kernels,
+    code_objects: CodeObjects,
+    gemms: Gemms,
+    convolutions: Convolutions,
+    modules: Modules,
+    coverage: Coverage,
+    failures: Failures,
+    losses: Losses,
+    in_flight: Vec<InFlightRow>,
+    notes: Vec<String>,
+}
+
+impl SummaryBuilder {
+    pub(crate) fn new() -> Self {
+        SummaryBuilder {
+            trace: String::new(),
+            process: None,
+            totals: Totals::default(),
+            processes: Vec::new(),
+            kernels: Kernels::new(),
+            code_objects: CodeObjects::new(),
+            gemms: Gemms::new(),
+            convolutions: Convolutions::new(),
+            modules: Modules::new(),
+            coverage: Coverage::new(),
+            failures: Failures::new(),
+            losses: Losses::new(),
+            in_flight: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Begins a file.
+    pub(crate) fn begin_file(&mut self, trace: String) {
+        self.trace = trace;
+    }
+
+    /// Takes the next record of the file.
+    pub(crate) fn take(&mut self, record: Record) {
+        if let Record::Header(header) = record {
+            // A second header: files were strung together.
+            self.end_file(Reading { end: End::Cut, notes: Vec::new() });
+            self.process = Some(Process::new(self.processes.len(), header));
+            return;
+        }
+        // The reader gives a header first; without one there is nothing that ids could refer to.
+        let Some(mut process) = self.process.take() else { return };
+        match record {
+            Record::Launch(launch) => self.launch(&mut process, &launch),
+            Record::Gemm(gemm) => self.gemm(&mut process, gemm),
+            Record::Conv(conv) => self.conv(&mut process, conv),
+            Record::Load(load) => self.load(&mut process, &load),
+            Record::Hook(hook) => self.hook(&mut process, hook),
+            Record::Kernel(kernel) => self.kernel(&mut process, &kernel),
+            Record::CodeObject(object) => self.code_object(&mut process, &object),
+            Record::Gap(gap) => {
+                process.lost += gap.lost;
+                self.losses.count(process.number, process.header.pid, &gap);
+            }
+            Record::InFlight(in_flight) => self.in_flight(&process, &in_flight.event),
+            Record::Library(library) => {
+                process.libraries.insert(library.id, library);
+            }
+            Record::Thread(account) => process.accounted += account.written,
+            Record::Footer(footer) => process.footer = Some(footer),
+            Record::Header(_) | Record::Unknown => {}
+        }
+        self.process = Some(process);
+    }
+
+    /// Ends the file whose records were taken.
+    pub(crate) fn end_file(&mut self, reading: Reading) {
+        let Some(process) = self.process.take() else { return };
+        self.coverage.add_process(process.seen(), &process.libraries, process.blindness(reading.end));
+        let row = process.row(self.trace.clone(), reading.end, reading.notes);
+        self.totals.processes += 1;
+        self.totals.running += u64::from(reading.end == End::Running);
+        self.totals.events += row.events;
+        self.totals.launches += row.launches;
+        self.totals.late += row.late;
+        self.processes.push(row);
+    }
+
+    /// Notes a file that could not be read.
+    pub(crate) fn pass_over(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
+    /// All tables.
+    pub(crate) fn finish(self) -> Summary {
+        let mut totals = self.totals;
+        totals.lost = self.losses.total();
+        totals.failed = self.failures.total();
+        totals.in_flight = self.in_flight.len() as u64;
+        let kernels = self.kernels.rows();
+        totals.kernels = kernels.len() as u64;
+        let lost = (totals.lost > 0).then(|| format!("{} events were lost", totals.lost));
+        let unplaced = (totals.unplaced_launches > 0).then(|| {
+            format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
+        });
+        let unseen = lost.as_deref().or(unplaced.as_deref());
+        Summary {
+            format: 1,
+            processes: self.processes,
+            kernels,
+            gemms: self.gemms.rows(&self.kernels, lost.as_deref()),
+            convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
+            modules: self.modules.rows(),
+            code_objects: self.code_objects.rows(unseen),
+            libraries: self.coverage.libraries(),
+            functions: self.coverage.functions(),
+            failures: self.failures.rows(),
+            losses: self.losses.rows(),
+            in_flight: self.in_flight,
+            notes: self.notes,
+            totals,
+        }
+    }
+
+    fn hook(&mut self, process: &mut Process, hook: Hook) {
+        let function = self.coverage.number(&hook);
+        let events = process.hooks.get(&hook.id).map_or(0, |known| known.events);
+        process.hooks.insert(hook.id, LocalHook { hook, function, events });
+    }
+
+    fn code_object(&mut self, process: &mut Process, object: &CodeObject) {
+        let number = self.code_objects.number(process.number, object);
+        if process.code_objects.insert(object.id, (number, object.path.clone())).is_none() {
+            self.code_objects.load(number);
+        }
+    }
+
+    fn kernel(&mut self, process: &mut Process, kernel: &Kernel) {
+        let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
+        let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
+        let launched = false;
+        process.kernels.insert(kernel.id, LocalKernel { number, code_object, launched });
+    }
+
+    fn launch(&mut self, process: &mut Process, launch: &Launch) {
+        process.launches += 1;
+        let kernel = match launch.kernel.and_then(|id| process.kernels.get_mut(&id)) {
+            Some(local) => {
+                match local.code_object {
+                    Some(object) => self.code_objects.dispatch(object, local.number, !local.launched),
+                    None => self.totals.unplaced_launches += 1,
+                }
+                local.launched = true;
+                local.number
+            }
+            None => {
+                self.totals.unnamed_launches += 1;
+                self.totals.unplaced_launches += 1;
+                self.kernels.number(&unnamed(process, launch), None)
+            }
+        };
+        self.kernels.count(kernel, launch);
+        let inside = process.nesting.take(&launch.call);
+        process.nesting.hand_up(&launch.call, &inside, Some(kernel));
+        self.event(process, &launch.call);
+    }
+
+    fn gemm(&mut self, process: &mut Process, gemm: Gemm) {
+        let call = gemm.call.clone();
+        let mut inside = process.nesting.take(&call);
+        let function = self.event(process, &call);
+        self.totals.gemm_calls += 1;
+        // A product made inside this one is this one, seen at a lower floor.
+        self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
+        let (library, name) = self.name(function);
+        self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
+        inside.gemms = 1;
+        process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn conv(&mut self, process: &mut Process, conv: Conv) {
+        let call = conv.call.clone();
+        let inside = process.nesting.take(&call);
+        let function = self.event(process, &call);
+        self.totals.convolutions += 1;
+        let (library, name) = self.name(function);
+        self.convolutions.count((&library, &name), conv, &inside);
+        process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn load(&mut self, process: &mut Process, load: &Load) {
+        let inside = process.nesting.take(&load.call);
+        let function = self.event(process, &load.call);
+        self.totals.module_calls += 1;
+        let (_, name) = self.name(function);
+        let object = load.code_object.and_then(|id| process.code_objects.get(&id));
+        self.modules.count(&name, object.and_then(|(_, path)| path.as_deref()), load);
+        process.nesting.hand_up(&load.call, &inside, None);
+    }
+
+    /// What every event adds to; gives the number of its function.
+    fn event(&mut self, process: &mut Process, call: &Call) -> Option<usize> {
+        let function = process.count(call);
+        if call.status != 0 || call.unwound {
+            let (library, name) = self.name(function);
+            self.failures.count((function.unwrap_or(usize::MAX), &library, &name), call);
+        }
+        function
+    }
+
+    fn name(&self, function: Option<usize>) -> (String, String) {
+        let (library, name) =
+            function.map_or(("unknown library", "unknown function"), |number| self.coverage.name(number));
+        (library.to_string(), name.to_string())
+    }
+
+    fn in_flight(&mut self, process: &Process, event: &Record) {
+        let (call, what) = match event {
+            Record::Launch(launch) => {
+                let known = launch.kernel.and_then(|id| process.kernels.get(&id));
+                let name = known.map_or_else(|| unnamed(process, launch), |k| self.kernels.name(k.number));
+                (&launch.call, name)
+            }
+            Record::Gemm(g) => {
+                (&g.call, format!("{}{} {}x{}x{} {}", g.trans_a, g.trans_b, g.m, g.n, g.k, g.a.element))
+            }
+            Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
+            Record::Load(load) => (&load.call, load.action.clone()),
+            _ => return,
+        };
+        let function = process.hooks.get(&call.hook).map(|local| local.function);
+        let (_, name) = self.name(function);
+        self.in_flight.push(InFlightRow::new(process.header.pid, call, &name, what));
+    }
+}
+
+/// A kernel whose handle was never seen being made.
+fn unnamed(process: &Process, launch: &Launch) -> String {
+    format!("unknown kernel {} of process {}", launch.function.unwrap_or_default(), process.header.pid)
+}

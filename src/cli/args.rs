@@ -1,0 +1,204 @@
+//! The command line: what each command takes, checked before anything is done.
+
+use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+
+/// See which kernels, GEMMs and convolution solvers a ROCm program really uses, without a profiler.
+#[derive(Parser)]
+#[command(name = "rocshim", version, max_term_width = 100, disable_help_subcommand = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run a program with librocshim.so preloaded, then say what it did
+    #[command(after_help = RUN_NOTES)]
+    Run(Run),
+    /// Kernels, GEMMs, convolutions, failures, losses and coverage of one or more traces
+    #[command(after_help = SUMMARY_NOTES)]
+    Summary(Summary),
+    /// The functions that are hooked; with traces: whether each was called, and where it is bound
+    Hooks(Hooks),
+    /// What will and what will not be seen, before running a program or for a running process
+    Doctor(Doctor),
+    /// Finish the trace files of processes that were killed, on disk
+    Recover(Recover),
+    /// The ROCSHIM_* environment variables, with their defaults
+    Variables(Variables),
+}
+
+const RUN_NOTES: &str = "\
+Standard input, output and error of the program are its own; rocshim writes to standard error, after it has ended.
+The exit code is the program's; 125 means that rocshim itself failed, 126 and 127 that the program cannot be run or
+found. A program that died by a signal takes rocshim with it, by the same signal.
+
+Example:  rocshim run -o traces -- ollama serve";
+
+const SUMMARY_NOTES: &str = "\
+A folder stands for all its .ndjson files. Times are host times: how long the program's own call took, not how long
+the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
+
+--json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects,
+libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is
+confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.";
+
+/// The options of `run`.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// Folder for the traces [default: $ROCSHIM_OUT, else ./rocshim-out]
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) shim: Option<PathBuf>,
+    /// Say nothing when all is well
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// The options of `summary`.
+#[derive(Args)]
+pub(crate) struct Summary {
+    /// Trace files, or folders of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// One JSON object instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Names as they are in the trace, neither tidied nor shortened
+    #[arg(long)]
+    pub(crate) full_names: bool,
+    /// Every row of every table (a terminal gets the first 20)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// The options of `hooks`.
+#[derive(Args)]
+pub(crate) struct Hooks {
+    /// Trace files, or folders of them
+    #[arg(value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) shim: Option<PathBuf>,
+    /// The C signature of each function
+    #[arg(long, conflicts_with = "traces")]
+    pub(crate) signatures: bool,
+    /// JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The options of `doctor`.
+#[derive(Args)]
+pub(crate) struct Doctor {
+    /// The program that you want to run, or the number of a running process
+    #[arg(value_name = "CMD|PID", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) target: Vec<OsString>,
+    /// Folder for the traces [default: $ROCSHIM_OUT, else ./rocshim-out]
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) shim: Option<PathBuf>,
+}
+
+/// The options of `recover`.
+#[derive(Args)]
+pub(crate) struct Recover {
+    /// Trace files, or folders of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+}
+
+/// The options of `variables`.
+#[derive(Args)]
+pub(crate) struct Variables {
+    /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) shim: Option<PathBuf>,
+}
+
+impl Command {
+    /// The exit code when rocshim itself fails: `run` must not be mistaken for its program.
+    pub(crate) fn own_failure(&self) -> u8 {
+        if matches!(self, Command::Run(_)) { 125 } else { 1 }
+    }
+}
+
+/// Reads the command line. Help and version are printed here; a wrong line is one sentence and exit code 2.
+pub(crate) fn parse() -> Result<Command, ExitCode> {
+    CommandLine::try_parse().map(|line| line.command).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(2)
+        }
+        _ => {
+            crate::report::complain(&wrong_line(&error.to_string()));
+            ExitCode::from(2)
+        }
+    })
+}
+
+/// The parser's page as one sentence: its first lines up to the empty one, and its tip.
+fn wrong_line(page: &str) -> String {
+    let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = page.split("\n\n").next().unwrap_or(page);
+    let mut sentence = words(first.trim_start_matches("error: "));
+    if let Some((_, tip)) = page.split_once("tip: ") {
+        sentence = format!("{sentence}; {}", words(tip.lines().next().unwrap_or("")));
+    }
+    format!("{sentence}; see rocshim --help")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &[&str]) -> Result<Command, clap::Error> {
+        CommandLine::try_parse_from(line).map(|line| line.command)
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn options_after_the_program_are_the_programs() {
+        for line in [
+            &["rocshim", "run", "-q", "--", "prog", "-o", "x"][..],
+            &["rocshim", "run", "-q", "prog", "-o", "x"],
+        ] {
+            let Ok(Command::Run(run)) = parsed(line) else { panic!("not a run") };
+            assert_eq!(run.program, ["prog", "-o", "x"]);
+            assert!(run.quiet && run.out.is_none());
+        }
+    }
+
+    #[test]
+    fn a_wrong_option_is_one_sentence() {
+        let error = parsed(&["rocshim", "summary", "--jsn", "x"]).err().expect("an error").to_string();
+        assert_eq!(
+            wrong_line(&error),
+            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim --help"
+        );
+        let error = parsed(&["rocshim", "summary"]).err().expect("an error").to_string();
+        assert_eq!(
+            wrong_line(&error),
+            "the following required arguments were not provided: <TRACE>...; see rocshim --help"
+        );
+    }
+}

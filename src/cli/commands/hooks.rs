@@ -1,0 +1,30 @@
+//! `rocshim hooks`: what the shim hooks, or what traces say about each hook.
+
+use crate::{args, launch, reader, report};
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub(crate) fn hooks(args: &args::Hooks) -> Result<ExitCode> {
+    if args.traces.is_empty() {
+        list(args)?
+    } else {
+        table(args)?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(args: &args::Hooks) -> Result<()> {
+    let hooks = launch::hooks_of(&launch::find_shim(args.shim.as_deref())?)?;
+    if args.json {
+        return report::print_json(&hooks);
+    }
+    report::print(&report::hook_list(&hooks, args.signatures))
+}
+
+fn table(args: &args::Hooks) -> Result<()> {
+    let summary = super::summary::summary_of(&reader::find_traces(&args.traces)?)?;
+    if args.json {
+        return report::print_json(&summary.functions);
+    }
+    report::print(&report::hook_table(&summary.functions, &super::output_style(false, true)))
+}

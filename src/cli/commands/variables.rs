@@ -1,0 +1,11 @@
+//! `rocshim variables`: the environment variables that the shim reads.
+
+use crate::{args, launch, report};
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub(crate) fn variables(args: &args::Variables) -> Result<ExitCode> {
+    let variables = launch::variables_of(&launch::find_shim(args.shim.as_deref())?)?;
+    report::print(&report::variables(&variables, &super::output_style(false, true)))?;
+    Ok(ExitCode::SUCCESS)
+}

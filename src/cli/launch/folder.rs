@@ -1,0 +1,62 @@
+//! The folder for the traces: which, and whether it can be written, before anything is started.
+
+use anyhow::{Context, Result};
+use std::{
+    env,
+    fs::{DirBuilder, File},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+/// The absolute path of the folder: as asked, else `$ROCSHIM_OUT`, else `rocshim-out` here.
+pub(crate) fn chosen_folder(asked: Option<&Path>) -> Result<PathBuf> {
+    let environment = || env::var_os("ROCSHIM_OUT").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let folder =
+        asked.map(Path::to_path_buf).or_else(environment).unwrap_or_else(|| PathBuf::from("rocshim-out"));
+    std::path::absolute(&folder)
+        .with_context(|| format!("cannot use {} as the output folder", folder.display()))
+}
+
+/// Makes the folder (for its owner alone) where it is missing, and tries to write in it.
+pub(crate) fn prepare_folder(folder: &Path) -> Result<()> {
+    let name = folder.display();
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .with_context(|| format!("cannot create the output folder {name}, choose another with -o DIR"))?;
+    try_writing(folder)
+        .with_context(|| format!("cannot write in the output folder {name}, choose another with -o DIR"))
+}
+
+fn try_writing(folder: &Path) -> io::Result<()> {
+    let trial = folder.join(format!(".rocshim-trial-{}", std::process::id()));
+    File::create(&trial)?;
+    std::fs::remove_file(&trial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_new_folder_is_its_owners_alone_and_left_empty() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("a/b");
+        prepare_folder(&folder).unwrap();
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(folder.read_dir().unwrap().count(), 0);
+        prepare_folder(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_an_error_with_its_name() {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = scratch.path().join("taken");
+        File::create(&file).unwrap();
+        let error = prepare_folder(&file.join("traces")).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot create the output folder {}", file.display())), "{error}");
+    }
+}

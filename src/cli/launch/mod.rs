@@ -1,0 +1,12 @@
+//! Starting a program under the shim: the shim's file, the output folder, the program's file, the child process.
+
+mod child;
+mod elf;
+mod folder;
+mod program;
+mod shim;
+
+pub(crate) use child::run_child;
+pub(crate) use folder::{chosen_folder, prepare_folder};
+pub(crate) use program::{Program, Trap, find_program, traps};
+pub(crate) use shim::{HookLine, VariableLine, find_shim, hooks_of, preload_value, variables_of};

@@ -1,0 +1,217 @@
+//! The program to run: where it is, and what is known to keep a library from being preloaded into it.
+
+use super::elf::Elf;
+use rustix::fs::{Access, access, getxattr};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+
+/// Looking for a program ends like this.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// It can be run from here.
+    Found(PathBuf),
+    /// It is here but cannot be run.
+    NotExecutable(PathBuf),
+    /// It is nowhere.
+    Missing,
+}
+
+/// Looks for a program as a shell does: by its path, else in the folders of PATH.
+pub(crate) fn find_program(name: &OsStr) -> Program {
+    find_in(name, &env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin")))
+}
+
+fn find_in(name: &OsStr, folders: &OsStr) -> Program {
+    if name.as_bytes().contains(&b'/') {
+        return look(PathBuf::from(name));
+    }
+    if name.is_empty() {
+        return Program::Missing;
+    }
+    let mut found = Program::Missing;
+    for folder in env::split_paths(folders) {
+        match look(folder.join(name)) {
+            Program::Found(path) => return Program::Found(path),
+            Program::NotExecutable(path) if found == Program::Missing => found = Program::NotExecutable(path),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn look(path: PathBuf) -> Program {
+    match path.metadata() {
+        Err(_) => Program::Missing,
+        Ok(kind) if kind.is_file() && access(&path, Access::EXEC_OK).is_ok() => Program::Found(path),
+        Ok(_) => Program::NotExecutable(path),
+    }
+}
+
+/// A known reason why a program, or part of it, will not be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trap {
+    /// What is so, with the file's name.
+    pub(crate) what: String,
+    /// What to do about it.
+    pub(crate) advice: String,
+    /// Nothing at all will be seen of the program itself.
+    pub(crate) blind: bool,
+}
+
+impl Trap {
+    fn new(what: String, advice: &str, blind: bool) -> Self {
+        Trap { what, advice: advice.to_string(), blind }
+    }
+}
+
+/// The traps of running `path` with these arguments (the program's name first).
+pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
+    let mut traps = Vec::new();
+    traps.extend(ollama_client(line));
+    let mut file = path.to_path_buf();
+    // A script is run by its interpreter; that one may be a script again, but not for ever.
+    for _ in 0..4 {
+        traps.extend(privileged(&file));
+        match shebang(&file) {
+            Some(interpreter) => file = interpreter,
+            None => break,
+        }
+    }
+    traps.extend(not_preloadable(&file));
+    traps
+}
+
+/// `ollama run` and its like talk to a server over HTTP and never touch the GPU.
+fn ollama_client(line: &[OsString]) -> Option<Trap> {
+    let name = Path::new(line.first()?).file_name()?;
+    let verb = line.get(1)?.to_str()?;
+    if name != "ollama" || matches!(verb, "serve" | "runner" | "start") || verb.starts_with('-') {
+        return None;
+    }
+    let what = format!("`ollama {verb}` is only a client of the Ollama server, which does the GPU work");
+    Some(Trap::new(
+        what,
+        "stop the server, run `rocshim run -- ollama serve`, and use ollama as before",
+        true,
+    ))
+}
+
+/// A program that changes its rights when it starts is loaded without LD_PRELOAD.
+fn privileged(file: &Path) -> Option<Trap> {
+    let facts = file.metadata().ok()?;
+    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    let changes_user = facts.mode() & 0o4000 != 0 && facts.uid() != user;
+    let changes_group = facts.mode() & 0o2010 == 0o2010 && facts.gid() != group;
+    let capabilities = user != 0 && getxattr(file, "security.capability", &mut [0_u8; 64]).is_ok();
+    if !(changes_user || changes_group || capabilities) {
+        return None;
+    }
+    let how = if capabilities { "has file capabilities" } else { "is setuid or setgid" };
+    let what = format!("{} {how}, so the loader ignores LD_PRELOAD", file.display());
+    Some(Trap::new(what, "run it as the user that it changes to, from a copy without the bit", true))
+}
+
+/// The interpreter of a script, through `env` where that is used.
+pub(crate) fn shebang(file: &Path) -> Option<PathBuf> {
+    let bytes = first_bytes(file)?;
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
+    let first = PathBuf::from(OsStr::from_bytes(words.next()?));
+    if first.file_name() != Some(OsStr::new("env")) {
+        return Some(first);
+    }
+    let name = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
+    match find_program(OsStr::from_bytes(name)) {
+        Program::Found(path) => Some(path),
+        _ => None,
+    }
+}
+
+fn first_bytes(file: &Path) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).ok()?.take(256).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// What in the file itself keeps the shim out.
+fn not_preloadable(file: &Path) -> Option<Trap> {
+    let name = file.display();
+    let elf = Elf::read(file).ok()??;
+    if !elf.x86_64 {
+        let what = format!("{name} is not a 64-bit x86 program, so librocshim.so cannot be loaded into it");
+        return Some(Trap::new(what, "use an x86-64 build of it", true));
+    }
+    match elf.interpreter {
+        None => {
+            let what = format!("{name} is statically linked, so the loader preloads nothing");
+            Some(Trap::new(what, "only dynamically linked programs that it starts can be seen", true))
+        }
+        Some(loader) if loader.contains("musl") => {
+            let what = format!("{name} is linked with musl, and librocshim.so needs glibc");
+            Some(Trap::new(what, "use a glibc build of it; under this one it may not even start", true))
+        }
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    fn file(folder: &Path, name: &str, content: &[u8], mode: u32) -> PathBuf {
+        let path = folder.join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_program_is_found_as_a_shell_finds_it() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (one, two) = (scratch.path().join("one"), scratch.path().join("two"));
+        fs::create_dir(&one).unwrap();
+        fs::create_dir(&two).unwrap();
+        let path = env::join_paths([&one, &two]).unwrap();
+        let find = |name: &str| find_in(OsStr::new(name), &path);
+
+        assert_eq!(find("prog"), Program::Missing);
+        assert_eq!(find(""), Program::Missing);
+        let plain = file(&one, "prog", b"", 0o644);
+        assert_eq!(find("prog"), Program::NotExecutable(plain));
+        let runs = file(&two, "prog", b"", 0o755);
+        assert_eq!(find("prog"), Program::Found(runs.clone()), "the one that can be run wins");
+        assert_eq!(find(runs.to_str().unwrap()), Program::Found(runs));
+        assert_eq!(find(two.to_str().unwrap()), Program::NotExecutable(two));
+    }
+
+    #[test]
+    fn a_script_leads_to_its_interpreter() {
+        let scratch = tempfile::tempdir().unwrap();
+        let plain = file(scratch.path(), "a", b"#! /bin/sh -e\necho", 0o755);
+        assert_eq!(shebang(&plain), Some("/bin/sh".into()));
+        let through_env = file(scratch.path(), "b", b"#!/usr/bin/env -S X=1 sh -e\n", 0o755);
+        assert!(shebang(&through_env).is_some_and(|path| path.ends_with("sh")));
+        assert_eq!(shebang(&file(scratch.path(), "c", b"\x7fELF", 0o755)), None);
+    }
+
+    #[test]
+    fn only_the_server_of_ollama_works_on_the_gpu() {
+        let line = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert!(ollama_client(&line(&["/usr/bin/ollama", "run", "llama3"])).is_some_and(|trap| trap.blind));
+        assert_eq!(ollama_client(&line(&["ollama", "serve"])), None);
+        assert_eq!(ollama_client(&line(&["ollama"])), None);
+        assert_eq!(ollama_client(&line(&["my-ollama", "run"])), None);
+    }
+
+    #[test]
+    fn an_ordinary_program_has_no_traps() {
+        let own = env::current_exe().unwrap();
+        assert_eq!(traps(&own, &[own.clone().into_os_string()]), []);
+    }
+}

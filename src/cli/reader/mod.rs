@@ -1,0 +1,179 @@
+//! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
+//!
+//! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
+//! is changed.
+
+mod launch_line;
+
+use anyhow::{Context, Result, bail};
+use rocshim_drain::is_running;
+use rocshim_trace::{FORMAT, Header, LineError, Record, parse_line};
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Cursor, Read},
+    path::{Path, PathBuf},
+};
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With a footer.
+    Footer,
+    /// Without: the process died, and what it left in its rings was read as well.
+    Leftover,
+    /// Without: the process still runs and writes.
+    Running,
+    /// Without: the process is gone and so are its rings; what was not in the file is lost.
+    Cut,
+}
+
+/// What there is to say about a file besides its records.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// How it ends.
+    pub(crate) end: End,
+    /// Oddities, one sentence each, without the file's name.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A file to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TraceFile {
+    pub(crate) path: PathBuf,
+    /// It was named itself, not found in a folder.
+    pub(crate) named: bool,
+}
+
+/// The trace files that the arguments stand for: files as they are, folders as all their `.ndjson` files.
+pub(crate) fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
+    let mut found: Vec<TraceFile> = Vec::new();
+    for argument in arguments {
+        let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()))?;
+        let named = !kind.is_dir();
+        let paths = if named { vec![argument.clone()] } else { traces_in(argument)? };
+        if paths.is_empty() {
+            bail!(
+                "no trace (*.ndjson) in the folder {}: run a program with `rocshim run -o {0} -- CMD` first",
+                argument.display()
+            );
+        }
+        for path in paths {
+            if !found.iter().any(|trace| trace.path == path) {
+                found.push(TraceFile { path, named });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The `.ndjson` files of a folder, by name; also those that killed processes never got to begin.
+pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let absolute =
+        std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
+    let unbegun = rocshim_drain::unbegun(&absolute).unwrap_or_default();
+    let entries =
+        folder.read_dir().with_context(|| format!("cannot list the folder {}", folder.display()))?;
+    let mut traces: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ndjson"))
+        .chain(unbegun.into_iter().filter_map(|path| Some(folder.join(path.file_name()?))))
+        .collect();
+    traces.sort();
+    traces.dedup();
+    Ok(traces)
+}
+
+/// Reads a trace from its first line to its last and gives each record to `take`.
+pub(crate) fn read_trace(path: &Path, mut take: impl FnMut(Record)) -> Result<Reading> {
+    let name = path.display();
+    let leftover = rocshim_drain::leftover(path)
+        .with_context(|| format!("cannot read what the process of {name} left behind"))?;
+    let mut reading = Reading { end: End::Cut, notes: Vec::new() };
+    let (whole, lines) = match leftover {
+        Some((whole, left)) => {
+            reading.end = End::Leftover;
+            (whole, left.lines)
+        }
+        None => (u64::MAX, Vec::new()),
+    };
+    // A process that was killed early has rings but no file.
+    let file: Box<dyn Read> = match File::open(path) {
+        Ok(file) => Box::new(file.take(whole)),
+        Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
+        Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
+    };
+    let input = BufReader::with_capacity(1 << 20, file.chain(Cursor::new(lines)));
+    let header = read_lines(input, path, &mut reading, &mut take)?;
+    if reading.end == End::Cut && is_running(&header) {
+        reading.end = End::Running;
+    }
+    Ok(reading)
+}
+
+/// Reads the lines; returns the first one's header.
+fn read_lines(
+    mut input: impl BufRead,
+    path: &Path,
+    reading: &mut Reading,
+    take: &mut impl FnMut(Record),
+) -> Result<Header> {
+    let name = path.display();
+    let mut line = Vec::new();
+    if !next_line(&mut input, &mut line, path)? {
+        bail!("{name} is empty: its process was killed before it wrote a line, or this is no trace");
+    }
+    let header = match parse_line(&line) {
+        Ok(Record::Header(header)) => header,
+        _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
+    };
+    if header.format > FORMAT {
+        bail!(
+            "{name} is of format {}, written by rocshim {}; this rocshim reads formats up to {FORMAT}: use the newer one",
+            header.format,
+            header.rocshim
+        );
+    }
+    take(Record::Header(header.clone()));
+    let (mut number, mut bad, mut first_bad) = (1_u64, 0_u64, 0_u64);
+    while next_line(&mut input, &mut line, path)? {
+        number += 1;
+        match record_of(&line) {
+            Ok(Record::Footer(footer)) => {
+                reading.end = if reading.end == End::Leftover { End::Leftover } else { End::Footer };
+                take(Record::Footer(footer));
+            }
+            Ok(record) => take(record),
+            Err(_) if line.last() != Some(&b'\n') => reading.notes.push("the last line is cut".into()),
+            Err(_) => {
+                bad += 1;
+                first_bad = if bad == 1 { number } else { first_bad };
+            }
+        }
+    }
+    if bad > 0 {
+        reading
+            .notes
+            .push(format!("{bad} lines are no records and were passed over, the first is line {first_bad}"));
+    }
+    Ok(header)
+}
+
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, path: &Path) -> Result<bool> {
+    line.clear();
+    let length = input.read_until(b'\n', line).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(length > 0)
+}
+
+fn record_of(line: &[u8]) -> Result<Record, LineError> {
+    match launch_line::parse(line) {
+        Some(launch) => Ok(Record::Launch(launch)),
+        None => parse_line(line),
+    }
+}
+
+/// Whether the process that writes this file still runs; false where that cannot be told.
+pub(crate) fn writer_is_running(path: &Path) -> bool {
+    let mut line = Vec::new();
+    let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
+    read.is_ok() && matches!(parse_line(&line), Ok(Record::Header(header)) if is_running(&header))
+}

@@ -1,0 +1,56 @@
+//! Numbers in, text out: one file for each thing that is shown.
+//!
+//! Floors, lowest first: `units` (times, counts, sizes), `names` (kernel names to a width), `table` (rows to aligned
+//! lines), then the pages: `summary` and its sections, `hooks`, `tally`.
+
+mod hooks;
+mod lists;
+mod names;
+mod sections;
+mod summary;
+mod table;
+mod tally;
+mod units;
+
+pub(crate) use hooks::{hook_list, hook_table};
+pub(crate) use lists::{recovered, variables};
+pub(crate) use summary::summary;
+pub(crate) use table::Style;
+pub(crate) use tally::{nothing_seen, tally};
+
+use rustix::termios::tcgetwinsize;
+use std::{
+    io::{self, IsTerminal, Write},
+    os::fd::AsFd,
+};
+
+/// One sentence to standard error, under our name.
+pub(crate) fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "rocshim: {sentence}");
+}
+
+/// Text to standard error, where nothing of the program's own output can be disturbed.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Text to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A value as JSON to standard output.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    print(&text)
+}
+
+/// The width of the terminal that `stream` is; `None` where it is none. `COLUMNS` overrules.
+pub(crate) fn width_of(stream: impl AsFd + IsTerminal) -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = || tcgetwinsize(&stream).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    asked.or_else(|| stream.is_terminal().then(own).flatten())
+}

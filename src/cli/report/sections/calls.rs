@@ -1,0 +1,216 @@
+//! The calls of the libraries above HIP: matrix products, convolutions, modules, with the kernels inside.
+
+use super::{label, section};
+use crate::{
+    analysis::{CallCounts, ConvRow, GemmRow, Summary},
+    report::{
+        table::{Column, Style, Table},
+        units::{bytes, count, time},
+    },
+};
+use rocshim_trace::Tensor;
+
+/// The most kernels listed under a call; the others are counted.
+const INSIDE: usize = 4;
+
+pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
+    if summary.gemms.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(&[
+        Column::Right("calls"),
+        Column::Right("total"),
+        Column::Missable("mean"),
+        Column::Left("op"),
+        Column::Right("m"),
+        Column::Right("n"),
+        Column::Right("k"),
+        Column::Right("batch"),
+        Column::Left("types"),
+        Column::Left("function"),
+    ]);
+    for row in &summary.gemms {
+        let problem = &row.problem;
+        let cells = vec![
+            calls(&row.counts),
+            time(row.counts.total_ns),
+            time(mean(&row.counts)),
+            format!("{}{}", problem.trans_a, problem.trans_b),
+            problem.m.to_string(),
+            problem.n.to_string(),
+            problem.k.to_string(),
+            problem.batch.to_string(),
+            types(row),
+            row.function.clone(),
+        ];
+        let mut under = inside(&row.counts, style);
+        if let Some(solution) = problem.solution {
+            under.insert(0, format!("solution index {solution} was asked for"));
+        }
+        table.row_with(cells, under);
+    }
+    section("GEMMs (host time; below each, the kernels launched inside the call)", &table, style, &[])
+}
+
+/// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
+fn types(row: &GemmRow) -> String {
+    let [a, b, _, d] = &row.problem.types;
+    let short = |element: &str| element.strip_suffix("_r").unwrap_or(element).to_string();
+    let inputs = if a == b { short(a) } else { format!("{}*{}", short(a), short(b)) };
+    let result = if a == b && a == d { inputs } else { format!("{inputs}>{}", short(d)) };
+    let compute = short(&row.problem.compute);
+    if result == compute { result } else { format!("{result} in {compute}") }
+}
+
+pub(crate) fn convolutions(summary: &Summary, style: &Style) -> Option<String> {
+    if summary.convolutions.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(&[
+        Column::Right("calls"),
+        Column::Right("total"),
+        Column::Missable("mean"),
+        Column::Left("what"),
+        Column::Left("solver"),
+        Column::Left("problem"),
+    ]);
+    for row in &summary.convolutions {
+        let cells = vec![
+            calls(&row.counts),
+            time(row.counts.total_ns),
+            time(mean(&row.counts)),
+            what(row),
+            solver(row),
+            problem(row),
+        ];
+        let mut under = offered(row);
+        under.extend(inside(&row.counts, style));
+        table.row_with(cells, under);
+    }
+    let named = summary
+        .convolutions
+        .iter()
+        .any(|row| row.solver.is_some() || row.offered.iter().any(|offer| offer.solver.is_some()));
+    let remark = "solver ids: confirmed; their names: inferred, from MIOpen's id table".to_string();
+    let title = "Convolutions (host time; below each, what MIOpen offered and the kernels launched inside)";
+    section(title, &table, style, &Vec::from_iter(named.then_some(remark)))
+}
+
+fn what(row: &ConvRow) -> String {
+    let direction = match row.direction.as_str() {
+        "forward" => "fwd",
+        "backward_data" => "bwd data",
+        "backward_weights" => "bwd weights",
+        other => other,
+    };
+    let exhaustive = if row.exhaustive { " exhaustive" } else { "" };
+    format!("{} {direction}{exhaustive}", row.action)
+}
+
+fn solver(row: &ConvRow) -> String {
+    match (row.solution_id, &row.solver, &row.algorithm) {
+        (Some(id), Some(name), _) => format!("{id} {name}"),
+        (Some(id), None, _) => format!("{id}"),
+        (None, _, Some(algorithm)) => algorithm.clone(),
+        (None, _, None) => "-".into(),
+    }
+}
+
+/// `x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
+fn problem(row: &ConvRow) -> String {
+    let mut words = Vec::new();
+    for (letter, tensor) in [("x", &row.x), ("w", &row.w), ("y", &row.y)] {
+        // The output's lengths follow from the others where both are known.
+        if letter == "y" && row.x.is_some() && row.w.is_some() {
+            continue;
+        }
+        words.extend(tensor.as_ref().map(|tensor| format!("{letter} {}", numbers(&tensor.dims))));
+    }
+    let settings = [("pad", &row.pads, 0), ("stride", &row.strides, 1), ("dilation", &row.dilations, 1)];
+    for (name, values, default) in settings {
+        if values.iter().any(|value| *value != default) {
+            let same = values.windows(2).all(|pair| pair[0] == pair[1]);
+            words.push(format!("{name} {}", if same { values[0].to_string() } else { numbers(values) }));
+        }
+    }
+    if row.groups != 1 {
+        words.push(format!("groups {}", row.groups));
+    }
+    if row.mode != "convolution" {
+        words.push(row.mode.clone());
+    }
+    words.extend(
+        [&row.x, &row.w, &row.y].into_iter().flatten().next().map(|tensor: &Tensor| tensor.element.clone()),
+    );
+    words.join(" ")
+}
+
+fn numbers(values: &[i32]) -> String {
+    values.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// The best of what MIOpen offered.
+fn offered(row: &ConvRow) -> Vec<String> {
+    let Some(best) = row.offered.first() else { return Vec::new() };
+    let solver = match (best.solution_id, &best.solver) {
+        (Some(id), Some(name)) => format!(", solver {id} {name}"),
+        (Some(id), None) => format!(", solver {id}"),
+        _ => String::new(),
+    };
+    let others = match row.offered.len() {
+        1 => String::new(),
+        all => format!(" (first of {all})"),
+    };
+    vec![format!(
+        "offered {}{solver}, {} ms, workspace {}{others}",
+        best.algorithm,
+        best.time_ms,
+        bytes(best.workspace)
+    )]
+}
+
+pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
+    if summary.modules.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(&[
+        Column::Right("calls"),
+        Column::Right("failed"),
+        Column::Right("total"),
+        Column::Left("function"),
+        Column::Left("file"),
+    ]);
+    for row in &summary.modules {
+        let cells = [count(row.calls), count(row.failed), time(row.total_ns), row.function.clone()];
+        let file = row.path.clone().unwrap_or_else(|| "-".into());
+        table.row(cells.into_iter().chain([file]).collect());
+    }
+    section("Modules", &table, style, &[])
+}
+
+fn calls(counts: &CallCounts) -> String {
+    match counts.failed {
+        0 => count(counts.calls),
+        failed => format!("{} ({} failed)", count(counts.calls), count(failed)),
+    }
+}
+
+fn mean(counts: &CallCounts) -> u64 {
+    counts.total_ns / counts.calls.max(1)
+}
+
+/// The kernels inside, and what is unsure about them.
+fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
+    let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
+    let mut lines: Vec<String> = counts
+        .kernels
+        .iter()
+        .take(shown)
+        .map(|k| format!("{} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style)))
+        .collect();
+    if counts.kernels.len() > shown {
+        lines.push(format!("… {} more kernels, with --all", counts.kernels.len() - shown));
+    }
+    lines.extend(counts.why.as_ref().map(|why| format!("{}: {why}", counts.evidence)));
+    lines
+}

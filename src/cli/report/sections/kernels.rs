@@ -1,0 +1,79 @@
+//! The kernels, longest host time first.
+
+use super::section;
+use crate::{
+    analysis::{KernelRow, Summary},
+    report::{
+        names::tidy,
+        table::{Column, Style, Table},
+        units::{count, dims, percent, time},
+    },
+};
+use std::collections::HashMap;
+
+pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
+    if summary.kernels.is_empty() {
+        return None;
+    }
+    let failed = summary.kernels.iter().any(|row| row.failed > 0);
+    let mut columns = vec![Column::Right("calls")];
+    columns.extend(failed.then_some(Column::Right("failed")));
+    columns.extend([
+        Column::Right("total"),
+        Column::Right("share"),
+        Column::Right("grid x block"),
+        Column::Missable("mean"),
+        Column::Left("kernel"),
+    ]);
+    let mut table = Table::new(&columns);
+    for (row, label) in summary.kernels.iter().zip(labels(&summary.kernels, style)) {
+        let mut cells = vec![count(row.launches)];
+        cells.extend(failed.then(|| count(row.failed)));
+        cells.extend([
+            time(row.total_ns),
+            percent(row.share),
+            shape(row),
+            time(row.total_ns / row.launches.max(1)),
+            label,
+        ]);
+        table.row(cells);
+    }
+    let mut remarks = Vec::new();
+    if summary.kernels.iter().any(|row| row.shapes > 1) {
+        remarks.push("+n: n more shapes; the most common one is shown".to_string());
+    }
+    let unnamed = summary.totals.unnamed_launches;
+    if unnamed > 0 {
+        remarks.push(format!(
+            "unresolved: {} launches could not be named, because their handle was never seen being made",
+            count(unnamed)
+        ));
+    }
+    section("Kernels (host time of the launch calls, not time on the GPU)", &table, style, &remarks)
+}
+
+fn shape(row: &KernelRow) -> String {
+    let shape = format!("{} x {}", dims(row.shape.grid), dims(row.shape.block));
+    if row.shapes > 1 { format!("{shape} +{}", row.shapes - 1) } else { shape }
+}
+
+/// A kernel's name as it is shown.
+pub(crate) fn label<'a>(name: &'a str, demangled: Option<&'a str>, style: &Style) -> &'a str {
+    let readable = demangled.unwrap_or(name);
+    if style.full_names { readable } else { tidy(readable) }
+}
+
+/// The names of all rows; two kernels that differ only in what is usually left out keep it.
+fn labels(rows: &[KernelRow], style: &Style) -> Vec<String> {
+    let label = |row: &KernelRow| label(&row.name, row.demangled.as_deref(), style).to_string();
+    let mut uses: HashMap<String, u64> = HashMap::new();
+    for row in rows {
+        *uses.entry(label(row)).or_default() += 1;
+    }
+    rows.iter()
+        .map(|row| match label(row) {
+            short if uses[&short] > 1 => row.demangled.clone().unwrap_or(short),
+            short => short,
+        })
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! Rows to aligned lines that fit a width.
+//!
+//! The last column is the flexible one: it gets what the others leave, and its text is shortened to that. When that is
+//! too little, columns that can be missed are left out, last first.
+
+use super::names::fit;
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Style {
+    /// Columns of the terminal; `None` to shorten nothing.
+    pub(crate) width: Option<usize>,
+    /// Names as they are in the trace.
+    pub(crate) full_names: bool,
+    /// The most rows of a table; `None` for all.
+    pub(crate) rows: Option<usize>,
+}
+
+/// How a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    /// Flush right: numbers.
+    Right(&'static str),
+    /// Flush right, and left out when there is no room.
+    Missable(&'static str),
+    /// Flush left: words.
+    Left(&'static str),
+}
+
+impl Column {
+    fn title(self) -> &'static str {
+        match self {
+            Column::Right(title) | Column::Missable(title) | Column::Left(title) => title,
+        }
+    }
+}
+
+/// A table; each row may have lines under it.
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<(Vec<String>, Vec<String>)>,
+}
+
+/// What the last column wants at least before others are left out for it.
+const COMFORT: usize = 32;
+/// Between two columns.
+const GAP: &str = "  ";
+
+impl Table {
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row with one cell for each column.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.row_with(cells, Vec::new());
+    }
+
+    /// Adds a row with lines under it.
+    pub(crate) fn row_with(&mut self, cells: Vec<String>, under: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push((cells, under));
+    }
+
+    /// The table as text: titles, rows, and how many rows were left out.
+    pub(crate) fn text(&self, style: &Style) -> String {
+        let shown = &self.rows[..style.rows.unwrap_or(usize::MAX).min(self.rows.len())];
+        let mut widths: Vec<usize> = (0..self.columns.len())
+            .map(|at| {
+                let cells = shown.iter().map(|(cells, _)| length(&cells[at]));
+                cells.chain([length(self.columns[at].title())]).max().unwrap_or(0)
+            })
+            .collect();
+        let kept = self.kept(&mut widths, style);
+        let mut text = String::new();
+        let titles: Vec<String> = self.columns.iter().map(|column| column.title().to_string()).collect();
+        self.line(&mut text, &titles, &kept, &widths);
+        for (cells, under) in shown {
+            self.line(&mut text, cells, &kept, &widths);
+            for line in under {
+                let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
+                text.push_str(&format!("      {}\n", fit(line, room)));
+            }
+        }
+        if shown.len() < self.rows.len() {
+            text.push_str(&format!("{GAP}… {} more, with --all\n", self.rows.len() - shown.len()));
+        }
+        text
+    }
+
+    /// The columns that stay; the last one's width becomes what is left for it.
+    fn kept(&self, widths: &mut [usize], style: &Style) -> Vec<usize> {
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        let last = self.columns.len() - 1;
+        let Some(width) = style.width else { return kept };
+        let wanted = widths[last].min(COMFORT);
+        loop {
+            let taken: usize = kept[..kept.len() - 1].iter().map(|at| widths[*at] + GAP.len()).sum();
+            let left = width.saturating_sub(taken + GAP.len());
+            let missable = kept.iter().rposition(|at| matches!(self.columns[*at], Column::Missable(_)));
+            match missable {
+                Some(at) if left < wanted => drop(kept.remove(at)),
+                _ => {
+                    widths[last] = widths[last].min(left.max(8));
+                    return kept;
+                }
+            }
+        }
+    }
+
+    fn line(&self, text: &mut String, cells: &[String], kept: &[usize], widths: &[usize]) {
+        let mut line = String::new();
+        for at in kept {
+            let cell = fit(&cells[*at], widths[*at]);
+            let blank = " ".repeat(widths[*at] - length(&cell));
+            line.push_str(GAP);
+            match self.columns[*at] {
+                Column::Left(_) => line.push_str(&(cell + &blank)),
+                Column::Right(_) | Column::Missable(_) => line.push_str(&(blank + &cell)),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table =
+            Table::new(&[Column::Right("calls"), Column::Missable("mean"), Column::Left("kernel")]);
+        table.row_with(
+            vec!["1 200".into(), "1.20 µs".into(), "a_kernel_with_a_long_name_of_40_characters_".into()],
+            vec!["under it".into()],
+        );
+        table.row(vec!["7".into(), "900 ns".into(), "b".into()]);
+        table
+    }
+
+    #[test]
+    fn without_a_width_everything_is_written() {
+        assert_eq!(
+            table().text(&Style::default()),
+            "  calls     mean  kernel\n  \
+             1 200  1.20 µs  a_kernel_with_a_long_name_of_40_characters_\n      under it\n      \
+             7   900 ns  b\n"
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_a_column_then_letters() {
+        // 48 - (2+5) - (2+7) - 2 = 30 columns for the name are less than 32, so the mean goes: 39 are left, 26 letters of
+        // the head, the mark, 12 of the tail.
+        let narrow = Style { width: Some(48), ..Style::default() };
+        assert_eq!(
+            table().text(&narrow),
+            "  calls  kernel\n  1 200  a_kernel_with_a_long_name_…_characters_\n      under it\n      7  b\n"
+        );
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_counted() {
+        let short = Style { rows: Some(1), ..Style::default() };
+        assert!(table().text(&short).ends_with("      under it\n  … 1 more, with --all\n"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Times, counts and sizes as people read them.
+
+/// A time with three digits and its unit: `412 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`.
+pub(crate) fn time(ns: u64) -> String {
+    if ns < 1000 {
+        return format!("{ns} ns");
+    }
+    let mut value = ns as f64;
+    for unit in ["ns", "µs", "ms"] {
+        // What would round to 1000 belongs to the next unit.
+        if value < 999.5 {
+            return format!("{} {unit}", three_digits(value));
+        }
+        value /= 1000.0;
+    }
+    if value < 999.5 { format!("{} s", three_digits(value)) } else { format!("{value:.0} s") }
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        v if v < 9.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => format!("{v:.0}"),
+    }
+}
+
+/// A count with thin groups: `12 345 678`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 launch`, `12 launches`.
+pub(crate) fn counted(number: u64, one: &str) -> String {
+    if number == 1 {
+        return format!("1 {one}");
+    }
+    let ending = if one.ends_with("ch") || one.ends_with('s') { "es" } else { "s" };
+    format!("{} {one}{ending}", count(number))
+}
+
+/// A part of a whole: `34.1%`.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.1}%", part * 100.0)
+}
+
+/// A size in bytes: `512 B`, `1.50 KiB`, `23.4 MiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KiB", "MiB"] {
+        if value < 1023.5 {
+            return if unit == "B" {
+                format!("{bytes} B")
+            } else {
+                format!("{} {unit}", three_digits(value))
+            };
+        }
+        value /= 1024.0;
+    }
+    format!("{} GiB", three_digits(value))
+}
+
+/// Grid or block without trailing ones: `4096`, `32x4`, `1`.
+pub(crate) fn dims([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (1, 1) => format!("{x}"),
+        (y, 1) => format!("{x}x{y}"),
+        (y, z) => format!("{x}x{y}x{z}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_three_digits() {
+        let told: Vec<String> =
+            [0, 999, 1_000, 9_994, 9_996, 99_940, 123_456, 999_499, 999_500, 2_500_000_000]
+                .into_iter()
+                .map(time)
+                .collect();
+        assert_eq!(
+            told,
+            [
+                "0 ns", "999 ns", "1.00 µs", "9.99 µs", "10.0 µs", "99.9 µs", "123 µs", "999 µs", "1.00 ms",
+                "2.50 s"
+            ]
+        );
+        assert_eq!(time(5_000_000_000_000), "5000 s");
+    }
+
+    #[test]
+    fn counts_sizes_and_dimensions_read_well() {
+        assert_eq!([0, 999, 1_000, 12_345_678].map(count), ["0", "999", "1 000", "12 345 678"]);
+        assert_eq!(counted(1, "launch"), "1 launch");
+        assert_eq!(counted(2, "launch"), "2 launches");
+        assert_eq!(counted(1_200, "event"), "1 200 events");
+        assert_eq!([0, 1_023, 1_536, 3 << 30].map(bytes), ["0 B", "1023 B", "1.50 KiB", "3.00 GiB"]);
+        assert_eq!([[4, 1, 1], [32, 4, 1], [1, 1, 8]].map(dims), ["4", "32x4", "1x1x8"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! hip_runtime_api.h: what the hooked functions take and return.
+#![allow(non_camel_case_types)]
+
+use super::Pointer;
+use std::ffi::c_char;
+
+pub(crate) type hipError_t = i32;
+pub(crate) type hipModule_t = Pointer;
+pub(crate) type hipFunction_t = Pointer;
+pub(crate) type hipStream_t = Pointer;
+pub(crate) type hipEvent_t = Pointer;
+/// `void**`: pointers to the arguments, or the `extra` list.
+pub(crate) type KernelParams = Pointer;
+/// The address of a `__global__` function's host stub.
+pub(crate) type HostFn = Pointer;
+pub(crate) type CName = *const c_char;
+
+/// `hipErrorNotSupported`: what a hook answers when no library has the function (hip_runtime_api.h).
+pub(crate) const HIP_ERROR_NOT_SUPPORTED: hipError_t = 801;
+
+/// A grid or block, passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct dim3 {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) z: u32,
+}
+
+const _: () = assert!(size_of::<dim3>() == 12 && align_of::<dim3>() == 4);
+
+impl From<dim3> for [u32; 3] {
+    #[inline(always)]
+    fn from(dim: dim3) -> [u32; 3] {
+        [dim.x, dim.y, dim.z]
+    }
+}
+
+/// What `__hipRegisterFatBinary` is given: a pointer to device code and a magic number (clang, CGCUDANV.cpp).
+#[repr(C)]
+pub(crate) struct FatbinWrapper {
+    pub(crate) magic: u32,
+    pub(crate) version: u32,
+    pub(crate) binary: Pointer,
+    pub(crate) unused: Pointer,
+}
+
+pub(crate) const FATBIN_MAGIC: u32 = 0x4849_5046;
+
+const _: () = assert!(size_of::<FatbinWrapper>() == 24);
+const _: () = assert!(std::mem::offset_of!(FatbinWrapper, binary) == 8);

@@ -1,0 +1,38 @@
+//! miopen.h: what the hooked functions take and return.
+#![allow(non_camel_case_types)]
+
+use super::Pointer;
+
+pub(crate) type miopenStatus_t = i32;
+pub(crate) type miopenHandle_t = Pointer;
+pub(crate) type miopenTensorDescriptor_t = Pointer;
+pub(crate) type miopenConvolutionDescriptor_t = Pointer;
+/// One of the three `miopenConv*Algorithm_t`.
+pub(crate) type miopenConvAlgorithm_t = u32;
+
+/// One result of a find call. No solver id.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct miopenConvAlgoPerf_t {
+    pub(crate) algo: miopenConvAlgorithm_t,
+    pub(crate) time: f32,
+    pub(crate) memory: usize,
+}
+
+const _: () = assert!(size_of::<miopenConvAlgoPerf_t>() == 16);
+const _: () = assert!(std::mem::offset_of!(miopenConvAlgoPerf_t, memory) == 8);
+
+/// One solution of immediate mode.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct miopenConvSolution_t {
+    pub(crate) time: f32,
+    pub(crate) workspace_size: usize,
+    pub(crate) solution_id: u64,
+    pub(crate) algorithm: miopenConvAlgorithm_t,
+}
+
+const _: () = assert!(size_of::<miopenConvSolution_t>() == 32);
+const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, workspace_size) == 8);
+const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, solution_id) == 16);
+const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, algorithm) == 24);

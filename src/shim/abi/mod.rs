@@ -1,0 +1,10 @@
+//! C types of the ROCm libraries, by their vendors' names, with their layouts asserted.
+
+pub(crate) mod hip;
+pub(crate) mod miopen;
+pub(crate) mod rocblas;
+
+use std::ffi::c_void;
+
+/// A handle or pointer that is only carried.
+pub(crate) type Pointer = *const c_void;

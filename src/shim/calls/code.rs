@@ -1,0 +1,211 @@
+//! Device code coming and going: modules, functions, fat binaries. What they define is told on the application's thread,
+//! before the call returns, so that every launch finds its name.
+#![allow(unsafe_code)] // reads the strings, results and images of calls that have just succeeded
+
+use crate::abi::Pointer;
+use crate::abi::hip::*;
+use crate::hook::Observed;
+use crate::lifecycle::guarded;
+use rocshim_drain::{describe, length};
+use rocshim_ring::definition::{Definition, Image, Text};
+use rocshim_ring::event::Load;
+use rocshim_ring::{Producer, Span, clock};
+use std::ffi::{CStr, c_void};
+
+/// A C string of the program; `None` for NULL.
+fn text<'a>(name: CName) -> Option<Text<'a>> {
+    // SAFETY: the call that took this name succeeded, so it is a C string, and it lives until the hook returns.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())
+}
+
+/// Reads where a successful call has stored its handle.
+fn handle(out: *const Pointer) -> u64 {
+    // SAFETY: the call succeeded, so `out` holds the handle that it stored.
+    if out.is_null() { 0 } else { unsafe { *out as u64 } }
+}
+
+/// `hipModuleLoad`.
+pub(crate) struct LoadFile {
+    pub(crate) module: *mut hipModule_t,
+    pub(crate) path: CName,
+}
+
+/// `hipModuleLoadData`, `hipModuleLoadDataEx`.
+pub(crate) struct LoadImage {
+    pub(crate) module: *mut hipModule_t,
+    pub(crate) image: Pointer,
+}
+
+impl Observed<hipError_t> for LoadFile {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, &Load::default())
+    }
+
+    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+        let image = || Image { path: text(self.path), ..Image::default() };
+        loaded(span, returned, status, self.module, image);
+    }
+}
+
+impl Observed<hipError_t> for LoadImage {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, &Load::default())
+    }
+
+    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+        loaded(span, returned, status, self.module, || image_in_memory(self.image));
+    }
+}
+
+fn loaded<'a>(
+    span: Option<Span>,
+    returned: u64,
+    status: hipError_t,
+    out: *const hipModule_t,
+    image: impl FnOnce() -> Image<'a>,
+) {
+    let Some(span) = span else { return };
+    if status == 0 {
+        guarded(|process| {
+            let module = handle(out);
+            let number = process.define(returned, Definition::Module { module, image: image() });
+            Load::store_loaded(module, number.map_or(0, |n| n as u64 + 1), |index, value| span.put(index, value));
+        });
+    }
+    span.leave(returned, status);
+}
+
+/// Looks at an image that the runtime has just accepted.
+fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
+    let start = image as *const u8;
+    let read = |at: u64, length: usize| {
+        // SAFETY: the runtime has just read this image as the code object that its header describes; `length` and
+        // `describe` read only what that header says is there (and at least 64 bytes, the smallest header).
+        Some(unsafe { std::slice::from_raw_parts(start.wrapping_add(at as usize), length) })
+    };
+    let bytes = length(read);
+    let whole = read(0, bytes.unwrap_or(64) as usize).unwrap_or_default();
+    let described = describe(whole);
+    Image {
+        path: None,
+        format: described.format.into(),
+        bytes,
+        hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(whole)),
+        targets: described.targets.into_iter().map(Text::from).collect(),
+    }
+}
+
+/// `hipModuleUnload`.
+pub(crate) struct Unload {
+    module: hipModule_t,
+    /// Before the call: another thread may be given the same handles as soon as they are free.
+    stamp: u64,
+}
+
+impl Unload {
+    pub(crate) fn now(module: hipModule_t) -> Unload {
+        Unload { module, stamp: clock::now() }
+    }
+}
+
+impl Observed<hipError_t> for Unload {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, &Load { unload: true, module: self.module as u64, image: 0 })
+    }
+
+    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+        if status == 0 {
+            guarded(|process| {
+                process.forget_functions(self.module as u64);
+                process.define(self.stamp, Definition::Unload { module: self.module as u64 });
+            });
+        }
+        if let Some(span) = span {
+            span.leave(returned, status);
+        }
+    }
+}
+
+/// `hipModuleGetFunction`.
+pub(crate) struct GetFunction {
+    pub(crate) function: *mut hipFunction_t,
+    pub(crate) module: hipModule_t,
+    pub(crate) name: CName,
+}
+
+impl Observed<hipError_t> for GetFunction {
+    const SILENT: bool = true;
+
+    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+        if status != 0 {
+            return;
+        }
+        guarded(|process| {
+            let (function, module) = (handle(self.function), self.module as u64);
+            let Some(name) = text(self.name) else { return };
+            if process.is_new_function(function, module, &name) {
+                process.define(returned, Definition::Function { function, module, name });
+            }
+        });
+    }
+}
+
+/// `__hipRegisterFatBinary`.
+pub(crate) struct FatBinary {
+    pub(crate) wrapper: *const FatbinWrapper,
+}
+
+impl Observed<*mut *mut c_void> for FatBinary {
+    const SILENT: bool = true;
+
+    fn finish(self, _span: Option<Span>, returned: u64, modules: *mut *mut c_void) {
+        // SAFETY: the runtime has just read this wrapper.
+        let Some(wrapper) = (unsafe { self.wrapper.as_ref() }) else { return };
+        if wrapper.magic == FATBIN_MAGIC {
+            guarded(|process| process.define_fat_binary(returned, modules as u64, wrapper.binary as u64));
+        }
+    }
+}
+
+/// `__hipRegisterFunction`.
+pub(crate) struct RegisterFunction {
+    pub(crate) modules: *mut *mut c_void,
+    pub(crate) stub: HostFn,
+    pub(crate) name: CName,
+}
+
+impl Observed<()> for RegisterFunction {
+    const SILENT: bool = true;
+
+    fn finish(self, _span: Option<Span>, returned: u64, _: ()) {
+        guarded(|process| {
+            let (handle, stub) = (self.modules as u64, self.stub as u64);
+            let Some(name) = text(self.name) else { return };
+            process.define(returned, Definition::HostFunction { handle, stub, name });
+        });
+    }
+}
+
+/// `__hipUnregisterFatBinary`.
+pub(crate) struct UnregisterFatBinary {
+    modules: *mut *mut c_void,
+    stamp: u64,
+}
+
+impl UnregisterFatBinary {
+    pub(crate) fn now(modules: *mut *mut c_void) -> UnregisterFatBinary {
+        UnregisterFatBinary { modules, stamp: clock::now() }
+    }
+}
+
+impl Observed<()> for UnregisterFatBinary {
+    const SILENT: bool = true;
+
+    fn finish(self, _span: Option<Span>, _returned: u64, _: ()) {
+        let handle = self.modules as u64;
+        guarded(|process| {
+            process.define(self.stamp, Definition::Unregister { handle });
+        });
+    }
+}
+

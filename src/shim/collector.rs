@@ -1,0 +1,238 @@
+//! The collector: one thread that drains the rings, names what it finds, and writes the trace.
+//!
+//! It sleeps between looks: a millisecond while events come, up to 20 ms when none do. A ring of 1 MiB holds 16,384
+//! launches, more than the runtime can make in that time.
+
+use crate::lifecycle::report;
+use crate::loaded;
+use crate::process::Process;
+use crate::sink::Sink;
+use crossbeam_channel::{RecvTimeoutError, Sender};
+use rocshim_drain::Decoder;
+use rocshim_ring::definition::Definition;
+use rocshim_ring::event::{Gap, NO_MEMORY};
+use rocshim_ring::{Consumer, LogReader, clock};
+use rocshim_trace::{Footer, Record, write_record};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// Between two looks while events come.
+const BUSY: Duration = Duration::from_millis(1);
+/// Between two looks when nothing happens.
+const IDLE: Duration = Duration::from_millis(20);
+/// Between two looks at the list of loaded libraries.
+const LIBRARIES: Duration = Duration::from_millis(250);
+/// Bytes of lines that are written at once.
+const BATCH: usize = 1 << 20;
+/// How long the clock is measured against the system's before the header is written.
+const MEASURE: Duration = Duration::from_millis(20);
+
+/// What the collector is told by other threads.
+pub(crate) enum Message {
+    /// Write everything, end the trace, then answer.
+    Stop(Sender<()>),
+}
+
+struct Collector {
+    process: &'static Process,
+    decoder: Decoder,
+    definitions: LogReader,
+    consumers: Vec<Consumer>,
+    /// Rings taken over so far, retired ones too.
+    rings_seen: usize,
+    sink: Sink,
+    /// Lines that are not in the file yet.
+    lines: Vec<u8>,
+    libraries: HashSet<String>,
+    /// The loader's count when the libraries were last listed.
+    generation: u64,
+    /// The last write failed: said once, tried again at every look.
+    failing: bool,
+}
+
+/// Runs until the process ends.
+pub(crate) fn run(process: &'static Process) {
+    let mut collector = Collector {
+        process,
+        decoder: Decoder::default(),
+        definitions: LogReader::default(),
+        consumers: Vec::new(),
+        rings_seen: 0,
+        sink: Sink::new(process.trace.clone()),
+        lines: Vec::new(),
+        libraries: HashSet::new(),
+        generation: 0,
+        failing: false,
+    };
+    collector.list_libraries();
+    let tick_hz = clock::measure_hz(MEASURE);
+    process.define(clock::now(), Definition::Clock { tick_hz });
+    let stop = collector.work();
+    collector.finish();
+    let _ = stop.send(());
+}
+
+impl Collector {
+    /// Looks again and again, until told to stop.
+    fn work(&mut self) -> Sender<()> {
+        let (mut pause, mut listed) = (BUSY, Instant::now());
+        loop {
+            pause = if self.look() { BUSY } else { (pause * 2).min(IDLE) };
+            if listed.elapsed() >= LIBRARIES {
+                self.list_libraries();
+                listed = Instant::now();
+            }
+            match self.process.for_collector.recv_timeout(pause) {
+                Ok(Message::Stop(answer)) => return answer,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
+            }
+        }
+    }
+
+    /// Drains every ring once; true when there was something.
+    fn look(&mut self) -> bool {
+        self.take_new_rings();
+        // The heads are read before the definitions: every name that an event before its head needs is then there.
+        let heads: Vec<u64> = self.consumers.iter().map(Consumer::head).collect();
+        let ended: Vec<bool> = self.consumers.iter().map(|consumer| consumer.ring().has_ended()).collect();
+        self.define();
+        let before = self.sink.length();
+        for (i, head) in heads.into_iter().enumerate() {
+            self.drain(i, head);
+            if self.lines.len() >= BATCH {
+                self.flush();
+            }
+        }
+        self.flush();
+        self.retire(&ended);
+        self.sink.length() != before
+    }
+
+    fn take_new_rings(&mut self) {
+        let new = self.process.rings_after(self.rings_seen);
+        self.rings_seen += new.len();
+        self.consumers.extend(new.into_iter().map(Consumer::new));
+    }
+
+    fn define(&mut self) {
+        let (decoder, lines) = (&mut self.decoder, &mut self.lines);
+        self.definitions.read(&self.process.log, |number, bytes| decoder.define(number, bytes, lines));
+    }
+
+    fn drain(&mut self, which: usize, head: u64) {
+        let (decoder, lines) = (&mut self.decoder, &mut self.lines);
+        let consumer = &mut self.consumers[which];
+        let tid = consumer.ring().tid();
+        consumer.read(head, |event| decoder.event(tid, event, lines));
+    }
+
+    /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'.
+    fn flush(&mut self) {
+        match self.sink.write(&self.lines) {
+            Ok(()) => {
+                self.lines.clear();
+                self.failing = false;
+                self.commit();
+            }
+            Err(error) if !self.failing => {
+                self.failing = true;
+                let trace = self.process.trace.display();
+                report(&self.process.config, &format!("{trace}: {error}; events wait in memory, then are counted as lost"));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn commit(&mut self) {
+        let epoch = self.process.control.epoch();
+        self.consumers.iter().for_each(|consumer| consumer.prepare_commit(epoch));
+        self.process.control.commit(self.sink.length());
+        self.consumers.iter().for_each(Consumer::release);
+    }
+
+    /// Closes the accounts of threads that had `ended` before this look, and gives their rings up.
+    fn retire(&mut self, ended: &[bool]) {
+        if self.failing || !ended.contains(&true) {
+            return;
+        }
+        let mut ended = ended.iter();
+        let (gone, left) = std::mem::take(&mut self.consumers).into_iter().partition(|_| *ended.next().unwrap_or(&false));
+        let gone: Vec<Consumer> = gone;
+        self.consumers = left;
+        gone.iter().for_each(|consumer| self.close_account(consumer));
+        if self.sink.write(&self.lines).is_err() {
+            self.consumers.extend(gone);
+            return;
+        }
+        self.lines.clear();
+        let epoch = self.process.control.epoch();
+        gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
+        self.commit();
+        for path in gone.iter().filter_map(|consumer| consumer.ring().path()) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn close_account(&mut self, consumer: &Consumer) {
+        let ring = consumer.ring();
+        if let Some(gap) = ring.untold() {
+            self.decoder.gap(ring.tid(), &gap, &mut self.lines);
+        }
+        self.decoder.thread(ring.tid(), ring.produced(), consumer.written(), ring.lost(), &mut self.lines);
+    }
+
+    fn list_libraries(&mut self) {
+        let generation = loaded::generation();
+        if generation == self.generation {
+            return;
+        }
+        self.generation = generation;
+        for object in loaded::objects().iter().filter(|object| object.is_rocm()) {
+            if self.libraries.insert(object.path.clone()) {
+                self.process.define(clock::now(), Definition::Library { path: object.path.as_str().into() });
+            }
+        }
+    }
+
+    /// Writes what is left, every account, and the footer.
+    fn finish(&mut self) {
+        self.list_libraries();
+        self.look();
+        for consumer in std::mem::take(&mut self.consumers) {
+            self.close_account(&consumer);
+            self.consumers.push(consumer);
+        }
+        let now = clock::now();
+        let ringless = self.process.ringless.load(Relaxed);
+        if ringless != 0 {
+            let gap = Gap { lost: ringless, first: now, last: now, reason: NO_MEMORY };
+            self.decoder.gap(0, &gap, &mut self.lines);
+        }
+        let footer = Footer {
+            t: self.decoder.ns(now),
+            end: "exit".into(),
+            calls: silent_calls(),
+            late: self.process.control.late(),
+            drift_ppm: self.drift_ppm(),
+            collector_ns: clock::thread_cpu_ns(),
+        };
+        write_record(&mut self.lines, &Record::Footer(footer));
+        self.flush();
+        if let Some(folder) = self.process.folder.as_ref().filter(|_| !self.failing) {
+            let _ = folder.remove();
+        }
+    }
+
+    fn drift_ppm(&self) -> Option<f64> {
+        let clock = self.decoder.clock()?;
+        let (stamp, unix) = clock::anchor();
+        let (ours, system) = (clock.ns(stamp) as f64, unix.checked_sub(clock.unix_ns)? as f64);
+        (system > 0.0).then(|| ((ours - system) / system * 1e9).round() / 1e3)
+    }
+}
+
+fn silent_calls() -> BTreeMap<u16, u64> {
+    crate::hooks::table().filter(|hook| hook.calls() != 0).map(|hook| (hook.id, hook.calls())).collect()
+}

@@ -1,0 +1,88 @@
+//! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
+
+use std::path::PathBuf;
+
+/// Bytes of a ring slot, to turn KiB into slots.
+const SLOT_BYTES: u64 = rocshim_ring::SLOT_BYTES as u64;
+
+macro_rules! variables {
+    ($($name:ident = $default:literal, $meaning:literal;)*) => {
+        /// The table as `rocshim variables` and the README show it: name, default, meaning.
+        const TABLE: &str = concat!($(stringify!($name), "\t", $default, "\t", $meaning, "\n"),*);
+    };
+}
+
+// In the order in which a user meets them.
+variables! {
+    ROCSHIM_OUT = "./rocshim-out", "Folder of the traces, one `.ndjson` a process. Where it cannot be written: `/tmp/rocshim-UID`, and the header says so.";
+    ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
+    ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
+    ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. A full ring drops events and counts them.";
+    ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
+}
+
+rocshim_section!(".rocshim.variables", TABLE);
+
+/// What the variables say.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Config {
+    /// The folder asked for, if any.
+    pub(crate) out: Option<PathBuf>,
+    /// Where to log; `None`: nowhere.
+    pub(crate) log: Option<String>,
+    /// Nothing is recorded.
+    pub(crate) off: bool,
+    /// Slots in a ring, a power of two.
+    pub(crate) ring_slots: u64,
+    /// The folder of the ring files.
+    pub(crate) rings: PathBuf,
+}
+
+impl Config {
+    /// Reads the variables through `get`. What cannot be understood falls back to its default.
+    pub(crate) fn read(get: impl Fn(&str) -> Option<String>) -> Config {
+        let given = |name| get(name).filter(|value| !value.is_empty());
+        let kib = given("ROCSHIM_RING_KIB").and_then(|value| value.parse().ok()).unwrap_or(1024u64);
+        Config {
+            out: given("ROCSHIM_OUT").map(PathBuf::from),
+            log: given("ROCSHIM_LOG"),
+            off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
+            ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
+            rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_of_the_table_is_read_and_no_other() {
+        use std::cell::RefCell;
+        let asked = RefCell::new(Vec::new());
+        Config::read(|name| {
+            asked.borrow_mut().push(name.to_owned());
+            None
+        });
+        let mut rows: Vec<_> = TABLE.lines().map(|row| row.split('\t').next().unwrap().to_owned()).collect();
+        rows.sort();
+        asked.borrow_mut().sort();
+        assert_eq!(*asked.borrow(), rows);
+        assert!(TABLE.lines().all(|row| row.split('\t').count() == 3), "every row has a name, a default, a meaning");
+    }
+
+    #[test]
+    fn a_ring_has_a_power_of_two_of_slots_whatever_is_asked() {
+        for (asked, slots) in [("1024", 16_384), ("1000", 16_384), ("0", 1_024), ("nonsense", 16_384), ("100", 2_048)] {
+            let config = Config::read(|name| (name == "ROCSHIM_RING_KIB").then(|| asked.into()));
+            assert_eq!(config.ring_slots, slots, "{asked} KiB");
+        }
+    }
+
+    #[test]
+    fn off_means_off_unless_it_is_0() {
+        let off = |value: &'static str| Config::read(|name| (name == "ROCSHIM_OFF").then(|| value.into())).off;
+        assert_eq!([off("1"), off("yes"), off("0"), off("")], [true, true, false, false]);
+    }
+}

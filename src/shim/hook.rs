@@ -1,0 +1,195 @@
+//! The `hooks!` macro, which declares, and `observe`, which does: the one place where a call is wrapped.
+//!
+//! ```text
+//!   program ─► exported function ─► observe ─► what the row says, staged ─► the real function ─► completed, published
+//! ```
+#![allow(unsafe_code)] // calls the real function through its address
+
+use crate::lifecycle;
+use crate::thread::{self, State};
+use rocshim_ring::event::Payload;
+use rocshim_ring::{Producer, Span, clock};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+
+/// A row of the hook table.
+pub(crate) struct Hook {
+    /// Its place in the whole table, from 0.
+    pub(crate) id: u16,
+    /// The symbol, exported under this name.
+    pub(crate) name: &'static str,
+    /// The library that has the real function: `libamdhip64.so`.
+    pub(crate) of: &'static str,
+    /// The shim's own function.
+    own: OwnAddress,
+    /// The real function; NULL until it was found, then never changed.
+    real: AtomicPtr<c_void>,
+    /// Calls of a hook that makes no event.
+    calls: AtomicU64,
+}
+
+/// An address of this library's code, compared and never followed.
+struct OwnAddress(*const c_void);
+
+// SAFETY: the address is only compared.
+unsafe impl Sync for OwnAddress {}
+
+impl Hook {
+    pub(crate) const fn new(id: u16, name: &'static str, of: &'static str, own: *const c_void) -> Hook {
+        let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
+        Hook { id, name, of, own: OwnAddress(own), real, calls }
+    }
+
+    /// The shim's own function of this name.
+    pub(crate) fn own(&self) -> *const c_void {
+        self.own.0
+    }
+
+    /// The real function, or NULL.
+    #[inline(always)]
+    pub(crate) fn real(&self) -> *mut c_void {
+        // Relaxed: the address is the same whoever stores it, and code needs no publishing.
+        self.real.load(Relaxed)
+    }
+
+    /// Stores the real function; true for the first who does.
+    pub(crate) fn bind(&self, real: *mut c_void) -> bool {
+        self.real.compare_exchange(std::ptr::null_mut(), real, Relaxed, Relaxed).is_ok()
+    }
+
+    /// Calls seen, for a hook that makes no event.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Relaxed)
+    }
+}
+
+/// What a hooked function returns.
+pub(crate) trait Answer: Copy {
+    /// What a hook returns when no library has the real function.
+    const MISSING: Self;
+    /// The status for the record; 0 is success.
+    fn code(self) -> i32;
+}
+
+impl Answer for () {
+    const MISSING: () = ();
+    #[inline(always)]
+    fn code(self) -> i32 {
+        0
+    }
+}
+
+impl<T> Answer for *mut T {
+    const MISSING: *mut T = std::ptr::null_mut();
+    #[inline(always)]
+    fn code(self) -> i32 {
+        0
+    }
+}
+
+/// The status types are all C ints; each library's "not supported" is its own, so the row's library decides.
+impl Answer for i32 {
+    const MISSING: i32 = crate::abi::hip::HIP_ERROR_NOT_SUPPORTED;
+    #[inline(always)]
+    fn code(self) -> i32 {
+        self
+    }
+}
+
+/// What a row tells of its call.
+pub(crate) trait Observed<R>: Sized {
+    /// True when the call makes no event of its own (registrations and look-ups: they only define names).
+    const SILENT: bool = false;
+
+    /// Before the call: stages the event.
+    #[inline(always)]
+    fn enter(&self, _thread: Producer, _hook: u16) -> Option<Span> {
+        None
+    }
+
+    /// After the call: completes the event, tells what is known only now.
+    fn finish(self, span: Option<Span>, returned: u64, answer: R);
+}
+
+/// A payload that is complete before the call.
+impl<R: Answer, P: Payload> Observed<R> for P {
+    #[inline(always)]
+    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, self)
+    }
+
+    #[inline(always)]
+    fn finish(self, span: Option<Span>, returned: u64, answer: R) {
+        if let Some(span) = span {
+            span.leave(returned, answer.code());
+        }
+    }
+}
+
+/// Calls the real function of `hook` exactly once, whatever happens to the recording, and returns its answer untouched.
+///
+/// # Safety
+/// `call` casts the address it is given to the real function's type and calls it with the program's own arguments.
+#[inline(always)]
+pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
+    hook: &'static Hook,
+    observed: O,
+    call: impl FnOnce(*mut c_void) -> R,
+) -> R {
+    let (real, thread) = match (hook.real(), thread::state()) {
+        (real, State::Recording(thread)) if !real.is_null() => (real, Some(thread)),
+        (real, State::Off) if !real.is_null() => (real, None),
+        _ => lifecycle::prepare(hook, !O::SILENT),
+    };
+    if real.is_null() {
+        return R::MISSING;
+    }
+    if O::SILENT {
+        hook.calls.fetch_add(1, Relaxed);
+    }
+    let span = thread.filter(|_| !O::SILENT).and_then(|thread| observed.enter(thread, hook.id));
+    let answer = call(real);
+    if span.is_some() || O::SILENT {
+        observed.finish(span, clock::now(), answer);
+    }
+    answer
+}
+
+/// Declares rows: the C signature as in the vendor's header, and what to remember of a call.
+///
+/// `$first` is the id of the first row. From the rows come the exports, the table, and the text for `rocshim hooks`.
+macro_rules! hooks {
+    ($of:literal, from $first:expr; $(
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty => $observed:expr;
+    )*) => {
+        #[allow(non_camel_case_types, clippy::enum_variant_names)]
+        enum Row { $($name),* }
+
+        /// The rows of this library.
+        pub(crate) static HOOKS: [$crate::hook::Hook; [$(stringify!($name)),*].len()] = [
+            $($crate::hook::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name as *const _)),*
+        ];
+
+        const TABLE: &str = concat!(
+            $($of, "\t", stringify!($name), "\t", stringify!(($($arg: $type),*) -> $ret), "\n"),*
+        );
+        rocshim_section!(".rocshim.hooks", TABLE);
+
+        $(
+            #[doc = concat!("Hook of `", stringify!($name), "`.\n\n# Safety\nAs the real function.")]
+            #[allow(clippy::too_many_arguments)]
+            #[unsafe(no_mangle)]
+            pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $ret {
+                type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
+                let call = |real: *mut std::ffi::c_void| {
+                    // SAFETY: `real` is the library's function of this name, whose type the row states.
+                    let real: Real = unsafe { std::mem::transmute(real) };
+                    // SAFETY: the program's own arguments; what they must fulfil, the program answers for.
+                    unsafe { real($($arg),*) }
+                };
+                // SAFETY: `call` does as asked.
+                unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], $observed, call) }
+            }
+        )*
+    };
+}

@@ -1,0 +1,55 @@
+//! Rows of libamdhip64: kernel launches, modules, fat binaries. Signatures as in hip_runtime_api.h (ROCm 5.2 to 7.x).
+//!
+//! Order: launches of module functions, launches of host stubs, code, registration.
+#![allow(non_snake_case)] // the vendor's names
+#![allow(unsafe_code)] // exports by the vendor's names
+
+use crate::abi::Pointer;
+use crate::abi::hip::*;
+use crate::calls::code::{FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary};
+use crate::calls::launch::{blocks, items, stub};
+use std::ffi::c_void;
+
+hooks! { "libamdhip64.so", from 0;
+    fn hipModuleLaunchKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams, extra: KernelParams) -> hipError_t
+        => blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream);
+    fn hipModuleLaunchCooperativeKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams) -> hipError_t
+        => blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream);
+    fn hipExtModuleLaunchKernel(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: u32) -> hipError_t
+        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags);
+    fn _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: u32) -> hipError_t
+        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags);
+    fn hipHccModuleLaunchKernel(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t) -> hipError_t
+        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
+    fn _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t) -> hipError_t
+        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
+
+    fn hipLaunchKernel(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t) -> hipError_t
+        => blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream);
+    fn hipLaunchKernel_spt(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t) -> hipError_t
+        => blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream);
+    fn hipExtLaunchKernel(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: i32) -> hipError_t
+        => stub(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream, [startEvent, stopEvent], flags as u32);
+    fn hipLaunchCooperativeKernel(f: HostFn, gridDim: dim3, blockDimX: dim3, kernelParams: KernelParams, sharedMemBytes: u32, stream: hipStream_t) -> hipError_t
+        => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
+    fn hipLaunchCooperativeKernel_spt(f: HostFn, gridDim: dim3, blockDimX: dim3, kernelParams: KernelParams, sharedMemBytes: u32, stream: hipStream_t) -> hipError_t
+        => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
+
+    fn hipModuleLoad(module: *mut hipModule_t, fname: CName) -> hipError_t
+        => LoadFile { module, path: fname };
+    fn hipModuleLoadData(module: *mut hipModule_t, image: Pointer) -> hipError_t
+        => LoadImage { module, image };
+    fn hipModuleLoadDataEx(module: *mut hipModule_t, image: Pointer, numOptions: u32, options: Pointer, optionValues: Pointer) -> hipError_t
+        => LoadImage { module, image };
+    fn hipModuleUnload(module: hipModule_t) -> hipError_t
+        => Unload::now(module);
+    fn hipModuleGetFunction(function: *mut hipFunction_t, module: hipModule_t, kname: CName) -> hipError_t
+        => GetFunction { function, module, name: kname };
+
+    fn __hipRegisterFatBinary(data: *const FatbinWrapper) -> *mut *mut c_void
+        => FatBinary { wrapper: data };
+    fn __hipRegisterFunction(modules: *mut *mut c_void, hostFunction: HostFn, deviceFunction: CName, deviceName: CName, threadLimit: u32, tid: Pointer, bid: Pointer, blockDim: Pointer, gridDim: Pointer, wSize: Pointer) -> ()
+        => RegisterFunction { modules, stub: hostFunction, name: deviceName };
+    fn __hipUnregisterFatBinary(modules: *mut *mut c_void) -> ()
+        => UnregisterFatBinary::now(modules);
+}

@@ -1,0 +1,35 @@
+//! librocshim.so: preloaded under a ROCm program, it records what the program asks of ROCm.
+//!
+//! Floors, lowest first:
+//! - `abi`: C types of the ROCm libraries; `config`: the variables; `loaded`, `real`: the libraries in the process and
+//!   the real functions in them;
+//! - `thread`: what a thread knows of itself; `process`: what the process records into; `sink`: the trace file;
+//! - `collector`: the thread that drains, names and writes; `lifecycle`: load, first call, fork, exit;
+//! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
+//! - `hooks`: the table, a row a function.
+//!
+//! Invariants (each has a test of its name under `tests/`):
+//! 1. The real function is called exactly once with the caller's arguments; its result and `errno` are untouched.
+//! 2. A process that calls no hooked function starts no thread, opens no file, prints nothing.
+//! 3. After its first event a thread never waits, allocates, faults or enters the kernel to record another.
+//! 4. Every event is written or counted as lost, in its place, with a reason.
+//! 5. The shim never records its own work, and no call twice.
+//! 6. After `fork` the child writes its own trace; the parent's is unharmed.
+//! 7. A trace file holds complete lines at every instant; what was recorded before a SIGKILL can be recovered.
+
+#[macro_use]
+mod section;
+#[macro_use]
+mod hook;
+
+mod abi;
+mod calls;
+mod collector;
+mod config;
+mod hooks;
+mod lifecycle;
+mod loaded;
+mod process;
+mod real;
+mod sink;
+mod thread;

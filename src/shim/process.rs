@@ -1,0 +1,228 @@
+//! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
+
+use crate::collector::Message;
+use crate::config::Config;
+use crate::loaded::{self, Object};
+use crossbeam_channel::{Receiver, Sender};
+use parking_lot::Mutex;
+use rocshim_ring::definition::{Definition, Process as About, Text};
+use rocshim_ring::{Control, Folder, Log, Ring, clock};
+use std::collections::HashMap;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Environment variables that a trace records, by the beginning of their names…
+const RECORDED: [&str; 21] = [
+    "AMD_", "CUDA_VISIBLE_DEVICES", "GGML_", "GPU_", "HIPBLASLT_", "HIPBLAS_", "HIP_", "HSA_", "LD_LIBRARY_PATH", "LD_PRELOAD", "LLAMA_",
+    "MIOPEN_", "NCCL_", "OLLAMA_", "PYTORCH_", "ROCBLAS_", "ROCM_", "ROCR_", "ROCSHIM_", "TENSILE_", "TRITON_",
+];
+/// … unless a name holds one of these.
+const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
+pub(crate) struct Process {
+    pub(crate) config: Config,
+    /// Where the rings are; `None` when they could only be private memory.
+    pub(crate) folder: Option<Folder>,
+    pub(crate) log: Log,
+    pub(crate) control: Control,
+    /// The trace file, made empty at the start.
+    pub(crate) trace: PathBuf,
+    /// Rings of all threads, for the collector to pick up.
+    rings: Mutex<Vec<Arc<Ring>>>,
+    ring_count: AtomicU64,
+    /// Calls of threads that could be given no ring.
+    pub(crate) ringless: AtomicU64,
+    names: Mutex<Names>,
+    pub(crate) to_collector: Sender<Message>,
+    pub(crate) for_collector: Receiver<Message>,
+}
+
+/// What keeps the definition log short: nothing is told twice.
+#[derive(Default)]
+struct Names {
+    /// `hipFunction_t` → its module and name, as last told.
+    functions: HashMap<u64, (u64, Box<str>)>,
+    /// Objects, as last looked up for a fat binary.
+    objects: Vec<Object>,
+    /// File → fat binaries so far.
+    fat_binaries: HashMap<String, u32>,
+}
+
+impl Process {
+    /// Makes the files of a process that is about to be recorded.
+    ///
+    /// # Errors
+    /// When neither the folder asked for nor the one for emergencies takes the trace file.
+    pub(crate) fn start(config: &Config, parent: Option<&Process>) -> io::Result<Process> {
+        let (stamp, unix_ns) = clock::anchor();
+        let about = About { unix_ns, ..about() };
+        let (trace, note) = make_trace(config, &about)?;
+        let folder = make_folder(config, &about, &trace);
+        let control = Control::create(folder.as_ref()).or_else(|_| Control::create(None))?;
+        let log = Log::new(folder.as_ref().map(Folder::path));
+        let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
+        let trace_text = Text::from(trace.to_string_lossy().into_owned());
+        let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
+        log.define(stamp, Definition::Process(about))?;
+        let hooks = crate::hooks::table().map(|hook| (hook.name.into(), hook.of.into())).collect();
+        log.define(stamp, Definition::Hooks(hooks))?;
+        if let Some(parent) = parent {
+            log.inherit(&parent.log);
+        }
+        let (to_collector, for_collector) = crossbeam_channel::unbounded();
+        Ok(Process {
+            config: config.clone(),
+            folder,
+            log,
+            control,
+            trace,
+            rings: Mutex::default(),
+            ring_count: AtomicU64::new(0),
+            ringless: AtomicU64::new(0),
+            names: Mutex::default(),
+            to_collector,
+            for_collector,
+        })
+    }
+
+    /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
+    pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
+        self.log.define(stamp, definition).ok()
+    }
+
+    /// Makes a ring for the calling thread, in the folder or in private memory.
+    pub(crate) fn make_ring(&self) -> io::Result<Arc<Ring>> {
+        let number = self.ring_count.fetch_add(1, Relaxed);
+        let tid = gettid();
+        let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
+        let slots = self.config.ring_slots;
+        let ring = Ring::create(path.as_deref(), slots, tid).or_else(|_| Ring::create(None, slots, tid))?;
+        let ring = Arc::new(ring);
+        self.rings.lock().push(ring.clone());
+        Ok(ring)
+    }
+
+    /// The rings that were made since `seen` were known.
+    pub(crate) fn rings_after(&self, seen: usize) -> Vec<Arc<Ring>> {
+        self.rings.lock().get(seen..).map(<[_]>::to_vec).unwrap_or_default()
+    }
+
+    /// True when a `hipModuleGetFunction` result was not told yet.
+    pub(crate) fn is_new_function(&self, function: u64, module: u64, name: &str) -> bool {
+        let mut names = self.names.lock();
+        let told = names.functions.get(&function).is_some_and(|(m, n)| *m == module && **n == *name);
+        if !told {
+            names.functions.insert(function, (module, name.into()));
+        }
+        !told
+    }
+
+    /// The functions of `module` mean nothing any more.
+    pub(crate) fn forget_functions(&self, module: u64) {
+        self.names.lock().functions.retain(|_, (of, _)| *of != module);
+    }
+
+    /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
+    pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, binary: u64) {
+        let mut names = self.names.lock();
+        let place = |objects: &[Object]| {
+            objects.iter().find_map(|object| Some((object.path.clone(), object.offset_of(binary)?)))
+        };
+        let found = place(&names.objects).or_else(|| {
+            names.objects = loaded::objects();
+            place(&names.objects)
+        });
+        let (path, offset) = found.unwrap_or_else(|| ("unknown".into(), binary));
+        let ordinal = names.fat_binaries.entry(path.clone()).and_modify(|count| *count += 1).or_insert(0);
+        let ordinal = *ordinal;
+        self.define(stamp, Definition::FatBinary { handle, path: path.into(), offset, ordinal });
+    }
+}
+
+#[allow(unsafe_code)]
+fn gettid() -> u32 {
+    // SAFETY: a system call without arguments that cannot fail.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+#[allow(unsafe_code)]
+pub(crate) fn uid() -> u32 {
+    // SAFETY: cannot fail.
+    unsafe { libc::getuid() }
+}
+
+/// Who this process is.
+fn about() -> About<'static> {
+    let text = |text: String| Text::from(text);
+    let read = |path: &str| std::fs::read(path).unwrap_or_default();
+    let words = read("/proc/self/cmdline");
+    let argv = words.split(|b| *b == 0).map(|word| text(String::from_utf8_lossy(word).into_owned()));
+    let mut argv: Vec<_> = argv.collect();
+    argv.pop();
+    let stat = String::from_utf8_lossy(&read("/proc/self/stat")).into_owned();
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ppid = fields.nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
+    let start_ticks = fields.nth(17).and_then(|field| field.parse().ok()).unwrap_or(0);
+    let is_recorded = |name: &str| {
+        RECORDED.iter().any(|prefix| name.starts_with(prefix)) && !SECRET.iter().any(|word| name.contains(word))
+    };
+    let env = std::env::vars_os().filter_map(|(name, value)| {
+        let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
+        is_recorded(&name).then(|| (text(name), text(value)))
+    });
+    About {
+        rocshim: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+        ppid,
+        start_ticks,
+        exe: text(loaded::executable()),
+        argv,
+        env: env.collect(),
+        host: text(String::from_utf8_lossy(&read("/proc/sys/kernel/hostname")).trim().to_owned()),
+        tsc: clock::is_tsc(),
+        ..About::default()
+    }
+}
+
+/// Makes the trace file, empty: in the folder asked for, or, where that cannot be, in one under the temporary folder,
+/// with a note that says why.
+fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
+    let asked = config.out.clone().unwrap_or_else(|| PathBuf::from("rocshim-out"));
+    let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
+    let first = make_trace_in(&asked, about);
+    let Err(error) = first else { return first.map(|path| (path, None)) };
+    let path = make_trace_in(&emergency, about)?;
+    let note = config.out.is_some().then(|| format!("{}: {error}; the trace is here instead", asked.display()));
+    Ok((path, note))
+}
+
+fn make_trace_in(folder: &Path, about: &About) -> io::Result<PathBuf> {
+    let folder = std::path::absolute(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let program = about.exe.rsplit('/').next().unwrap_or("program");
+    // An image that was replaced by exec has the same pid and keeps its own file.
+    for again in 0.. {
+        let suffix = if again == 0 { String::new() } else { format!("-{again}") };
+        let path = folder.join(format!("{program}-{}{suffix}.ndjson", about.pid));
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        match made {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && again < 10_000 => {}
+            made => return made.map(|_| path),
+        }
+    }
+    unreachable!("the loop returns")
+}
+
+/// Makes the folder of the ring files: where asked, else beside the trace, else none.
+fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Folder> {
+    let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
+    let file = trace.file_stem()?.to_string_lossy();
+    let beside = trace.with_file_name(format!(".rocshim-{file}"));
+    let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
+    asked.chain([beside]).find_map(|path| Folder::create(path).ok())
+}

@@ -1,0 +1,113 @@
+//! What each thread knows of itself: its ring, in one thread-local word that costs one load.
+//!
+//! ```text
+//!   UNKNOWN ──► the thread's page ──► ENDED
+//!      └──────► OFF
+//! ```
+#![allow(unsafe_code)] // a thread-local word declared in assembly: the initial-exec model, which stable Rust cannot ask for
+
+use rocshim_ring::Producer;
+use rocshim_ring::page::Page;
+use std::ptr::NonNull;
+
+/// The thread has not called a hooked function yet.
+const UNKNOWN: usize = 0;
+/// Nothing is recorded of the thread: recording is off, or it is the collector. Its calls pass straight through.
+const OFF: usize = 1;
+/// The thread has closed its ring and is going away. What it still calls is counted as lost.
+const ENDED: usize = 2;
+
+// The library is preloaded, so its thread-local storage is part of every thread's static block and the word lies at a
+// fixed distance from the thread pointer.
+core::arch::global_asm!(
+    ".pushsection .tbss.rocshim_thread,\"awT\",@nobits",
+    ".globl rocshim_thread",
+    ".hidden rocshim_thread",
+    ".type rocshim_thread,@object",
+    ".p2align 3",
+    "rocshim_thread:",
+    ".zero 8",
+    ".size rocshim_thread, 8",
+    ".popsection",
+);
+
+#[inline(always)]
+fn word() -> usize {
+    let value;
+    // SAFETY: reads this thread's own word; no memory but that is touched.
+    unsafe {
+        core::arch::asm!(
+            "mov {value}, qword ptr [rip + rocshim_thread@GOTTPOFF]",
+            "mov {value}, qword ptr fs:[{value}]",
+            value = out(reg) value,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    value
+}
+
+fn set_word(value: usize) {
+    // SAFETY: writes this thread's own word, which nothing but this module reads.
+    unsafe {
+        core::arch::asm!(
+            "mov {at}, qword ptr [rip + rocshim_thread@GOTTPOFF]",
+            "mov qword ptr fs:[{at}], {value}",
+            at = out(reg) _,
+            value = in(reg) value,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// What a thread is to the recorder.
+pub(crate) enum State {
+    /// It has no ring yet.
+    Unknown,
+    /// It records.
+    Recording(Producer),
+    /// It is not recorded.
+    Off,
+    /// Its ring is closed.
+    Ended,
+}
+
+/// What the calling thread is.
+#[inline(always)]
+pub(crate) fn state() -> State {
+    match word() {
+        UNKNOWN => State::Unknown,
+        OFF => State::Off,
+        ENDED => State::Ended,
+        page => {
+            // SAFETY: it is not 0.
+            let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
+            // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
+            // is the thread's own, so the thread is the ring's only producer.
+            State::Recording(unsafe { Producer::new(page) })
+        }
+    }
+}
+
+/// The calling thread records into the ring headed by `page` from now on.
+///
+/// # Safety
+/// `page` heads a ring that no other thread produces into and that stays mapped until this thread calls `end` or
+/// `forget`.
+pub(crate) unsafe fn begin(page: NonNull<Page>) {
+    set_word(page.as_ptr() as usize);
+}
+
+/// The calling thread is not recorded.
+pub(crate) fn off() {
+    set_word(OFF);
+}
+
+/// The calling thread has closed its ring.
+pub(crate) fn end() {
+    set_word(ENDED);
+}
+
+/// The calling thread starts anew: in the child of a fork.
+pub(crate) fn forget() {
+    set_word(UNKNOWN);
+}
