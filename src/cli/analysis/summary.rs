@@ -175,7 +175,12 @@ impl SummaryBuilder {
         totals.in_flight = self.in_flight.len() as u64;
         let kernels = self.kernels.rows();
         totals.kernels = kernels.len() as u64;
-        let lost = (totals.lost > 0).then(|| format!("{} events were lost", totals.lost));
+        let cut = self.processes.iter().filter(|row| row.end == "cut").count();
+        let lost = match (totals.lost, cut) {
+            (0, 0) => None,
+            (0, cut) => Some(format!("the ends of {cut} traces are missing")),
+            (lost, _) => Some(format!("{lost} events were lost")),
+        };
         let unplaced = (totals.unplaced_launches > 0).then(|| {
             format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
         });

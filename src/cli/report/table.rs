@@ -1,7 +1,7 @@
 //! Rows to aligned lines that fit a width.
 //!
-//! The last column is the flexible one: it gets what the others leave, and its text is shortened to that. When that is
-//! too little, columns that can be missed are left out, last first.
+//! The last column is the flexible one: it gets what the others leave. A name is shortened to that, a text is broken
+//! into lines. When it is too little, columns that can be missed are left out, last first.
 
 use super::names::fit;
 
@@ -25,12 +25,16 @@ pub(crate) enum Column {
     Missable(&'static str),
     /// Flush left: words.
     Left(&'static str),
+    /// The last column, if it is a sentence rather than a name.
+    Text(&'static str),
 }
 
 impl Column {
     fn title(self) -> &'static str {
         match self {
-            Column::Right(title) | Column::Missable(title) | Column::Left(title) => title,
+            Column::Right(title) | Column::Missable(title) | Column::Left(title) | Column::Text(title) => {
+                title
+            }
         }
     }
 }
@@ -74,7 +78,9 @@ impl Table {
         let kept = self.kept(&mut widths, style);
         let mut text = String::new();
         let titles: Vec<String> = self.columns.iter().map(|column| column.title().to_string()).collect();
-        self.line(&mut text, &titles, &kept, &widths);
+        if !shown.is_empty() {
+            self.line(&mut text, &titles, &kept, &widths);
+        }
         for (cells, under) in shown {
             self.line(&mut text, cells, &kept, &widths);
             for line in under {
@@ -111,17 +117,35 @@ impl Table {
     fn line(&self, text: &mut String, cells: &[String], kept: &[usize], widths: &[usize]) {
         let mut line = String::new();
         for at in kept {
-            let cell = fit(&cells[*at], widths[*at]);
-            let blank = " ".repeat(widths[*at] - length(&cell));
+            let width = widths[*at];
+            let indent = length(&line) + GAP.len();
             line.push_str(GAP);
-            match self.columns[*at] {
-                Column::Left(_) => line.push_str(&(cell + &blank)),
-                Column::Right(_) | Column::Missable(_) => line.push_str(&(blank + &cell)),
-            }
+            line.push_str(&match self.columns[*at] {
+                Column::Left(_) => format!("{:<width$}", fit(&cells[*at], width)),
+                Column::Right(_) | Column::Missable(_) => format!("{:>width$}", fit(&cells[*at], width)),
+                Column::Text(_) => broken(&cells[*at], width).join(&format!("\n{}", " ".repeat(indent))),
+            });
         }
         text.push_str(line.trim_end());
         text.push('\n');
     }
+}
+
+/// The text in lines of at most `width` columns, broken between words.
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("never empty");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if length(line) + 1 + length(word) <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
 }
 
 fn length(text: &str) -> usize {

@@ -80,7 +80,7 @@ pub(crate) fn libraries(summary: &Summary, style: &Style) -> Option<String> {
         Column::Left("library"),
         Column::Right("calls"),
         Column::Left("evidence"),
-        Column::Left("why"),
+        Column::Text("why"),
     ]);
     for row in &summary.libraries {
         let name = row.library.trim_end_matches(".so").to_string();

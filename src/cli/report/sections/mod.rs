@@ -12,13 +12,14 @@ pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;
 pub(crate) use troubles::{failures, in_flight, losses};
 
-use super::table::{Style, Table};
+use super::table::{Style, Table, broken};
 
 /// A title, a table, and remarks under it.
 fn section(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
     let mut text = format!("{title}\n{}", table.text(style));
-    for remark in remarks {
-        text.push_str(&format!("  {remark}\n"));
+    let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(4));
+    for line in remarks.iter().flat_map(|remark| broken(remark, room)) {
+        text.push_str(&format!("  {line}\n"));
     }
     Some(text)
 }
