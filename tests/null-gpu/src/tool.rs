@@ -1,0 +1,127 @@
+//! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface leaves at 0.
+//!
+//! Without it the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects every kernel.
+#![allow(unsafe_code)] // the runtime's tables of function pointers, changed in place
+
+use crate::clock;
+use crate::memory::Memory;
+use crate::signal;
+use std::ffi::{c_char, c_void};
+use std::sync::OnceLock;
+
+type Status = u32;
+const SUCCESS: Status = 0;
+const SYSTEM_INFO_TIMESTAMP_FREQUENCY: u32 = 3;
+
+type SystemGetInfo = unsafe extern "C" fn(attribute: u32, value: *mut c_void) -> Status;
+
+/// `ApiTableVersion`.
+type Version = [u32; 4];
+
+/// The beginning of `HsaApiTable` (`hsa_api_trace.h`).
+#[repr(C)]
+pub(crate) struct ApiTable {
+    version: Version,
+    core: *mut CoreTable,
+    amd_ext: *mut AmdExtTable,
+}
+
+/// The beginning of `CoreApiTable`.
+#[repr(C)]
+struct CoreTable {
+    version: Version,
+    init: *const c_void,
+    shut_down: *const c_void,
+    system_get_info: SystemGetInfo,
+}
+
+/// The beginning of `AmdExtTable`.
+#[repr(C)]
+struct AmdExtTable {
+    version: Version,
+    coherency: [*const c_void; 2],
+    profiling_enable: [*const c_void; 2],
+    get_dispatch_time: unsafe extern "C" fn(agent: u64, signal: u64, time: *mut Time) -> Status,
+    get_async_copy_time: unsafe extern "C" fn(signal: u64, time: *mut Time) -> Status,
+    convert_tick_to_system_domain: unsafe extern "C" fn(agent: u64, tick: u64, time: *mut u64) -> Status,
+}
+
+/// `hsa_amd_profiling_dispatch_time_t` and `hsa_amd_profiling_async_copy_time_t`.
+#[repr(C)]
+struct Time {
+    start: u64,
+    end: u64,
+}
+
+/// The runtime's own `hsa_system_get_info`.
+static SYSTEM_GET_INFO: OnceLock<SystemGetInfo> = OnceLock::new();
+
+/// Called by the runtime when it has loaded its tools.
+///
+/// # Safety
+/// `table` is the runtime's.
+// SAFETY: the name is the runtime's for its tools; the library is not linked to anything, so it stands in nobody's way.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn OnLoad(
+    table: *const ApiTable,
+    _runtime_version: u64,
+    _failed_tool_count: u64,
+    _failed_tool_names: *const *const c_char,
+) -> bool {
+    // SAFETY: the runtime's table, which nobody else uses during this call.
+    let table = unsafe { &*table };
+    // SAFETY: its first sub-table, as above.
+    let core = unsafe { &mut *table.core };
+    // SAFETY: its second sub-table, as above.
+    let amd_ext = unsafe { &mut *table.amd_ext };
+    let _ = SYSTEM_GET_INFO.set(core.system_get_info);
+    core.system_get_info = system_get_info;
+    amd_ext.get_dispatch_time = get_dispatch_time;
+    amd_ext.get_async_copy_time = get_async_copy_time;
+    amd_ext.convert_tick_to_system_domain = convert_tick_to_system_domain;
+    true
+}
+
+/// Called by the runtime before it unloads its tools.
+// SAFETY: as for `OnLoad`.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn OnUnload() {}
+
+unsafe extern "C" fn system_get_info(attribute: u32, value: *mut c_void) -> Status {
+    if attribute == SYSTEM_INFO_TIMESTAMP_FREQUENCY {
+        // SAFETY: for this attribute `value` points to a u64.
+        unsafe { *value.cast::<u64>() = clock::FREQUENCY };
+        return SUCCESS;
+    }
+    match SYSTEM_GET_INFO.get() {
+        // SAFETY: the caller's own arguments.
+        Some(real) => unsafe { real(attribute, value) },
+        None => 1, // HSA_STATUS_ERROR: not reached, it is set before this function is known to anyone
+    }
+}
+
+unsafe extern "C" fn get_dispatch_time(_agent: u64, signal: u64, time: *mut Time) -> Status {
+    // SAFETY: `time` is the caller's to be written.
+    unsafe { *time = time_of(signal) };
+    SUCCESS
+}
+
+unsafe extern "C" fn get_async_copy_time(signal: u64, time: *mut Time) -> Status {
+    // SAFETY: as above.
+    unsafe { *time = time_of(signal) };
+    SUCCESS
+}
+
+unsafe extern "C" fn convert_tick_to_system_domain(_agent: u64, tick: u64, time: *mut u64) -> Status {
+    // SAFETY: as above. The device's clock is the system's.
+    unsafe { *time = tick };
+    SUCCESS
+}
+
+/// The times in a signal, never empty: some divide by them.
+fn time_of(signal: u64) -> Time {
+    // SAFETY: a signal's handle is its address in this process.
+    let memory = unsafe { Memory::new() };
+    let (start, end): (u64, u64) = (memory.read(signal + signal::START), memory.read(signal + signal::END));
+    Time { start, end: end.max(start + 1) }
+}
