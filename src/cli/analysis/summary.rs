@@ -178,7 +178,8 @@ impl SummaryBuilder {
         let cut = self.processes.iter().filter(|row| row.end == "cut").count();
         let lost = match (totals.lost, cut) {
             (0, 0) => None,
-            (0, cut) => Some(format!("the ends of {cut} traces are missing")),
+            (0, 1) => Some("a trace has no end".to_string()),
+            (0, cut) => Some(format!("{cut} traces have no end")),
             (lost, _) => Some(format!("{lost} events were lost")),
         };
         let unplaced = (totals.unplaced_launches > 0).then(|| {

@@ -69,7 +69,8 @@ fn tell(args: &args::Run, folder: &Path, before: &BTreeSet<PathBuf>, traps: &[Tr
     }
     let files: Vec<TraceFile> = traces.into_iter().map(|path| TraceFile { path, named: false }).collect();
     let summary = super::summary::summary_of(&files)?;
-    let style = report::Style { width: report::width_of(io::stderr()), ..report::Style::default() };
+    let style =
+        report::Style { width: report::width_of(io::stderr()).or(Some(100)), ..report::Style::default() };
     report::say(&report::tally(&summary, folder, recovered, &style));
     Ok(())
 }

@@ -8,6 +8,7 @@ mod launch_line;
 use anyhow::{Context, Result, bail};
 use rocshim_drain::is_running;
 use rocshim_trace::{FORMAT, Header, LineError, Record, parse_line};
+use serde::de::DeserializeOwned;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Cursor, Read},
@@ -164,10 +165,22 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, path: &Path) -> Resul
     Ok(length > 0)
 }
 
+/// One line. Its type comes first, so the frequent and the large ones are read as what they are at once.
 fn record_of(line: &[u8]) -> Result<Record, LineError> {
-    match launch_line::parse(line) {
-        Some(launch) => Ok(Record::Launch(launch)),
-        None => parse_line(line),
+    fn read<T: DeserializeOwned>(line: &[u8], wrap: fn(T) -> Record) -> Result<Record, LineError> {
+        serde_json::from_slice(line).map(wrap).map_err(LineError::Json)
+    }
+    if let Some(launch) = launch_line::parse(line) {
+        return Ok(Record::Launch(launch));
+    }
+    let name = line.strip_prefix(br#"{"type":""#).unwrap_or_default();
+    match name.split(|byte| *byte == b'"').next().unwrap_or_default() {
+        b"gemm" => read(line, Record::Gemm),
+        b"conv" => read(line, Record::Conv),
+        b"code_object" => read(line, Record::CodeObject),
+        b"kernel" => read(line, Record::Kernel),
+        b"footer" => read(line, Record::Footer),
+        _ => parse_line(line),
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     units::count,
 };
 use crate::{analysis::FunctionRow, launch::HookLine};
+use std::collections::BTreeSet;
 
 /// The functions that a librocshim.so hooks, by library.
 pub(crate) fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
@@ -22,25 +23,44 @@ pub(crate) fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
     page
 }
 
-/// The functions as one or more traces saw them.
+/// The functions as one or more traces saw them, by library.
 pub(crate) fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
-    let mut table = Table::new(&[
-        Column::Left("function"),
-        Column::Left("door"),
-        Column::Left("state"),
-        Column::Right("calls"),
-        Column::Left("bound to"),
-    ]);
-    for row in functions {
-        let mut bound = row.bound_to.iter().cloned().collect::<Vec<_>>().join(", ");
-        if !row.why.is_empty() {
-            bound = row.why.iter().cloned().collect::<Vec<_>>().join("; ");
-        }
-        let doors = row.doors.iter().cloned().collect::<Vec<_>>().join("+");
-        table.row(vec![row.function.clone(), doors, row.state.clone(), calls(row), bound]);
+    let mut page = String::new();
+    let mut rest = functions;
+    while let Some(first) = rest.first() {
+        let of_library = rest.iter().take_while(|row| row.library == first.library).count();
+        let (rows, others) = rest.split_at(of_library);
+        page.push_str(&library(rows, style));
+        page.push('\n');
+        rest = others;
     }
-    let legend = "armed: exported, never called; bound: called, the real function was found; unbound: called, not found";
-    format!("{}  {legend}\n", table.text(style))
+    page + LEGEND
+}
+
+const LEGEND: &str = "\
+armed: exported, never called; bound: called, and the real function was found; unbound: called, not found
+?: called, but nobody counted, because the process was killed or still runs
+";
+
+fn library(rows: &[FunctionRow], style: &Style) -> String {
+    let bound: BTreeSet<&str> = rows.iter().flat_map(|row| &row.bound_to).map(String::as_str).collect();
+    let columns =
+        [Column::Right("calls"), Column::Left("state"), Column::Left("door"), Column::Left("function")];
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let doors = row.doors.iter().cloned().collect::<Vec<_>>().join("+");
+        let mut under: Vec<String> = row.why.iter().map(|why| format!("not found: {why}")).collect();
+        if bound.len() > 1 {
+            under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
+        }
+        table.row_with(vec![calls(row), row.state.clone(), doors, row.function.clone()], under);
+    }
+    let place = match (rows.first(), bound.first()) {
+        (Some(row), Some(path)) if bound.len() == 1 => format!("{} is {path}", row.library),
+        (Some(row), _) => row.library.clone(),
+        (None, _) => String::new(),
+    };
+    format!("{place}\n{}", table.text(style))
 }
 
 /// `12`; `12+` where some process did not count its calls; `?` where none did.

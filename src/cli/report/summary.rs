@@ -2,14 +2,15 @@
 
 use super::{
     sections,
-    table::Style,
+    table::{Style, broken},
     units::{count, counted},
 };
 use crate::analysis::{Summary, Totals};
 
 /// The whole page.
 pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
-    let mut page = format!("{}\n", sentence(&summary.totals));
+    let mut page = broken(&sentence(&summary.totals), style.width.unwrap_or(usize::MAX)).join("\n");
+    page.push('\n');
     let sections = [
         sections::processes(summary, style),
         sections::kernels(summary, style),

@@ -3,7 +3,7 @@
 //! The last column is the flexible one: it gets what the others leave. A name is shortened to that, a text is broken
 //! into lines. When it is too little, columns that can be missed are left out, last first.
 
-use super::names::fit;
+use super::names::{fit, fit_path};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,22 +27,34 @@ pub(crate) enum Column {
     Left(&'static str),
     /// The last column, if it is a sentence rather than a name.
     Text(&'static str),
+    /// The last column, if it is a path, whose end says most.
+    Path(&'static str),
 }
 
 impl Column {
     fn title(self) -> &'static str {
         match self {
-            Column::Right(title) | Column::Missable(title) | Column::Left(title) | Column::Text(title) => {
-                title
-            }
+            Column::Right(title)
+            | Column::Missable(title)
+            | Column::Left(title)
+            | Column::Text(title)
+            | Column::Path(title) => title,
         }
     }
 }
 
-/// A table; each row may have lines under it.
+/// A table.
 pub(crate) struct Table {
     columns: Vec<Column>,
-    rows: Vec<(Vec<String>, Vec<String>)>,
+    rows: Vec<Row>,
+    /// What the next row stands under.
+    heading: Option<String>,
+}
+
+struct Row {
+    above: Option<String>,
+    cells: Vec<String>,
+    under: Vec<String>,
 }
 
 /// What the last column wants at least before others are left out for it.
@@ -52,7 +64,12 @@ const GAP: &str = "  ";
 
 impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+        Table { columns: columns.to_vec(), rows: Vec::new(), heading: None }
+    }
+
+    /// Puts a line above the next row, for it and those that follow.
+    pub(crate) fn heading(&mut self, text: String) {
+        self.heading = Some(text);
     }
 
     /// Adds a row with one cell for each column.
@@ -63,7 +80,7 @@ impl Table {
     /// Adds a row with lines under it.
     pub(crate) fn row_with(&mut self, cells: Vec<String>, under: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push((cells, under));
+        self.rows.push(Row { above: self.heading.take(), cells, under });
     }
 
     /// The table as text: titles, rows, and how many rows were left out.
@@ -71,7 +88,7 @@ impl Table {
         let shown = &self.rows[..style.rows.unwrap_or(usize::MAX).min(self.rows.len())];
         let mut widths: Vec<usize> = (0..self.columns.len())
             .map(|at| {
-                let cells = shown.iter().map(|(cells, _)| length(&cells[at]));
+                let cells = shown.iter().map(|row| length(&row.cells[at]));
                 cells.chain([length(self.columns[at].title())]).max().unwrap_or(0)
             })
             .collect();
@@ -81,11 +98,14 @@ impl Table {
         if !shown.is_empty() {
             self.line(&mut text, &titles, &kept, &widths);
         }
-        for (cells, under) in shown {
-            self.line(&mut text, cells, &kept, &widths);
-            for line in under {
-                let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
-                text.push_str(&format!("      {}\n", fit(line, room)));
+        let room = |indent: usize| style.width.map_or(usize::MAX, |width| width.saturating_sub(indent));
+        for row in shown {
+            if let Some(above) = &row.above {
+                text.push_str(&format!("{GAP}{}\n", fit(above, room(2))));
+            }
+            self.line(&mut text, &row.cells, &kept, &widths);
+            for line in &row.under {
+                text.push_str(&format!("      {}\n", fit(line, room(6))));
             }
         }
         if shown.len() < self.rows.len() {
@@ -121,6 +141,7 @@ impl Table {
             let indent = length(&line) + GAP.len();
             line.push_str(GAP);
             line.push_str(&match self.columns[*at] {
+                Column::Path(_) => fit_path(&cells[*at], width),
                 Column::Left(_) => format!("{:<width$}", fit(&cells[*at], width)),
                 Column::Right(_) | Column::Missable(_) => format!("{:>width$}", fit(&cells[*at], width)),
                 Column::Text(_) => broken(&cells[*at], width).join(&format!("\n{}", " ".repeat(indent))),

@@ -25,11 +25,14 @@ pub(crate) fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &St
         page.push_str(&format!("{:>10} {:>6}  {name}\n", count(row.launches), percent(part)));
     }
     if kernels.len() > TOP {
-        page.push_str(&format!("{:>10} more kernels\n", kernels.len() - TOP));
+        page.push_str(&format!("{:>17}  and {} more\n", "", kernels.len() - TOP));
     }
     for row in summary.failures.iter().take(3) {
         let name = row.name.map_or_else(|| row.status.unwrap_or_default().to_string(), str::to_string);
         page.push_str(&format!("  failed: {} x {} with {name}\n", count(row.calls), row.function));
+    }
+    if summary.failures.len() > 3 {
+        page.push_str(&format!("  failed: {} more kinds\n", summary.failures.len() - 3));
     }
     for row in &summary.in_flight {
         page.push_str(&format!("  in flight when process {} died: {} {}\n", row.pid, row.function, row.what));

@@ -17,10 +17,8 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
     if summary.gemms.is_empty() {
         return None;
     }
-    let mut table = Table::new(&[
-        Column::Right("calls"),
-        Column::Right("total"),
-        Column::Missable("mean"),
+    let (failed, mut columns) = count_columns(summary.gemms.iter().map(|row| &row.counts));
+    columns.extend([
         Column::Left("op"),
         Column::Right("m"),
         Column::Right("n"),
@@ -29,12 +27,11 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
         Column::Left("types"),
         Column::Left("function"),
     ]);
+    let mut table = Table::new(&columns);
     for row in &summary.gemms {
         let problem = &row.problem;
-        let cells = vec![
-            calls(&row.counts),
-            time(row.counts.total_ns),
-            time(mean(&row.counts)),
+        let mut cells = count_cells(&row.counts, failed);
+        cells.extend([
             format!("{}{}", problem.trans_a, problem.trans_b),
             problem.m.to_string(),
             problem.n.to_string(),
@@ -42,7 +39,7 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
             problem.batch.to_string(),
             types(row),
             row.function.clone(),
-        ];
+        ]);
         let mut under = inside(&row.counts, style);
         if let Some(solution) = problem.solution {
             under.insert(0, format!("solution index {solution} was asked for"));
@@ -66,59 +63,73 @@ pub(crate) fn convolutions(summary: &Summary, style: &Style) -> Option<String> {
     if summary.convolutions.is_empty() {
         return None;
     }
-    let mut table = Table::new(&[
-        Column::Right("calls"),
-        Column::Right("total"),
-        Column::Missable("mean"),
-        Column::Left("what"),
-        Column::Left("solver"),
-        Column::Left("problem"),
-    ]);
-    for row in &summary.convolutions {
-        let cells = vec![
-            calls(&row.counts),
-            time(row.counts.total_ns),
-            time(mean(&row.counts)),
-            what(row),
-            solver(row),
-            problem(row),
-        ];
-        let mut under = offered(row);
-        under.extend(inside(&row.counts, style));
-        table.row_with(cells, under);
+    let (failed, mut columns) = count_columns(summary.convolutions.iter().map(|row| &row.counts));
+    columns.extend([Column::Left("call"), Column::Text("solver")]);
+    let mut table = Table::new(&columns);
+    for (problem, rows) in by_problem(&summary.convolutions) {
+        table.heading(problem);
+        for row in rows {
+            let mut cells = count_cells(&row.counts, failed);
+            let exhaustive = if row.exhaustive { ", exhaustive" } else { "" };
+            cells.extend([format!("{}{exhaustive}", row.action), solver(row)]);
+            table.row_with(cells, inside(&row.counts, style));
+        }
     }
     let named = summary
         .convolutions
         .iter()
         .any(|row| row.solver.is_some() || row.offered.iter().any(|offer| offer.solver.is_some()));
     let remark = "solver ids: confirmed; their names: inferred, from MIOpen's id table".to_string();
-    let title = "Convolutions (host time; below each, what MIOpen offered and the kernels launched inside)";
+    let title = "Convolutions (host time; below each call, the kernels launched inside)";
     section(title, &table, style, &Vec::from_iter(named.then_some(remark)))
 }
 
-fn what(row: &ConvRow) -> String {
-    let direction = match row.direction.as_str() {
-        "forward" => "fwd",
-        "backward_data" => "bwd data",
-        "backward_weights" => "bwd weights",
-        other => other,
-    };
-    let exhaustive = if row.exhaustive { " exhaustive" } else { "" };
-    format!("{} {direction}{exhaustive}", row.action)
+/// The rows of each problem, in the order of each problem's first row.
+fn by_problem(rows: &[ConvRow]) -> Vec<(String, Vec<&ConvRow>)> {
+    let mut problems: Vec<(String, Vec<&ConvRow>)> = Vec::new();
+    for row in rows {
+        let problem = problem(row);
+        match problems.iter_mut().find(|(known, _)| *known == problem) {
+            Some((_, rows)) => rows.push(row),
+            None => problems.push((problem, vec![row])),
+        }
+    }
+    problems
 }
 
+/// The solver or algorithm that was asked for, else what MIOpen offered.
 fn solver(row: &ConvRow) -> String {
     match (row.solution_id, &row.solver, &row.algorithm) {
         (Some(id), Some(name), _) => format!("{id} {name}"),
         (Some(id), None, _) => format!("{id}"),
         (None, _, Some(algorithm)) => algorithm.clone(),
-        (None, _, None) => "-".into(),
+        (None, _, None) => offered(row),
     }
 }
 
-/// `x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
+/// The best of what MIOpen offered.
+fn offered(row: &ConvRow) -> String {
+    let Some(best) = row.offered.first() else { return "offers nothing".into() };
+    let solver = match (best.solution_id, &best.solver) {
+        (Some(id), Some(name)) => format!("{id} {name}, "),
+        (Some(id), None) => format!("{id}, "),
+        _ => String::new(),
+    };
+    let others = match row.offered.len() - 1 {
+        0 => String::new(),
+        others => format!("; {others} more"),
+    };
+    format!(
+        "offers {solver}{}, {} ms, workspace {}{others}",
+        best.algorithm,
+        best.time_ms,
+        bytes(best.workspace)
+    )
+}
+
+/// `forward, x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
 fn problem(row: &ConvRow) -> String {
-    let mut words = Vec::new();
+    let mut words = vec![format!("{},", row.direction.replace('_', " "))];
     for (letter, tensor) in [("x", &row.x), ("w", &row.w), ("y", &row.y)] {
         // The output's lengths follow from the others where both are known.
         if letter == "y" && row.x.is_some() && row.w.is_some() {
@@ -149,26 +160,6 @@ fn numbers(values: &[i32]) -> String {
     values.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// The best of what MIOpen offered.
-fn offered(row: &ConvRow) -> Vec<String> {
-    let Some(best) = row.offered.first() else { return Vec::new() };
-    let solver = match (best.solution_id, &best.solver) {
-        (Some(id), Some(name)) => format!(", solver {id} {name}"),
-        (Some(id), None) => format!(", solver {id}"),
-        _ => String::new(),
-    };
-    let others = match row.offered.len() {
-        1 => String::new(),
-        all => format!(" (first of {all})"),
-    };
-    vec![format!(
-        "offered {}{solver}, {} ms, workspace {}{others}",
-        best.algorithm,
-        best.time_ms,
-        bytes(best.workspace)
-    )]
-}
-
 pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
     if summary.modules.is_empty() {
         return None;
@@ -178,7 +169,7 @@ pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
         Column::Right("failed"),
         Column::Right("total"),
         Column::Left("function"),
-        Column::Left("file"),
+        Column::Path("file"),
     ]);
     for row in &summary.modules {
         let cells = [count(row.calls), count(row.failed), time(row.total_ns), row.function.clone()];
@@ -188,15 +179,20 @@ pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
     section("Modules", &table, style, &[])
 }
 
-fn calls(counts: &CallCounts) -> String {
-    match counts.failed {
-        0 => count(counts.calls),
-        failed => format!("{} ({} failed)", count(counts.calls), count(failed)),
-    }
+/// The columns that every kind of call has; `failed` where there are failures.
+fn count_columns<'a>(mut rows: impl Iterator<Item = &'a CallCounts>) -> (bool, Vec<Column>) {
+    let failed = rows.any(|counts| counts.failed > 0);
+    let mut columns = vec![Column::Right("calls")];
+    columns.extend(failed.then_some(Column::Right("failed")));
+    columns.extend([Column::Right("total"), Column::Missable("mean")]);
+    (failed, columns)
 }
 
-fn mean(counts: &CallCounts) -> u64 {
-    counts.total_ns / counts.calls.max(1)
+fn count_cells(counts: &CallCounts, failed: bool) -> Vec<String> {
+    let mut cells = vec![count(counts.calls)];
+    cells.extend(failed.then(|| count(counts.failed)));
+    cells.extend([time(counts.total_ns), time(counts.total_ns / counts.calls.max(1))]);
+    cells
 }
 
 /// The kernels inside, and what is unsure about them.
@@ -206,10 +202,12 @@ fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
         .kernels
         .iter()
         .take(shown)
-        .map(|k| format!("{} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style)))
+        .map(|k| {
+            format!("launched {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
+        })
         .collect();
     if counts.kernels.len() > shown {
-        lines.push(format!("… {} more kernels, with --all", counts.kernels.len() - shown));
+        lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));
     }
     lines.extend(counts.why.as_ref().map(|why| format!("{}: {why}", counts.evidence)));
     lines
