@@ -1,13 +1,15 @@
 //! `rocshim`: runs a program under librocshim.so and reads the traces that it writes.
 //!
 //! Floors, lowest first: `reader` (a trace to records), `analysis` (records to numbers), `report` (numbers to text),
-//! `commands` (opens, asks, prints). `launch` stands beside them: the shim, the program, and the child process.
+//! `commands` (opens, asks, prints). `launch` (the shim, the program, the child process) and
+//! `doctor` (what will be seen of a program) stand beside them.
 
 #![forbid(unsafe_code)]
 
 mod analysis;
 mod args;
 mod commands;
+mod doctor;
 mod launch;
 mod reader;
 mod report;

@@ -143,7 +143,7 @@ fn drain(folder: &Folder, epoch: u64, has_header: bool) -> io::Result<(Vec<u8>, 
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
         // It died before it had measured its clock; this machine's clock is the same one.
-        let hz = measure_hz(Duration::from_millis(20));
+        let hz = measure_hz(Duration::from_millis(5));
         decoder.begin(hz, &mut lines);
     }
     if has_header {

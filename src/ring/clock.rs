@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // one C call and one instruction, both without preconditions
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const UNKNOWN: u8 = 0;
 const TSC: u8 = 1;
@@ -91,33 +91,28 @@ impl Clock {
 
 /// Two clocks read at one moment: a stamp and nanoseconds since 1970.
 pub fn anchor() -> (u64, u64) {
-    // The tightest of a few tries: a switch to another thread between the two reads would shift the epoch.
-    let read = || {
-        let before = now();
-        let unix = unix_ns();
-        let after = now();
-        (after - before, before + (after - before) / 2, unix)
-    };
-    let (_, stamp, unix) = (0..5).map(|_| read()).min_by_key(|(width, ..)| *width).unwrap_or_else(read);
-    (stamp, unix)
+    together(unix_ns)
 }
 
-/// Measures the tick rate against the system's clock for `span` (20 ms give a few parts per million).
+/// A stamp and what `clock` says at the same moment: the tightest of a few tries, since a switch to another thread
+/// between the two reads would set them apart.
+fn together(clock: impl Fn() -> u64) -> (u64, u64) {
+    let read = || {
+        let (before, time, after) = (now(), clock(), now());
+        (after - before, before + (after - before) / 2, time)
+    };
+    let (_, stamp, time) = (0..4).map(|_| read()).fold(read(), |best, next| if next.0 < best.0 { next } else { best });
+    (stamp, time)
+}
+
+/// Measures the tick rate against the system's clock for `span` (5 ms give about ten parts per million).
 pub fn measure_hz(span: Duration) -> u64 {
     if !is_tsc() {
         return 1_000_000_000;
     }
-    let read = || {
-        let before = now();
-        let ns = monotonic_ns();
-        (before + (now() - before) / 2, ns)
-    };
-    let began = Instant::now();
-    let (ticks, ns) = read();
-    while began.elapsed() < span {
-        std::thread::sleep(span.saturating_sub(began.elapsed()));
-    }
-    let (ticks_end, ns_end) = read();
+    let (ticks, ns) = together(monotonic_ns);
+    std::thread::sleep(span);
+    let (ticks_end, ns_end) = together(monotonic_ns);
     ((ticks_end - ticks) as u128 * 1_000_000_000 / (ns_end - ns).max(1) as u128) as u64
 }
 

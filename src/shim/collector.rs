@@ -13,7 +13,7 @@ use rocshim_ring::definition::Definition;
 use rocshim_ring::event::{Gap, NO_MEMORY};
 use rocshim_ring::{Consumer, LogReader, clock};
 use rocshim_trace::{Footer, Record, write_record};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ const IDLE: Duration = Duration::from_millis(20);
 const LIBRARIES: Duration = Duration::from_millis(250);
 /// Bytes of lines that are written at once.
 const BATCH: usize = 1 << 20;
-/// How long the clock is measured against the system's before the header is written.
-const MEASURE: Duration = Duration::from_millis(20);
+/// How long the clock is measured against the system's before the header is written; the rings must hold out until then.
+const MEASURE: Duration = Duration::from_millis(5);
 
 /// What the collector is told by other threads.
 pub(crate) enum Message {
@@ -233,6 +233,6 @@ impl Collector {
     }
 }
 
-fn silent_calls() -> BTreeMap<u16, u64> {
+fn silent_calls() -> Vec<(u16, u64)> {
     crate::hooks::table().filter(|hook| hook.calls() != 0).map(|hook| (hook.id, hook.calls())).collect()
 }

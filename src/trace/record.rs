@@ -419,10 +419,10 @@ pub struct Footer {
     pub t: u64,
     /// `exit` (the process ended in order) or `recovered` (it died; the rest was read from the ring files).
     pub end: String,
-    /// Calls of the hooks that make no event of their own (registrations, look-ups), by hook id; unknown where `end` is
-    /// `recovered`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub calls: BTreeMap<u16, u64>,
+    /// Calls of the hooks that make no event of their own (registrations, look-ups), as (hook id, calls); unknown where
+    /// `end` is `recovered`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<(u16, u64)>,
     /// Calls that came after recording had ended (exit handlers, dying threads); they are not in the trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,

@@ -112,7 +112,11 @@ impl Process {
     /// Its hooks with their calls: events in the trace, and what the footer counted of hooks that make no events.
     pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
         self.hooks.iter().map(|(id, local)| {
-            let silent = self.footer.as_ref().and_then(|footer| footer.calls.get(id)).copied();
+            let silent = self
+                .footer
+                .as_ref()
+                .and_then(|footer| footer.calls.iter().find(|(hook, _)| hook == id))
+                .map(|(_, calls)| *calls);
             Seen { function: local.function, hook: &local.hook, calls: local.events + silent.unwrap_or(0) }
         })
     }

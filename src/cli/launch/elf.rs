@@ -1,10 +1,10 @@
 //! What the loader will make of an ELF file: its machine, its interpreter, its needs.
 
 use object::{
-    Endianness, elf,
-    read::elf::{Dyn, FileHeader, ProgramHeader},
+    Endianness, Object, ObjectSymbol, elf,
+    read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader, VersionIndex},
 };
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 /// The facts about an ELF file that decide whether a library can be preloaded into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +68,52 @@ fn needed(
         .collect()
 }
 
+/// A version of glibc, `2.34` as (2, 34).
+pub(crate) type Glibc = (u32, u32);
+
+/// What a shared library exports, and which glibc it needs and offers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exports {
+    /// The symbols that it defines.
+    pub(crate) symbols: HashSet<String>,
+    /// The newest glibc that it needs something of.
+    pub(crate) glibc_needed: Option<Glibc>,
+    /// The newest glibc whose symbols it defines: that of the C library itself.
+    pub(crate) glibc_offered: Option<Glibc>,
+}
+
+impl Exports {
+    /// Reads a shared library.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Exports> {
+        let bytes = std::fs::read(path)?;
+        let file = ElfFile64::<Endianness>::parse(&*bytes)?;
+        let symbols = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+        let mut exports = Exports {
+            symbols: symbols.filter_map(|symbol| Some(symbol.name().ok()?.to_string())).collect(),
+            ..Exports::default()
+        };
+        let Some(versions) = file.elf_section_table().versions(file.endian(), &*bytes)? else {
+            return Ok(exports);
+        };
+        // Numbers 0 and 1 stand for unversioned symbols, and a removed version leaves a hole.
+        for index in 2..1000 {
+            let Ok(Some(version)) = versions.version(VersionIndex(index)) else { continue };
+            let known = glibc(version.name());
+            let newest =
+                if version.file().is_some() { &mut exports.glibc_needed } else { &mut exports.glibc_offered };
+            *newest = known.max(*newest);
+        }
+        Ok(exports)
+    }
+}
+
+/// The number in `GLIBC_2.34`.
+fn glibc(version: &[u8]) -> Option<Glibc> {
+    let numbers = std::str::from_utf8(version).ok()?.strip_prefix("GLIBC_")?;
+    let mut numbers = numbers.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +129,14 @@ mod tests {
     fn other_files_are_no_elf_and_a_cut_one_has_no_facts() {
         assert_eq!(Elf::parse(b"#!/bin/sh\n"), None);
         assert_eq!(Elf::parse(b"\x7fELF\x02"), Some(Elf::default()));
+    }
+    #[test]
+    fn glibc_versions_are_numbers() {
+        assert_eq!(glibc(b"GLIBC_2.34"), Some((2, 34)));
+        assert_eq!(glibc(b"GLIBC_2.2.5"), Some((2, 2)));
+        assert_eq!(glibc(b"GLIBC_PRIVATE"), None);
+        assert_eq!(glibc(b"hip_4.2"), None);
+        let own = Exports::read(&std::env::current_exe().unwrap()).unwrap();
+        assert!(own.glibc_needed >= Some((2, 2)) && own.glibc_offered.is_none(), "{own:?}");
     }
 }

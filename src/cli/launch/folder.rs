@@ -1,6 +1,7 @@
 //! The folder for the traces: which, and whether it can be written, before anything is started.
 
 use anyhow::{Context, Result};
+use rustix::fs::{Access, access};
 use std::{
     env,
     fs::{DirBuilder, File},
@@ -28,6 +29,16 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot create the output folder {name}, choose another with -o DIR"))?;
     try_writing(folder)
         .with_context(|| format!("cannot write in the output folder {name}, choose another with -o DIR"))
+}
+
+/// Whether the folder can be written, or made, without making it.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return try_writing(folder).with_context(|| format!("cannot write in {}", folder.display()));
+    }
+    let above = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/"));
+    access(above, Access::WRITE_OK | Access::EXEC_OK)
+        .with_context(|| format!("cannot create {} in {}", folder.display(), above.display()))
 }
 
 fn try_writing(folder: &Path) -> io::Result<()> {

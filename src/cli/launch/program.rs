@@ -70,19 +70,25 @@ impl Trap {
 
 /// The traps of running `path` with these arguments (the program's name first).
 pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
-    let mut traps = Vec::new();
-    traps.extend(ollama_client(line));
-    let mut file = path.to_path_buf();
-    // A script is run by its interpreter; that one may be a script again, but not for ever.
-    for _ in 0..4 {
-        traps.extend(privileged(&file));
-        match shebang(&file) {
-            Some(interpreter) => file = interpreter,
-            None => break,
-        }
-    }
-    traps.extend(not_preloadable(&file));
+    let mut traps = Vec::from_iter(ollama_client(line));
+    let files = interpreters(path);
+    traps.extend(files.iter().filter_map(|file| privileged(file)));
+    traps.extend(files.last().and_then(|file| not_preloadable(file)));
     traps
+}
+
+/// The file that the kernel executes in the end: the program, or the interpreter of a script.
+pub(crate) fn executed_file(path: &Path) -> PathBuf {
+    interpreters(path).pop().unwrap_or_else(|| path.to_path_buf())
+}
+
+/// The program and its interpreters. That of a script may be a script again, but not for ever.
+fn interpreters(path: &Path) -> Vec<PathBuf> {
+    let mut files = vec![path.to_path_buf()];
+    while let Some(next) = files.last().filter(|_| files.len() < 4).and_then(|file| shebang(file)) {
+        files.push(next);
+    }
+    files
 }
 
 /// `ollama run` and its like talk to a server over HTTP and never touch the GPU.
@@ -116,7 +122,7 @@ fn privileged(file: &Path) -> Option<Trap> {
 }
 
 /// The interpreter of a script, through `env` where that is used.
-pub(crate) fn shebang(file: &Path) -> Option<PathBuf> {
+fn shebang(file: &Path) -> Option<PathBuf> {
     let bytes = first_bytes(file)?;
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());

@@ -3,6 +3,7 @@
 //! Floors, lowest first: `units` (times, counts, sizes), `names` (kernel names to a width), `table` (rows to aligned
 //! lines), then the pages: `summary` and its sections, `hooks`, `tally`.
 
+mod findings;
 mod hooks;
 mod lists;
 mod names;
@@ -12,11 +13,14 @@ mod table;
 mod tally;
 mod units;
 
+pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{recovered, variables};
 pub(crate) use summary::summary;
 pub(crate) use table::Style;
 pub(crate) use tally::{nothing_seen, tally};
+
+pub(crate) use units::bytes;
 
 use rustix::termios::tcgetwinsize;
 use std::{

@@ -1,0 +1,88 @@
+//! A process that runs already: whether it is being recorded, and what it has loaded.
+
+use super::{Finding, Shim, libraries::is_version_of, program::glibc};
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+const SUBJECT: &str = "process";
+
+/// Looks at the process with this number.
+pub(crate) fn process(pid: u32, shim: Option<&Shim>, findings: &mut Vec<Finding>) {
+    let root = PathBuf::from(format!("/proc/{pid}"));
+    if !root.exists() {
+        return findings.push(Finding::fail(
+            SUBJECT,
+            format!("there is no process {pid}"),
+            "check the number",
+        ));
+    }
+    let Ok(maps) = fs::read_to_string(root.join("maps")) else {
+        let what = format!("process {pid} belongs to another user");
+        return findings.push(Finding::fail(SUBJECT, what, "ask as that user, or as root"));
+    };
+    let files = mapped(&maps);
+    let exe = fs::read_link(root.join("exe")).map(|exe| exe.display().to_string()).unwrap_or_default();
+    findings.push(recorded(pid, &exe, &files));
+    let Some(shim) = shim else { return };
+    findings.push(loaded(&files, shim));
+    let library = files.iter().find(|file| file.file_name().is_some_and(|name| name == "libc.so.6"));
+    let inside = |file: &PathBuf| root.join("root").join(file.strip_prefix("/").unwrap_or(file));
+    findings.extend(glibc(shim, library.map(inside).as_deref()));
+}
+
+/// The files that a process has mapped.
+fn mapped(maps: &str) -> BTreeSet<PathBuf> {
+    // Address, rights, offset, device, inode, then the file, which may hold spaces.
+    let file = |line: &str| {
+        let at = line.find('/')?;
+        Some(PathBuf::from(line[at..].trim_end_matches(" (deleted)")))
+    };
+    maps.lines().filter_map(file).collect()
+}
+
+fn recorded(pid: u32, exe: &str, files: &BTreeSet<PathBuf>) -> Finding {
+    let shim = files.iter().find(|file| file.file_name().is_some_and(|name| name == "librocshim.so"));
+    match shim {
+        Some(path) => Finding::ok(SUBJECT, format!("{pid} ({exe}) has {} loaded", path.display())),
+        None => Finding::fail(
+            SUBJECT,
+            format!(
+                "{pid} ({exe}) does not have librocshim.so loaded, and nothing can be preloaded afterwards"
+            ),
+            "end it and start it again with `rocshim run -- CMD`",
+        ),
+    }
+}
+
+fn loaded(files: &BTreeSet<PathBuf>, shim: &Shim) -> Finding {
+    let hooked = |file: &&PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        shim.libraries.iter().any(|library| is_version_of(&name, library))
+    };
+    let found: Vec<String> =
+        files.iter().filter(hooked).map(|file: &PathBuf| file.display().to_string()).collect();
+    if found.is_empty() {
+        let what = "none of the hooked libraries is loaded (yet)";
+        return Finding::warn("ROCm libraries", what, "look again while it works, or look at its children");
+    }
+    Finding::ok("ROCm libraries", format!("loaded: {}", found.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn maps_tell_what_is_loaded() {
+        let maps = "7f00-7f01 r-xp 00000000 08:01 123  /opt/rocm/lib/libamdhip64.so.6\n\
+                    7f02-7f03 rw-p 00000000 00:00 0\n\
+                    7f04-7f05 r-xp 00000000 08:01 124  /opt/my libs/librocshim.so (deleted)\n";
+        let files = mapped(maps);
+        assert_eq!(files.len(), 2);
+        assert_eq!(recorded(1, "/bin/x", &files).level, Level::Ok);
+        assert_eq!(recorded(1, "/bin/x", &BTreeSet::new()).level, Level::Fail);
+        let shim = Shim { path: "/x".into(), libraries: vec!["libamdhip64.so".into()], glibc: None };
+        assert_eq!(loaded(&files, &shim).what, "loaded: /opt/rocm/lib/libamdhip64.so.6");
+        assert_eq!(loaded(&BTreeSet::new(), &shim).level, Level::Warn);
+    }
+}

@@ -1,0 +1,56 @@
+//! The shim: found, of the right kind, complete.
+
+use super::{Finding, Shim};
+use crate::launch::{Elf, Exports, find_shim, hooks_of, preload_value};
+use std::path::Path;
+
+const SUBJECT: &str = "shim";
+
+/// Looks at the shim; gives what the other checks need of it, where it was found.
+pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<Shim> {
+    let path = match find_shim(asked) {
+        Ok(path) => path,
+        Err(error) => {
+            findings.push(Finding::fail(
+                SUBJECT,
+                format!("{error:#}"),
+                "build it with `cargo build --release`",
+            ));
+            return None;
+        }
+    };
+    match facts(&path) {
+        Ok((shim, what)) => {
+            findings.push(Finding::ok(SUBJECT, what));
+            Some(shim)
+        }
+        Err(error) => {
+            let advice = "take the librocshim.so that was built together with this program";
+            findings.push(Finding::fail(SUBJECT, format!("{error:#}"), advice));
+            None
+        }
+    }
+}
+
+fn facts(path: &Path) -> anyhow::Result<(Shim, String)> {
+    let name = path.display();
+    preload_value(path, None)?;
+    let elf = Elf::read(path)?.ok_or_else(|| anyhow::anyhow!("{name} is no ELF file"))?;
+    anyhow::ensure!(elf.x86_64, "{name} is not for x86-64");
+    let hooks = hooks_of(path)?;
+    let exports = Exports::read(path)?;
+    let missing: Vec<&str> = hooks
+        .iter()
+        .map(|hook| hook.symbol.as_str())
+        .filter(|hook| !exports.symbols.contains(*hook))
+        .collect();
+    anyhow::ensure!(missing.is_empty(), "{name} lists hooks that it does not export: {}", missing.join(", "));
+    let mut libraries: Vec<String> = Vec::new();
+    for hook in &hooks {
+        if !libraries.contains(&hook.library) {
+            libraries.push(hook.library.clone());
+        }
+    }
+    let what = format!("{name} hooks {} functions of {}", hooks.len(), libraries.join(", "));
+    Ok((Shim { path: path.to_path_buf(), libraries, glibc: exports.glibc_needed }, what))
+}

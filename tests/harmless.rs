@@ -1,0 +1,98 @@
+//! Nothing that the shim does changes what the program does.
+
+use rocshim_tests::{Traced, artifacts};
+
+/// Every program whose output says what it did, with arguments.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("by_dlsym", &[]),
+    ("by_get_proc_address", &[]),
+    ("close_all_fds", &[]),
+    ("conv", &[]),
+    ("demo", &[]),
+    ("errno_kept", &[]),
+    ("exit_launches", &[]),
+    ("failing", &[]),
+    ("fork_both", &[]),
+    ("fork_exec", &[]),
+    ("gemm", &[]),
+    ("handle_reuse", &[]),
+    ("kill_self", &["1000", "kill"]),
+    ("kill_self", &["1000", "segv"]),
+    ("kill_self", &["1000", "abort"]),
+    ("kill_self", &["1000", "exit"]),
+    ("kill_self", &["1000", "_exit"]),
+    ("kill_self", &["1000", "quick_exit"]),
+    ("launch_forms", &[]),
+    ("load_global", &[]),
+    ("load_local", &[]),
+    ("longjmp_through", &[]),
+    ("many_threads", &[]),
+    ("reload", &[]),
+    ("short_threads", &[]),
+    ("silent", &[]),
+    ("throw_through", &[]),
+    ("unregister", &[]),
+];
+
+#[test]
+fn every_program_prints_and_ends_as_it_does_without_the_shim() {
+    for (name, args) in PROGRAMS {
+        let (bare, traced) = (Traced::program(name).args(*args).run(), Traced::program(name).args(*args).with_shim());
+        assert_eq!(bare.stdout, traced.stdout, "stdout of {name} {args:?}");
+        assert_eq!(bare.stderr, traced.stderr, "stderr of {name} {args:?}");
+        assert_eq!((bare.code, bare.signal), (traced.code, traced.signal), "end of {name} {args:?}");
+    }
+}
+
+#[test]
+fn errno_passes_through_in_both_directions() {
+    for errno in [None, Some("11")] {
+        let run = |traced: bool| {
+            let program = Traced::program("errno_kept");
+            let program = errno.into_iter().fold(program, |p, errno| p.env("STANDIN_ERRNO", errno));
+            if traced { program.with_shim() } else { program.run() }
+        };
+        assert_eq!(run(false).stdout, run(true).stdout);
+    }
+}
+
+#[test]
+fn a_process_that_calls_no_hooked_function_starts_no_thread_opens_no_file_prints_nothing() {
+    let (bare, traced) = (Traced::program("silent").run(), Traced::program("silent").with_shim());
+    assert_eq!((bare.stdout, bare.stderr), (traced.stdout.clone(), traced.stderr.clone()));
+    assert!(traced.stdout.contains("threads 1"), "{}", traced.stdout);
+    assert!(!traced.folder().join("out").exists(), "no folder was made");
+}
+
+#[test]
+fn a_program_whose_folder_cannot_be_written_runs_unharmed_and_is_traced_elsewhere() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("a-file-in-the-way");
+    std::fs::write(&file, "").unwrap();
+    let program = Traced::program("demo").env("LD_PRELOAD", artifacts::shim());
+    let outcome = program.env("ROCSHIM_OUT", file.join("out")).env("TMPDIR", scratch.path()).run().ok();
+    assert_eq!(outcome.stderr, "");
+    let emergency = scratch.path().join(format!("rocshim-{}", rustix::process::getuid().as_raw()));
+    let trace = std::fs::read_dir(&emergency).unwrap().flatten().next().expect("a trace").path();
+    let trace = rocshim_tests::Trace::read(&trace);
+    let note = trace.headers().next().unwrap().note.clone().expect("the header says why");
+    assert!(note.contains("a-file-in-the-way") && note.contains("the trace is here instead"), "{note}");
+}
+
+#[test]
+fn without_any_folder_the_program_runs_and_the_log_says_why() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("a-file-in-the-way");
+    std::fs::write(&file, "").unwrap();
+    let program = Traced::program("demo").env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_LOG", "stderr");
+    let outcome = program.env("ROCSHIM_OUT", &file).env("TMPDIR", &file).run().ok();
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no trace file can be made"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing is recorded"), "{}", outcome.stderr);
+}
+
+#[test]
+fn switched_off_it_records_nothing() {
+    let outcome = Traced::program("demo").env("ROCSHIM_OFF", "1").with_shim().ok();
+    assert!(!outcome.folder().join("out").exists());
+}

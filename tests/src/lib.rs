@@ -1,0 +1,12 @@
+//! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
+//!
+//! Floors, lowest first: `artifacts` (what must be built), `traced` (a program with or without the shim), `trace` (its
+//! records), `standin` (the stand-in libraries' own log of the same calls).
+
+pub mod artifacts;
+pub mod standin;
+pub mod trace;
+pub mod traced;
+
+pub use trace::Trace;
+pub use traced::{Outcome, Traced};

@@ -1,0 +1,109 @@
+//! The stand-in libraries' own log: what reached them, counted independently of the trace.
+
+use std::path::Path;
+
+/// A launch that reached libamdhip64.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Launch {
+    /// Linux thread id.
+    pub tid: u32,
+    /// The launch's number in its thread, from 1.
+    pub number: u64,
+    /// The symbol that was called.
+    pub symbol: String,
+    /// The kernel; `-` for none.
+    pub kernel: String,
+    /// As passed: blocks, or work-items for the Ext and Hcc forms.
+    pub grid: [u32; 3],
+    /// In work-items.
+    pub block: [u32; 3],
+    /// Bytes.
+    pub shared: u64,
+    /// The handle.
+    pub stream: u64,
+    /// What it returned.
+    pub status: i32,
+}
+
+/// A call of another library: its `key=value` fields by name.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Linux thread id.
+    pub tid: u32,
+    /// The symbol that was called.
+    pub symbol: String,
+    fields: String,
+    /// What it returned.
+    pub status: i32,
+}
+
+impl Call {
+    /// A field's value.
+    #[track_caller]
+    pub fn field(&self, name: &str) -> &str {
+        let mut pairs = self.fields.split(' ').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).unwrap_or_else(|| panic!("no {name} in {}", self.fields)).1
+    }
+}
+
+/// The log, line by line.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// `launch` lines.
+    pub launches: Vec<Launch>,
+    /// `gemm` lines.
+    pub gemms: Vec<Call>,
+    /// `conv` lines.
+    pub convs: Vec<Call>,
+}
+
+impl Log {
+    /// Reads a log file.
+    #[track_caller]
+    pub fn read(path: &Path) -> Log {
+        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let mut log = Log::default();
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            match fields[0] {
+                "launch" => log.launches.push(launch(&fields)),
+                "gemm" => log.gemms.push(call(&fields)),
+                "conv" => log.convs.push(call(&fields)),
+                other => panic!("a line of kind {other}"),
+            }
+        }
+        log
+    }
+}
+
+fn triple(field: &str) -> [u32; 3] {
+    let mut numbers = field.split(' ').map(|number| number.parse().expect("a number"));
+    std::array::from_fn(|_| numbers.next().expect("three numbers"))
+}
+
+fn hex(field: &str) -> u64 {
+    u64::from_str_radix(field.trim_start_matches("0x"), 16).expect("a hexadecimal number")
+}
+
+fn launch(fields: &[&str]) -> Launch {
+    Launch {
+        tid: fields[1].parse().expect("a thread id"),
+        number: fields[2].parse().expect("a number"),
+        symbol: fields[3].into(),
+        kernel: fields[4].into(),
+        grid: triple(fields[5]),
+        block: triple(fields[6]),
+        shared: fields[7].parse().expect("bytes"),
+        stream: hex(fields[8]),
+        status: fields[9].parse().expect("a status"),
+    }
+}
+
+fn call(fields: &[&str]) -> Call {
+    Call {
+        tid: fields[1].parse().expect("a thread id"),
+        symbol: fields[3].into(),
+        fields: fields[4].into(),
+        status: fields[fields.len() - 1].parse().expect("a status"),
+    }
+}

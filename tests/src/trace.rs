@@ -1,0 +1,75 @@
+//! A trace read back whole, with the questions that tests ask of it.
+
+use rocshim_trace::{CodeObject, Conv, Footer, Gap, Gemm, Header, Hook, Kernel, Launch, Load, Record, Thread, parse_line};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Every record of a trace file, in order.
+pub struct Trace {
+    /// The records.
+    pub records: Vec<Record>,
+    /// The file as it is.
+    pub bytes: Vec<u8>,
+}
+
+macro_rules! all_of {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident;)*) => {
+        $($(#[$doc])* pub fn $name(&self) -> impl Iterator<Item = &$kind> {
+            self.records.iter().filter_map(|record| match record { Record::$kind(it) => Some(it), _ => None })
+        })*
+    };
+}
+
+impl Trace {
+    /// Reads a file, every line of which must be a whole record.
+    #[track_caller]
+    pub fn read(path: &Path) -> Trace {
+        let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "{} ends in the middle of a line", path.display());
+        let line = |line: &[u8]| parse_line(line).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(line)));
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        Trace { records: lines.map(line).collect(), bytes }
+    }
+
+    all_of! {
+        /// The launches.
+        launches: Launch;
+        /// The matrix products.
+        gemms: Gemm;
+        /// The convolution calls.
+        convs: Conv;
+        /// The module loads and unloads.
+        loads: Load;
+        /// The kernels.
+        kernels: Kernel;
+        /// The code objects.
+        code_objects: CodeObject;
+        /// The hook table, with every change.
+        hooks: Hook;
+        /// The losses.
+        gaps: Gap;
+        /// The threads' accounts.
+        threads: Thread;
+        /// The footers: one, or none when the process died.
+        footers: Footer;
+        /// The headers.
+        headers: Header;
+    }
+
+    /// Kernel id → symbol.
+    pub fn kernel_names(&self) -> HashMap<u32, &str> {
+        self.kernels().map(|kernel| (kernel.id, kernel.name.as_str())).collect()
+    }
+
+    /// Hook id → symbol.
+    pub fn hook_names(&self) -> HashMap<u16, &str> {
+        self.hooks().map(|hook| (hook.id, hook.name.as_str())).collect()
+    }
+
+    /// The symbol of the kernel that was launched.
+    #[track_caller]
+    pub fn kernel_of(&self, launch: &Launch) -> String {
+        let id = launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"));
+        self.kernel_names().get(&id).unwrap_or_else(|| panic!("kernel {id} was never defined")).to_string()
+    }
+}

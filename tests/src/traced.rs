@@ -1,0 +1,122 @@
+//! A program run with the shim, or without it for comparison.
+
+use crate::{Trace, artifacts};
+use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A program about to run in a scratch folder of its own.
+pub struct Traced {
+    command: Command,
+    scratch: tempfile::TempDir,
+}
+
+/// What a program did.
+pub struct Outcome {
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed to stderr.
+    pub stderr: String,
+    /// Its exit code, where it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    scratch: tempfile::TempDir,
+}
+
+impl Traced {
+    /// A program of `tests/programs`.
+    pub fn program(name: &str) -> Traced {
+        Traced::command(&artifacts::program(name))
+    }
+
+    /// Any program.
+    pub fn command(path: &Path) -> Traced {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let mut command = Command::new(path);
+        command.current_dir(scratch.path()).env("STANDIN_LOG", scratch.path().join("standin.log"));
+        Traced { command, scratch }
+    }
+
+    /// The rocshim command with `args`; the shim is found as an installed one would be.
+    pub fn rocshim<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Traced {
+        Traced::command(artifacts::command()).args(args)
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Traced {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Traced {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Traced {
+        self.command.env(name, value);
+        self
+    }
+
+    /// The scratch folder: traces go to `out` in it, the stand-ins' log is `standin.log`.
+    pub fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// Runs it with the shim preloaded, traces going to `out`.
+    pub fn with_shim(self) -> Outcome {
+        let out = self.scratch.path().join("out");
+        self.env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_OUT", out).run()
+    }
+
+    /// Runs it as it is.
+    pub fn run(mut self) -> Outcome {
+        let Output { status, stdout, stderr } = self.command.output().expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
+        Outcome {
+            stdout: text(stdout),
+            stderr: text(stderr),
+            code: status.code(),
+            signal: status.signal(),
+            scratch: self.scratch,
+        }
+    }
+}
+
+impl Outcome {
+    /// The scratch folder.
+    pub fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// The trace files, in order of name.
+    pub fn trace_files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder().join("out")).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "ndjson")).collect();
+        files.sort();
+        files
+    }
+
+    /// The one trace that there must be.
+    pub fn trace(&self) -> Trace {
+        let files = self.trace_files();
+        assert_eq!(files.len(), 1, "one process, one trace: {files:?}\nstderr: {}", self.stderr);
+        Trace::read(&files[0])
+    }
+
+    /// The stand-ins' log.
+    pub fn standin_log(&self) -> crate::standin::Log {
+        crate::standin::Log::read(&self.folder().join("standin.log"))
+    }
+
+    /// Fails unless the program ended with code 0.
+    #[track_caller]
+    pub fn ok(self) -> Outcome {
+        assert_eq!(self.code, Some(0), "signal {:?}\nstdout: {}\nstderr: {}", self.signal, self.stdout, self.stderr);
+        self
+    }
+}
