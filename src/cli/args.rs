@@ -159,7 +159,9 @@ fn wrong_line(page: &str) -> String {
     if let Some((_, tip)) = page.split_once("tip: ") {
         sentence = format!("{sentence}; {}", words(tip.lines().next().unwrap_or("")));
     }
-    format!("{sentence}; see rocshim --help")
+    let usage = page.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rocshim");
+    let command = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-']));
+    format!("{sentence}; see {} --help", command.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -193,12 +195,12 @@ mod tests {
         let error = parsed(&["rocshim", "summary", "--jsn", "x"]).err().expect("an error").to_string();
         assert_eq!(
             wrong_line(&error),
-            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim --help"
+            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim summary --help"
         );
         let error = parsed(&["rocshim", "summary"]).err().expect("an error").to_string();
         assert_eq!(
             wrong_line(&error),
-            "the following required arguments were not provided: <TRACE>...; see rocshim --help"
+            "the following required arguments were not provided: <TRACE>...; see rocshim summary --help"
         );
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     reader::{self, TraceFile},
     report,
 };
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::{
     collections::BTreeSet,
     env, io,
@@ -44,10 +44,19 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     }
     let mut command = Command::new(&path);
     command.arg0(name).args(&args.program[1..]).env("LD_PRELOAD", preload).env("ROCSHIM_OUT", &folder);
-    let ending = launch::run_child(&mut command).with_context(|| format!("cannot run {}", path.display()))?;
+    let ending = match launch::run_child(&mut command) {
+        Ok(ending) => ending,
+        Err(error) => {
+            report::complain(&format!("{} cannot be executed: {}", path.display(), crate::sentence(&error)));
+            return Ok(ExitCode::from(126));
+        }
+    };
     // Whatever goes wrong from here on, the program's ending is what counts.
     if let Err(error) = tell(args, &folder, &before, &traps) {
-        report::complain(&format!("the program has ended, but its traces cannot be read: {error:#}"));
+        report::complain(&format!(
+            "the program has ended, but its traces cannot be read: {}",
+            crate::sentence(&error)
+        ));
     }
     Ok(ExitCode::from(ending.follow()))
 }

@@ -26,6 +26,11 @@ pub(crate) fn machine(out: Option<&Path>, shim: Option<&Shim>, findings: &mut Ve
 fn folder(out: Option<&Path>) -> Finding {
     let subject = "output folder";
     match chosen_folder(out).and_then(|folder| check_folder(&folder).map(|()| folder)) {
+        Ok(folder) if free_near(&folder) == Some(0) => Finding::fail(
+            subject,
+            format!("no space is left in {}", folder.display()),
+            "choose another with -o DIR",
+        ),
         Ok(folder) => {
             let new = if folder.exists() { "" } else { " (will be made)" };
             Finding::ok(subject, format!("{}{new}, {} free", folder.display(), room(&folder)))
@@ -36,8 +41,11 @@ fn folder(out: Option<&Path>) -> Finding {
 
 /// Free space where a folder is, or will be.
 fn room(folder: &Path) -> String {
-    let there = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/"));
-    free(there).map_or_else(|| "unknown".into(), crate::report::bytes)
+    free_near(folder).map_or_else(|| "unknown".into(), crate::report::bytes)
+}
+
+fn free_near(folder: &Path) -> Option<u64> {
+    free(folder.ancestors().find(|above| above.exists())?)
 }
 
 fn free(folder: &Path) -> Option<u64> {

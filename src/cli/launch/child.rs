@@ -57,7 +57,7 @@ pub(crate) fn run_child(command: &mut Command) -> Result<Ending> {
         flag::register_conditional_default(*signal, Arc::clone(&ended)).context("cannot handle signals")?;
     }
     let mut signals = SignalsInfo::<WithOrigin>::new(&passed_on).context("cannot handle signals")?;
-    let mut child = command.spawn().context("cannot start the program")?;
+    let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
     let handle = signals.handle();
     let courier = thread::spawn(move || signals.forever().for_each(|origin| pass_on(&origin, pid)));

@@ -71,6 +71,7 @@ impl Trap {
 /// The traps of running `path` with these arguments (the program's name first).
 pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
     let mut traps = Vec::from_iter(ollama_client(line));
+    traps.extend(other_environment(line));
     let files = interpreters(path);
     traps.extend(files.iter().filter_map(|file| privileged(file)));
     traps.extend(files.last().and_then(|file| not_preloadable(file)));
@@ -104,6 +105,17 @@ fn ollama_client(line: &[OsString]) -> Option<Trap> {
         "stop the server, run `rocshim run -- ollama serve`, and use ollama as before",
         true,
     ))
+}
+
+/// Programs that start others without our environment, whatever their files look like.
+const ELSEWHERE: [&str; 8] = ["sudo", "doas", "su", "ssh", "docker", "podman", "systemd-run", "systemctl"];
+
+fn other_environment(line: &[OsString]) -> Option<Trap> {
+    let name = Path::new(line.first()?).file_name()?.to_str()?;
+    ELSEWHERE.contains(&name).then(|| {
+        let what = format!("`{name}` does not hand LD_PRELOAD on to what it starts");
+        Trap::new(what, "put rocshim behind it: `sudo rocshim run -- CMD`, or inside the container", true)
+    })
 }
 
 /// A program that changes its rights when it starts is loaded without LD_PRELOAD.
@@ -213,6 +225,13 @@ mod tests {
         assert_eq!(ollama_client(&line(&["ollama", "serve"])), None);
         assert_eq!(ollama_client(&line(&["ollama"])), None);
         assert_eq!(ollama_client(&line(&["my-ollama", "run"])), None);
+    }
+
+    #[test]
+    fn who_clears_the_environment_is_told() {
+        let line = |name: &str| vec![OsString::from(name), OsString::from("x")];
+        assert!(other_environment(&line("/usr/bin/sudo")).is_some());
+        assert_eq!(other_environment(&line("python3")), None);
     }
 
     #[test]
