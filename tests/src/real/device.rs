@@ -1,0 +1,129 @@
+//! The null GPU's own log, read back: what was dispatched, by no account of ours.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A kernel that the device retired. The fields are described where they are written, in `tests/null-gpu/src/log.rs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The process.
+    pub pid: u32,
+    /// The device's queue.
+    pub queue: u32,
+    /// The kernel's mangled name.
+    pub name: String,
+    /// In work-items.
+    pub grid: [u32; 3],
+    /// In work-items.
+    pub block: [u32; 3],
+    /// Bytes of group memory.
+    pub lds: u32,
+    /// When it began, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+}
+
+impl Dispatch {
+    /// Whether the runtime launched it for itself, to copy or to fill: no launch call asked for it.
+    pub fn is_builtin(&self) -> bool {
+        self.name.starts_with('#') || self.name.starts_with("__amd_rocclr_")
+    }
+
+    fn parse(line: &str) -> Option<Dispatch> {
+        let fields: BTreeMap<&str, &str> =
+            line.strip_prefix("kernel ")?.split(' ').filter_map(|field| field.split_once('=')).collect();
+        let number = |name: &str| fields.get(name)?.parse::<u64>().ok();
+        let triple = |name: &str| {
+            let numbers: Option<Vec<u32>> =
+                fields.get(name)?.split(',').map(|number| number.parse().ok()).collect();
+            <[u32; 3]>::try_from(numbers?).ok()
+        };
+        Some(Dispatch {
+            pid: number("pid")? as u32,
+            queue: number("queue")? as u32,
+            name: (*fields.get("name")?).to_owned(),
+            grid: triple("grid")?,
+            block: triple("block")?,
+            lds: number("lds")? as u32,
+            start: number("start")?,
+            end: number("end")?,
+        })
+    }
+}
+
+/// All that programs asked to be dispatched, in the order of the log; the runtime's own copies and fills are left out.
+///
+/// # Panics
+/// When the log cannot be read, or a kernel could not be named: the oracle must not guess.
+#[track_caller]
+pub fn dispatches(log: &Path) -> Vec<Dispatch> {
+    let text = fs::read_to_string(log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
+    parse(&text)
+}
+
+/// How often each kernel was dispatched.
+///
+/// # Panics
+/// As [`dispatches`].
+#[track_caller]
+pub fn kernels(log: &Path) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    dispatches(log).into_iter().for_each(|dispatch| *counts.entry(dispatch.name).or_default() += 1);
+    counts
+}
+
+#[track_caller]
+fn parse(text: &str) -> Vec<Dispatch> {
+    let kernels = text.lines().filter(|line| line.starts_with("kernel "));
+    let all = kernels.map(|line| Dispatch::parse(line).unwrap_or_else(|| panic!("no dispatch: {line}")));
+    let ours: Vec<Dispatch> =
+        all.filter(|dispatch| !dispatch.is_builtin() || dispatch.name == "#unknown").collect();
+    assert!(ours.iter().all(|dispatch| dispatch.name != "#unknown"), "the device could not name a kernel");
+    ours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNEL: &str =
+        "kernel pid=71 queue=1 name=_Z4scalPff grid=1024,2,1 block=256,1,1 lds=64 kernarg=0x10 start=5 end=9";
+
+    #[test]
+    fn a_line_is_read_field_by_field() {
+        let scale = Dispatch {
+            pid: 71,
+            queue: 1,
+            name: "_Z4scalPff".into(),
+            grid: [1024, 2, 1],
+            block: [256, 1, 1],
+            lds: 64,
+            start: 5,
+            end: 9,
+        };
+        assert_eq!(parse(KERNEL), [scale]);
+    }
+
+    #[test]
+    fn what_the_runtime_does_for_itself_is_left_out() {
+        let copy = KERNEL.replace("_Z4scalPff", "#copy_aligned");
+        let fill = KERNEL.replace("_Z4scalPff", "__amd_rocclr_fillBufferAligned");
+        let text =
+            format!("queue pid=71 id=1 kind=aql bytes=64\n{copy}\n{fill}\n{KERNEL}\ncopy pid=71 bytes=4\n");
+        assert_eq!(parse(&text).len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "could not name")]
+    fn a_kernel_without_a_name_is_an_error() {
+        parse(&KERNEL.replace("_Z4scalPff", "#unknown"));
+    }
+
+    #[test]
+    #[should_panic(expected = "no dispatch")]
+    fn a_torn_line_is_an_error() {
+        parse(&KERNEL[..40]);
+    }
+}
