@@ -2,6 +2,7 @@
 
 use super::{
     calls::{CallCounts, Calls},
+    evidence::Evidence,
     interner::Interner,
     kernels::Kernels,
     nesting::Contents,
@@ -42,6 +43,8 @@ pub(crate) struct ConvRow {
     pub(crate) solution_id: Option<u64>,
     /// The solver's name by MIOpen's id table.
     pub(crate) solver: Option<String>,
+    /// How sure that name is: inferred, by that table.
+    pub(crate) solver_evidence: Option<Evidence>,
     /// `find` with an exhaustive search.
     pub(crate) exhaustive: bool,
     /// What MIOpen offered in the last such call, best first.
@@ -129,6 +132,7 @@ impl Kind {
             groups: conv.groups,
             algorithm: conv.algorithm,
             solution_id: conv.solution_id,
+            solver_evidence: conv.solver.is_some().then_some(Evidence::Inferred),
             solver: conv.solver,
             exhaustive: conv.exhaustive,
             offered: conv.results,

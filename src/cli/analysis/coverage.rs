@@ -1,11 +1,10 @@
 //! Hook coverage: for each function and each library whether calls were seen, and what their absence means.
-//!
-//! The rule for "no call was seen": it is confirmed absent where the library was in no process, or where it was there
-//! and its hooks stood in every way by which it can be called. It is limited where some way was open (a function
-//! pointer from `dlsym` passes the preload door by) or where events were lost. It is unresolved where the real
-//! function could not be found.
 
-use super::{evidence::Evidence, interner::Interner};
+use super::{
+    evidence::Evidence,
+    interner::Interner,
+    verdict::{Circumstances, judge},
+};
 use rocshim_trace::{Hook, Library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,12 +56,7 @@ pub(crate) struct LibraryRow {
 #[derive(Default)]
 struct LibraryStats {
     paths: BTreeSet<String>,
-    loaded_in: u64,
-    processes: u64,
-    /// Processes of which events were lost.
-    lossy: u64,
-    /// Processes that still run.
-    running: u64,
+    circumstances: Circumstances,
 }
 
 /// What one process knew of a hook at its end.
@@ -127,10 +121,10 @@ impl Coverage {
             let files = libraries.values().filter(|library| is_of(library, &name));
             let paths: BTreeSet<String> = files.map(|library| library.path.clone()).collect();
             let stats = self.libraries.entry(name).or_default();
-            stats.processes += 1;
-            stats.loaded_in += u64::from(!paths.is_empty());
-            stats.lossy += u64::from(blindness.lossy);
-            stats.running += u64::from(blindness.running);
+            stats.circumstances.processes += 1;
+            stats.circumstances.loaded_in += u64::from(!paths.is_empty());
+            stats.circumstances.lossy += u64::from(blindness.lossy);
+            stats.circumstances.running += u64::from(blindness.running);
             stats.paths.extend(paths);
         }
     }
@@ -154,12 +148,12 @@ impl Coverage {
     fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
         let functions: Vec<&FunctionRow> =
             self.functions.values().iter().filter(|row| row.library == name).collect();
-        let (evidence, why) = judge(&functions, stats);
+        let (evidence, why) = judge(&functions, &stats.circumstances);
         LibraryRow {
             library: name.to_string(),
             paths: stats.paths.clone(),
-            loaded_in: stats.loaded_in,
-            processes: stats.processes,
+            loaded_in: stats.circumstances.loaded_in,
+            processes: stats.circumstances.processes,
             functions: functions.len() as u64,
             functions_called: functions.iter().filter(|row| row.was_called()).count() as u64,
             calls: functions.iter().map(|row| row.calls).sum(),
@@ -188,57 +182,6 @@ fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
     let rank = |state: &str| ["armed", "bound", "unbound"].iter().position(|known| *known == state);
     if row.state.is_empty() || rank(&seen.hook.state) > rank(&row.state) {
         row.state = seen.hook.state.clone();
-    }
-}
-
-impl FunctionRow {
-    fn was_called(&self) -> bool {
-        self.calls > 0 || self.uncounted > 0
-    }
-}
-
-/// The class of "called" or "not called", with its reason.
-fn judge(functions: &[&FunctionRow], stats: &LibraryStats) -> (Evidence, String) {
-    let unbound: Vec<&str> =
-        functions.iter().filter(|row| row.state == "unbound").map(|row| row.function.as_str()).collect();
-    let called = functions.iter().filter(|row| row.was_called()).count();
-    if called > unbound.len() {
-        let mut why = format!("{called} of {} hooked functions called", functions.len());
-        if !unbound.is_empty() {
-            why.push_str(&format!("; the real one was not found of {}", unbound.join(", ")));
-        }
-        return (Evidence::Confirmed, why);
-    }
-    if !unbound.is_empty() {
-        return (
-            Evidence::Unresolved,
-            format!("called, but the real one was not found: {}", unbound.join(", ")),
-        );
-    }
-    let so_far = if stats.running > 0 { " so far" } else { "" };
-    if stats.loaded_in == 0 {
-        return (Evidence::ConfirmedAbsent, format!("not loaded in {}{so_far}", processes(stats.processes)));
-    }
-    let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
-    if stats.lossy > 0 {
-        return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
-    }
-    if functions.iter().all(|row| row.doors.iter().all(|door| door == "preload")) {
-        let why = format!("{loaded}; a caller that takes its functions with dlsym would not be seen");
-        return (Evidence::Limited, why);
-    }
-    (Evidence::ConfirmedAbsent, loaded)
-}
-
-fn processes(number: u64) -> String {
-    if number == 1 { "the process".into() } else { format!("any of the {number} processes") }
-}
-
-fn of(some: u64, all: u64) -> String {
-    match (some, all) {
-        (1, 1) => "the process".into(),
-        (some, all) if some == all => format!("all {all} processes"),
-        (some, all) => format!("{some} of {all} processes"),
     }
 }
 

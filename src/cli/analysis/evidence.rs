@@ -8,6 +8,8 @@ use serde::Serialize;
 pub(crate) enum Evidence {
     /// Read directly from an intercepted call, its arguments, or the code object that it launched.
     Confirmed,
+    /// It follows from confirmed facts by a stated rule.
+    Inferred,
     /// It did not happen, and it would have been seen.
     ConfirmedAbsent,
     /// The observer saw only part.
@@ -20,6 +22,7 @@ impl std::fmt::Display for Evidence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Evidence::Confirmed => "confirmed",
+            Evidence::Inferred => "inferred",
             Evidence::ConfirmedAbsent => "confirmed absent",
             Evidence::Limited => "limited",
             Evidence::Unresolved => "unresolved",

@@ -2,8 +2,9 @@
 //!
 //! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
 //! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
-//! file's definitions) and `summary` (all of it together).
+//! file's definitions), `summary` (the result) and `builder` (records to a summary).
 
+mod builder;
 mod calls;
 mod code_objects;
 mod convolutions;
@@ -19,7 +20,11 @@ mod nesting;
 mod process;
 mod status;
 mod summary;
+mod verdict;
 
+pub(crate) use builder::SummaryBuilder;
+#[cfg(test)]
+pub(crate) use builder::summary_of_text;
 pub(crate) use calls::CallCounts;
 pub(crate) use code_objects::CodeObjectRow;
 pub(crate) use convolutions::ConvRow;
@@ -30,4 +35,4 @@ pub(crate) use kernels::KernelRow;
 pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
-pub(crate) use summary::{Summary, SummaryBuilder, Totals};
+pub(crate) use summary::{Summary, Totals};

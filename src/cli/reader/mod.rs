@@ -151,10 +151,12 @@ fn read_lines(
             }
         }
     }
-    if bad > 0 {
-        reading
+    match bad {
+        0 => {}
+        1 => reading.notes.push(format!("1 line is no record and was passed over: line {first_bad}")),
+        _ => reading
             .notes
-            .push(format!("{bad} lines are no records and were passed over, the first is line {first_bad}"));
+            .push(format!("{bad} lines are no records and were passed over, the first is line {first_bad}")),
     }
     Ok(header)
 }
@@ -189,4 +191,87 @@ pub(crate) fn writer_is_running(path: &Path) -> bool {
     let mut line = Vec::new();
     let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
     read.is_ok() && matches!(parse_line(&line), Ok(Record::Header(header)) if is_running(&header))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":0,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+    const LAUNCH: &str =
+        r#"{"type":"launch","tid":7,"id":1,"t":10,"dur":5,"hook":0,"grid":[1,1,1],"block":[64,1,1]}"#;
+    const FOOTER: &str = r#"{"type":"footer","t":20,"end":"exit","calls":[[3,4]]}"#;
+
+    /// The number of records in a file with this text, and how reading it ends.
+    fn read(text: &str) -> Result<(usize, Reading)> {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("t.ndjson");
+        fs::write(&path, text).unwrap();
+        let mut records = 0;
+        let reading = read_trace(&path, |_| records += 1)?;
+        Ok((records, reading))
+    }
+
+    fn complaint(text: &str) -> String {
+        let sentence = read(text).unwrap_err().to_string();
+        let at = sentence.find("t.ndjson").expect("the file is named");
+        sentence[at..].to_string()
+    }
+
+    #[test]
+    fn a_whole_file_is_read_to_its_footer() {
+        let whole = format!("{HEADER}\n{LAUNCH}\n{{\"type\":\"from_the_future\"}}\n{FOOTER}\n");
+        assert_eq!(read(&whole).unwrap(), (4, Reading { end: End::Footer, notes: Vec::new() }));
+    }
+
+    #[test]
+    fn a_cut_last_line_is_a_note() {
+        let cut = format!("{HEADER}\n{LAUNCH}\n{}", &LAUNCH[..40]);
+        assert_eq!(
+            read(&cut).unwrap(),
+            (2, Reading { end: End::Cut, notes: vec!["the last line is cut".into()] })
+        );
+    }
+
+    #[test]
+    fn a_broken_line_in_the_middle_is_passed_over_and_told() {
+        let broken = format!("{HEADER}\nnonsense\n{LAUNCH}\n{FOOTER}\n");
+        let (records, reading) = read(&broken).unwrap();
+        assert_eq!((records, reading.end), (3, End::Footer));
+        assert_eq!(reading.notes, ["1 line is no record and was passed over: line 2"]);
+        let (_, reading) = read(&format!("{HEADER}\n{LAUNCH}\nx\ny\n{FOOTER}\n")).unwrap();
+        assert_eq!(reading.notes, ["2 lines are no records and were passed over, the first is line 3"]);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_in_one_sentence() {
+        assert_eq!(
+            complaint(""),
+            "t.ndjson is empty: its process was killed before it wrote a line, or this is no trace"
+        );
+        let alien = "t.ndjson is not a rocshim trace: its first line is not a header";
+        assert_eq!(complaint("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
+        assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
+        assert_eq!(
+            complaint(&HEADER.replace("\"format\":1", "\"format\":2")),
+            "t.ndjson is of format 2, written by rocshim 0.1.0; this rocshim reads formats up to 1: use the newer one"
+        );
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_traces() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().to_path_buf();
+        let empty = find_traces(std::slice::from_ref(&folder)).unwrap_err().to_string();
+        assert!(empty.starts_with("no trace (*.ndjson) in the folder "), "{empty}");
+        for name in ["b.ndjson", "a.ndjson", "notes.txt"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let named = folder.join("b.ndjson");
+        let found = find_traces(&[named.clone(), folder.clone()]).unwrap();
+        let expected = [(named, true), (folder.join("a.ndjson"), false)];
+        assert_eq!(found, expected.map(|(path, named)| TraceFile { path, named }));
+        assert!(find_traces(&[folder.join("none")]).is_err());
+    }
 }

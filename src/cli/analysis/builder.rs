@@ -1,0 +1,381 @@
+//! Records of one file after the other, in one pass, to a summary.
+
+use super::{
+    InFlightRow, ProcessRow, Summary, Totals,
+    code_objects::CodeObjects,
+    convolutions::Convolutions,
+    coverage::Coverage,
+    failures::Failures,
+    gemms::Gemms,
+    kernels::Kernels,
+    losses::Losses,
+    modules::Modules,
+    process::{LocalHook, LocalKernel, Process},
+};
+use crate::reader::{End, Reading};
+use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Launch, Load, Record};
+
+/// Takes the records of one file after the other.
+pub(crate) struct SummaryBuilder {
+    trace: String,
+    process: Option<Process>,
+    totals: Totals,
+    processes: Vec<ProcessRow>,
+    kernels: Kernels,
+    code_objects: CodeObjects,
+    gemms: Gemms,
+    convolutions: Convolutions,
+    modules: Modules,
+    coverage: Coverage,
+    failures: Failures,
+    losses: Losses,
+    in_flight: Vec<InFlightRow>,
+    notes: Vec<String>,
+}
+
+impl SummaryBuilder {
+    pub(crate) fn new() -> Self {
+        SummaryBuilder {
+            trace: String::new(),
+            process: None,
+            totals: Totals::default(),
+            processes: Vec::new(),
+            kernels: Kernels::new(),
+            code_objects: CodeObjects::new(),
+            gemms: Gemms::new(),
+            convolutions: Convolutions::new(),
+            modules: Modules::new(),
+            coverage: Coverage::new(),
+            failures: Failures::new(),
+            losses: Losses::new(),
+            in_flight: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Begins a file.
+    pub(crate) fn begin_file(&mut self, trace: String) {
+        self.trace = trace;
+    }
+
+    /// Takes the next record of the file.
+    pub(crate) fn take(&mut self, record: Record) {
+        if let Record::Header(header) = record {
+            // A second header: files were strung together.
+            self.end_file(Reading { end: End::Cut, notes: Vec::new() });
+            self.process = Some(Process::new(self.processes.len(), header));
+            return;
+        }
+        // The reader gives a header first; without one there is nothing that ids could refer to.
+        let Some(mut process) = self.process.take() else { return };
+        match record {
+            Record::Launch(launch) => self.launch(&mut process, &launch),
+            Record::Gemm(gemm) => self.gemm(&mut process, gemm),
+            Record::Conv(conv) => self.conv(&mut process, conv),
+            Record::Load(load) => self.load(&mut process, &load),
+            Record::Hook(hook) => self.hook(&mut process, hook),
+            Record::Kernel(kernel) => self.kernel(&mut process, &kernel),
+            Record::CodeObject(object) => self.code_object(&mut process, &object),
+            Record::Gap(gap) => {
+                process.lost += gap.lost;
+                self.losses.count(process.number, process.header.pid, &gap);
+            }
+            Record::InFlight(in_flight) => self.in_flight(&process, &in_flight.event),
+            Record::Library(library) => {
+                process.libraries.insert(library.id, library);
+            }
+            Record::Thread(account) => process.accounted += account.written,
+            Record::Footer(footer) => process.footer = Some(footer),
+            Record::Header(_) | Record::Unknown => {}
+        }
+        self.process = Some(process);
+    }
+
+    /// Ends the file whose records were taken.
+    pub(crate) fn end_file(&mut self, reading: Reading) {
+        let Some(process) = self.process.take() else { return };
+        self.coverage.add_process(process.seen(), &process.libraries, process.blindness(reading.end));
+        let row = process.row(self.trace.clone(), reading.end, reading.notes);
+        self.totals.processes += 1;
+        self.totals.running += u64::from(reading.end == End::Running);
+        self.totals.events += row.events;
+        self.totals.launches += row.launches;
+        self.totals.late += row.late;
+        self.processes.push(row);
+    }
+
+    /// Notes a file that could not be read.
+    pub(crate) fn pass_over(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
+    /// All tables.
+    pub(crate) fn finish(self) -> Summary {
+        let mut totals = self.totals;
+        totals.lost = self.losses.total();
+        totals.failed = self.failures.total();
+        totals.in_flight = self.in_flight.len() as u64;
+        let kernels = self.kernels.rows();
+        totals.kernels = kernels.len() as u64;
+        let cut = self.processes.iter().filter(|row| row.end == "cut").count();
+        let lost = match (totals.lost, cut) {
+            (0, 0) => None,
+            (0, 1) => Some("a trace has no end".to_string()),
+            (0, cut) => Some(format!("{cut} traces have no end")),
+            (lost, _) => Some(format!("{lost} events were lost")),
+        };
+        let unplaced = (totals.unplaced_launches > 0).then(|| {
+            format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
+        });
+        let unseen = lost.as_deref().or(unplaced.as_deref());
+        Summary {
+            format: 1,
+            processes: self.processes,
+            kernels,
+            gemms: self.gemms.rows(&self.kernels, lost.as_deref()),
+            convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
+            modules: self.modules.rows(),
+            code_objects: self.code_objects.rows(unseen),
+            libraries: self.coverage.libraries(),
+            functions: self.coverage.functions(),
+            failures: self.failures.rows(),
+            losses: self.losses.rows(),
+            in_flight: self.in_flight,
+            notes: self.notes,
+            totals,
+        }
+    }
+
+    fn hook(&mut self, process: &mut Process, hook: Hook) {
+        let function = self.coverage.number(&hook);
+        let events = process.hooks.get(&hook.id).map_or(0, |known| known.events);
+        process.hooks.insert(hook.id, LocalHook { hook, function, events });
+    }
+
+    fn code_object(&mut self, process: &mut Process, object: &CodeObject) {
+        let number = self.code_objects.number(process.number, object);
+        if process.code_objects.insert(object.id, (number, object.path.clone())).is_none() {
+            self.code_objects.load(number);
+        }
+    }
+
+    fn kernel(&mut self, process: &mut Process, kernel: &Kernel) {
+        let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
+        let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
+        let launched = false;
+        process.kernels.insert(kernel.id, LocalKernel { number, code_object, launched });
+    }
+
+    fn launch(&mut self, process: &mut Process, launch: &Launch) {
+        process.launches += 1;
+        let kernel = match launch.kernel.and_then(|id| process.kernels.get_mut(&id)) {
+            Some(local) => {
+                match local.code_object {
+                    Some(object) => self.code_objects.dispatch(object, local.number, !local.launched),
+                    None => self.totals.unplaced_launches += 1,
+                }
+                local.launched = true;
+                local.number
+            }
+            None => {
+                self.totals.unnamed_launches += 1;
+                self.totals.unplaced_launches += 1;
+                self.kernels.number(&unnamed(process, launch), None)
+            }
+        };
+        self.kernels.count(kernel, launch);
+        let inside = process.nesting.take(&launch.call);
+        process.nesting.hand_up(&launch.call, &inside, Some(kernel));
+        self.event(process, &launch.call);
+    }
+
+    fn gemm(&mut self, process: &mut Process, gemm: Gemm) {
+        let call = gemm.call.clone();
+        let mut inside = process.nesting.take(&call);
+        let function = self.event(process, &call);
+        self.totals.gemm_calls += 1;
+        // A product made inside this one is this one, seen at a lower floor.
+        self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
+        let (library, name) = self.name(function);
+        self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
+        inside.gemms = 1;
+        process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn conv(&mut self, process: &mut Process, conv: Conv) {
+        let call = conv.call.clone();
+        let inside = process.nesting.take(&call);
+        let function = self.event(process, &call);
+        self.totals.convolutions += 1;
+        let (library, name) = self.name(function);
+        self.convolutions.count((&library, &name), conv, &inside);
+        process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn load(&mut self, process: &mut Process, load: &Load) {
+        let inside = process.nesting.take(&load.call);
+        let function = self.event(process, &load.call);
+        self.totals.module_calls += 1;
+        let (_, name) = self.name(function);
+        let object = load.code_object.and_then(|id| process.code_objects.get(&id));
+        self.modules.count(&name, object.and_then(|(_, path)| path.as_deref()), load);
+        process.nesting.hand_up(&load.call, &inside, None);
+    }
+
+    /// What every event adds to; gives the number of its function.
+    fn event(&mut self, process: &mut Process, call: &Call) -> Option<usize> {
+        let function = process.count(call);
+        if call.status != 0 || call.unwound {
+            let (library, name) = self.name(function);
+            self.failures.count((function.unwrap_or(usize::MAX), &library, &name), call);
+        }
+        function
+    }
+
+    fn name(&self, function: Option<usize>) -> (String, String) {
+        let (library, name) =
+            function.map_or(("unknown library", "unknown function"), |number| self.coverage.name(number));
+        (library.to_string(), name.to_string())
+    }
+
+    fn in_flight(&mut self, process: &Process, event: &Record) {
+        let (call, what) = match event {
+            Record::Launch(launch) => {
+                let known = launch.kernel.and_then(|id| process.kernels.get(&id));
+                let name = known.map_or_else(|| unnamed(process, launch), |k| self.kernels.name(k.number));
+                (&launch.call, name)
+            }
+            Record::Gemm(g) => {
+                (&g.call, format!("{}{} {}x{}x{} {}", g.trans_a, g.trans_b, g.m, g.n, g.k, g.a.element))
+            }
+            Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
+            Record::Load(load) => (&load.call, load.action.clone()),
+            _ => return,
+        };
+        let function = process.hooks.get(&call.hook).map(|local| local.function);
+        let (_, name) = self.name(function);
+        self.in_flight.push(InFlightRow::new(process.header.pid, call, &name, what));
+    }
+}
+
+/// A kernel whose handle was never seen being made.
+fn unnamed(process: &Process, launch: &Launch) -> String {
+    format!("unknown kernel {} of process {}", launch.function.unwrap_or_default(), process.header.pid)
+}
+
+/// The summary of one process whose trace is this text.
+#[cfg(test)]
+pub(crate) fn summary_of_text(text: &str, end: End) -> super::Summary {
+    let mut builder = SummaryBuilder::new();
+    builder.begin_file("t/prog-7.ndjson".into());
+    for line in text.lines() {
+        builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+    }
+    builder.end_file(Reading { end, notes: Vec::new() });
+    builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Summary, evidence::Evidence};
+
+    const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"armed"}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"armed"}
+{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","door":"preload","state":"armed"}
+{"type":"hook","id":3,"name":"hipModuleGetFunction","of":"libamdhip64.so","door":"preload","state":"armed"}
+"#;
+
+    fn gemm(id: u64, parent: Option<u64>, hook: u16) -> String {
+        let parent = parent.map(|parent| format!(r#""parent":{parent},"#)).unwrap_or_default();
+        let matrix = r#"{"ptr":"0x1","type":"f16_r","ld":8}"#;
+        format!(
+            r#"{{"type":"gemm","tid":7,"id":{id},{parent}"t":10,"dur":100,"hook":{hook},"form":"plain","handle":"0x1","trans_a":"T","trans_b":"N","m":4,"n":5,"k":6,"batch":1,"a":{matrix},"b":{matrix},"c":{matrix},"d":{matrix},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":-1}}
+"#
+        )
+    }
+
+    fn launch(id: u64, parent: Option<u64>) -> String {
+        let parent = parent.map(|parent| format!(r#""parent":{parent},"#)).unwrap_or_default();
+        format!(
+            r#"{{"type":"launch","tid":7,"id":{id},{parent}"t":10,"dur":5,"hook":0,"kernel":1,"grid":[1,1,1],"block":[64,1,1]}}
+"#
+        )
+    }
+
+    fn summary(lines: &[String], end: End) -> Summary {
+        let kernel = "{\"type\":\"kernel\",\"id\":1,\"name\":\"k\"}\n";
+        let footer = if end == End::Footer { "{\"type\":\"footer\",\"t\":9,\"end\":\"exit\"}\n" } else { "" };
+        summary_of_text(&format!("{BEGIN}{kernel}{}{footer}", lines.concat()), end)
+    }
+
+    #[test]
+    fn a_product_made_through_another_library_counts_once() {
+        // hipblasGemmEx (1) calls rocblas_gemm_ex (2), which launches (3).
+        let told = summary(
+            &[launch(3, Some(2)), gemm(2, Some(1), 1), gemm(1, None, 2), launch(4, None)],
+            End::Footer,
+        );
+        assert_eq!((told.totals.gemms, told.totals.gemm_calls, told.totals.launches), (1, 2, 2));
+        for row in &told.gemms {
+            assert_eq!((row.counts.calls, row.counts.kernels[0].launches), (1, 1), "{}", row.function);
+            assert_eq!(row.counts.evidence, Evidence::Confirmed);
+        }
+        assert_eq!(told.kernels[0].launches, 2);
+    }
+
+    #[test]
+    fn a_call_without_a_launch_inside_is_unresolved_and_with_losses_limited() {
+        let told = summary(&[gemm(1, None, 1)], End::Footer);
+        assert_eq!(told.gemms[0].counts.evidence, Evidence::Unresolved);
+        let gap = "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n"
+            .to_string();
+        let told = summary(&[gap, gemm(1, None, 1)], End::Footer);
+        assert_eq!(told.gemms[0].counts.why.as_deref(), Some("9 events were lost"));
+        assert_eq!((told.totals.lost, told.losses[0].first_ns, told.losses[0].last_ns), (9, 3, 7));
+    }
+
+    #[test]
+    fn calls_that_make_no_event_are_taken_from_the_footer() {
+        let told = summary(&[launch(1, None)], End::Footer);
+        let look_up = |told: &Summary| {
+            told.functions.iter().find(|row| row.function == "hipModuleGetFunction").cloned()
+        };
+        assert_eq!(look_up(&told).map(|row| row.calls), Some(0));
+
+        let mut builder = SummaryBuilder::new();
+        BEGIN.lines().for_each(|line| builder.take(rocshim_trace::parse_line(line.as_bytes()).unwrap()));
+        let calls = vec![(3, 19)];
+        builder.take(Record::Footer(rocshim_trace::Footer {
+            end: "exit".into(),
+            calls,
+            ..Default::default()
+        }));
+        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
+        assert_eq!(look_up(&builder.finish()).map(|row| row.calls), Some(19));
+    }
+
+    #[test]
+    fn a_thread_account_that_does_not_fit_is_noted() {
+        let account = "{\"type\":\"thread\",\"tid\":7,\"produced\":2,\"written\":2,\"lost\":0}\n".to_string();
+        let told = summary(&[launch(1, None), account], End::Footer);
+        assert_eq!(
+            told.processes[0].notes,
+            ["limited: its threads say that they wrote 2 events, and 1 were read"]
+        );
+    }
+
+    #[test]
+    fn a_call_in_flight_is_named() {
+        let event = gemm(1, None, 1).trim().to_string();
+        let told = summary(&[format!("{{\"type\":\"in_flight\",\"event\":{event}}}\n")], End::Leftover);
+        let row = &told.in_flight[0];
+        assert_eq!(
+            (row.pid, row.function.as_str(), row.what.as_str()),
+            (7, "rocblas_gemm_ex", "TN 4x5x6 f16_r")
+        );
+        assert_eq!((told.totals.gemm_calls, told.totals.in_flight), (0, 1));
+        assert_eq!(told.processes[0].end, "killed");
+    }
+}
