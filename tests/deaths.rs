@@ -20,7 +20,7 @@ fn after_sigkill_all_n_launches_are_there() {
         let files = outcome.trace_files();
         let summary = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), files[0].as_os_str()]).run().ok();
         let summary: serde_json::Value = serde_json::from_str(&summary.stdout).unwrap();
-        let calls: u64 = summary["kernels"].as_array().unwrap().iter().map(|k| k["calls"].as_u64().unwrap()).sum();
+        let calls: u64 = summary["kernels"].as_array().unwrap().iter().map(|k| k["launches"].as_u64().unwrap()).sum();
         assert_eq!(calls.to_string(), n, "summary reads what the dead process left, changing nothing");
         let trace = recovered(&outcome);
         assert_eq!(trace.launches().count().to_string(), n);

@@ -168,12 +168,12 @@ fn drain_ring(decoder: &mut Decoder, ring: Arc<Ring>, epoch: u64, latest: &mut u
         *latest = (*latest).max(event.stamp.saturating_add(event.ticks));
         decoder.event(tid, event, lines);
     });
-    let (written, produced, mut lost) = (consumer.written(), ring.produced(), ring.lost());
-    if let Some(gap) = ring.untold() {
+    let (written, mut lost) = (consumer.written(), consumer.lost());
+    if let Some(gap) = consumer.untold() {
         decoder.gap(tid, &gap, lines);
     }
     if !whole {
-        let unreadable = produced.saturating_sub(written + lost);
+        let unreadable = ring.produced().saturating_sub(written + lost);
         let reason = LOSS_REASONS.iter().position(|reason| *reason == "unreadable").unwrap_or(0) as u64;
         decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
         lost += unreadable;
@@ -182,7 +182,8 @@ fn drain_ring(decoder: &mut Decoder, ring: Arc<Ring>, epoch: u64, latest: &mut u
     for event in ring.in_flight().iter().filter(|event| event.id != last_id) {
         decoder.in_flight(tid, event, lines);
     }
-    // The same holds for the account: such a call was produced.
-    decoder.thread(tid, produced.max(written + lost), written, lost, lines);
+    // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as
+    // lost had returned, and nothing else.
+    decoder.thread(tid, written + lost, written, lost, lines);
     written - before
 }

@@ -1,6 +1,7 @@
 //! The reading end of a ring: events out, slots back, positions noted for the commit.
 #![allow(unsafe_code)] // copies published slots out of the mapping
 
+use crate::event::Gap;
 use crate::ring::{Ring, SLOT_BYTES};
 use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
@@ -14,12 +15,15 @@ pub struct Consumer {
     ring: Arc<Ring>,
     tail: u64,
     written: u64,
+    told: u64,
+    /// Stamp of the last gap that was read, by which it is known.
+    last_gap: u64,
 }
 
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, tail: 0, written: 0 }
+        Consumer { ring, tail: 0, written: 0, told: 0, last_gap: 0 }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
@@ -30,7 +34,8 @@ impl Consumer {
         // A foreign file may hold anything: never more than the ring has slots.
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
-        (written != RETIRED).then_some(Consumer { ring, tail, written })
+        let told = page.told[side].load(Relaxed);
+        (written != RETIRED).then_some(Consumer { ring, tail, written, told, last_gap: 0 })
     }
 
     /// The ring.
@@ -49,6 +54,16 @@ impl Consumer {
         self.written
     }
 
+    /// Losses that no gap handed out so far tells of.
+    pub fn untold(&self) -> Option<Gap> {
+        self.ring.pending().filter(|gap| gap.first != self.last_gap)
+    }
+
+    /// Events lost since the ring's beginning.
+    pub fn lost(&self) -> u64 {
+        self.told + self.untold().map_or(0, |gap| gap.lost)
+    }
+
     /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
     pub fn read(&mut self, head: u64, mut each: impl FnMut(&Event)) -> bool {
         let mut words = [0; MAX_WORDS];
@@ -62,7 +77,13 @@ impl Consumer {
             let Some(event) = Event::from_words(&words) else { return self.skip(head) };
             each(&event);
             self.tail += slots as u64;
-            self.written += (event.kind != Kind::Gap) as u64;
+            if event.kind == Kind::Gap {
+                let gap = Gap::read(&event);
+                self.told += gap.lost;
+                self.last_gap = gap.first;
+            } else {
+                self.written += 1;
+            }
         }
         true
     }
@@ -86,6 +107,7 @@ impl Consumer {
         // Relaxed: read only together with the epoch, which is stored with release.
         self.ring.page().committed[side].store(self.tail, Relaxed);
         self.ring.page().written[side].store(self.written, Relaxed);
+        self.ring.page().told[side].store(self.told, Relaxed);
     }
 
     /// As `prepare_commit`, and tells recovery that the ring's account is written too.

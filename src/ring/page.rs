@@ -45,20 +45,20 @@ pub struct Page {
     pub(crate) lost_first: AtomicU64,
     pub(crate) lost_last: AtomicU64,
     pub(crate) lost_reason: AtomicU64,
-    /// Events lost since the beginning.
-    pub(crate) lost_total: AtomicU64,
     /// 1 once the thread has ended and will never touch the ring again. Release: after its last event.
     pub(crate) ended: AtomicU64,
-    _line2: [u64; 2],
+    _line2: [u64; 3],
 
     // Line 3: the consumer's.
     /// Slots read since the beginning; those before it may be written again. Release: after they were read.
     pub(crate) tail: AtomicU64,
     /// Events read since the beginning, as of the two last commits; see `folder`.
     pub(crate) written: [AtomicU64; 2],
+    /// Losses told by the gaps read since the beginning, as of the two last commits.
+    pub(crate) told: [AtomicU64; 2],
     /// `tail` as of the two last commits.
     pub(crate) committed: [AtomicU64; 2],
-    _line3: [u64; 3],
+    _line3: [u64; 1],
 
     pub(crate) stages: [Stage; DEPTH],
 }

@@ -82,8 +82,7 @@ impl Producer {
             page.lost_reason.store(reason, Relaxed);
         }
         page.lost_last.store(now, Relaxed);
-        page.lost_total.store(page.lost_total.load(Relaxed) + 1, Relaxed);
-        // Release: a reader that sees the count sees its span.
+        // Release: a reader that sees the count sees its span. Until then the call counts as in flight.
         page.lost.store(lost + 1, Release);
         page.limit.store(0, Relaxed);
     }
@@ -134,12 +133,12 @@ impl Producer {
         if lost != 0 {
             self.write_gap(head, lost);
             head += 1;
-            page.lost.store(0, Relaxed);
         }
         page.limit.store(limit, Relaxed);
         self.write(stage, head, slots);
-        // Release: as in `publish`.
+        // Release: as in `publish`. Only then are the losses told; a reader knows a gap that it has read by its stamp.
         page.head.store(head + slots, Release);
+        page.lost.store(0, Release);
     }
 
     fn write_gap(self, head: u64, lost: u64) {

@@ -110,9 +110,10 @@ impl Ring {
         page.calls.load(Relaxed) - page.depth.load(Relaxed).min(DEPTH as u64)
     }
 
-    /// Losses that no gap event in the ring tells of.
-    pub fn untold(&self) -> Option<Gap> {
+    /// Losses that wait for the next event to be told.
+    pub(crate) fn pending(&self) -> Option<Gap> {
         let page = self.page();
+        // Acquire: with the count come its span and reason.
         let lost = page.lost.load(Acquire);
         (lost != 0).then(|| Gap {
             lost,
@@ -120,11 +121,6 @@ impl Ring {
             last: page.lost_last.load(Relaxed),
             reason: page.lost_reason.load(Relaxed),
         })
-    }
-
-    /// Events lost since the beginning.
-    pub fn lost(&self) -> u64 {
-        self.page().lost_total.load(Relaxed)
     }
 
     /// The calls that had been entered and had not returned, outermost first. For a dead process.

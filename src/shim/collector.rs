@@ -177,10 +177,10 @@ impl Collector {
 
     fn close_account(&mut self, consumer: &Consumer) {
         let ring = consumer.ring();
-        if let Some(gap) = ring.untold() {
+        if let Some(gap) = consumer.untold() {
             self.decoder.gap(ring.tid(), &gap, &mut self.lines);
         }
-        self.decoder.thread(ring.tid(), ring.produced(), consumer.written(), ring.lost(), &mut self.lines);
+        self.decoder.thread(ring.tid(), ring.produced(), consumer.written(), consumer.lost(), &mut self.lines);
     }
 
     fn list_libraries(&mut self) {
