@@ -1,17 +1,32 @@
 //! `rocshim recover`: finishes the files of processes that were killed, on disk.
 
-use crate::{args, reader, report};
+use crate::{
+    args,
+    reader::{self, End},
+    report::{self, Recovery},
+};
 use anyhow::{Context, Result};
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
-    let mut lines = Vec::new();
+    let mut files = Vec::new();
     for trace in reader::find_traces(&args.traces)? {
-        let name = trace.path.display();
-        let recovered =
-            rocshim_drain::recover(&trace.path).with_context(|| format!("cannot recover {name}"))?;
-        lines.push((name.to_string(), recovered));
+        let outcome = finish(&trace.path).unwrap_or_else(|error| Recovery::Failed(crate::sentence(&error)));
+        files.push((trace.path.display().to_string(), outcome));
     }
-    report::print(&report::recovered(&lines))?;
-    Ok(ExitCode::SUCCESS)
+    report::print(&report::recovered(&files))?;
+    let failed = files.iter().any(|(_, outcome)| matches!(outcome, Recovery::Failed(_)));
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn finish(trace: &Path) -> Result<Recovery> {
+    let recovered = rocshim_drain::recover(trace).context("cannot be finished")?;
+    if let Some(events) = recovered {
+        return Ok(Recovery::Finished(events));
+    }
+    Ok(match reader::read_trace(trace, |_| ())?.end {
+        End::Footer | End::Leftover => Recovery::Whole,
+        End::Running => Recovery::Running,
+        End::Cut => Recovery::Lost,
+    })
 }

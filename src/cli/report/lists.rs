@@ -15,13 +15,28 @@ pub(crate) fn variables(variables: &[VariableLine], style: &Style) -> String {
     table.text(&Style { width: None, ..*style })
 }
 
-/// What became of each file: events added, or nothing to do.
-pub(crate) fn recovered(files: &[(String, Option<u64>)]) -> String {
-    let line = |(name, events): &(String, Option<u64>)| match events {
-        Some(events) => format!("{name}: finished, {} recovered\n", counted(*events, "event")),
-        None => {
-            format!("{name}: nothing to do (it is whole, or its process still runs, or its rings are gone)\n")
-        }
+/// What became of a file that was to be finished.
+pub(crate) enum Recovery {
+    /// So many events were added to it.
+    Finished(u64),
+    /// It has its end already.
+    Whole,
+    /// Its process still runs and will end it.
+    Running,
+    /// Its process and its ring files are gone.
+    Lost,
+    /// It could not be read or written, and why.
+    Failed(String),
+}
+
+/// A line for each file.
+pub(crate) fn recovered(files: &[(String, Recovery)]) -> String {
+    let line = |(name, outcome): &(String, Recovery)| match outcome {
+        Recovery::Finished(events) => format!("{name}: finished, {} recovered\n", counted(*events, "event")),
+        Recovery::Whole => format!("{name}: whole already\n"),
+        Recovery::Running => format!("{name}: its process still runs, nothing to do\n"),
+        Recovery::Lost => format!("{name}: its ring files are gone, nothing more can be recovered\n"),
+        Recovery::Failed(why) => format!("{name}: {why}\n"),
     };
     files.iter().map(line).collect()
 }

@@ -15,7 +15,7 @@ mod units;
 
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
-pub(crate) use lists::{recovered, variables};
+pub(crate) use lists::{Recovery, recovered, variables};
 pub(crate) use summary::summary;
 pub(crate) use table::Style;
 pub(crate) use tally::{nothing_seen, tally};

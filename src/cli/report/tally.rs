@@ -8,7 +8,7 @@ use super::{
     units::{count, counted, percent},
 };
 use crate::analysis::Summary;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Kernels listed in the tally.
 const TOP: usize = 5;
@@ -34,6 +34,7 @@ pub(crate) fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &St
     if summary.failures.len() > 3 {
         page.push_str(&format!("  failed: {} more kinds\n", summary.failures.len() - 3));
     }
+    page.push_str(&losses(summary));
     for row in &summary.in_flight {
         page.push_str(&format!("  in flight when process {} died: {} {}\n", row.pid, row.function, row.what));
     }
@@ -52,6 +53,23 @@ pub(crate) fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &St
     }
     page.push_str(&format!("  traces: {}\n", places(summary, folder)));
     page
+}
+
+/// Lost events by reason, with what keeps them next time.
+fn losses(summary: &Summary) -> String {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in &summary.losses {
+        *reasons.entry(&row.reason).or_default() += row.lost;
+    }
+    let line = |(reason, lost): (&str, u64)| {
+        let advice = match reason {
+            "ring_full" => "; a larger ROCSHIM_RING_KIB keeps them",
+            "no_memory" => "; more room where ROCSHIM_RINGS is keeps them",
+            _ => "",
+        };
+        format!("  lost: {} ({reason}){advice}\n", counted(lost, "event"))
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 fn places(summary: &Summary, folder: &Path) -> String {
