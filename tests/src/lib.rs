@@ -1,9 +1,12 @@
 //! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `traced` (a program with or without the shim), `trace` (its
-//! records), `standin` (the stand-in libraries' own log of the same calls).
+//! records), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
+//! in it, and the null GPU's log).
 
 pub mod artifacts;
+pub mod gguf;
+pub mod real;
 pub mod standin;
 pub mod trace;
 pub mod traced;
