@@ -31,18 +31,18 @@ pub(crate) enum Command {
 }
 
 const RUN_NOTES: &str = "\
-Standard input, output and error of the program are its own; rocshim writes to standard error, after it has ended.
-The exit code is the program's; 125 means that rocshim itself failed, 126 and 127 that the program cannot be run or
+Standard input, output and error of the program are its own; rocshim writes to standard error, after it has ended. \
+The exit code is the program's; 125 means that rocshim itself failed, 126 and 127 that the program cannot be run or \
 found. A program that died by a signal takes rocshim with it, by the same signal.
 
 Example:  rocshim run -o traces -- ollama serve";
 
 const SUMMARY_NOTES: &str = "\
-A folder stands for all its .ndjson files. Times are host times: how long the program's own call took, not how long
+A folder stands for all its .ndjson files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
---json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects,
-libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is
+--json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects, \
+libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.";
 
 /// The options of `run`.
@@ -58,7 +58,7 @@ pub(crate) struct Run {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
     pub(crate) program: Vec<OsString>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Hooks {
 #[derive(Args)]
 pub(crate) struct Doctor {
     /// The program that you want to run, or the number of a running process
-    #[arg(value_name = "CMD|PID", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "CMD|PID", trailing_var_arg = true)]
     pub(crate) target: Vec<OsString>,
     /// Folder for the traces [default: $ROCSHIM_OUT, else ./rocshim-out]
     #[arg(short, long = "out", value_name = "DIR")]
@@ -188,6 +188,15 @@ mod tests {
             assert_eq!(run.program, ["prog", "-o", "x"]);
             assert!(run.quiet && run.out.is_none());
         }
+    }
+
+    #[test]
+    fn a_wrong_option_before_the_program_is_not_the_program() {
+        let error = parsed(&["rocshim", "run", "--quit", "--", "prog"]).err().expect("an error").to_string();
+        assert_eq!(
+            wrong_line(&error),
+            "unexpected argument '--quit' found; a similar argument exists: '--quiet'; see rocshim run --help"
+        );
     }
 
     #[test]

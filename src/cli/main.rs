@@ -1,8 +1,8 @@
 //! `rocshim`: runs a program under librocshim.so and reads the traces that it writes.
 //!
-//! Floors, lowest first: `reader` (a trace to records), `analysis` (records to numbers), `report` (numbers to text),
-//! `commands` (opens, asks, prints). `launch` (the shim, the program, the child process) and
-//! `doctor` (what will be seen of a program) stand beside them.
+//! Floors, lowest first: `sentence` and `units` (errors and numbers in words), `reader` (a trace to records),
+//! `analysis` (records to numbers), `report` (numbers to text), `commands` (opens, asks, prints). `launch` (the shim,
+//! the program, the child process) and `doctor` (what will be seen of a program) stand beside them.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,10 @@ mod doctor;
 mod launch;
 mod reader;
 mod report;
+mod sentence;
+mod units;
 
+use sentence::sentence;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,35 +35,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// The chain of an error as one sentence: what, where, why.
-fn sentence(error: &anyhow::Error) -> String {
-    let links: Vec<String> = error.chain().map(|link| plain(&link.to_string())).collect();
-    links.join(": ")
-}
-
-/// Without the error number, which says nothing that the words do not.
-fn plain(text: &str) -> String {
-    match text.rfind(" (os error ") {
-        Some(at) if text.ends_with(')') => text[..at].to_string(),
-        _ => text.to_string(),
-    }
-}
-
 /// The reader of our output has left (`| head`): that is its right, not an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|link| {
         link.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use anyhow::Context;
-
-    #[test]
-    fn an_error_is_one_sentence_without_numbers() {
-        let missing = std::fs::read("/no/such/file").context("cannot read /no/such/file").unwrap_err();
-        assert_eq!(sentence(&missing), "cannot read /no/such/file: No such file or directory");
-    }
 }

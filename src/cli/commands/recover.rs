@@ -11,7 +11,8 @@ use std::{path::Path, process::ExitCode};
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     let mut files = Vec::new();
     for trace in reader::find_traces(&args.traces)? {
-        let outcome = finish(&trace.path).unwrap_or_else(|error| Recovery::Failed(crate::sentence(&error)));
+        let outcome =
+            finish(&trace.path).unwrap_or_else(|error| Recovery::Failed(crate::sentence::sentence(&error)));
         files.push((trace.path.display().to_string(), outcome));
     }
     report::print(&report::recovered(&files))?;

@@ -47,7 +47,11 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,
         Err(error) => {
-            report::complain(&format!("{} cannot be executed: {}", path.display(), crate::sentence(&error)));
+            report::complain(&format!(
+                "{} cannot be executed: {}",
+                path.display(),
+                crate::sentence::sentence(&error)
+            ));
             return Ok(ExitCode::from(126));
         }
     };
@@ -55,7 +59,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     if let Err(error) = tell(args, &folder, &before, &traps) {
         report::complain(&format!(
             "the program has ended, but its traces cannot be read: {}",
-            crate::sentence(&error)
+            crate::sentence::sentence(&error)
         ));
     }
     Ok(ExitCode::from(ending.follow()))

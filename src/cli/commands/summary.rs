@@ -32,7 +32,7 @@ pub(super) fn summary_of(traces: &[reader::TraceFile]) -> Result<Summary> {
             }
             Err(error) if trace.named => return Err(error),
             Err(error) => {
-                builder.pass_over(crate::sentence(&error));
+                builder.pass_over(crate::sentence::sentence(&error));
                 unreadable.get_or_insert(error);
             }
         }

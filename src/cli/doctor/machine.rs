@@ -35,13 +35,13 @@ fn folder(out: Option<&Path>) -> Finding {
             let new = if folder.exists() { "" } else { " (will be made)" };
             Finding::ok(subject, format!("{}{new}, {} free", folder.display(), room(&folder)))
         }
-        Err(error) => Finding::fail(subject, crate::sentence(&error), "choose another with -o DIR"),
+        Err(error) => Finding::fail(subject, crate::sentence::sentence(&error), "choose another with -o DIR"),
     }
 }
 
 /// Free space where a folder is, or will be.
 fn room(folder: &Path) -> String {
-    free_near(folder).map_or_else(|| "unknown".into(), crate::report::bytes)
+    free_near(folder).map_or_else(|| "unknown".into(), crate::units::bytes)
 }
 
 fn free_near(folder: &Path) -> Option<u64> {
@@ -77,11 +77,11 @@ fn rings() -> Finding {
             subject,
             format!(
                 "{name} has only {} free; each thread that calls takes 1 MiB",
-                crate::report::bytes(bytes)
+                crate::units::bytes(bytes)
             ),
             "give a container more (docker run --shm-size=1g), or lower ROCSHIM_RING_KIB",
         ),
-        Some(bytes) => Finding::ok(subject, format!("{name}, {} free", crate::report::bytes(bytes))),
+        Some(bytes) => Finding::ok(subject, format!("{name}, {} free", crate::units::bytes(bytes))),
         None => Finding::ok(subject, name.to_string()),
     }
 }

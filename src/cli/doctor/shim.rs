@@ -13,7 +13,7 @@ pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<
         Err(error) => {
             findings.push(Finding::fail(
                 SUBJECT,
-                crate::sentence(&error),
+                crate::sentence::sentence(&error),
                 "build it with `cargo build --release`",
             ));
             return None;
@@ -26,7 +26,7 @@ pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<
         }
         Err(error) => {
             let advice = "take the librocshim.so that was built together with this program";
-            findings.push(Finding::fail(SUBJECT, crate::sentence(&error), advice));
+            findings.push(Finding::fail(SUBJECT, crate::sentence::sentence(&error), advice));
             None
         }
     }

@@ -101,15 +101,23 @@ fn rows_of(shim: &Path, section: &str) -> Result<Vec<[String; 3]>> {
     Ok(rows(section.data().with_context(|| format!("cannot read the lists in {name}"))?))
 }
 
-/// Lines of three columns; zeros between them are padding of the linker.
+/// Lines of three columns. Zeros between them are padding of the linker; a line without columns continues the one
+/// before it.
 fn rows(section: &[u8]) -> Vec<[String; 3]> {
     let text = String::from_utf8_lossy(section).replace('\0', "");
-    text.lines()
-        .filter_map(|line| {
-            let mut columns = line.splitn(3, '\t').map(str::to_string);
-            Some([columns.next()?, columns.next()?, columns.next().unwrap_or_default()])
-        })
-        .collect()
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for line in text.lines() {
+        let mut columns = line.splitn(3, '\t').map(str::to_string);
+        match (columns.next(), columns.next(), columns.next()) {
+            (Some(first), Some(second), third) => rows.push([first, second, third.unwrap_or_default()]),
+            (Some(more), None, _) => rows.iter_mut().last().into_iter().for_each(|row| {
+                row[2].push(' ');
+                row[2].push_str(more.trim());
+            }),
+            _ => {}
+        }
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -129,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn padding_between_lines_is_passed_over() {
-        let section = b"liba.so\tf\tint f(void)\n\0\0\0libb.so\tg\tint g(int a, int b)\n\0\0";
+    fn padding_is_passed_over_and_broken_lines_are_joined() {
+        let section = b"liba.so\tf\tint f(void)\n\0\0\0libb.so\tg\tint g(int a,\n  int b)\n\0\0";
         assert_eq!(
             rows(section),
             [["liba.so", "f", "int f(void)"], ["libb.so", "g", "int g(int a, int b)"]]

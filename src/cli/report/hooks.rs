@@ -1,9 +1,7 @@
 //! The hooked functions: as the shim lists them, and as traces saw them.
 
-use super::{
-    table::{Column, Style, Table},
-    units::count,
-};
+use super::table::{Column, Style, Table};
+use crate::units::count;
 use crate::{analysis::FunctionRow, launch::HookLine};
 use std::collections::BTreeSet;
 
@@ -18,7 +16,8 @@ pub(crate) fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
             page.push_str(if page.is_empty() { "" } else { "\n" });
             page.push_str(&format!("{library} ({of})\n"));
         }
-        page.push_str(&format!("  {}\n", if signatures { &hook.signature } else { &hook.symbol }));
+        let signature = if signatures { hook.signature.replace(" :", ":") } else { String::new() };
+        page.push_str(&format!("  {}{signature}\n", hook.symbol));
     }
     page
 }

@@ -1,18 +1,16 @@
 //! Short lists: the environment variables, and what was recovered.
 
-use super::{
-    table::{Column, Style, Table},
-    units::counted,
-};
+use super::table::{Column, Style, Table};
 use crate::launch::VariableLine;
+use crate::units::counted;
 
 /// The environment variables that the shim reads.
 pub(crate) fn variables(variables: &[VariableLine], style: &Style) -> String {
-    let mut table = Table::new(&[Column::Left("variable"), Column::Left("default"), Column::Left("meaning")]);
+    let mut table = Table::new(&[Column::Left("variable"), Column::Left("default"), Column::Text("meaning")]);
     for row in variables {
         table.row(vec![row.name.clone(), row.default.clone(), row.meaning.clone()]);
     }
-    table.text(&Style { width: None, ..*style })
+    table.text(style)
 }
 
 /// What became of a file that was to be finished.

@@ -1,7 +1,7 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
-//! Floors, lowest first: `units` (times, counts, sizes), `names` (kernel names to a width), `table` (rows to aligned
-//! lines), then the pages: `summary` and its sections, `hooks`, `tally`.
+//! Floors, lowest first: `names` (kernel names to a width), `table` (rows to aligned lines), then the pages: `summary`
+//! and its `sections`, `hooks`, `tally`, `findings`, `lists`.
 
 mod findings;
 mod hooks;
@@ -11,7 +11,6 @@ mod sections;
 mod summary;
 mod table;
 mod tally;
-mod units;
 
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
@@ -19,8 +18,6 @@ pub(crate) use lists::{Recovery, recovered, variables};
 pub(crate) use summary::summary;
 pub(crate) use table::Style;
 pub(crate) use tally::{nothing_seen, tally};
-
-pub(crate) use units::bytes;
 
 use rustix::termios::tcgetwinsize;
 use std::{

@@ -3,9 +3,9 @@
 use super::{
     sections,
     table::{Style, broken},
-    units::{count, counted},
 };
 use crate::analysis::{Summary, Totals};
+use crate::units::{count, counted};
 
 /// The whole page.
 pub(crate) fn summary(summary: &Summary, style: &Style) -> String {

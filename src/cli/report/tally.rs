@@ -1,13 +1,8 @@
 //! What `rocshim run` says after the program has ended.
 
-use super::{
-    names::fit,
-    sections::label,
-    summary::sentence,
-    table::Style,
-    units::{count, counted, percent},
-};
+use super::{names::fit, sections::label, summary::sentence, table::Style};
 use crate::analysis::Summary;
+use crate::units::{count, counted, percent};
 use std::{collections::BTreeMap, path::Path};
 
 /// Kernels listed in the tally.

@@ -1,12 +1,10 @@
 //! The calls of the libraries above HIP: matrix products, convolutions, modules, with the kernels inside.
 
 use super::{label, section};
+use crate::units::{bytes, count, time};
 use crate::{
     analysis::{CallCounts, ConvRow, GemmRow, Summary},
-    report::{
-        table::{Column, Style, Table},
-        units::{bytes, count, time},
-    },
+    report::table::{Column, Style, Table},
 };
 use rocshim_trace::Tensor;
 

@@ -1,12 +1,10 @@
 //! What was there and what was used of it: code objects, and the hooked libraries.
 
 use super::section;
+use crate::units::{bytes, count, counted};
 use crate::{
     analysis::{CodeObjectRow, Summary},
-    report::{
-        table::{Column, Style, Table},
-        units::{bytes, count, counted},
-    },
+    report::table::{Column, Style, Table},
 };
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! The kernels, longest host time first.
 
 use super::section;
+use crate::units::{count, dims, percent, time};
 use crate::{
     analysis::{KernelRow, Summary},
     report::{
         names::tidy,
         table::{Column, Style, Table},
-        units::{count, dims, percent, time},
     },
 };
 use std::collections::HashMap;

@@ -1,12 +1,12 @@
 //! The processes: who they were and how their traces end.
 
 use super::section;
+use crate::units::{count, counted, time};
 use crate::{
     analysis::{ProcessRow, Summary},
     report::{
         names::fit_path,
         table::{Column, Style, Table},
-        units::{count, counted, time},
     },
 };
 

@@ -1,12 +1,10 @@
 //! What went wrong: failed calls, lost events, calls that never returned.
 
 use super::section;
+use crate::units::{count, time};
 use crate::{
     analysis::Summary,
-    report::{
-        table::{Column, Style, Table},
-        units::{count, time},
-    },
+    report::table::{Column, Style, Table},
 };
 
 pub(crate) fn failures(summary: &Summary, style: &Style) -> Option<String> {
