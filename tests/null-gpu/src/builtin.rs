@@ -80,3 +80,48 @@ fn fill_words(memory: &Memory, start: u64, end: u64, value: u32) -> &'static str
     }
     "#fill"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a kernel with arguments that are words; the addresses are those of `data`.
+    fn run_on(kernel: &Kernel, data: &mut [u32; 8], arguments: impl Fn(u64) -> Vec<u64>) -> String {
+        let memory = Memory::of_this_process();
+        let mut arguments = arguments(data.as_mut_ptr().expose_provenance() as u64);
+        arguments.resize(12, 0);
+        run(&memory, kernel, arguments.as_ptr().expose_provenance() as u64).into_owned()
+    }
+
+    #[test]
+    fn copies_and_fills_of_hip_are_done() {
+        let mut data = [1, 2, 3, 4, 0, 0, 0, 0];
+        let copy = Kernel::Named("__amd_rocclr_copyBuffer".into());
+        assert_eq!(run_on(&copy, &mut data, |at| vec![at, at + 16, 16]), "__amd_rocclr_copyBuffer");
+        assert_eq!(data, [1, 2, 3, 4, 1, 2, 3, 4]);
+        let fill = Kernel::Named("__amd_rocclr_fillBufferAligned".into());
+        // One element of four bytes, the first word, from the fifth word on.
+        run_on(&fill, &mut data, |at| vec![at + 16, at, 1 | 4 << 32, at + 28]);
+        assert_eq!(data, [1, 2, 3, 4, 1, 1, 1, 4]);
+    }
+
+    #[test]
+    fn the_bare_kernels_are_told_apart_by_their_arguments() {
+        let mut data = [1, 2, 3, 4, 0, 0, 0, 0];
+        let aligned = |at| vec![at, at + 16, at, at + 16, at + 4, at + 20, at + 8, at + 24, at + 8, at + 24];
+        assert_eq!(run_on(&Kernel::Bare, &mut data, aligned), "#copy_aligned");
+        assert_eq!(data, [1, 2, 3, 4, 1, 2, 0, 0]);
+        let misaligned = |at| vec![at, at + 16, at + 4, at + 20, at + 12, at + 28, 64];
+        assert_eq!(run_on(&Kernel::Bare, &mut data, misaligned), "#copy_misaligned");
+        assert_eq!(data, [1, 2, 3, 4, 1, 2, 3, 0]);
+        assert_eq!(run_on(&Kernel::Bare, &mut data, |at| vec![at, at + 8, at + 8, 7 | 2 << 32]), "#fill");
+        assert_eq!(data, [7, 7, 3, 4, 1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn any_other_kernel_does_nothing() {
+        let mut data = [1; 8];
+        assert_eq!(run_on(&Kernel::Named("scale".into()), &mut data, |at| vec![at, at, 9]), "scale");
+        assert_eq!(data, [1; 8]);
+    }
+}

@@ -146,3 +146,67 @@ fn text_at(memory: &Memory, address: u64, end: u64) -> String {
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `vector_add` and `vector_scale<2>`, as the compiler made them; the values of their `.kd` symbols.
+    const OBJECT: &[u8] = include_bytes!("../../programs/real/vectors-gfx1100.co");
+    const ADD: u64 = 0xd40;
+    const SCALE: u64 = 0xd80;
+
+    const PAGES: usize = 8;
+    #[repr(align(4096))]
+    struct Page([u8; PAGE as usize]);
+
+    /// The object as the runtime loads it, a page into an allocation.
+    fn loaded() -> (Memory, Vec<Page>, u64) {
+        let memory = Memory::of_this_process();
+        let pages: Vec<Page> = (0..PAGES).map(|_| Page([0; PAGE as usize])).collect();
+        let start = pages[0].0.as_ptr().expose_provenance() as u64;
+        let object = OBJECT.as_ptr().expose_provenance() as u64;
+        memory.allocated(start, PAGE * PAGES as u64);
+        let image = start + PAGE;
+        for header in (0..memory.read::<u16>(object + 56)).map(|index| object + 64 + 56 * u64::from(index)) {
+            let [offset, address, bytes] = [8, 16, 32].map(|field| memory.read::<u64>(header + field));
+            if memory.read::<u32>(header) == 1 {
+                memory.copy(object + offset, image + address, bytes);
+            }
+        }
+        (memory, pages, image)
+    }
+
+    fn named(name: &str) -> Kernel {
+        Kernel::Named(name.to_owned())
+    }
+
+    #[test]
+    fn a_descriptor_has_the_name_of_its_symbol_without_the_suffix() {
+        let (memory, _pages, image) = loaded();
+        let mut names = KernelNames::default();
+        assert_eq!(*names.of(&memory, image + ADD), named("vector_add"));
+        assert_eq!(*names.of(&memory, image + SCALE), named("_Z12vector_scaleILi2EEvPfi"));
+        assert_eq!(*names.of(&memory, image + ADD), named("vector_add"));
+    }
+
+    #[test]
+    fn other_code_in_the_same_place_has_its_own_name() {
+        let (memory, _pages, image) = loaded();
+        let mut names = KernelNames::default();
+        assert_eq!(*names.of(&memory, image + ADD), named("vector_add"));
+        let tables = Tables::of(&memory, image).expect("the image has symbols");
+        let text = (tables.strings..).find(|&at| text_at(&memory, at, at + 13) == "vector_add.kd");
+        memory.write(text.expect("the name is among the strings"), b'V');
+        assert_eq!(*names.of(&memory, image + ADD), named("Vector_add"));
+    }
+
+    #[test]
+    fn code_without_an_image_is_bare_and_an_address_without_a_symbol_unknown() {
+        let (memory, _pages, image) = loaded();
+        let mut names = KernelNames::default();
+        assert_eq!(*names.of(&memory, image - 64), Kernel::Bare);
+        assert_eq!(*names.of(&memory, image + ADD + 8), Kernel::Unknown);
+        assert_eq!(*names.of(&memory, 64), Kernel::Unknown);
+    }
+}

@@ -31,6 +31,13 @@ impl Memory {
         Memory { aperture: OnceLock::new(), allocations: Mutex::default() }
     }
 
+    /// The process's own memory, for tests that use addresses of their own variables.
+    #[cfg(test)]
+    pub(crate) fn of_this_process() -> Memory {
+        // SAFETY: left to the tests, which hold on to what they give the address of.
+        unsafe { Memory::new() }
+    }
+
     /// Places device address 0 at `base`. A second call changes nothing.
     pub(crate) fn set_aperture(&self, base: u64, bytes: u64) {
         let _ = self.aperture.set((base, bytes));
@@ -90,15 +97,10 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn memory() -> Memory {
-        // SAFETY: the tests below use addresses of their own variables only.
-        unsafe { Memory::new() }
-    }
-
     #[test]
     fn an_address_within_the_aperture_is_relative_to_its_base() {
         let mut words = [1u64, 2, 3];
-        let memory = memory();
+        let memory = Memory::of_this_process();
         memory.set_aperture(words.as_mut_ptr().expose_provenance() as u64, 24);
         assert_eq!(memory.read::<u64>(8), 2);
         memory.copy(0, 16, 8);
@@ -107,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_address_belongs_to_the_allocation_around_it_or_to_none() {
-        let memory = memory();
+        let memory = Memory::of_this_process();
         memory.allocated(4096, 4096);
         assert_eq!(memory.allocation(8191), Some(4096..8192));
         assert_eq!(memory.allocation(8192), None);
