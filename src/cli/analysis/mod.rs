@@ -20,11 +20,11 @@ mod nesting;
 mod process;
 mod status;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub(crate) use builder::SummaryBuilder;
-#[cfg(test)]
-pub(crate) use builder::summary_of_text;
 pub(crate) use calls::CallCounts;
 pub(crate) use code_objects::CodeObjectRow;
 pub(crate) use convolutions::ConvRow;
@@ -36,3 +36,5 @@ pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
 pub(crate) use summary::{Summary, Totals};
+#[cfg(test)]
+pub(crate) use tests::summary_of_text;

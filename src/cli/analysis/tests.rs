@@ -1,0 +1,105 @@
+//! Small traces, whole: what the builder makes of them.
+
+use super::{Summary, SummaryBuilder, evidence::Evidence};
+use crate::reader::{End, Reading};
+use rocshim_trace::Record;
+
+/// The summary of one process whose trace is this text.
+pub(crate) fn summary_of_text(text: &str, end: End) -> super::Summary {
+    let mut builder = SummaryBuilder::new();
+    builder.begin_file("t/prog-7.ndjson".into());
+    for line in text.lines() {
+        builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+    }
+    builder.end_file(Reading { end, notes: Vec::new() });
+    builder.finish()
+}
+
+const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"armed"}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"armed"}
+{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","door":"preload","state":"armed"}
+{"type":"hook","id":3,"name":"hipModuleGetFunction","of":"libamdhip64.so","door":"preload","state":"armed"}
+"#;
+
+fn gemm(id: u64, parent: Option<u64>, hook: u16) -> String {
+    let parent = parent.map(|parent| format!(r#""parent":{parent},"#)).unwrap_or_default();
+    let matrix = r#"{"ptr":"0x1","type":"f16_r","ld":8}"#;
+    format!(
+        r#"{{"type":"gemm","tid":7,"id":{id},{parent}"t":10,"dur":100,"hook":{hook},"form":"plain","handle":"0x1","trans_a":"T","trans_b":"N","m":4,"n":5,"k":6,"batch":1,"a":{matrix},"b":{matrix},"c":{matrix},"d":{matrix},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":-1}}
+"#
+    )
+}
+
+fn launch(id: u64, parent: Option<u64>) -> String {
+    let parent = parent.map(|parent| format!(r#""parent":{parent},"#)).unwrap_or_default();
+    format!(
+        r#"{{"type":"launch","tid":7,"id":{id},{parent}"t":10,"dur":5,"hook":0,"kernel":1,"grid":[1,1,1],"block":[64,1,1]}}
+"#
+    )
+}
+
+fn summary(lines: &[String], end: End) -> Summary {
+    let kernel = "{\"type\":\"kernel\",\"id\":1,\"name\":\"k\"}\n";
+    let footer = if end == End::Footer { "{\"type\":\"footer\",\"t\":9,\"end\":\"exit\"}\n" } else { "" };
+    summary_of_text(&format!("{BEGIN}{kernel}{}{footer}", lines.concat()), end)
+}
+
+#[test]
+fn a_product_made_through_another_library_counts_once() {
+    // hipblasGemmEx (1) calls rocblas_gemm_ex (2), which launches (3).
+    let told =
+        summary(&[launch(3, Some(2)), gemm(2, Some(1), 1), gemm(1, None, 2), launch(4, None)], End::Footer);
+    assert_eq!((told.totals.gemms, told.totals.gemm_calls, told.totals.launches), (1, 2, 2));
+    for row in &told.gemms {
+        assert_eq!((row.counts.calls, row.counts.kernels[0].launches), (1, 1), "{}", row.function);
+        assert_eq!(row.counts.evidence, Evidence::Confirmed);
+    }
+    assert_eq!(told.kernels[0].launches, 2);
+}
+
+#[test]
+fn a_call_without_a_launch_inside_is_unresolved_and_with_losses_limited() {
+    let told = summary(&[gemm(1, None, 1)], End::Footer);
+    assert_eq!(told.gemms[0].counts.evidence, Evidence::Unresolved);
+    let gap =
+        "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n".to_string();
+    let told = summary(&[gap, gemm(1, None, 1)], End::Footer);
+    assert_eq!(told.gemms[0].counts.why.as_deref(), Some("9 events were lost"));
+    assert_eq!((told.totals.lost, told.losses[0].first_ns, told.losses[0].last_ns), (9, 3, 7));
+}
+
+#[test]
+fn calls_that_make_no_event_are_taken_from_the_footer() {
+    let told = summary(&[launch(1, None)], End::Footer);
+    let look_up =
+        |told: &Summary| told.functions.iter().find(|row| row.function == "hipModuleGetFunction").cloned();
+    assert_eq!(look_up(&told).map(|row| row.calls), Some(0));
+
+    let mut builder = SummaryBuilder::new();
+    BEGIN.lines().for_each(|line| builder.take(rocshim_trace::parse_line(line.as_bytes()).unwrap()));
+    let calls = vec![(3, 19)];
+    builder.take(Record::Footer(rocshim_trace::Footer { end: "exit".into(), calls, ..Default::default() }));
+    builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
+    assert_eq!(look_up(&builder.finish()).map(|row| row.calls), Some(19));
+}
+
+#[test]
+fn a_thread_account_that_does_not_fit_is_noted() {
+    let account = "{\"type\":\"thread\",\"tid\":7,\"produced\":2,\"written\":2,\"lost\":0}\n".to_string();
+    let told = summary(&[launch(1, None), account], End::Footer);
+    assert_eq!(
+        told.processes[0].notes,
+        ["limited: its threads say that they wrote 2 events, and 1 were read"]
+    );
+}
+
+#[test]
+fn a_call_in_flight_is_named() {
+    let event = gemm(1, None, 1).trim().to_string();
+    let told = summary(&[format!("{{\"type\":\"in_flight\",\"event\":{event}}}\n")], End::Leftover);
+    let row = &told.in_flight[0];
+    assert_eq!((row.pid, row.function.as_str(), row.what.as_str()), (7, "rocblas_gemm_ex", "TN 4x5x6 f16_r"));
+    assert_eq!((told.totals.gemm_calls, told.totals.in_flight), (0, 1));
+    assert_eq!(told.processes[0].end, "killed");
+}
