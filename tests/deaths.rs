@@ -18,9 +18,11 @@ fn after_sigkill_all_n_launches_are_there() {
         let outcome = Traced::program("kill_self").args([n, "kill"]).with_shim();
         assert_eq!(outcome.signal, Some(9));
         let files = outcome.trace_files();
-        let summary = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), files[0].as_os_str()]).run().ok();
+        let summary =
+            Traced::rocshim(["summary".as_ref(), "--json".as_ref(), files[0].as_os_str()]).run().ok();
         let summary: serde_json::Value = serde_json::from_str(&summary.stdout).unwrap();
-        let calls: u64 = summary["kernels"].as_array().unwrap().iter().map(|k| k["launches"].as_u64().unwrap()).sum();
+        let calls: u64 =
+            summary["kernels"].as_array().unwrap().iter().map(|k| k["launches"].as_u64().unwrap()).sum();
         assert_eq!(calls.to_string(), n, "summary reads what the dead process left, changing nothing");
         let trace = recovered(&outcome);
         assert_eq!(trace.launches().count().to_string(), n);
@@ -53,7 +55,9 @@ fn the_call_in_flight_at_death_is_named() {
     });
     let in_flight: Vec<_> = in_flight.collect();
     assert!(
-        in_flight.iter().any(|event| matches!(event, Record::Launch(launch) if trace.kernel_of(launch).starts_with("Cijk_"))),
+        in_flight.iter().any(
+            |event| matches!(event, Record::Launch(launch) if trace.kernel_of(launch).starts_with("Cijk_"))
+        ),
         "{in_flight:?}"
     );
     assert_eq!(trace.launches().count(), 50, "a call that had not returned is not among the launches");
@@ -62,13 +66,17 @@ fn the_call_in_flight_at_death_is_named() {
 #[test]
 fn kills_at_random_moments_lose_nothing_and_double_nothing() {
     for round in 0..20 {
-        let outcome = Traced::program("kill_self").args(["100", "thread"]).env("ROCSHIM_RING_KIB", "64").with_shim();
+        let outcome =
+            Traced::program("kill_self").args(["100", "thread"]).env("ROCSHIM_RING_KIB", "64").with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
         let trace = recovered(&outcome);
         let mut threads: std::collections::BTreeMap<u32, Vec<u64>> = Default::default();
         trace.launches().for_each(|launch| threads.entry(launch.call.tid).or_default().push(launch.call.id));
         for (tid, ids) in threads {
-            assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "round {round}: an event of {tid} came twice");
+            assert!(
+                ids.windows(2).all(|pair| pair[0] < pair[1]),
+                "round {round}: an event of {tid} came twice"
+            );
             let account = trace.threads().find(|thread| thread.tid == tid).expect("an account");
             assert_eq!(account.produced, account.written + account.lost, "round {round}: {account:?}");
             let others = trace.loads().filter(|load| load.call.tid == tid).count();
@@ -82,6 +90,12 @@ fn a_forked_child_writes_its_own_file_and_the_parents_is_unharmed() {
     let outcome = Traced::program("fork_both").arg("10000").env("ROCSHIM_RING_KIB", "4096").with_shim().ok();
     let traces: Vec<_> = outcome.trace_files().iter().map(|file| Trace::read(file)).collect();
     assert_eq!(traces.len(), 2);
+    for (file, trace) in outcome.trace_files().iter().zip(&traces) {
+        let header = trace.headers().next().expect("a header");
+        assert!(file.to_string_lossy().contains(&format!("-{}.", header.pid)), "a child's header is its own");
+    }
+    let pids: Vec<_> = traces.iter().flat_map(|trace| trace.headers()).map(|h| (h.pid, h.ppid)).collect();
+    assert!(pids[0].0 == pids[1].1 || pids[1].0 == pids[0].1, "one is the other's parent: {pids:?}");
     let count = |kernel: &str| {
         let of = |trace: &Trace| trace.launches().filter(|launch| trace.kernel_of(launch) == kernel).count();
         traces.iter().map(of).collect::<Vec<_>>()
@@ -97,10 +111,14 @@ fn a_forked_child_writes_its_own_file_and_the_parents_is_unharmed() {
 #[test]
 fn programs_that_are_spawned_and_executed_each_write_their_own_file() {
     let outcome = Traced::program("fork_exec").with_shim().ok();
-    let mut kernels: Vec<String> = outcome.trace_files().iter().flat_map(|file| {
-        let trace = Trace::read(file);
-        trace.kernels().map(|kernel| kernel.name.clone()).collect::<Vec<_>>()
-    }).collect();
+    let mut kernels: Vec<String> = outcome
+        .trace_files()
+        .iter()
+        .flat_map(|file| {
+            let trace = Trace::read(file);
+            trace.kernels().map(|kernel| kernel.name.clone()).collect::<Vec<_>>()
+        })
+        .collect();
     kernels.sort();
     kernels.dedup();
     assert_eq!(kernels, ["by_first", "by_forked", "by_replaced", "by_spawned"]);

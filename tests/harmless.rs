@@ -37,7 +37,8 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 #[test]
 fn every_program_prints_and_ends_as_it_does_without_the_shim() {
     for (name, args) in PROGRAMS {
-        let (bare, traced) = (Traced::program(name).args(*args).run(), Traced::program(name).args(*args).with_shim());
+        let (bare, traced) =
+            (Traced::program(name).args(*args).run(), Traced::program(name).args(*args).with_shim());
         assert_eq!(bare.stdout, traced.stdout, "stdout of {name} {args:?}");
         assert_eq!(bare.stderr, traced.stderr, "stderr of {name} {args:?}");
         assert_eq!((bare.code, bare.signal), (traced.code, traced.signal), "end of {name} {args:?}");

@@ -18,7 +18,9 @@ type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
 
 fn dispatched(log: &Path) -> Counted {
     let mut counted = Counted::new();
-    device::dispatches(log).into_iter().for_each(|d| *counted.entry((d.name, d.grid, d.block)).or_default() += 1);
+    device::dispatches(log)
+        .into_iter()
+        .for_each(|d| *counted.entry((d.name, d.grid, d.block)).or_default() += 1);
     counted
 }
 
@@ -80,7 +82,8 @@ impl Bench {
     }
 
     fn trace(&self) -> Trace {
-        let out = std::fs::read_dir(self.folder.path().join("out")).expect("traces").flatten().map(|e| e.path());
+        let out =
+            std::fs::read_dir(self.folder.path().join("out")).expect("traces").flatten().map(|e| e.path());
         let files: Vec<_> = out.filter(|path| path.extension().is_some_and(|e| e == "ndjson")).collect();
         assert_eq!(files.len(), 1, "{files:?}");
         Trace::read(&files[0])
@@ -124,7 +127,15 @@ fn a_rocblas_gemm_has_its_tensile_kernel_as_its_child() {
     assert_equal(&trace, &bench.log());
     let passed = trace.gemms().map(|g| {
         let op = format!("{}{}", g.trans_a, g.trans_b);
-        (g.form.as_str(), op, [g.m, g.n, g.k, g.batch], g.a.element.as_str(), g.d.element.as_str(), g.compute.as_str(), g.call.status)
+        (
+            g.form.as_str(),
+            op,
+            [g.m, g.n, g.k, g.batch],
+            g.a.element.as_str(),
+            g.d.element.as_str(),
+            g.compute.as_str(),
+            g.call.status,
+        )
     });
     // As tests/programs/real/rocblas_gemm.c passes them.
     assert_eq!(
@@ -138,14 +149,23 @@ fn a_rocblas_gemm_has_its_tensile_kernel_as_its_child() {
         ]
     );
     for gemm in trace.gemms().filter(|gemm| gemm.call.status == 0) {
-        let children: Vec<_> = trace.launches().filter(|launch| launch.call.parent == Some(gemm.call.id)).collect();
+        let children: Vec<_> =
+            trace.launches().filter(|launch| launch.call.parent == Some(gemm.call.id)).collect();
         assert!(children.iter().any(|launch| trace.kernel_of(launch).starts_with("Cijk_")), "{gemm:?}");
         assert!(children.iter().all(|launch| launch.call.tid == gemm.call.tid && launch.items.is_some()));
     }
-    assert!(trace.launches().all(|launch| launch.call.parent.is_some()), "every kernel of this program is a GEMM's");
+    assert!(
+        trace.launches().all(|launch| launch.call.parent.is_some()),
+        "every kernel of this program is a GEMM's"
+    );
 }
 
-fn completion(command: &mut Command, model: Quantisation, tokens: usize, steps: &str) -> (String, String, Option<i32>) {
+fn completion(
+    command: &mut Command,
+    model: Quantisation,
+    tokens: usize,
+    steps: &str,
+) -> (String, String, Option<i32>) {
     command.arg("llama-completion").arg("-m").arg(real::model(model)).args(["-ngl", "99", "-n", steps]);
     command.args(["-p", &gguf::prompt(tokens), "--temp", "0", "--seed", "1", "-no-cnv"]);
     run(command.stdin(std::process::Stdio::null()))
@@ -159,7 +179,10 @@ fn llama_completion_launches_what_the_device_retires_and_says_the_same() {
         let (bare_out, _, bare_code) = completion(&mut bench.bare(), Quantisation::Q4_0, tokens, steps);
         assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
         let counted = assert_equal(&bench.trace(), &bench.log());
-        assert!(of_family(&counted, "mul_mat_vec_q") > 0 && of_family(&counted, "9mul_mat_q") > 0, "{counted:?}");
+        assert!(
+            of_family(&counted, "mul_mat_vec_q") > 0 && of_family(&counted, "9mul_mat_q") > 0,
+            "{counted:?}"
+        );
     }
 }
 
@@ -181,7 +204,8 @@ fn llama_server_launches_what_the_device_retires_request_after_request() {
     let serve = |mut command: Command| {
         command.args(["llama-server", "--temp", "0", "--seed", "1", "--parallel", "1"]);
         let server = Server::start(command, &real::model(Quantisation::Q4_0));
-        let answers = [(&asked, 4), (&asked, 16), (&longer, 8)].map(|(prompt, steps)| server.complete(prompt, steps));
+        let answers =
+            [(&asked, 4), (&asked, 16), (&longer, 8)].map(|(prompt, steps)| server.complete(prompt, steps));
         (server.stop(), answers)
     };
     let (ended, answers) = serve(bench.traced());
@@ -195,7 +219,10 @@ fn llama_server_launches_what_the_device_retires_request_after_request() {
     }
     // What makes prompt_n a mere proxy: the same prompt again evaluates one token.
     let timing = |i: usize, key: &str| answers[i]["timings"][key].as_u64();
-    assert_eq!([timing(0, "prompt_n"), timing(1, "prompt_n"), timing(2, "prompt_n")].map(Option::unwrap)[..2], [17, 1]);
+    assert_eq!(
+        [timing(0, "prompt_n"), timing(1, "prompt_n"), timing(2, "prompt_n")].map(Option::unwrap)[..2],
+        [17, 1]
+    );
     let counted = assert_equal(&bench.trace(), &bench.log());
     assert!(of_family(&counted, "mul_mat_vec_q") > 0 && of_family(&counted, "9mul_mat_q") > 0);
     for ((name, grid, block), count) in counted.iter().filter(|((name, ..), _)| name.contains("mul_mat")) {

@@ -43,7 +43,11 @@ fn assert_equal_launches(outcome: &Outcome) -> usize {
 #[test]
 fn a_hundred_thousand_launches_of_four_threads_are_recorded_one_by_one() {
     // The stand-in runtime launches in 0.1 µs, ten times faster than the real one: the rings are as much larger.
-    let outcome = Traced::program("many_threads").args(["4", "25000", "7"]).env("ROCSHIM_RING_KIB", "8192").with_shim().ok();
+    let outcome = Traced::program("many_threads")
+        .args(["4", "25000", "7"])
+        .env("ROCSHIM_RING_KIB", "8192")
+        .with_shim()
+        .ok();
     assert_eq!(assert_equal_launches(&outcome), 100_000);
     let trace = outcome.trace();
     assert_eq!(trace.gaps().count(), 0);
@@ -80,7 +84,11 @@ fn every_form_of_launch_is_recorded_with_its_name_and_grid() {
     );
     for launch in trace.launches().filter(|launch| launch.items.is_some()) {
         let (items, block) = (launch.items.unwrap(), launch.block);
-        assert_eq!(launch.grid, std::array::from_fn(|i| items[i].div_ceil(block[i])), "work-items become blocks");
+        assert_eq!(
+            launch.grid,
+            std::array::from_fn(|i| items[i].div_ceil(block[i])),
+            "work-items become blocks"
+        );
     }
 }
 
@@ -91,7 +99,8 @@ fn a_plugin_that_is_opened_locally_is_seen_like_one_opened_globally() {
     assert_eq!(assert_equal_launches(&local), assert_equal_launches(&global));
     for outcome in [local, global] {
         let trace = outcome.trace();
-        let bound: Vec<_> = trace.hooks().filter(|hook| hook.name == "hipLaunchKernel" && hook.state == "bound").collect();
+        let bound: Vec<_> =
+            trace.hooks().filter(|hook| hook.name == "hipLaunchKernel" && hook.state == "bound").collect();
         assert_eq!(bound.len(), 1, "the real function is found behind RTLD_LOCAL as well");
     }
 }
@@ -112,7 +121,11 @@ fn a_kernel_is_found_in_the_fat_binary_of_the_file_that_registered_it() {
         assert_eq!(&bytes[at..at + magic.len()], magic, "the bundle lies where the trace says");
         *from.entry(object.ordinal.unwrap()).or_insert(0) += 1;
     }
-    assert_eq!(from.keys().copied().collect::<Vec<_>>(), [0, 1], "both fat binaries of the plug-in were used");
+    assert_eq!(
+        from.keys().copied().collect::<Vec<_>>(),
+        [0, 1],
+        "both fat binaries of the plug-in were used"
+    );
 }
 
 #[test]
@@ -123,15 +136,26 @@ fn a_gemm_has_the_arguments_that_were_passed_and_its_kernels_as_children() {
     let hooked: Vec<_> = log.gemms.iter().filter(|call| call.symbol.ends_with("_ex")).collect();
     let gemms: Vec<_> = trace.gemms().collect();
     assert_eq!(gemms.len(), hooked.len());
-    let types = HashMap::from([("150", "f16_r"), ("151", "f32_r"), ("152", "f64_r"), ("160", "i8_r"), ("162", "i32_r"), ("168", "bf16_r")]);
+    let types = HashMap::from([
+        ("150", "f16_r"),
+        ("151", "f32_r"),
+        ("152", "f64_r"),
+        ("160", "i8_r"),
+        ("162", "i32_r"),
+        ("168", "bf16_r"),
+    ]);
     let operations = HashMap::from([("111", "N"), ("112", "T"), ("113", "C")]);
     let word = |table: &HashMap<&str, &str>, number: &str| table.get(number).unwrap_or(&number).to_string();
     for (gemm, call) in gemms.iter().zip(hooked) {
         assert_eq!(trace.hook_names()[&gemm.call.hook], call.symbol);
         let number = |name: &str| call.field(name).parse::<i64>().unwrap();
-        let pointer = |name: &str| u64::from_str_radix(call.field(name).trim_start_matches("0x"), 16).unwrap();
+        let pointer =
+            |name: &str| u64::from_str_radix(call.field(name).trim_start_matches("0x"), 16).unwrap();
         assert_eq!([gemm.m, gemm.n, gemm.k, gemm.batch], ["m", "n", "k", "batch_count"].map(number));
-        assert_eq!([&gemm.trans_a, &gemm.trans_b], ["transA", "transB"].map(|t| word(&operations, call.field(t))).each_ref());
+        assert_eq!(
+            [&gemm.trans_a, &gemm.trans_b],
+            ["transA", "transB"].map(|t| word(&operations, call.field(t))).each_ref()
+        );
         assert_eq!([gemm.alpha.0, gemm.beta.0, gemm.handle.0], ["alpha", "beta", "handle"].map(pointer));
         for (matrix, name) in [(&gemm.a, "a"), (&gemm.b, "b"), (&gemm.c, "c"), (&gemm.d, "d")] {
             assert_eq!(matrix.ptr.0, pointer(name));
@@ -147,7 +171,11 @@ fn a_gemm_has_the_arguments_that_were_passed_and_its_kernels_as_children() {
         let is_empty = gemm.m == 0 || gemm.n == 0;
         assert_eq!(children.len(), if gemm.call.status != 0 || is_empty { 0 } else { 2 }, "{gemm:?}");
         assert!(children.iter().all(|launch| trace.kernel_of(launch).starts_with("Cijk_")));
-        assert!(children.iter().all(|l| l.call.t >= gemm.call.t && l.call.t + l.call.dur <= gemm.call.t + gemm.call.dur + 1));
+        assert!(
+            children
+                .iter()
+                .all(|l| l.call.t >= gemm.call.t && l.call.t + l.call.dur <= gemm.call.t + gemm.call.dur + 1)
+        );
     }
     assert!(gemms.iter().any(|gemm| gemm.call.status == 4), "the failed one is there with its status");
 }
@@ -158,28 +186,41 @@ fn a_convolution_has_its_problem_its_solver_and_the_calls_inside_it() {
     assert_equal_launches(&outcome);
     let (trace, log) = (outcome.trace(), outcome.standin_log());
     let hooks = trace.hook_names();
-    let hooked: Vec<_> = log.convs.iter().filter(|call| hooks.values().any(|name| *name == call.symbol)).collect();
+    let hooked: Vec<_> =
+        log.convs.iter().filter(|call| hooks.values().any(|name| *name == call.symbol)).collect();
     let convs: Vec<_> = trace.convs().collect();
     assert_eq!(convs.len(), hooked.len());
     let dims = |tensor: &Option<rocshim_trace::Tensor>| {
-        tensor.as_ref().map_or("-".into(), |t| t.dims.iter().map(i32::to_string).collect::<Vec<_>>().join("x"))
+        tensor
+            .as_ref()
+            .map_or("-".into(), |t| t.dims.iter().map(i32::to_string).collect::<Vec<_>>().join("x"))
     };
     let spatial = |values: &[i32]| values.iter().map(i32::to_string).collect::<Vec<_>>().join("x");
     for (conv, call) in convs.iter().zip(&hooked) {
         assert_eq!(hooks[&conv.call.hook], call.symbol);
-        assert_eq!([dims(&conv.x), dims(&conv.w), dims(&conv.y)], ["x", "w", "y"].map(|name| call.field(name).to_string()));
+        assert_eq!(
+            [dims(&conv.x), dims(&conv.w), dims(&conv.y)],
+            ["x", "w", "y"].map(|name| call.field(name).to_string())
+        );
         let geometry = [spatial(&conv.pads), spatial(&conv.strides), spatial(&conv.dilations)];
         assert_eq!(geometry, ["pad", "stride", "dilation"].map(|name| call.field(name).to_string()));
         assert_eq!(conv.groups.to_string(), call.field("groups"));
         assert_eq!(conv.solution_id.unwrap_or(0).to_string(), call.field("solution_id"));
         assert_eq!(conv.call.status, call.status);
     }
-    let immediate = convs.iter().find(|c| c.action == "immediate" && c.solution_id == Some(91)).expect("solution 91 is run");
+    let immediate = convs
+        .iter()
+        .find(|c| c.action == "immediate" && c.solution_id == Some(91))
+        .expect("solution 91 is run");
     assert_eq!(immediate.solver.as_deref(), Some("GemmFwdRest"), "solver 91 by its name");
     let found: Vec<_> = convs.iter().filter(|conv| conv.action == "find" && conv.call.status == 0).collect();
     assert!(found.iter().all(|conv| conv.returned > 0 && conv.results.len() == conv.returned as usize));
-    let offered: Vec<_> = convs.iter().filter(|conv| conv.action == "get_solution" && conv.returned > 0).collect();
-    assert!(!offered.is_empty() && offered.iter().all(|conv| conv.results.iter().all(|result| result.solver.is_some())));
+    let offered: Vec<_> =
+        convs.iter().filter(|conv| conv.action == "get_solution" && conv.returned > 0).collect();
+    assert!(
+        !offered.is_empty()
+            && offered.iter().all(|conv| conv.results.iter().all(|result| result.solver.is_some()))
+    );
     // find > gemm > launch
     let nested = trace.gemms().filter(|gemm| found.iter().any(|conv| gemm.call.parent == Some(conv.call.id)));
     let with_launch = nested.filter(|gemm| trace.launches().any(|l| l.call.parent == Some(gemm.call.id)));
@@ -193,7 +234,14 @@ fn a_reused_handle_is_named_by_what_it_was_at_the_time() {
     assert_equal_launches(&outcome);
     let trace = outcome.trace();
     assert!(trace.loads().any(|load| load.action == "unload"));
-    assert!(trace.launches().map(|launch| trace.kernel_of(launch)).collect::<std::collections::BTreeSet<_>>().len() > 1);
+    assert!(
+        trace
+            .launches()
+            .map(|launch| trace.kernel_of(launch))
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+            > 1
+    );
 }
 
 #[test]
@@ -209,7 +257,8 @@ fn a_failed_call_keeps_its_status() {
 
 #[test]
 fn a_full_ring_drops_and_says_how_many() {
-    let outcome = Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_RING_KIB", "64").with_shim().ok();
+    let outcome =
+        Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_RING_KIB", "64").with_shim().ok();
     let (trace, log) = (outcome.trace(), outcome.standin_log());
     let lost: u64 = trace.gaps().map(|gap| gap.lost).sum();
     assert!(lost > 0, "a ring of 1,024 slots is too small for this program, or this test shows nothing");

@@ -30,7 +30,10 @@ pub fn length<'a>(read: impl Fn(u64, usize) -> Option<&'a [u8]>) -> Option<u64> 
         elf_length(&read)
     } else if head.starts_with(BUNDLE_MAGIC) {
         let (entries, table_end) = bundle_entries(&read)?;
-        entries.iter().map(|entry| entry.offset.checked_add(entry.size)).try_fold(table_end, |a, b| Some(a.max(b?)))
+        entries
+            .iter()
+            .map(|entry| entry.offset.checked_add(entry.size))
+            .try_fold(table_end, |a, b| Some(a.max(b?)))
     } else if head.starts_with(COMPRESSED_MAGIC) {
         match u16::from_le_bytes([head[4], head[5]]) {
             2 => Some(u32::from_le_bytes(head[8..12].try_into().ok()?).into()),
@@ -47,10 +50,16 @@ pub fn describe(bytes: &[u8]) -> Image {
     let read = |at: u64, length: usize| bytes.get(at as usize..(at as usize).checked_add(length)?);
     if bytes.starts_with(&ELFMAG) {
         let target = elf_target(bytes);
-        Image { format: if target.is_some() { "elf" } else { "opaque" }, targets: target.into_iter().collect() }
+        Image {
+            format: if target.is_some() { "elf" } else { "opaque" },
+            targets: target.into_iter().collect(),
+        }
     } else if bytes.starts_with(BUNDLE_MAGIC) {
         let entries = bundle_entries(&read).map(|(entries, _)| entries).unwrap_or_default();
-        Image { format: "bundle", targets: entries.iter().filter_map(|entry| gpu_target(&entry.id)).collect() }
+        Image {
+            format: "bundle",
+            targets: entries.iter().filter_map(|entry| gpu_target(&entry.id)).collect(),
+        }
     } else if bytes.starts_with(COMPRESSED_MAGIC) {
         Image { format: "compressed_bundle", targets: Vec::new() }
     } else {
@@ -86,7 +95,9 @@ struct Entry {
 
 /// The entries of an uncompressed bundle and where their table ends.
 fn bundle_entries<'a>(read: &impl Fn(u64, usize) -> Option<&'a [u8]>) -> Option<(Vec<Entry>, u64)> {
-    let number = |at: u64| Some(object::pod::from_bytes::<U64<Endianness>>(read(at, 8)?).ok()?.0.get(Endianness::Little));
+    let number = |at: u64| {
+        Some(object::pod::from_bytes::<U64<Endianness>>(read(at, 8)?).ok()?.0.get(Endianness::Little))
+    };
     let count = number(BUNDLE_MAGIC.len() as u64)?;
     let mut at = BUNDLE_MAGIC.len() as u64 + 8;
     let mut entries = Vec::new();
@@ -120,7 +131,11 @@ fn elf_target(bytes: &[u8]) -> Option<String> {
         bits if abi >= 2 && bits == on => format!(":{word}+"),
         _ => String::new(),
     };
-    Some(format!("{name}{}{}", feature(0xc00, 0x800, 0xc00, "sramecc"), feature(0x300, 0x200, 0x300, "xnack")))
+    Some(format!(
+        "{name}{}{}",
+        feature(0xc00, 0x800, 0xc00, "sramecc"),
+        feature(0x300, 0x200, 0x300, "xnack")
+    ))
 }
 
 /// EF_AMDGPU_MACH values of GPUs that ROCm runs on.
@@ -155,7 +170,9 @@ mod tests {
     fn bundle() -> Vec<u8> {
         let mut bytes = BUNDLE_MAGIC.to_vec();
         bytes.extend(2u64.to_le_bytes());
-        for (offset, size, id) in [(4096u64, 0u64, "host-x86_64-unknown-linux--"), (4096, 200, "hipv4-amdgcn-amd-amdhsa--gfx1100")] {
+        for (offset, size, id) in
+            [(4096u64, 0u64, "host-x86_64-unknown-linux--"), (4096, 200, "hipv4-amdgcn-amd-amdhsa--gfx1100")]
+        {
             bytes.extend(offset.to_le_bytes());
             bytes.extend(size.to_le_bytes());
             bytes.extend((id.len() as u64).to_le_bytes());
@@ -175,7 +192,11 @@ mod tests {
         assert_eq!(length_of(&elf(0x41)), Some(136 + 64));
         assert_eq!(describe(&elf(0x41)).targets, ["gfx1100"]);
         assert_eq!(describe(&elf(0x3f | 0xc00 | 0x200)).targets, ["gfx90a:sramecc+:xnack-"]);
-        assert_eq!(describe(&elf(0xff)), Image { format: "opaque", targets: vec![] }, "an unknown machine is not guessed");
+        assert_eq!(
+            describe(&elf(0xff)),
+            Image { format: "opaque", targets: vec![] },
+            "an unknown machine is not guessed"
+        );
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Definitions and events to trace lines: every definition before its first use, every event once.
 
-use crate::code_object::{describe, length};
 use crate::names::Names;
-use crate::values::*;
+use crate::records::*;
 use rocshim_ring::clock::Clock;
-use rocshim_ring::definition::{Definition, Frame, Image, Process};
-use rocshim_ring::event::{self, GEMM_FORMS, LOSS_REASONS};
+use rocshim_ring::definition::{Definition, Frame, Process};
+use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::*;
 use std::collections::{HashMap, HashSet};
-use std::io::{Read, Seek};
 
 /// The state that turns what the rings hold into lines.
 #[derive(Default)]
@@ -42,7 +40,9 @@ impl Decoder {
                 self.names.own(stamp, handle, number);
                 self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
             }
-            Definition::HostFunction { handle, stub, name } => self.names.name(stamp, handle, stub, number, &name),
+            Definition::HostFunction { handle, stub, name } => {
+                self.names.name(stamp, handle, stub, number, &name)
+            }
             Definition::Function { function, module, name } => {
                 self.names.name(stamp, module, function, number, &name);
             }
@@ -199,166 +199,5 @@ impl Decoder {
     /// Writes a thread's account.
     pub fn thread(&self, tid: u32, produced: u64, written: u64, lost: u64, out: &mut Vec<u8>) {
         write_record(out, &Record::Thread(Thread { tid, produced, written, lost }));
-    }
-}
-
-fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
-    let (name, of) = (name.into_owned(), of.into_owned());
-    Hook { id, name, of, door: "preload".into(), state: "armed".into(), library: None, why: None }
-}
-
-fn header(process: &Process) -> Header {
-    let own = |text: &std::borrow::Cow<str>| text.to_string();
-    Header {
-        format: FORMAT,
-        rocshim: own(&process.rocshim),
-        pid: process.pid,
-        ppid: process.ppid,
-        start_ticks: process.start_ticks,
-        exe: own(&process.exe),
-        argv: process.argv.iter().map(own).collect(),
-        env: process.env.iter().map(|(name, value)| (own(name), own(value))).collect(),
-        host: own(&process.host),
-        clock: if process.tsc { "tsc" } else { "clock_gettime" }.into(),
-        tick_hz: 0,
-        epoch: process.unix_ns.to_string(),
-        rings: own(&process.rings),
-        note: process.note.as_ref().map(own),
-    }
-}
-
-/// Looks into the file that holds the fat binary for its format, length and targets.
-fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> CodeObject {
-    let mut head = vec![0; 64 * 1024];
-    let read = std::fs::File::open(path).and_then(|mut file| {
-        file.seek(std::io::SeekFrom::Start(offset))?;
-        (&mut file).take(head.len() as u64).read(&mut head)
-    });
-    head.truncate(read.unwrap_or(0));
-    let image = describe(&head);
-    CodeObject {
-        id,
-        source: "fat_binary".into(),
-        path: Some(path.into()),
-        ordinal: Some(ordinal),
-        offset: Some(offset),
-        format: Some(image.format.into()),
-        bytes: length(|at, n| head.get(at as usize..(at as usize).checked_add(n)?)),
-        xxh3: None,
-        targets: image.targets,
-    }
-}
-
-fn module_image(id: u32, image: Image) -> CodeObject {
-    CodeObject {
-        id,
-        source: if image.path.is_some() { "file" } else { "memory" }.into(),
-        path: image.path.map(|path| path.into_owned()),
-        format: (!image.format.is_empty()).then(|| image.format.into_owned()),
-        bytes: image.bytes,
-        xxh3: image.hash.map(|hash| format!("{hash:032x}")),
-        targets: image.targets.into_iter().map(|target| target.into_owned()).collect(),
-        ..CodeObject::default()
-    }
-}
-
-fn elf_identity(path: &str) -> (Option<String>, Option<String>) {
-    use object::read::elf::{Dyn, ElfFile64, FileHeader};
-    use object::{Object, ReadCache};
-    let Ok(file) = std::fs::File::open(path) else { return (None, None) };
-    let cache = ReadCache::new(file);
-    let Ok(elf) = ElfFile64::<object::Endianness, _>::parse(&cache) else { return (None, None) };
-    let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let build_id = elf.build_id().ok().flatten().map(hex);
-    let soname = || {
-        let (e, header) = (elf.endian(), elf.elf_header());
-        let sections = header.sections(e, &cache).ok()?;
-        let (dynamic, link) = sections.dynamic(e, &cache).ok()??;
-        let strings = sections.strings(e, &cache, link).ok()?;
-        let entry = dynamic.iter().find(|entry| entry.tag(e) == object::elf::DT_SONAME)?;
-        let name = strings.get(entry.d_val(e) as u32).ok()?;
-        Some(String::from_utf8_lossy(name).into_owned())
-    };
-    (soname(), build_id)
-}
-
-/// The name as people write it; `None` where it is not a mangled C++ name.
-fn demangle(name: &str) -> Option<String> {
-    if !name.starts_with("_Z") {
-        return None;
-    }
-    cpp_demangle::Symbol::new(name).ok()?.demangle().ok()
-}
-
-fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
-    let strided = raw.form == 2;
-    let matrix = |i: usize| Matrix {
-        ptr: Hex(raw.matrices[i]),
-        element: datatype(raw.types[i]).into(),
-        ld: raw.lds[i],
-        stride: strided.then_some(raw.strides[i]),
-    };
-    Gemm {
-        call,
-        form: GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown").into(),
-        handle: Hex(raw.handle),
-        trans_a: operation(raw.trans[0]).into(),
-        trans_b: operation(raw.trans[1]).into(),
-        m: raw.size[0],
-        n: raw.size[1],
-        k: raw.size[2],
-        batch: raw.batch,
-        a: matrix(0),
-        b: matrix(1),
-        c: matrix(2),
-        d: matrix(3),
-        alpha: Hex(raw.scalars[0]),
-        beta: Hex(raw.scalars[1]),
-        compute: datatype(raw.compute).into(),
-        algo: gemm_algo(raw.algo).into(),
-        solution: raw.solution,
-        flags: raw.flags.into(),
-    }
-}
-
-fn tensor(raw: &event::Tensor) -> Option<Tensor> {
-    let rank = raw.rank as usize;
-    let of = |values: &[i32]| values.get(..rank).map(<[i32]>::to_vec);
-    (rank > 0).then(|| Some(Tensor { element: tensor_type(raw.element).into(), dims: of(&raw.dims)?, strides: of(&raw.strides)? }))?
-}
-
-fn conv(call: Call, event: &Event) -> Conv {
-    let raw = event::Conv::read(event);
-    let (returned, results) = event::Conv::read_results(event);
-    let spatial = |values: &[i32]| values.get(..raw.spatial as usize).map(<[i32]>::to_vec).unwrap_or_default();
-    let solver = |id: u64| solver_name(id).map(str::to_owned);
-    let solution = |id: u64| (id != 0).then_some(id);
-    let action = CONV_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown");
-    let result = |r: event::ConvResult| ConvResult {
-        algorithm: conv_algorithm(r.algorithm).into(),
-        time_ms: r.time,
-        workspace: r.workspace,
-        solution_id: solution(r.solution),
-        solver: solver(r.solution),
-    };
-    Conv {
-        call,
-        action: action.into(),
-        direction: CONV_DIRECTIONS.get(raw.direction as usize).copied().unwrap_or("unknown").into(),
-        x: tensor(&raw.tensors[0]),
-        w: tensor(&raw.tensors[1]),
-        y: tensor(&raw.tensors[2]),
-        pads: spatial(&raw.pads),
-        strides: spatial(&raw.strides),
-        dilations: spatial(&raw.dilations),
-        groups: raw.groups,
-        mode: conv_mode(raw.mode).into(),
-        algorithm: (action == "run").then(|| conv_algorithm(raw.algorithm).into()),
-        solution_id: solution(raw.solution),
-        solver: solver(raw.solution),
-        exhaustive: raw.exhaustive,
-        workspace: raw.workspace,
-        returned,
-        results: results.into_iter().map(result).collect(),
     }
 }

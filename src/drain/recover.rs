@@ -58,7 +58,10 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
 /// When a ring folder of this user cannot be read.
 pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let rings = ring_folders(folder).into_iter().filter_map(|rings| process_of(&rings));
-    Ok(rings.filter(|(header, trace)| !is_running(header) && trace.parent() == Some(folder)).map(|(_, trace)| trace).collect())
+    Ok(rings
+        .filter(|(header, trace)| !is_running(header) && trace.parent() == Some(folder))
+        .map(|(_, trace)| trace)
+        .collect())
 }
 
 /// The ring folder of the dead process that wrote `trace`, if it is still there.
@@ -105,8 +108,10 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
         if number == 0 {
-            if let Some(rocshim_ring::definition::Frame { definition: rocshim_ring::Definition::Process(process), .. }) =
-                rocshim_ring::log::decode(bytes)
+            if let Some(rocshim_ring::definition::Frame {
+                definition: rocshim_ring::Definition::Process(process),
+                ..
+            }) = rocshim_ring::log::decode(bytes)
             {
                 trace = Some(PathBuf::from(process.trace.as_ref()));
             }
@@ -159,7 +164,13 @@ fn drain(folder: &Folder, epoch: u64, has_header: bool) -> io::Result<(Vec<u8>, 
     Ok((lines, events))
 }
 
-fn drain_ring(decoder: &mut Decoder, ring: Arc<Ring>, epoch: u64, latest: &mut u64, lines: &mut Vec<u8>) -> u64 {
+fn drain_ring(
+    decoder: &mut Decoder,
+    ring: Arc<Ring>,
+    epoch: u64,
+    latest: &mut u64,
+    lines: &mut Vec<u8>,
+) -> u64 {
     let tid = ring.tid();
     let Some(mut consumer) = Consumer::after_commit(ring.clone(), epoch) else { return 0 };
     let (before, mut last_id, head) = (consumer.written(), 0, consumer.head());

@@ -101,7 +101,8 @@ fn together(clock: impl Fn() -> u64) -> (u64, u64) {
         let (before, time, after) = (now(), clock(), now());
         (after - before, before + (after - before) / 2, time)
     };
-    let (_, stamp, time) = (0..4).map(|_| read()).fold(read(), |best, next| if next.0 < best.0 { next } else { best });
+    let (_, stamp, time) =
+        (0..4).map(|_| read()).fold(read(), |best, next| if next.0 < best.0 { next } else { best });
     (stamp, time)
 }
 

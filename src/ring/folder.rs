@@ -107,7 +107,9 @@ impl Control {
     pub fn read(folder: &Folder) -> io::Result<(u64, u64)> {
         let path = folder.path.join("control");
         let bytes = std::fs::read(&path)?;
-        let word = |i: usize| bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+        let word = |i: usize| {
+            bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
+        };
         if word(0) != MAGIC {
             let what = format!("{}: not a control page of rocshim", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));

@@ -5,7 +5,7 @@
 //! Floors, lowest first:
 //! - `clock`: the stamp of every event;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `event`: the payload of each kind;
+//! - `slot`: how an event lies in 64-byte slots; `event`, `conv`: the payload of each kind;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
 //! - `definition`, `log`: names, written once;
@@ -16,6 +16,7 @@
 
 pub mod clock;
 mod consumer;
+mod conv;
 pub mod definition;
 pub mod event;
 pub mod folder;
@@ -28,10 +29,10 @@ pub mod slot;
 #[cfg(test)]
 mod tests;
 
+pub use consumer::Consumer;
 pub use definition::Definition;
 pub use folder::{Control, Folder};
 pub use log::{Log, LogReader};
 pub use page::DEPTH;
-pub use consumer::Consumer;
 pub use producer::{Producer, Span};
 pub use ring::{Ring, SLOT_BYTES};

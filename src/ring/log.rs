@@ -128,11 +128,16 @@ impl Log {
         Ok(chunk)
     }
 
-    /// Copies what another log (of the process before a fork) holds by now. Takes no lock of that log.
+    /// Copies what another log (of the process before a fork) holds by now and a child has from its parent: libraries,
+    /// bindings, code, names. Takes no lock of that log.
     pub fn inherit(&self, parent: &Log) {
+        use Definition::{Clock, Hooks, Process};
+        let is_own = |bytes| {
+            decode(bytes).is_none_or(|frame| matches!(frame.definition, Process(_) | Clock { .. } | Hooks(_)))
+        };
         let mut reader = LogReader::default();
         // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.
-        reader.read(parent, |_, bytes| drop(self.append(bytes)));
+        reader.read(parent, |_, bytes| drop((!is_own(bytes)).then(|| self.append(bytes))));
     }
 }
 
@@ -169,7 +174,9 @@ impl LogReader {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => break,
                 bytes => bytes?,
             };
-            let word = |at: usize| bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+            let word = |at: usize| {
+                bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
+            };
             if word(0) != MAGIC {
                 let what = format!("{}: not a definition log of rocshim", path.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
@@ -250,6 +257,8 @@ mod tests {
     #[test]
     fn a_child_inherits_what_its_parent_had_defined() {
         let (parent, child) = (Log::new(None), Log::new(None));
+        parent.define(0, Definition::Process(Default::default())).unwrap();
+        parent.define(0, Definition::Clock { tick_hz: 1 }).unwrap();
         define(&parent, "before the fork");
         child.inherit(&parent);
         assert_eq!(names(&child, &mut LogReader::default()), [(0, "before the fork".into())]);

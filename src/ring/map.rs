@@ -59,7 +59,9 @@ impl Mapping {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        NonNull::new(start.cast()).map(|start| Mapping { start, bytes }).ok_or_else(|| io::ErrorKind::Other.into())
+        NonNull::new(start.cast())
+            .map(|start| Mapping { start, bytes })
+            .ok_or_else(|| io::ErrorKind::Other.into())
     }
 
     pub(crate) fn start(&self) -> *mut u8 {

@@ -50,7 +50,8 @@ impl Producer {
             return None;
         }
         let words = &page.stages[depth].words;
-        let parent = if depth == 0 { 0 } else { page.stages[depth - 1].words[2].load(Relaxed) >> PARENT_BITS };
+        let parent =
+            if depth == 0 { 0 } else { page.stages[depth - 1].words[2].load(Relaxed) >> PARENT_BITS };
         let distance = if parent == 0 { 0 } else { (id - parent).min(FAR_PARENT) };
         let wide = P::SHORT && payload.is_wide();
         let slots = if P::SHORT && !wide && distance != FAR_PARENT { 1 } else { slots_for(P::WORDS) };

@@ -49,7 +49,8 @@ impl Ring {
     /// When it cannot be read or is not a whole ring file.
     pub fn read(path: &Path) -> io::Result<Ring> {
         let bytes = std::fs::read(path)?;
-        let bad = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+        let bad =
+            |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
         if bytes.len() < PAGE_BYTES || !bytes.len().is_multiple_of(SLOT_BYTES) {
             return Err(bad("not a whole ring file"));
         }

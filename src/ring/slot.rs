@@ -48,7 +48,9 @@ pub enum Kind {
 
 impl Kind {
     fn from_bits(bits: u8) -> Option<Kind> {
-        [Kind::Launch, Kind::Gemm, Kind::Conv, Kind::Load, Kind::Gap].into_iter().find(|kind| *kind as u8 == bits & !WIDE)
+        [Kind::Launch, Kind::Gemm, Kind::Conv, Kind::Load, Kind::Gap]
+            .into_iter()
+            .find(|kind| *kind as u8 == bits & !WIDE)
     }
 }
 

@@ -23,13 +23,23 @@ fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
 fn drain(consumer: &mut Consumer) -> Vec<Event> {
     let mut events = Vec::new();
     let head = consumer.head();
-    assert!(consumer.read(head, |event| events.push(event.clone())), "the ring holds something that is no event");
+    assert!(
+        consumer.read(head, |event| events.push(event.clone())),
+        "the ring holds something that is no event"
+    );
     consumer.release();
     events
 }
 
 fn launch() -> Launch {
-    Launch { function: 0xf00d, stream: 0x5, grid: [1, 2, 3], block: [256, 4, 5], shared: 48, ..Launch::default() }
+    Launch {
+        function: 0xf00d,
+        stream: 0x5,
+        grid: [1, 2, 3],
+        block: [256, 4, 5],
+        shared: 48,
+        ..Launch::default()
+    }
 }
 
 #[test]
@@ -111,7 +121,12 @@ fn a_convolution_comes_out_as_it_went_in() {
         exhaustive: true,
     };
     let results: Vec<_> = (0..8)
-        .map(|i| ConvResult { algorithm: i, time: i as f32 / 3.0, workspace: i as u64 * 7, solution: i as u64 })
+        .map(|i| ConvResult {
+            algorithm: i,
+            time: i as f32 / 3.0,
+            workspace: i as u64 * 7,
+            solution: i as u64,
+        })
         .collect();
     let span = producer.enter(1, &conv).unwrap();
     Conv::store_results(11, &results, |index, value| span.put(index, value));
@@ -230,7 +245,10 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!((dead.tid(), dead.produced()), (9, 5));
     let in_flight = dead.in_flight();
-    assert_eq!(in_flight.iter().map(|e| (e.hook, e.id, Gemm::read(e).size)).collect::<Vec<_>>(), [(2, 6, [1, 2, 3])]);
+    assert_eq!(
+        in_flight.iter().map(|e| (e.hook, e.id, Gemm::read(e).size)).collect::<Vec<_>>(),
+        [(2, 6, [1, 2, 3])]
+    );
     let mut recovered = Consumer::after_commit(dead.clone(), 1).unwrap();
     assert_eq!(drain(&mut recovered).iter().map(|e| e.id).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(recovered.written(), 5);
@@ -255,7 +273,8 @@ fn alien_bytes_are_refused_and_never_read_past_their_end() {
             *word = seed;
         });
         if let Some(event) = Event::from_words(&noise[..(seed as usize >> 40) % 9 * SLOT_WORDS]) {
-            let _ = (Launch::read(&event), Gemm::read(&event), Conv::read(&event), Conv::read_results(&event));
+            let _ =
+                (Launch::read(&event), Gemm::read(&event), Conv::read(&event), Conv::read_results(&event));
         }
     }
 }

@@ -3,9 +3,8 @@
 //! It sleeps between looks: a millisecond while events come, up to 20 ms when none do. A ring of 1 MiB holds 16,384
 //! launches, more than the runtime can make in that time.
 
-use crate::lifecycle::report;
 use crate::loaded;
-use crate::process::Process;
+use crate::process::{Message, Process};
 use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
@@ -27,12 +26,6 @@ const LIBRARIES: Duration = Duration::from_millis(250);
 const BATCH: usize = 1 << 20;
 /// How long the clock is measured against the system's before the header is written; the rings must hold out until then.
 const MEASURE: Duration = Duration::from_millis(5);
-
-/// What the collector is told by other threads.
-pub(crate) enum Message {
-    /// Write everything, end the trace, then answer.
-    Stop(Sender<()>),
-}
 
 struct Collector {
     process: &'static Process,
@@ -139,7 +132,8 @@ impl Collector {
             Err(error) if !self.failing => {
                 self.failing = true;
                 let trace = self.process.trace.display();
-                report(&self.process.config, &format!("{trace}: {error}; events wait in memory, then are counted as lost"));
+                let what = format!("{trace}: {error}; events wait in memory, then are counted as lost");
+                self.process.config.report(&what);
             }
             Err(_) => {}
         }
@@ -158,7 +152,8 @@ impl Collector {
             return;
         }
         let mut ended = ended.iter();
-        let (gone, left) = std::mem::take(&mut self.consumers).into_iter().partition(|_| *ended.next().unwrap_or(&false));
+        let (gone, left) =
+            std::mem::take(&mut self.consumers).into_iter().partition(|_| *ended.next().unwrap_or(&false));
         let gone: Vec<Consumer> = gone;
         self.consumers = left;
         gone.iter().for_each(|consumer| self.close_account(consumer));
@@ -180,7 +175,13 @@ impl Collector {
         if let Some(gap) = consumer.untold() {
             self.decoder.gap(ring.tid(), &gap, &mut self.lines);
         }
-        self.decoder.thread(ring.tid(), ring.produced(), consumer.written(), consumer.lost(), &mut self.lines);
+        self.decoder.thread(
+            ring.tid(),
+            ring.produced(),
+            consumer.written(),
+            consumer.lost(),
+            &mut self.lines,
+        );
     }
 
     fn list_libraries(&mut self) {
@@ -213,7 +214,7 @@ impl Collector {
         let footer = Footer {
             t: self.decoder.ns(now),
             end: "exit".into(),
-            calls: silent_calls(),
+            calls: self.silent_calls(),
             late: self.process.control.late(),
             drift_ppm: self.drift_ppm(),
             collector_ns: clock::thread_cpu_ns(),
@@ -231,8 +232,10 @@ impl Collector {
         let (ours, system) = (clock.ns(stamp) as f64, unix.checked_sub(clock.unix_ns)? as f64);
         (system > 0.0).then(|| ((ours - system) / system * 1e9).round() / 1e3)
     }
-}
 
-fn silent_calls() -> Vec<(u16, u64)> {
-    crate::hooks::table().filter(|hook| hook.calls() != 0).map(|hook| (hook.id, hook.calls())).collect()
+    /// Calls of the hooks that make no event.
+    fn silent_calls(&self) -> Vec<(u16, u64)> {
+        let called = self.process.table.iter().filter(|hook| hook.calls() != 0);
+        called.map(|hook| (hook.id, hook.calls())).collect()
+    }
 }

@@ -1,5 +1,7 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Bytes of a ring slot, to turn KiB into slots.
@@ -53,6 +55,18 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Says something where `ROCSHIM_LOG` asks for it; nowhere else, ever.
+    pub(crate) fn report(&self, what: &str) {
+        let Some(log) = &self.log else { return };
+        let line = format!("rocshim[{}]: {what}\n", std::process::id());
+        let to_file =
+            |path| OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes());
+        // A log that cannot be written has nowhere to say so.
+        let _ = if log == "stderr" { std::io::stderr().write_all(line.as_bytes()) } else { to_file(log) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,12 +83,17 @@ mod tests {
         rows.sort();
         asked.borrow_mut().sort();
         assert_eq!(*asked.borrow(), rows);
-        assert!(TABLE.lines().all(|row| row.split('\t').count() == 3), "every row has a name, a default, a meaning");
+        assert!(
+            TABLE.lines().all(|row| row.split('\t').count() == 3),
+            "every row has a name, a default, a meaning"
+        );
     }
 
     #[test]
     fn a_ring_has_a_power_of_two_of_slots_whatever_is_asked() {
-        for (asked, slots) in [("1024", 16_384), ("1000", 16_384), ("0", 1_024), ("nonsense", 16_384), ("100", 2_048)] {
+        for (asked, slots) in
+            [("1024", 16_384), ("1000", 16_384), ("0", 1_024), ("nonsense", 16_384), ("100", 2_048)]
+        {
             let config = Config::read(|name| (name == "ROCSHIM_RING_KIB").then(|| asked.into()));
             assert_eq!(config.ring_slots, slots, "{asked} KiB");
         }
@@ -82,7 +101,8 @@ mod tests {
 
     #[test]
     fn off_means_off_unless_it_is_0() {
-        let off = |value: &'static str| Config::read(|name| (name == "ROCSHIM_OFF").then(|| value.into())).off;
+        let off =
+            |value: &'static str| Config::read(|name| (name == "ROCSHIM_OFF").then(|| value.into())).off;
         assert_eq!([off("1"), off("yes"), off("0"), off("")], [true, true, false, false]);
     }
 }

@@ -5,63 +5,12 @@
 //! ```
 #![allow(unsafe_code)] // calls the real function through its address
 
-use crate::lifecycle;
+use crate::prepare::prepare;
+use crate::row::Hook;
 use crate::thread::{self, State};
 use rocshim_ring::event::Payload;
 use rocshim_ring::{Producer, Span, clock};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
-
-/// A row of the hook table.
-pub(crate) struct Hook {
-    /// Its place in the whole table, from 0.
-    pub(crate) id: u16,
-    /// The symbol, exported under this name.
-    pub(crate) name: &'static str,
-    /// The library that has the real function: `libamdhip64.so`.
-    pub(crate) of: &'static str,
-    /// The shim's own function.
-    own: OwnAddress,
-    /// The real function; NULL until it was found, then never changed.
-    real: AtomicPtr<c_void>,
-    /// Calls of a hook that makes no event.
-    calls: AtomicU64,
-}
-
-/// An address of this library's code, compared and never followed.
-struct OwnAddress(*const c_void);
-
-// SAFETY: the address is only compared.
-unsafe impl Sync for OwnAddress {}
-
-impl Hook {
-    pub(crate) const fn new(id: u16, name: &'static str, of: &'static str, own: *const c_void) -> Hook {
-        let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
-        Hook { id, name, of, own: OwnAddress(own), real, calls }
-    }
-
-    /// The shim's own function of this name.
-    pub(crate) fn own(&self) -> *const c_void {
-        self.own.0
-    }
-
-    /// The real function, or NULL.
-    #[inline(always)]
-    pub(crate) fn real(&self) -> *mut c_void {
-        // Relaxed: the address is the same whoever stores it, and code needs no publishing.
-        self.real.load(Relaxed)
-    }
-
-    /// Stores the real function; true for the first who does.
-    pub(crate) fn bind(&self, real: *mut c_void) -> bool {
-        self.real.compare_exchange(std::ptr::null_mut(), real, Relaxed, Relaxed).is_ok()
-    }
-
-    /// Calls seen, for a hook that makes no event.
-    pub(crate) fn calls(&self) -> u64 {
-        self.calls.load(Relaxed)
-    }
-}
 
 /// What a hooked function returns.
 pub(crate) trait Answer: Copy {
@@ -139,13 +88,13 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     let (real, thread) = match (hook.real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (real, Some(thread)),
         (real, State::Off) if !real.is_null() => (real, None),
-        _ => lifecycle::prepare(hook, !O::SILENT),
+        _ => prepare(hook, !O::SILENT),
     };
     if real.is_null() {
         return R::MISSING;
     }
     if O::SILENT {
-        hook.calls.fetch_add(1, Relaxed);
+        hook.count();
     }
     let span = thread.filter(|_| !O::SILENT).and_then(|thread| observed.enter(thread, hook.id));
     let answer = call(real);
@@ -166,8 +115,8 @@ macro_rules! hooks {
         enum Row { $($name),* }
 
         /// The rows of this library.
-        pub(crate) static HOOKS: [$crate::hook::Hook; [$(stringify!($name)),*].len()] = [
-            $($crate::hook::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name as *const _)),*
+        pub(crate) static HOOKS: [$crate::row::Hook; [$(stringify!($name)),*].len()] = [
+            $($crate::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name as *const _, super::table)),*
         ];
 
         const TABLE: &str = concat!(

@@ -2,9 +2,9 @@
 //!
 //! Floors, lowest first:
 //! - `abi`: C types of the ROCm libraries; `config`: the variables; `loaded`, `real`: the libraries in the process and
-//!   the real functions in them;
-//! - `thread`: what a thread knows of itself; `process`: what the process records into; `sink`: the trace file;
-//! - `collector`: the thread that drains, names and writes; `lifecycle`: load, first call, fork, exit;
+//!   the real functions in them; `row`: a row of the hook table; `thread`: what a thread knows of itself;
+//! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
+//! - `lifecycle`: load, first call, fork, exit; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
 //! - `hooks`: the table, a row a function.
 //!
@@ -29,7 +29,9 @@ mod config;
 mod hooks;
 mod lifecycle;
 mod loaded;
+mod prepare;
 mod process;
 mod real;
+mod row;
 mod sink;
 mod thread;

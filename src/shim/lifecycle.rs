@@ -7,19 +7,14 @@
 //! ```
 #![allow(unsafe_code)] // C calls at the four moments, and the leaked process's address
 
-use crate::collector::{self, Message};
+use crate::collector;
 use crate::config::Config;
-use crate::hook::Hook;
-use crate::process::Process;
-use crate::real;
-use crate::thread::{self, State};
-use rocshim_ring::definition::Definition;
-use rocshim_ring::{Producer, clock};
-use std::ffi::c_void;
-use std::io::Write;
+use crate::process::{Message, Process};
+use crate::row::Table;
+use crate::thread;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::Duration;
 
 const IDLE: u8 = 0;
@@ -34,8 +29,6 @@ static STATE: AtomicU8 = AtomicU8::new(IDLE);
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// In a forked child: the parent's process, whose names the child inherits when it begins.
 static PARENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
-/// The key whose destructor tells that a thread ends; `u32::MAX` before it was made.
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// How long `exit` waits for the collector to write what is left.
 const EXIT_PATIENCE: Duration = Duration::from_secs(10);
@@ -55,7 +48,7 @@ fn load() {
         return;
     }
     // This library has its own copy of Rust's runtime: the hook is ours alone, and must not print.
-    std::panic::set_hook(Box::new(|panic| report(config(), &format!("internal error: {panic}"))));
+    std::panic::set_hook(Box::new(|panic| config().report(&format!("internal error: {panic}"))));
     // SAFETY: `in_child` is a function of this library, which is never unloaded (it was preloaded).
     unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }
@@ -78,6 +71,11 @@ fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
 
+/// True once the process is at its end.
+pub(crate) fn has_ended() -> bool {
+    STATE.load(Relaxed) == ENDED
+}
+
 /// Does `work` with the process being recorded. A panic ends there, `errno` comes back as it was.
 pub(crate) fn guarded(work: impl FnOnce(&Process)) {
     let Some(process) = current() else { return };
@@ -85,11 +83,11 @@ pub(crate) fn guarded(work: impl FnOnce(&Process)) {
 }
 
 /// Does `work`; `None` when it panicked. No panic of ours ever unwinds into the program.
-fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: glibc's address of this thread's errno is valid as long as the thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
@@ -100,50 +98,23 @@ fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The slow way into a hook: a thread's first call, a hook's first call, or recording is off. Gives the real function
-/// (NULL when no library has it) and the thread's ring, if it is to record.
-#[cold]
-#[inline(never)]
-pub(crate) fn prepare(hook: &'static Hook, wants_ring: bool) -> (*mut c_void, Option<Producer>) {
-    let producer = keeping_errno(|| caught(|| begin(hook, wants_ring)).flatten());
-    (hook.real(), producer)
-}
-
-fn begin(hook: &'static Hook, wants_ring: bool) -> Option<Producer> {
-    let process = process();
-    bind(hook, process);
-    let Some(process) = process else {
-        thread::off();
-        return None;
-    };
-    match thread::state() {
-        State::Recording(producer) => Some(producer),
-        State::Unknown if wants_ring => begin_thread(process),
-        State::Ended if wants_ring => {
-            count_unrecorded(process);
-            None
-        }
-        _ => None,
-    }
-}
-
-/// The process, begun now if this is its first hooked call; `None` when nothing is recorded.
-fn process() -> Option<&'static Process> {
+/// The process, begun now if this is its first hooked call, of a function in `table`; `None` when nothing is recorded.
+pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
     loop {
         match STATE.load(Acquire) {
             ON | ENDED => return current(),
             OFF => return None,
-            IDLE if STATE.compare_exchange(IDLE, STARTING, Acquire, Relaxed).is_ok() => return start(),
+            IDLE if STATE.compare_exchange(IDLE, STARTING, Acquire, Relaxed).is_ok() => return start(table),
             // Another thread begins, which takes under a millisecond.
             _ => std::thread::yield_now(),
         }
     }
 }
 
-fn start() -> Option<&'static Process> {
+fn start(table: fn() -> Table) -> Option<&'static Process> {
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
     let parent = unsafe { PARENT.load(Relaxed).as_ref() };
-    match caught(|| Process::start(config(), parent)) {
+    match caught(|| Process::start(config(), table(), parent)) {
         Some(Ok(process)) => {
             let process: &'static Process = Box::leak(Box::new(process));
             PROCESS.store(std::ptr::from_ref(process).cast_mut(), Release);
@@ -153,7 +124,7 @@ fn start() -> Option<&'static Process> {
         }
         failed => {
             if let Some(Err(error)) = failed {
-                report(config(), &format!("no trace file can be made: {error}; nothing is recorded"));
+                config().report(&format!("no trace file can be made: {error}; nothing is recorded"));
             }
             STATE.store(OFF, Release);
             None
@@ -172,90 +143,16 @@ fn start_collector(process: &'static Process) {
     let work = move || {
         thread::off();
         if caught(|| collector::run(process)).is_none() {
-            report(&process.config, "the collector failed; what is recorded stays in the ring files");
+            process.config.report("the collector failed; what is recorded stays in the ring files");
         }
     };
     let spawned = std::thread::Builder::new().name("rocshim".into()).stack_size(512 * 1024).spawn(work);
     // SAFETY: `before` was filled by the call above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     if let Err(error) = spawned {
-        report(&process.config, &format!("no collector thread: {error}; what is recorded stays in the ring files"));
-    }
-}
-
-/// Finds the real function of `hook`, once, and tells where it was found.
-fn bind(hook: &'static Hook, process: Option<&Process>) {
-    if !hook.real().is_null() {
-        return;
-    }
-    let found = real::find(hook.of, hook.name, hook.own());
-    let path = found.as_ref().map(|found| found.path.as_str().into());
-    let is_first = found.as_ref().is_some_and(|found| hook.bind(found.address));
-    if let Some(process) = process.filter(|_| is_first || found.is_none()) {
-        process.define(clock::now(), Definition::Bound { hook: hook.id, path });
-    }
-}
-
-fn begin_thread(process: &'static Process) -> Option<Producer> {
-    let Ok(ring) = process.make_ring() else {
-        count_unrecorded(process);
-        return None;
-    };
-    // SAFETY: the ring is this thread's alone; the collector unmaps it only after the thread's end has set `ended`, and
-    // `end_thread` has closed the ring to the thread before that.
-    unsafe { thread::begin(ring.page_ptr()) };
-    if let Some(key) = key() {
-        // Any value but NULL makes the destructor run.
-        // SAFETY: the key exists; the value is never followed.
-        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
-    }
-    match thread::state() {
-        State::Recording(producer) => Some(producer),
-        _ => None,
-    }
-}
-
-fn count_unrecorded(process: &Process) {
-    if STATE.load(Relaxed) == ENDED {
-        process.control.count_late();
-    } else {
-        process.ringless.fetch_add(1, Relaxed);
-    }
-}
-
-fn key() -> Option<libc::pthread_key_t> {
-    let known = KEY.load(Relaxed);
-    if known != u32::MAX {
-        return Some(known);
-    }
-    let mut key = 0;
-    // SAFETY: `key` is a place for the new key; `end_thread` has the signature of a destructor.
-    if unsafe { libc::pthread_key_create(&mut key, Some(end_thread)) } != 0 {
-        return None;
-    }
-    match KEY.compare_exchange(u32::MAX, key, Relaxed, Relaxed) {
-        Ok(_) => Some(key),
-        Err(other) => {
-            // SAFETY: the key was made just now and nobody uses it.
-            unsafe { libc::pthread_key_delete(key) };
-            Some(other)
-        }
-    }
-}
-
-/// A thread ends. Other destructors may still launch, so this one asks to be called again, as often as the C library
-/// does that (4 times), and only then ends the ring.
-unsafe extern "C" fn end_thread(value: *mut c_void) {
-    const ROUNDS: usize = 4;
-    let round = value.addr();
-    if let (true, Some(key)) = (round < ROUNDS, key()) {
-        // SAFETY: the key exists; the value is never followed.
-        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(round + 1)) };
-        return;
-    }
-    if let State::Recording(producer) = thread::state() {
-        thread::end();
-        producer.end();
+        process
+            .config
+            .report(&format!("no collector thread: {error}; what is recorded stays in the ring files"));
     }
 }
 
@@ -277,13 +174,3 @@ extern "C" fn at_exit() {
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
-
-/// Says something where `ROCSHIM_LOG` asks for it; nowhere else, ever.
-pub(crate) fn report(config: &Config, what: &str) {
-    let Some(log) = &config.log else { return };
-    let line = format!("rocshim[{}]: {what}\n", std::process::id());
-    let _ = match log.as_str() {
-        "stderr" | "1" => std::io::stderr().write_all(line.as_bytes()),
-        path => std::fs::OpenOptions::new().create(true).append(true).open(path).and_then(|mut f| f.write_all(line.as_bytes())),
-    };
-}

@@ -46,7 +46,8 @@ impl Object {
 
     /// Where `address` lies in the file, if it lies in this object.
     pub(crate) fn offset_of(&self, address: u64) -> Option<u64> {
-        let segment = self.segments.iter().find(|(start, length, _)| (*start..start + length).contains(&address));
+        let segment =
+            self.segments.iter().find(|(start, length, _)| (*start..start + length).contains(&address));
         segment.map(|(start, _, offset)| address - start + offset)
     }
 }
@@ -95,5 +96,8 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, out: *mut
 
 /// The program's own file.
 pub(crate) fn executable() -> String {
-    std::fs::read_link("/proc/self/exe").unwrap_or_else(|_| PathBuf::from("unknown")).to_string_lossy().into_owned()
+    std::fs::read_link("/proc/self/exe")
+        .unwrap_or_else(|_| PathBuf::from("unknown"))
+        .to_string_lossy()
+        .into_owned()
 }

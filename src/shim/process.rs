@@ -1,8 +1,8 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
-use crate::collector::Message;
 use crate::config::Config;
 use crate::loaded::{self, Object};
+use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::definition::{Definition, Process as About, Text};
@@ -17,15 +17,42 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Environment variables that a trace records, by the beginning of their names…
 const RECORDED: [&str; 21] = [
-    "AMD_", "CUDA_VISIBLE_DEVICES", "GGML_", "GPU_", "HIPBLASLT_", "HIPBLAS_", "HIP_", "HSA_", "LD_LIBRARY_PATH", "LD_PRELOAD", "LLAMA_",
-    "MIOPEN_", "NCCL_", "OLLAMA_", "PYTORCH_", "ROCBLAS_", "ROCM_", "ROCR_", "ROCSHIM_", "TENSILE_", "TRITON_",
+    "AMD_",
+    "CUDA_VISIBLE_DEVICES",
+    "GGML_",
+    "GPU_",
+    "HIPBLASLT_",
+    "HIPBLAS_",
+    "HIP_",
+    "HSA_",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LLAMA_",
+    "MIOPEN_",
+    "NCCL_",
+    "OLLAMA_",
+    "PYTORCH_",
+    "ROCBLAS_",
+    "ROCM_",
+    "ROCR_",
+    "ROCSHIM_",
+    "TENSILE_",
+    "TRITON_",
 ];
 /// … unless a name holds one of these.
 const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
+/// What the collector is told by other threads.
+pub(crate) enum Message {
+    /// Write everything, end the trace, then answer.
+    Stop(Sender<()>),
+}
+
 /// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
 pub(crate) struct Process {
     pub(crate) config: Config,
+    /// The functions that are hooked.
+    pub(crate) table: Table,
     /// Where the rings are; `None` when they could only be private memory.
     pub(crate) folder: Option<Folder>,
     pub(crate) log: Log,
@@ -58,7 +85,7 @@ impl Process {
     ///
     /// # Errors
     /// When neither the folder asked for nor the one for emergencies takes the trace file.
-    pub(crate) fn start(config: &Config, parent: Option<&Process>) -> io::Result<Process> {
+    pub(crate) fn start(config: &Config, table: Table, parent: Option<&Process>) -> io::Result<Process> {
         let (stamp, unix_ns) = clock::anchor();
         let about = About { unix_ns, ..about() };
         let (trace, note) = make_trace(config, &about)?;
@@ -69,7 +96,7 @@ impl Process {
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
         let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
         log.define(stamp, Definition::Process(about))?;
-        let hooks = crate::hooks::table().map(|hook| (hook.name.into(), hook.of.into())).collect();
+        let hooks = table.iter().map(|hook| (hook.name.into(), hook.of.into())).collect();
         log.define(stamp, Definition::Hooks(hooks))?;
         if let Some(parent) = parent {
             log.inherit(&parent.log);
@@ -77,6 +104,7 @@ impl Process {
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
             config: config.clone(),
+            table,
             folder,
             log,
             control,
@@ -169,7 +197,8 @@ fn about() -> About<'static> {
     let ppid = fields.nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
     let start_ticks = fields.nth(17).and_then(|field| field.parse().ok()).unwrap_or(0);
     let is_recorded = |name: &str| {
-        RECORDED.iter().any(|prefix| name.starts_with(prefix)) && !SECRET.iter().any(|word| name.contains(word))
+        RECORDED.iter().any(|prefix| name.starts_with(prefix))
+            && !SECRET.iter().any(|word| name.contains(word))
     };
     let env = std::env::vars_os().filter_map(|(name, value)| {
         let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
@@ -197,7 +226,8 @@ fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<Str
     let first = make_trace_in(&asked, about);
     let Err(error) = first else { return first.map(|path| (path, None)) };
     let path = make_trace_in(&emergency, about)?;
-    let note = config.out.is_some().then(|| format!("{}: {error}; the trace is here instead", asked.display()));
+    let note =
+        config.out.is_some().then(|| format!("{}: {error}; the trace is here instead", asked.display()));
     Ok((path, note))
 }
 

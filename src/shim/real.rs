@@ -19,7 +19,10 @@ pub(crate) struct Found {
 pub(crate) fn find(of: &str, symbol: &str, own: *const c_void) -> Option<Found> {
     let by_library = || {
         let objects = loaded::objects();
-        objects.iter().filter(|object| object.is(of)).find_map(|object| Some((in_object(&object.path, symbol)?, &object.path)))
+        objects
+            .iter()
+            .filter(|object| object.is(of))
+            .find_map(|object| Some((in_object(&object.path, symbol)?, &object.path)))
             .filter(|(address, _)| !std::ptr::eq(*address, own))
             .map(|(address, path)| Found { address, path: path.clone() })
     };

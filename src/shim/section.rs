@@ -10,10 +10,16 @@ macro_rules! rocshim_section {
             let mut bytes = [0; $text.len()];
             let mut i = 0;
             while i < bytes.len() {
-                bytes[i] = $text.as_bytes()[i];
+                bytes[i] = crate::section::flat($text.as_bytes(), i);
                 i += 1;
             }
             bytes
         };
     };
+}
+
+/// The byte at `i`, where the line breaks that `stringify!` puts into long signatures are spaces: a row is one line.
+pub(crate) const fn flat(text: &[u8], i: usize) -> u8 {
+    let is_break = text[i] == b'\n' && i + 1 < text.len() && (text[i + 1] == b' ' || text[i + 1] == b')');
+    if is_break { b' ' } else { text[i] }
 }

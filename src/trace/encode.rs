@@ -91,8 +91,10 @@ mod tests {
     use crate::Hex;
 
     fn launches() -> Vec<Launch> {
-        let call = Call { tid: 4711, id: 12, parent: None, t: 99, dur: 5, hook: 3, status: 0, unwound: false };
-        let plain = Launch { call, kernel: Some(8), grid: [4, 1, 1], block: [256, 1, 1], ..Launch::default() };
+        let call =
+            Call { tid: 4711, id: 12, parent: None, t: 99, dur: 5, hook: 3, status: 0, unwound: false };
+        let plain =
+            Launch { call, kernel: Some(8), grid: [4, 1, 1], block: [256, 1, 1], ..Launch::default() };
         let mut full = plain.clone();
         full.call.parent = Some(11);
         full.call.status = -9;

@@ -28,7 +28,8 @@ impl Serialize for Hex {
 impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(from)?;
-        let digits = text.strip_prefix("0x").ok_or_else(|| D::Error::custom("a handle must start with 0x"))?;
+        let digits =
+            text.strip_prefix("0x").ok_or_else(|| D::Error::custom("a handle must start with 0x"))?;
         u64::from_str_radix(digits, 16).map(Hex).map_err(D::Error::custom)
     }
 }

@@ -1,6 +1,8 @@
 //! A trace read back whole, with the questions that tests ask of it.
 
-use rocshim_trace::{CodeObject, Conv, Footer, Gap, Gemm, Header, Hook, Kernel, Launch, Load, Record, Thread, parse_line};
+use rocshim_trace::{
+    CodeObject, Conv, Footer, Gap, Gemm, Header, Hook, Kernel, Launch, Load, Record, Thread, parse_line,
+};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -25,8 +27,14 @@ impl Trace {
     #[track_caller]
     pub fn read(path: &Path) -> Trace {
         let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "{} ends in the middle of a line", path.display());
-        let line = |line: &[u8]| parse_line(line).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(line)));
+        assert!(
+            bytes.is_empty() || bytes.ends_with(b"\n"),
+            "{} ends in the middle of a line",
+            path.display()
+        );
+        let line = |line: &[u8]| {
+            parse_line(line).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(line)))
+        };
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         Trace { records: lines.map(line).collect(), bytes }
     }

@@ -96,7 +96,8 @@ impl Outcome {
     /// The trace files, in order of name.
     pub fn trace_files(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.folder().join("out")).into_iter().flatten().flatten();
-        let mut files: Vec<_> = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "ndjson")).collect();
+        let mut files: Vec<_> =
+            entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "ndjson")).collect();
         files.sort();
         files
     }
@@ -116,7 +117,14 @@ impl Outcome {
     /// Fails unless the program ended with code 0.
     #[track_caller]
     pub fn ok(self) -> Outcome {
-        assert_eq!(self.code, Some(0), "signal {:?}\nstdout: {}\nstderr: {}", self.signal, self.stdout, self.stderr);
+        assert_eq!(
+            self.code,
+            Some(0),
+            "signal {:?}\nstdout: {}\nstderr: {}",
+            self.signal,
+            self.stdout,
+            self.stderr
+        );
         self
     }
 }

@@ -69,7 +69,9 @@ fn loaded<'a>(
         guarded(|process| {
             let module = handle(out);
             let number = process.define(returned, Definition::Module { module, image: image() });
-            Load::store_loaded(module, number.map_or(0, |n| n as u64 + 1), |index, value| span.put(index, value));
+            Load::store_loaded(module, number.map_or(0, |n| n as u64 + 1), |index, value| {
+                span.put(index, value)
+            });
         });
     }
     span.leave(returned, status);
@@ -208,4 +210,3 @@ impl Observed<()> for UnregisterFatBinary {
         });
     }
 }
-

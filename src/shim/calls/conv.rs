@@ -85,7 +85,10 @@ pub(crate) fn get_solution(
     first: *const miopenConvSolution_t,
     room: usize,
 ) -> ConvCall {
-    ConvCall { results: Results::Solutions { count, first, room }, ..ConvCall::new(problem, Action::GetSolution) }
+    ConvCall {
+        results: Results::Solutions { count, first, room },
+        ..ConvCall::new(problem, Action::GetSolution)
+    }
 }
 
 /// Immediate mode: a solution is compiled.
@@ -227,11 +230,13 @@ fn read_convolution(descriptor: miopenConvolutionDescriptor_t, to: &mut Conv) {
     // SAFETY: as above.
     let get: GetConvolution = unsafe { std::mem::transmute(get) };
     let mut actual = 0;
-    let (pads, strides, dilations) = (to.pads.as_mut_ptr(), to.strides.as_mut_ptr(), to.dilations.as_mut_ptr());
+    let (pads, strides, dilations) =
+        (to.pads.as_mut_ptr(), to.strides.as_mut_ptr(), to.dilations.as_mut_ptr());
     if !(1..=SPATIAL_DIMS).contains(&spatial) {
         return;
     }
     // SAFETY: the arrays have room for the `spatial` values that are asked for.
-    let status = unsafe { get(descriptor, spatial as i32, &mut actual, pads, strides, dilations, &mut to.mode) };
+    let status =
+        unsafe { get(descriptor, spatial as i32, &mut actual, pads, strides, dilations, &mut to.mode) };
     to.spatial = if status == 0 { spatial as u32 } else { 0 };
 }

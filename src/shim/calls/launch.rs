@@ -1,12 +1,18 @@
 //! Kernel launches, by the unit of their grid.
 
-use crate::abi::hip::{hipEvent_t, hipStream_t};
 use crate::abi::Pointer;
+use crate::abi::hip::{hipEvent_t, hipStream_t};
 use rocshim_ring::event::Launch;
 
 /// A launch whose grid is in blocks.
 #[inline(always)]
-pub(crate) fn blocks(function: Pointer, grid: [u32; 3], block: [u32; 3], shared: u64, stream: hipStream_t) -> Launch {
+pub(crate) fn blocks(
+    function: Pointer,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u64,
+    stream: hipStream_t,
+) -> Launch {
     let (function, stream) = (function as u64, stream as u64);
     Launch { function, stream, grid, block, shared, start: 0, stop: 0, flags: 0, items: false }
 }

@@ -6,7 +6,9 @@
 
 use crate::abi::Pointer;
 use crate::abi::hip::*;
-use crate::calls::code::{FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary};
+use crate::calls::code::{
+    FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary,
+};
 use crate::calls::launch::{blocks, items, stub};
 use std::ffi::c_void;
 
