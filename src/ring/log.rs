@@ -132,7 +132,7 @@ impl Log {
     /// bindings, code, names. Takes no lock of that log.
     pub fn inherit(&self, parent: &Log) {
         use Definition::{Clock, Hooks, Process};
-        let is_own = |bytes| {
+        let is_own = |bytes: &[u8]| {
             decode(bytes).is_none_or(|frame| matches!(frame.definition, Process(_) | Clock { .. } | Hooks(_)))
         };
         let mut reader = LogReader::default();
