@@ -250,7 +250,8 @@ fn a_failed_call_keeps_its_status() {
     let (trace, log) = (outcome.trace(), outcome.standin_log());
     let mut traced: Vec<_> = trace.launches().map(|launch| launch.call.status).collect();
     let mut logged: Vec<_> = log.launches.iter().map(|launch| launch.status).collect();
-    (traced.sort_unstable(), logged.sort_unstable());
+    traced.sort_unstable();
+    logged.sort_unstable();
     assert_eq!(traced, logged);
     assert!([1, 9, 98, 400].iter().all(|status| traced.contains(status)), "{traced:?}");
 }

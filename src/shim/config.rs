@@ -10,7 +10,7 @@ const SLOT_BYTES: u64 = rocshim_ring::SLOT_BYTES as u64;
 macro_rules! variables {
     ($($name:ident = $default:literal, $meaning:literal;)*) => {
         /// The table as `rocshim variables` and the README show it: name, default, meaning.
-        const TABLE: &str = concat!($(stringify!($name), "\t", $default, "\t", $meaning, "\n"),*);
+        const TABLE: &str = concat!($(stringify!($name), "\t", $default, "\t", $meaning, "\x1e"),*);
     };
 }
 
@@ -79,7 +79,8 @@ mod tests {
             asked.borrow_mut().push(name.to_owned());
             None
         });
-        let mut rows: Vec<_> = TABLE.lines().map(|row| row.split('\t').next().unwrap().to_owned()).collect();
+        let mut rows: Vec<_> =
+            TABLE.split_terminator('\x1e').map(|row| row.split('\t').next().unwrap().to_owned()).collect();
         rows.sort();
         asked.borrow_mut().sort();
         assert_eq!(*asked.borrow(), rows);

@@ -120,7 +120,7 @@ macro_rules! hooks {
         ];
 
         const TABLE: &str = concat!(
-            $($of, "\t", stringify!($name), "\t", stringify!(($($arg: $type),*) -> $ret), "\n"),*
+            $($of, "\t", stringify!($name), "\t", stringify!(($($arg: $type),*) -> $ret), "\x1e"),*
         );
         rocshim_section!(".rocshim.hooks", TABLE);
 

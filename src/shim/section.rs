@@ -18,8 +18,12 @@ macro_rules! rocshim_section {
     };
 }
 
-/// The byte at `i`, where the line breaks that `stringify!` puts into long signatures are spaces: a row is one line.
+/// The byte at `i`: rows end with `\x1e`, which becomes the line end; the line breaks that `stringify!` puts into long
+/// signatures become spaces.
 pub(crate) const fn flat(text: &[u8], i: usize) -> u8 {
-    let is_break = text[i] == b'\n' && i + 1 < text.len() && (text[i + 1] == b' ' || text[i + 1] == b')');
-    if is_break { b' ' } else { text[i] }
+    match text[i] {
+        b'\n' => b' ',
+        b'\x1e' => b'\n',
+        byte => byte,
+    }
 }
