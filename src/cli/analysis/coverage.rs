@@ -3,32 +3,11 @@
 use super::{
     evidence::Evidence,
     interner::Interner,
-    verdict::{Circumstances, judge},
+    verdict::{Circumstances, FunctionRow, judge},
 };
 use rocshim_trace::{Hook, Library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A hooked function, over all processes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct FunctionRow {
-    /// The symbol.
-    pub(crate) function: String,
-    /// Its ROCm library, without version.
-    pub(crate) library: String,
-    /// The ways in.
-    pub(crate) doors: BTreeSet<String>,
-    /// `armed` (never called), `bound` (called, and the real function was found) or `unbound` (not found).
-    pub(crate) state: String,
-    /// The files that hold the real function.
-    pub(crate) bound_to: BTreeSet<String>,
-    /// Why it is unbound.
-    pub(crate) why: BTreeSet<String>,
-    /// Calls seen.
-    pub(crate) calls: u64,
-    /// Processes in which it was called, but how often is not known (they were killed, or still run).
-    pub(crate) uncounted: u64,
-}
 
 /// A library, over all processes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -28,7 +28,7 @@ pub(crate) use builder::SummaryBuilder;
 pub(crate) use calls::CallCounts;
 pub(crate) use code_objects::CodeObjectRow;
 pub(crate) use convolutions::ConvRow;
-pub(crate) use coverage::{FunctionRow, LibraryRow};
+pub(crate) use coverage::LibraryRow;
 pub(crate) use failures::FailureRow;
 pub(crate) use gemms::GemmRow;
 pub(crate) use kernels::KernelRow;
@@ -38,3 +38,4 @@ pub(crate) use process::ProcessRow;
 pub(crate) use summary::{Summary, Totals};
 #[cfg(test)]
 pub(crate) use tests::summary_of_text;
+pub(crate) use verdict::FunctionRow;

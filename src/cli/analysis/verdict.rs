@@ -5,7 +5,37 @@
 //! pointer from `dlsym` passes the preload door by) or where events were lost. It is unresolved where the real
 //! function could not be found.
 
-use super::{coverage::FunctionRow, evidence::Evidence};
+use super::evidence::Evidence;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A hooked function, over all processes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct FunctionRow {
+    /// The symbol.
+    pub(crate) function: String,
+    /// Its ROCm library, without version.
+    pub(crate) library: String,
+    /// The ways in.
+    pub(crate) doors: BTreeSet<String>,
+    /// `armed` (never called), `bound` (called, and the real function was found) or `unbound` (not found).
+    pub(crate) state: String,
+    /// The files that hold the real function.
+    pub(crate) bound_to: BTreeSet<String>,
+    /// Why it is unbound.
+    pub(crate) why: BTreeSet<String>,
+    /// Calls seen.
+    pub(crate) calls: u64,
+    /// Processes in which it was called, but how often is not known (they were killed, or still run).
+    pub(crate) uncounted: u64,
+}
+
+impl FunctionRow {
+    /// It was called, whether or not the calls were counted.
+    pub(super) fn was_called(&self) -> bool {
+        self.calls > 0 || self.uncounted > 0
+    }
+}
 
 /// In how many processes a library could have been called, and in how many of them that could have been missed.
 #[derive(Clone, Copy, Default)]
@@ -18,13 +48,6 @@ pub(super) struct Circumstances {
     pub(super) lossy: u64,
     /// Those that still run.
     pub(super) running: u64,
-}
-
-impl FunctionRow {
-    /// It was called, whether or not the calls were counted.
-    pub(super) fn was_called(&self) -> bool {
-        self.calls > 0 || self.uncounted > 0
-    }
 }
 
 /// The class of "called" or "not called", with its reason.
