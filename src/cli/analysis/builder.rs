@@ -127,7 +127,8 @@ impl SummaryBuilder {
         let unplaced = (totals.unplaced_launches > 0).then(|| {
             format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
         });
-        let unseen = lost.as_deref().or(unplaced.as_deref());
+        let open = self.coverage.only_preloaded("libamdhip64.so").then_some(OPEN_WAYS);
+        let unseen = lost.as_deref().or(unplaced.as_deref()).or(open);
         Summary {
             format: 1,
             processes: self.processes,
@@ -262,3 +263,6 @@ impl SummaryBuilder {
 fn unnamed(process: &Process, launch: &Launch) -> String {
     format!("unknown kernel {} of process {}", launch.function.unwrap_or_default(), process.header.pid)
 }
+
+/// Why a kernel may have been dispatched unseen where only the preload door stands guard.
+const OPEN_WAYS: &str = "graph nodes and functions taken with dlsym would not be seen";

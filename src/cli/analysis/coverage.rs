@@ -108,6 +108,12 @@ impl Coverage {
         }
     }
 
+    /// True when the functions of `library` are seen through the preload door alone.
+    pub(crate) fn only_preloaded(&self, library: &str) -> bool {
+        let mut rows = self.functions.values().iter().filter(|row| row.library == library);
+        rows.all(FunctionRow::is_only_preloaded)
+    }
+
     /// Every function that was hooked, in the order of the hook table.
     pub(crate) fn functions(&self) -> Vec<FunctionRow> {
         self.functions.values().iter().filter(|row| !row.state.is_empty()).cloned().collect()

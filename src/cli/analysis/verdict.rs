@@ -35,6 +35,11 @@ impl FunctionRow {
     pub(super) fn was_called(&self) -> bool {
         self.calls > 0 || self.uncounted > 0
     }
+
+    /// No other door than the preload one leads to it.
+    pub(super) fn is_only_preloaded(&self) -> bool {
+        self.doors.iter().all(|door| door == "preload")
+    }
 }
 
 /// In how many processes a library could have been called, and in how many of them that could have been missed.
@@ -76,7 +81,7 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
     if stats.lossy > 0 {
         return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
     }
-    if functions.iter().all(|row| row.doors.iter().all(|door| door == "preload")) {
+    if functions.iter().all(|row| row.is_only_preloaded()) {
         let why = format!("{loaded}; a caller that takes its functions with dlsym would not be seen");
         return (Evidence::Limited, why);
     }
