@@ -1,0 +1,264 @@
+// The workload of scripts/bench: bursts of calls that fit a tracer's buffer, with pauses in which it can empty it.
+//
+//   loop FORM MODE BURSTS CALLS THREADS PAUSE_US
+//   loop clock                                     prints `clock TICKS_PER_US NS_PER_READ` of the time-stamp counter
+//
+// FORM is module (hipModuleLaunchKernel), paced (the same, each followed by a microsecond of other work), stub
+// (hipLaunchKernel) or gemm (rocblas_gemm_ex, which launches one kernel).
+// MODE is time: a line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount of work took around
+// the burst, ns: when it is more than elsewhere, the machine was slower. Or tail: each call is timed by itself, and one
+// line `tail P50 P99 P99.9 MAX` in ns, in which the two reads of the clock are included. Then, in both modes:
+// `usage FAULTS BLOCKED PREEMPTED`, page faults and context switches of the threads while they were timed, and
+// `events N`, what a tracer must have recorded.
+//
+// kernel: 0 by_stub by_stub -
+#define _GNU_SOURCE
+#include "code_object.h"
+#include "rocblas.h"
+#include "loop.fatbin.h"
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+enum { FIRST_BURSTS = 4, WARM_CALLS = 100, WARM_NS = 1000000, PACE_STEPS = 1000, GAUGE_STEPS = 8000, THREADS_MAX = 64 };
+
+static unsigned long bursts, calls, threads, pause_us;
+static unsigned long waiting, round_now; // of the barrier
+static int tails, may_spin;
+static double ns_per_tick;
+static hipFunction_t function;
+
+struct thread {
+    pthread_t id;
+    struct burst {
+        double ns, gauge;
+    } *bursts;
+    unsigned *ticks; // of each call, in tail mode
+    long faults, blocked, preempted;
+};
+
+static unsigned long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ul + t.tv_nsec;
+}
+
+static void spin(unsigned long ns)
+{
+    for (unsigned long start = now(); now() - start < ns;)
+        continue;
+}
+
+// The pause between bursts. A core that was asleep comes back at a lower clock, so this one stays awake if another is
+// left for the tracer, and has at least a while to come back to full speed.
+static void rest(void)
+{
+    if (may_spin)
+        return spin(pause_us * 1000);
+    usleep(pause_us);
+    spin(WARM_NS);
+}
+
+// Holds the threads until all are here. It spins, so that they leave together.
+static void together(void)
+{
+    unsigned long round = __atomic_load_n(&round_now, __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&waiting, 1, __ATOMIC_ACQ_REL) == threads) {
+        __atomic_store_n(&waiting, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&round_now, round + 1, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(&round_now, __ATOMIC_ACQUIRE) == round)
+        _mm_pause();
+}
+
+// A chain of multiplications, each of which waits for the one before: its time tells the speed of the core, nothing else.
+static inline void chain(unsigned long steps)
+{
+    unsigned long x = steps | 1;
+    for (unsigned long i = 0; i < steps; i++)
+        __asm__ volatile("imul %0, %0" : "+r"(x));
+}
+
+static double gauge(void)
+{
+    unsigned long start = now();
+    chain(GAUGE_STEPS);
+    return now() - start;
+}
+
+static inline void launch_module(unsigned long i) { hipModuleLaunchKernel(function, i + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL); }
+
+static inline void launch_paced(unsigned long i)
+{
+    launch_module(i);
+    chain(PACE_STEPS);
+}
+
+static inline void launch_stub(unsigned long i) { hipLaunchKernel(&by_stub, (dim3){i + 1, 1, 1}, (dim3){64, 1, 1}, NULL, 0, NULL); }
+
+static void *data;
+static __thread rocblas_handle handle;
+
+static inline void multiply(unsigned long i)
+{
+    static const float one = 1, zero = 0;
+    rocblas_gemm_ex(handle, rocblas_operation_none, rocblas_operation_none, 128, i + 1, 32, &one, data, rocblas_datatype_f32_r, 128, data, rocblas_datatype_f32_r, 32,
+                    &zero, data, rocblas_datatype_f32_r, 128, data, rocblas_datatype_f32_r, 128, rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0);
+}
+
+// The loops of one form. A call's arguments differ from call to call, as they do in a program.
+#define LOOPS(form, call, per_call, new_handle) \
+    static void form##_run(unsigned long n) \
+    { \
+        for (unsigned long i = 0; i < n; i++) \
+            call(i); \
+    } \
+    static void form##_tail(unsigned long n, unsigned *ticks) \
+    { \
+        for (unsigned long i = 0; i < n; i++) { \
+            unsigned long before = __rdtsc(); \
+            call(i); \
+            ticks[i] = __rdtsc() - before; \
+        } \
+    } \
+    enum { form##_events = per_call, form##_handle = new_handle };
+
+LOOPS(module, launch_module, 1, 0)
+LOOPS(paced, launch_paced, 1, 0)
+LOOPS(stub, launch_stub, 1, 0)
+LOOPS(gemm, multiply, 2, 1)
+
+static const struct form {
+    const char *name;
+    void (*run)(unsigned long);
+    void (*tail)(unsigned long, unsigned *);
+    unsigned long events;
+    int needs_handle;
+} FORMS[] = {
+#define FORM(form) {#form, form##_run, form##_tail, form##_events, form##_handle}
+    FORM(module), FORM(paced), FORM(stub), FORM(gemm),
+}, *form;
+
+static void add_usage(struct thread *t, long sign)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    t->faults += sign * (usage.ru_minflt + usage.ru_majflt);
+    t->blocked += sign * usage.ru_nvcsw;
+    t->preempted += sign * usage.ru_nivcsw;
+}
+
+static void *work(void *arg)
+{
+    struct thread *t = arg;
+    if (form->needs_handle)
+        rocblas_create_handle(&handle);
+    for (int lap = 0; lap < 2; lap++) { // so many that a ring of 1 MiB has been around once: from then on it is as it will stay
+        form->run(FIRST_BURSTS * calls);
+        for (int i = 0; i < 3; i++)
+            rest();
+    }
+    for (unsigned long b = 0; b < bursts; b++) {
+        rest();
+        together();
+        form->run(WARM_CALLS);
+        add_usage(t, -1);
+        double before = gauge();
+        unsigned long start = now();
+        if (tails)
+            form->tail(calls, t->ticks + b * calls);
+        else
+            form->run(calls);
+        t->bursts[b].ns = (double)(now() - start) / calls;
+        double after = gauge();
+        t->bursts[b].gauge = before > after ? before : after;
+        add_usage(t, 1);
+    }
+    return NULL;
+}
+
+static int by_value(const void *a, const void *b) { return (*(const unsigned *)a > *(const unsigned *)b) - (*(const unsigned *)a < *(const unsigned *)b); }
+
+static void print_tail(const struct thread *all)
+{
+    unsigned long each = bursts * calls, n = each * threads;
+    unsigned *ticks = malloc(n * sizeof *ticks);
+    for (unsigned long i = 0; i < threads; i++)
+        memcpy(ticks + i * each, all[i].ticks, each * sizeof *ticks);
+    qsort(ticks, n, sizeof *ticks, by_value);
+    printf("tail %.1f %.1f %.1f %.1f\n", ticks[n / 2] * ns_per_tick, ticks[n - n / 100 - 1] * ns_per_tick, ticks[n - n / 1000 - 1] * ns_per_tick, ticks[n - 1] * ns_per_tick);
+}
+
+static double measure_tick(void)
+{
+    unsigned long ns = now(), ticks = __rdtsc();
+    while (now() - ns < 2000000)
+        continue;
+    return (double)(now() - ns) / (__rdtsc() - ticks);
+}
+
+static int print_clock(void)
+{
+    enum { READS = 10000, TRIES = 100 };
+    double tick = measure_tick();
+    unsigned long best = -1;
+    for (int try = 0; try < TRIES; try++) {
+        unsigned long start = __rdtsc(), ticks;
+        for (int i = 0; i < READS; i++)
+            __rdtsc();
+        ticks = __rdtsc() - start;
+        best = ticks < best ? ticks : best;
+    }
+    printf("clock %.3f %.2f\n", 1000 / tick, best * tick / READS);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct co_kernel kernel = {"by_module", ""};
+    hipModule_t module;
+    if (argc == 2 && !strcmp(argv[1], "clock"))
+        return print_clock();
+    for (size_t i = 0; argc == 7 && i < sizeof FORMS / sizeof *FORMS; i++)
+        if (!strcmp(argv[1], FORMS[i].name))
+            form = &FORMS[i];
+    if (!form || (bursts = strtoul(argv[3], NULL, 10)) < 1 || (calls = strtoul(argv[4], NULL, 10)) < 1 || (threads = strtoul(argv[5], NULL, 10)) < 1 || threads > THREADS_MAX) {
+        fprintf(stderr, "usage: %s module|paced|stub|gemm time|tail BURSTS CALLS THREADS PAUSE_US, or %s clock\n", argv[0], argv[0]);
+        return 2;
+    }
+    tails = !strcmp(argv[2], "tail");
+    pause_us = strtoul(argv[6], NULL, 10);
+    cpu_set_t cpus;
+    may_spin = !sched_getaffinity(0, sizeof cpus, &cpus) && CPU_COUNT(&cpus) > (int)threads;
+    if (hipModuleLoadData(&module, co_module(&kernel, 1)) || hipModuleGetFunction(&function, module, "by_module") || hipMalloc(&data, 1 << 20))
+        return 1;
+    ns_per_tick = tails ? measure_tick() : 0;
+
+    struct thread all[THREADS_MAX] = {{0}};
+    for (unsigned long i = 0; i < threads; i++) {
+        all[i].bursts = calloc(bursts, sizeof *all[i].bursts);
+        if (tails) // written now: no page fault of ours while a call is timed
+            memset(all[i].ticks = malloc(bursts * calls * sizeof *all[i].ticks), 1, bursts * calls * sizeof *all[i].ticks);
+        if (i)
+            pthread_create(&all[i].id, NULL, work, &all[i]);
+    }
+    work(&all[0]);
+    for (unsigned long i = 1; i < threads; i++)
+        pthread_join(all[i].id, NULL);
+
+    long faults = 0, blocked = 0, preempted = 0;
+    for (unsigned long i = 0; i < threads; i++) {
+        faults += all[i].faults, blocked += all[i].blocked, preempted += all[i].preempted;
+        for (unsigned long b = 0; !tails && b < bursts; b++)
+            printf("burst %.3f %.0f\n", all[i].bursts[b].ns, all[i].bursts[b].gauge);
+    }
+    if (tails)
+        print_tail(all);
+    printf("usage %ld %ld %ld\n", faults, blocked, preempted);
+    printf("events %lu\n", threads * (2 * FIRST_BURSTS * calls + bursts * (WARM_CALLS + calls)) * form->events);
+    return 0;
+}
