@@ -1,21 +1,27 @@
 //! Calm: ROCr's two event threads spin under a model, and would take the processors from the program.
 //!
-//! Their wait for events never blocks once an event has fired. So they get the lowest priority while the device works, and
-//! their share back at exit, when HIP's destructors race with what is still to be handled.
-#![allow(unsafe_code)] // setpriority and atexit
+//! Without interrupts they look at their signals again and again. One of them does work: it calls the handlers of signals
+//! that have fired. So it gets a handler of ours for a signal that has always fired, and that handler sleeps a little. The
+//! other one waits for faults, which this device has none of: it gets the lowest priority.
+#![allow(unsafe_code)] // setpriority, gettid and atexit
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 const LOWEST: i32 = 19;
-/// Time for late handlers at exit.
+/// Between two looks at the signals.
+const NAP: Duration = Duration::from_micros(50);
+/// Time for late handlers at exit: HIP's destructors race with them.
 const DRAIN: Duration = Duration::from_millis(30);
 
 /// The threads that were there before the runtime started its own.
 static EARLIER: OnceLock<BTreeSet<u32>> = OnceLock::new();
+/// The thread that naps, once it has; 0 before.
+static NAPPING: AtomicU32 = AtomicU32::new(0);
 static CALMED: OnceLock<Vec<u32>> = OnceLock::new();
 
 /// Remembers who is there before the runtime starts its threads.
@@ -23,15 +29,24 @@ pub(crate) fn note_threads() {
     let _ = EARLIER.set(threads());
 }
 
-/// Calms the threads that the runtime has started since. Only the first call does anything.
+/// Sleeps a little, on the thread that handles signals.
+pub(crate) fn nap() {
+    // SAFETY: only asks for a number.
+    let id = unsafe { libc::gettid() };
+    NAPPING.store(id as u32, Ordering::Relaxed); // Relaxed: it is always the same number
+    thread::sleep(NAP);
+}
+
+/// Calms the threads that the runtime has started since, except the one that naps. Only the first call does anything.
 pub(crate) fn calm() {
     let Some(earlier) = EARLIER.get() else { return };
     CALMED.get_or_init(|| {
+        let napping = NAPPING.load(Ordering::Relaxed); // Relaxed: as in `nap`
         // The runtime's threads are called as the thread that made them; a thread with a name of its own is not the
         // runtime's.
         let own_name = fs::read_to_string("/proc/thread-self/comm").ok();
-        let calmed: Vec<u32> =
-            threads().difference(earlier).copied().filter(|&id| name(id) == own_name).collect();
+        let spins = |&id: &u32| id != napping && name(id) == own_name;
+        let calmed: Vec<u32> = threads().difference(earlier).copied().filter(spins).collect();
         calmed.iter().for_each(|&id| set_priority(id, LOWEST));
         // SAFETY: a function of this library, which the runtime never unloads.
         unsafe { libc::atexit(drain) };

@@ -1,19 +1,33 @@
-//! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface leaves at 0.
+//! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface leaves at 0, and calm.
 //!
-//! Without it the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects every kernel.
+//! Without the clock the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects every kernel.
 #![allow(unsafe_code)] // the runtime's tables of function pointers, changed in place
 
+use crate::calm;
 use crate::clock;
 use crate::memory::Memory;
 use crate::signal;
 use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
 use std::sync::OnceLock;
 
 type Status = u32;
 const SUCCESS: Status = 0;
 const SYSTEM_INFO_TIMESTAMP_FREQUENCY: u32 = 3;
+const SIGNAL_CONDITION_NE: u32 = 1;
 
 type SystemGetInfo = unsafe extern "C" fn(attribute: u32, value: *mut c_void) -> Status;
+type SignalCreate =
+    unsafe extern "C" fn(initial_value: i64, consumers: u32, agents: *const u64, signal: *mut u64) -> Status;
+type SignalHandler = extern "C" fn(value: i64, arg: *mut c_void) -> bool;
+type SignalAsyncHandler = unsafe extern "C" fn(
+    signal: u64,
+    condition: u32,
+    value: i64,
+    handler: SignalHandler,
+    arg: *mut c_void,
+) -> Status;
 
 /// `ApiTableVersion`.
 type Version = [u32; 4];
@@ -33,6 +47,8 @@ struct CoreTable {
     init: *const c_void,
     shut_down: *const c_void,
     system_get_info: SystemGetInfo,
+    between: [*const c_void; 34],
+    signal_create: SignalCreate,
 }
 
 /// The beginning of `AmdExtTable`.
@@ -44,7 +60,12 @@ struct AmdExtTable {
     get_dispatch_time: unsafe extern "C" fn(agent: u64, signal: u64, time: *mut Time) -> Status,
     get_async_copy_time: unsafe extern "C" fn(signal: u64, time: *mut Time) -> Status,
     convert_tick_to_system_domain: unsafe extern "C" fn(agent: u64, tick: u64, time: *mut u64) -> Status,
+    signal_async_handler: SignalAsyncHandler,
 }
+
+// `hsa_signal_create` is entry 38 of its table, `hsa_amd_signal_async_handler` entry 8.
+const _: () = assert!(offset_of!(CoreTable, signal_create) == 8 + 8 * 38);
+const _: () = assert!(offset_of!(AmdExtTable, signal_async_handler) == 8 + 8 * 8);
 
 /// `hsa_amd_profiling_dispatch_time_t` and `hsa_amd_profiling_async_copy_time_t`.
 #[repr(C)]
@@ -79,6 +100,23 @@ pub(crate) unsafe extern "C" fn OnLoad(
     amd_ext.get_dispatch_time = get_dispatch_time;
     amd_ext.get_async_copy_time = get_async_copy_time;
     amd_ext.convert_tick_to_system_domain = convert_tick_to_system_domain;
+    handle_forever(core, amd_ext);
+    true
+}
+
+/// Has the runtime call [`nap`] whenever it looks at its signals: for a signal that is never 0.
+fn handle_forever(core: &CoreTable, amd_ext: &AmdExtTable) {
+    let mut signal = 0;
+    // SAFETY: no agents, and `signal` is ours to write.
+    if unsafe { (core.signal_create)(1, 0, ptr::null(), &mut signal) } == SUCCESS {
+        // SAFETY: the signal that was made; `nap` takes no argument.
+        unsafe { (amd_ext.signal_async_handler)(signal, SIGNAL_CONDITION_NE, 0, nap, ptr::null_mut()) };
+    }
+}
+
+/// Returns true: call it again.
+extern "C" fn nap(_value: i64, _arg: *mut c_void) -> bool {
+    calm::nap();
     true
 }
 

@@ -48,12 +48,20 @@ impl Server {
     /// Asks for `tokens` tokens after `prompt`; returns the response, with its `timings`.
     ///
     /// # Panics
-    /// When the server does not answer with 200 and JSON.
+    /// As [`Server::ask`].
     #[track_caller]
     pub fn complete(&self, prompt: &str, tokens: u32) -> Value {
-        let question = json!({
+        self.ask(&json!({
             "prompt": prompt, "n_predict": tokens, "temperature": 0, "seed": 1, "cache_prompt": true, "ignore_eos": true,
-        });
+        }))
+    }
+
+    /// Posts `question` to `/completion`; returns the response.
+    ///
+    /// # Panics
+    /// When the server does not answer with 200 and JSON.
+    #[track_caller]
+    pub fn ask(&self, question: &Value) -> Value {
         let (status, body) =
             self.request("POST", "/completion", &question.to_string()).expect("the server answers");
         assert_eq!(status, 200, "{body}");
