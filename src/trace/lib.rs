@@ -11,9 +11,9 @@
 //! (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
-//! handles and pointers are hex strings; names are defined once, before their first use, and referred to by id;
-//! `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same thread; an unknown type
-//! or key must not stop a reader.
+//! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
+//! (or a hook's new state); `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same
+//! thread; an unknown type or key must not stop a reader.
 
 mod encode;
 mod hex;

@@ -76,7 +76,7 @@ pub struct Header {
 /// A ROCm library in the process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Library {
-    /// Referred to by `hook.library` and `code_object.library`.
+    /// Referred to by `hook.library`.
     pub id: u32,
     /// Its file.
     pub path: String,
@@ -380,7 +380,7 @@ pub struct Load {
 /// Lost events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The thread that lost them.
+    /// The thread that lost them; 0 for threads that could be given no ring.
     pub tid: u32,
     /// When the first was lost, ns since the epoch.
     pub t: u64,
@@ -415,7 +415,7 @@ pub struct Thread {
 /// The end of the trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Footer {
-    /// When it was written, ns since the epoch.
+    /// The end of what was recorded, ns since the epoch: no time in the trace is later.
     pub t: u64,
     /// `exit` (the process ended in order) or `recovered` (it died; the rest was read from the ring files).
     pub end: String,

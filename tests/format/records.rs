@@ -1,0 +1,216 @@
+//! One record of every type and situation with every field written out: who adds a field must add it here.
+
+use rocshim_trace::*;
+use std::collections::BTreeMap;
+
+/// The type's name in a line. A new type does not compile until it has a row here.
+pub(crate) fn name(record: &Record) -> &'static str {
+    match record {
+        Record::Header(_) => "header",
+        Record::Library(_) => "library",
+        Record::Hook(_) => "hook",
+        Record::CodeObject(_) => "code_object",
+        Record::Kernel(_) => "kernel",
+        Record::Launch(_) => "launch",
+        Record::Gemm(_) => "gemm",
+        Record::Conv(_) => "conv",
+        Record::Load(_) => "load",
+        Record::Gap(_) => "gap",
+        Record::InFlight(_) => "in_flight",
+        Record::Thread(_) => "thread",
+        Record::Footer(_) => "footer",
+        Record::Unknown => "unknown",
+    }
+}
+
+fn text(text: &str) -> Option<String> {
+    Some(text.into())
+}
+
+fn call(status: i32, unwound: bool) -> Call {
+    Call {
+        tid: u32::MAX,
+        id: 12,
+        parent: Some(11),
+        t: (1 << 53) - 1,
+        dur: 5,
+        hook: u16::MAX,
+        status,
+        unwound,
+    }
+}
+
+/// The records; together they have every key.
+pub(crate) fn every() -> Vec<Record> {
+    let launch = launch();
+    let in_flight = Launch { call: Call { dur: 0, ..call(0, false) }, ..launch.clone() };
+    let mut records = vec![
+        Record::Header(header()),
+        Record::Library(Library {
+            id: 2,
+            path: "/a.so.6".into(),
+            soname: text("a.so.6"),
+            build_id: text("00ff"),
+        }),
+        Record::Kernel(Kernel { id: 7, name: "_Z1kv".into(), demangled: text("k()"), code_object: Some(3) }),
+        Record::Launch(launch),
+        Record::Launch(Launch { kernel: None, function: Some(Hex(0)), ..in_flight.clone() }),
+        Record::Load(Load {
+            call: call(0, false),
+            action: "unload".into(),
+            module: Hex(0xa),
+            code_object: Some(u32::MAX),
+        }),
+        Record::InFlight(InFlight { event: Box::new(Record::Launch(in_flight)) }),
+        Record::Thread(Thread { tid: 1, produced: u64::MAX, written: 1, lost: u64::MAX - 1 }),
+        Record::Footer(footer()),
+        Record::Footer(Footer { t: 0, end: "recovered".into(), ..Footer::default() }),
+    ];
+    records.extend(
+        [("armed", None, None), ("bound", Some(2), None), ("unbound", None, text("no library has it"))]
+            .map(hook),
+    );
+    records.extend(code_objects().map(Record::CodeObject));
+    records.extend(["plain", "batched", "strided_batched"].map(gemm));
+    records.extend(["find", "run", "get_solution", "compile_solution", "immediate"].map(conv));
+    records.extend(
+        ["ring_full", "no_memory", "nested_too_deep", "unreadable"]
+            .map(|reason| Record::Gap(Gap { tid: 0, t: 1, dur: 2, lost: 3, reason: reason.into() })),
+    );
+    records
+}
+
+fn header() -> Header {
+    Header {
+        format: FORMAT,
+        rocshim: "0.1.0".into(),
+        pid: 1,
+        ppid: 0,
+        start_ticks: 446_676,
+        exe: "/usr/bin/program".into(),
+        argv: vec!["program".into(), String::new()],
+        env: BTreeMap::from([("HIP_VISIBLE_DEVICES".into(), "0".into())]),
+        host: "vega".into(),
+        clock: "tsc".into(),
+        tick_hz: 2_445_423_886,
+        epoch: u64::MAX.to_string(),
+        rings: String::new(),
+        note: text("/out: read-only; the trace is here instead"),
+    }
+}
+
+fn footer() -> Footer {
+    Footer {
+        t: 1,
+        end: "exit".into(),
+        calls: vec![(0, 1), (u16::MAX, u64::MAX)],
+        late: 3,
+        drift_ppm: Some(-0.25),
+        collector_ns: 9,
+    }
+}
+
+fn hook((state, library, why): (&str, Option<u32>, Option<String>)) -> Record {
+    let (name, of) = ("hipLaunchKernel".into(), "libamdhip64.so".into());
+    Record::Hook(Hook { id: 6, name, of, door: "preload".into(), state: state.into(), library, why })
+}
+
+fn code_objects() -> [CodeObject; 3] {
+    let fat_binary = CodeObject {
+        id: 3,
+        source: "fat_binary".into(),
+        path: text("/a.so"),
+        ordinal: Some(0),
+        offset: Some(4096),
+        format: text("bundle"),
+        bytes: Some(1),
+        xxh3: None,
+        targets: vec!["gfx1100".into(), "gfx90a:sramecc+:xnack-".into(), "gfx9-4-generic".into()],
+    };
+    let elsewhere = CodeObject { ordinal: None, offset: None, targets: Vec::new(), ..fat_binary.clone() };
+    let file = CodeObject { source: "file".into(), format: None, bytes: None, ..elsewhere.clone() };
+    let xxh3 = text("44bff63a869e989ba633ea7ca540c681");
+    let memory =
+        CodeObject { source: "memory".into(), path: None, xxh3, format: text("opaque"), ..elsewhere };
+    [fat_binary, file, memory]
+}
+
+fn launch() -> Launch {
+    Launch {
+        call: call(-9, true),
+        kernel: Some(7),
+        function: None,
+        grid: [4, 1, u32::MAX],
+        block: [256, 1, 1],
+        items: Some([1024, 1, u32::MAX]),
+        lds: u64::MAX,
+        stream: Hex(u64::MAX),
+        events: Some([Hex(0), Hex(0x10)]),
+        flags: 1,
+    }
+}
+
+fn gemm(form: &str) -> Record {
+    let stride = (form == "strided_batched").then_some(i64::MIN);
+    let matrix = |element: &str| Matrix { ptr: Hex(0), element: element.into(), ld: -1, stride };
+    Record::Gemm(Gemm {
+        call: call(4, true),
+        form: form.into(),
+        handle: Hex(1),
+        trans_a: "N".into(),
+        trans_b: "4000000000".into(),
+        m: -1,
+        n: i64::MAX,
+        k: 0,
+        batch: 1,
+        a: matrix("f16_r"),
+        b: matrix("bf8_r"),
+        c: matrix("77"),
+        d: matrix("invalid"),
+        alpha: Hex(2),
+        beta: Hex(3),
+        compute: "f32_r".into(),
+        algo: "solution_index".into(),
+        solution: i32::MIN,
+        flags: 1,
+    })
+}
+
+fn conv(action: &str) -> Record {
+    let tensor = |element: &str| Tensor {
+        element: element.into(),
+        dims: vec![1, 16, 8, 8],
+        strides: vec![1024, 64, 8, 1],
+    };
+    let (is_run, is_find, is_listing) =
+        (action == "run", action == "find", ["find", "get_solution"].contains(&action));
+    let (id, solver) = (Some(91), text("GemmFwdRest"));
+    let of_immediate = ["compile_solution", "immediate"].contains(&action);
+    let result = ConvResult {
+        algorithm: "gemm".into(),
+        time_ms: -1.5,
+        workspace: 0,
+        solution_id: id.filter(|_| !is_find),
+        solver: solver.clone().filter(|_| !is_find),
+    };
+    Record::Conv(Conv {
+        call: call(3, true),
+        action: action.into(),
+        direction: "backward_weights".into(),
+        x: Some(tensor("f32")),
+        w: Some(tensor("i8x4")),
+        y: Some(tensor("12")),
+        pads: vec![0, 0],
+        strides: vec![1, 1],
+        dilations: Vec::new(),
+        groups: 0,
+        mode: "convolution".into(),
+        algorithm: is_run.then(|| "implicit_gemm".into()),
+        solution_id: id.filter(|_| of_immediate),
+        solver: solver.filter(|_| of_immediate),
+        exhaustive: is_find,
+        workspace: if is_find || is_run || action == "immediate" { 1 } else { 0 },
+        returned: if is_listing { 9 } else { 0 },
+        results: if is_listing { vec![result; 8] } else { Vec::new() },
+    })
+}

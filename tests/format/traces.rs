@@ -1,0 +1,87 @@
+//! The traces that the format is tested with: programs run under the shim, finished by `rocshim recover` where they died.
+
+use rocshim_tests::{Outcome, Trace, Traced};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A program, its arguments, its variables.
+type Run = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// What is run. Order: every kind of event; code coming and going; losses; threads; ends; jumps.
+#[rustfmt::skip]
+const RUNS: &[Run] = &[
+    ("demo",            &[],                &[]),
+    ("launch_forms",    &[],                &[]),
+    ("gemm",            &[],                &[("STANDIN_ROCBLAS_BETA", "1")]),
+    ("conv",            &[],                &[]),
+    ("failing",         &[],                &[]),
+    ("handle_reuse",    &[],                &[]),
+    ("module_file",     &["module.co"],     &[]),
+    ("unregister",      &[],                &[]),
+    ("reload",          &[],                &[]),
+    ("many_threads",    &["2", "2000"],     &[("ROCSHIM_RING_KIB", "64")]),
+    ("many_threads",    &["2", "60000"],    &[("ROCSHIM_RING_KIB", "64")]),
+    ("short_threads",   &[],                &[]),
+    ("exit_launches",   &[],                &[]),
+    ("kill_self",       &["300", "kill"],   &[]),
+    ("kill_self",       &["50", "gemm"],    &[("STANDIN_DIE_AT", "51")]),
+    ("kill_self",       &["10", "thread"],  &[("ROCSHIM_RING_KIB", "64")]),
+    ("gemm",            &[],                &[("STANDIN_DIE_AT", "4")]),
+    ("conv",            &[],                &[("STANDIN_DIE_AT", "1")]),
+    ("conv",            &[],                &[("STANDIN_DIE_AT", "20")]),
+    ("fork_both",       &["50"],            &[]),
+    ("fork_exec",       &[],                &[]),
+    ("longjmp_through", &[],                &[]),
+    ("throw_through",   &[],                &[]),
+];
+
+/// A trace, line by line as JSON that knows nothing of our types.
+pub(crate) struct Recorded {
+    /// The program and what sets this run of it apart.
+    pub(crate) name: String,
+    /// The lines.
+    pub(crate) lines: Vec<Value>,
+    /// The file.
+    pub(crate) text: String,
+    /// The folder of ring files that its header names was still there when it was finished.
+    pub(crate) has_rings: bool,
+}
+
+/// Every trace of every run, made once.
+pub(crate) fn recorded() -> &'static [Recorded] {
+    static RECORDED: OnceLock<Vec<Recorded>> = OnceLock::new();
+    RECORDED.get_or_init(|| RUNS.iter().flat_map(|run| record(*run)).collect())
+}
+
+fn record((program, args, variables): Run) -> Vec<Recorded> {
+    let traced = Traced::program(program).args(args);
+    let outcome = variables.iter().fold(traced, |traced, (name, value)| traced.env(name, value)).with_shim();
+    let words = variables.iter().map(|(name, value)| format!("{name}={value}")).chain([program.to_string()]);
+    let name = words.chain(args.iter().map(|arg| arg.to_string())).collect::<Vec<_>>().join(" ");
+    finished(&outcome, &name)
+}
+
+/// The traces of `outcome`, each whole; at least one.
+pub(crate) fn finished(outcome: &Outcome, name: &str) -> Vec<Recorded> {
+    let files = outcome.trace_files();
+    assert!(!files.is_empty(), "{name} left no trace; stderr: {}", outcome.stderr);
+    let finished = |file: &Path| {
+        if Trace::read(file).footers().count() == 0 {
+            Traced::rocshim(["recover".as_ref(), file.as_os_str()]).run().ok();
+        }
+        read(file, name)
+    };
+    files.iter().map(|file| finished(file)).collect()
+}
+
+/// Reads a trace file; every line must be whole, the last one too.
+pub(crate) fn read(file: &Path, name: &str) -> Recorded {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    assert!(text.ends_with('\n'), "{name} ends in the middle of a line");
+    let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{name}: {e}: {line}"));
+    let lines: Vec<Value> = text.lines().map(line).collect();
+    let rings = lines.first().and_then(|header| header["rings"].as_str()).unwrap_or_default();
+    let has_rings = !rings.is_empty() && Path::new(rings).exists();
+    Recorded { name: name.into(), lines, text, has_rings }
+}
