@@ -64,17 +64,17 @@ static __attribute__((constructor)) void find(void)
 
 EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, hipStream_t stream, void **params, void **extra)
 {
-    HOOKED(real_hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), P(f), P(stream), PAIR(gx, gy), PAIR(gz, bx), PAIR(by, bz), shared);
+    HOOKED(real_hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), P(f), P(stream), PAIR(gx, gy), PAIR(bx, by), PAIR(gz, bz), shared);
 }
 
 EXPORT hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, size_t shared, hipStream_t stream, void **params, void **extra, hipEvent_t start, hipEvent_t stop, uint32_t flags)
 {
-    HOOKED(real_hipExtModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra, start, stop, flags), P(f), P(stream), PAIR(gx, gy), PAIR(gz, bx), PAIR(by, bz), (uint32_t)shared);
+    HOOKED(real_hipExtModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra, start, stop, flags), P(f), P(stream), PAIR(gx, gy), PAIR(bx, by), PAIR(gz, bz), (uint32_t)shared);
 }
 
 EXPORT hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared, hipStream_t stream)
 {
-    HOOKED(real_hipLaunchKernel(function, grid, block, args, shared, stream), P(function), P(stream), PAIR(grid.x, grid.y), PAIR(grid.z, block.x), PAIR(block.y, block.z), (uint32_t)shared);
+    HOOKED(real_hipLaunchKernel(function, grid, block, args, shared, stream), P(function), P(stream), PAIR(grid.x, grid.y), PAIR(block.x, block.y), PAIR(grid.z, block.z), (uint32_t)shared);
 }
 
 EXPORT rocblas_status rocblas_gemm_ex(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a, rocblas_datatype a_type, rocblas_int lda, const void *b, rocblas_datatype b_type, rocblas_int ldb, const void *beta, const void *c, rocblas_datatype c_type, rocblas_int ldc, void *d, rocblas_datatype d_type, rocblas_int ldd, rocblas_datatype compute_type, rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags)
