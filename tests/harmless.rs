@@ -16,6 +16,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("fork_exec", &[]),
     ("gemm", &[]),
     ("handle_reuse", &[]),
+    ("hot_path", &[]),
     ("kill_self", &["1000", "kill"]),
     ("kill_self", &["1000", "segv"]),
     ("kill_self", &["1000", "abort"]),
@@ -96,4 +97,14 @@ fn without_any_folder_the_program_runs_and_the_log_says_why() {
 fn switched_off_it_records_nothing() {
     let outcome = Traced::program("demo").env("ROCSHIM_OFF", "1").with_shim().ok();
     assert!(!outcome.folder().join("out").exists());
+}
+
+#[test]
+fn after_its_first_event_a_thread_never_waits_faults_or_enters_the_kernel() {
+    // The log of the stand-ins makes system calls of its own; without it they make none.
+    let program = || Traced::program("hot_path").env_remove("STANDIN_LOG");
+    let (bare, traced) = (program().run().ok(), program().with_shim().ok());
+    assert_eq!(bare.stdout, "page faults 0, waits 0\nlaunched 6002, sandboxed 1\n", "the program itself");
+    assert_eq!(traced.stdout, bare.stdout);
+    assert_eq!(traced.trace().launches().count(), 6002);
 }

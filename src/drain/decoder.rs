@@ -21,9 +21,16 @@ pub struct Decoder {
     told: HashSet<u32>,
     /// Lines that wait for the header.
     early: Vec<u8>,
+    /// The trace has its header and hook table already.
+    continues: bool,
 }
 
 impl Decoder {
+    /// A decoder for a new trace, or for one that `continues`: it has its header and hook table already.
+    pub fn new(continues: bool) -> Decoder {
+        Decoder { continues, ..Decoder::default() }
+    }
+
     /// Takes definition `number` from its bytes; lines that follow from it go to `out`. Damaged bytes are left out.
     pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
         let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
@@ -64,6 +71,10 @@ impl Decoder {
     pub fn begin(&mut self, tick_hz: u64, out: &mut Vec<u8>) {
         self.header.tick_hz = tick_hz;
         self.clock.get_or_insert(Clock { start: 0, unix_ns: 0, tick_hz }).tick_hz = tick_hz;
+        if self.continues {
+            out.append(&mut self.early);
+            return;
+        }
         write_record(out, &Record::Header(self.header.clone()));
         out.append(&mut self.early);
         self.hooks.iter().for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
@@ -150,12 +161,14 @@ impl Decoder {
     }
 
     fn call(&self, tid: u32, event: &Event) -> Call {
+        // Both ends are rounded the same way, so that a call lies within its parent to the nanosecond.
+        let (t, end) = (self.ns(event.stamp), self.ns(event.stamp.saturating_add(event.ticks)));
         Call {
             tid,
             id: event.id,
             parent: (event.parent != 0).then_some(event.parent),
-            t: self.ns(event.stamp),
-            dur: self.clock.map_or(0, |clock| clock.duration_ns(event.ticks)),
+            t,
+            dur: end.saturating_sub(t),
             hook: event.hook,
             status: event.status,
             unwound: event.unwound,

@@ -36,8 +36,8 @@ pub(crate) struct Names {
     functions: HashMap<u64, History>,
     /// Module or fat binary handle → code object.
     owners: HashMap<u64, History>,
-    /// Module or fat binary handle → the functions that die with it.
-    members: HashMap<u64, Vec<u64>>,
+    /// Module or fat binary handle → (from when on, function) of those that die with it.
+    members: HashMap<u64, Vec<(u64, u64)>>,
 }
 
 impl Names {
@@ -51,7 +51,7 @@ impl Names {
         let code_object = self.owner(owner, stamp);
         self.kernels.insert(number, Kernel { name: name.into(), code_object });
         self.functions.entry(function).or_default().set(stamp, Some(number));
-        self.members.entry(owner).or_default().push(function);
+        self.members.entry(owner).or_default().push((stamp, function));
     }
 
     /// `owner` and all its functions mean nothing from `stamp` on.
@@ -59,7 +59,12 @@ impl Names {
         if let Some(history) = self.owners.get_mut(&owner) {
             history.set(stamp, None);
         }
-        for function in self.members.remove(&owner).unwrap_or_default() {
+        let Some(members) = self.members.get_mut(&owner) else { return };
+        // The handle may have been given out again before its unload is told.
+        let (gone, left) = std::mem::take(members).into_iter().partition(|(from, _)| *from <= stamp);
+        *members = left;
+        let gone: Vec<(u64, u64)> = gone;
+        for (_, function) in gone {
             if let Some(history) = self.functions.get_mut(&function) {
                 history.set(stamp, None);
             }

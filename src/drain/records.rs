@@ -2,6 +2,7 @@
 
 use crate::code_object::{describe, length};
 use crate::values::*;
+use rocshim_ring::conv;
 use rocshim_ring::definition::{Image, Process};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::slot::Event;
@@ -127,7 +128,7 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
     }
 }
 
-fn tensor(raw: &event::Tensor) -> Option<Tensor> {
+fn tensor(raw: &conv::Tensor) -> Option<Tensor> {
     let rank = raw.rank as usize;
     let of = |values: &[i32]| values.get(..rank).map(<[i32]>::to_vec);
     (rank > 0).then(|| {
@@ -140,16 +141,16 @@ fn tensor(raw: &event::Tensor) -> Option<Tensor> {
 }
 
 pub(crate) fn conv(call: Call, event: &Event) -> Conv {
-    let raw = event::Conv::read(event);
-    let (returned, results) = event::Conv::read_results(event);
+    let raw = conv::Conv::read(event);
+    let (returned, results) = conv::Conv::read_results(event);
     let spatial =
         |values: &[i32]| values.get(..raw.spatial as usize).map(<[i32]>::to_vec).unwrap_or_default();
     let solver = |id: u64| solver_name(id).map(str::to_owned);
     let solution = |id: u64| (id != 0).then_some(id);
     let action = CONV_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown");
-    let result = |r: event::ConvResult| ConvResult {
+    let result = |r: conv::ConvResult| ConvResult {
         algorithm: conv_algorithm(r.algorithm).into(),
-        time_ms: r.time,
+        time_ms: r.time.is_finite().then_some(r.time),
         workspace: r.workspace,
         solution_id: solution(r.solution),
         solver: solver(r.solution),

@@ -3,7 +3,7 @@
 use crate::Decoder;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
-use rocshim_ring::{Consumer, Control, Folder, LogReader, Ring};
+use rocshim_ring::{Committed, Consumer, Control, Folder, LogReader, Ring};
 use rocshim_trace::{Footer, Header, Record, parse_line, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -30,9 +30,9 @@ pub struct Leftover {
 pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let Some(rings) = rings_of(trace)? else { return Ok(None) };
     let folder = Folder::of_dead(&rings);
-    let (epoch, offset) = Control::read(&folder)?;
-    let whole = offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
-    let (lines, events) = drain(&folder, epoch, whole > 0)?;
+    let committed = Control::read(&folder)?;
+    let whole = committed.offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
+    let (lines, events) = drain(&folder, committed, whole > 0)?;
     Ok(Some((whole, Leftover { lines, events, rings })))
 }
 
@@ -94,13 +94,16 @@ fn rings_by_name(trace: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Every place where ring files may lie: shared memory, or beside the traces in `folder`.
+/// Every place where ring files may lie: shared memory or where `ROCSHIM_RINGS` says, or beside the traces in `folder`.
 fn ring_folders(folder: &Path) -> Vec<PathBuf> {
     let in_folder = |folder: &Path, prefix: &'static str| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.filter(move |e| e.file_name().to_string_lossy().starts_with(prefix)).map(|e| e.path())
+        let ours = entries.filter(move |e| e.file_name().to_string_lossy().starts_with(prefix));
+        ours.map(|e| e.path()).collect::<Vec<_>>()
     };
-    in_folder(Path::new("/dev/shm"), "rocshim-").chain(in_folder(folder, ".rocshim-")).collect()
+    let asked = std::env::var_os("ROCSHIM_RINGS").map(PathBuf::from);
+    let shared = asked.into_iter().chain([PathBuf::from("/dev/shm")]);
+    shared.flat_map(|place| in_folder(&place, "rocshim-")).chain(in_folder(folder, ".rocshim-")).collect()
 }
 
 /// The process that made a ring folder, and the trace that it was to write.
@@ -142,22 +145,20 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
     Ok(last.is_some_and(|line| matches!(parse_line(line), Ok(Record::Footer(_)))))
 }
 
-/// Reads the rings of a dead process from commit `epoch` on; the header is left out where the trace has one.
-fn drain(folder: &Folder, epoch: u64, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
-    let (mut decoder, mut lines, mut events) = (Decoder::default(), Vec::new(), 0);
+/// Reads the rings of a dead process from what it `committed` on; header and hook table are left out where the trace has
+/// them.
+fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
+    let (mut decoder, mut lines, mut events) = (Decoder::new(has_header), Vec::new(), 0);
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
         // It died before it had measured its clock; this machine's clock is the same one.
         let hz = measure_hz(Duration::from_millis(5));
         decoder.begin(hz, &mut lines);
     }
-    if has_header {
-        let end = lines.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        lines.drain(..end);
-    }
-    let mut latest = 0;
+    let mut latest = committed.stamp;
     for path in folder.ring_paths()? {
-        events += drain_ring(&mut decoder, Arc::new(Ring::read(&path)?), epoch, &mut latest, &mut lines);
+        events +=
+            drain_ring(&mut decoder, Arc::new(Ring::read(&path)?), committed.epoch, &mut latest, &mut lines);
     }
     let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), ..Footer::default() };
     write_record(&mut lines, &Record::Footer(footer));
@@ -181,6 +182,7 @@ fn drain_ring(
     });
     let (written, mut lost) = (consumer.written(), consumer.lost());
     if let Some(gap) = consumer.untold() {
+        *latest = (*latest).max(gap.last);
         decoder.gap(tid, &gap, lines);
     }
     if !whole {
@@ -191,6 +193,7 @@ fn drain_ring(
     }
     // A call whose event is in the ring had returned, though it had not left the stage yet.
     for event in ring.in_flight().iter().filter(|event| event.id != last_id) {
+        *latest = (*latest).max(event.stamp);
         decoder.in_flight(tid, event, lines);
     }
     // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as

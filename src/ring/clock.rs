@@ -39,9 +39,16 @@ pub fn is_tsc() -> bool {
     SOURCE.load(Relaxed) == TSC
 }
 
-/// CPUID leaf 0x8000_0007, EDX bit 8: the counter runs at one rate in every power state.
+/// CPUID leaf 0x8000_0007, EDX bit 8: the counter runs at one rate in every power state. And the program must not have
+/// forbidden itself the instruction (`PR_SET_TSC`), which would then be a SIGSEGV.
 fn has_invariant_tsc() -> bool {
     use core::arch::x86_64::__cpuid;
+    let mut allowed: i32 = 0;
+    let place: *mut i32 = &mut allowed;
+    // SAFETY: PR_GET_TSC stores an int at its second argument.
+    if unsafe { libc::prctl(libc::PR_GET_TSC, place) } == 0 && allowed != libc::PR_TSC_ENABLE {
+        return false;
+    }
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 

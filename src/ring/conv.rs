@@ -1,6 +1,6 @@
 //! The payload of a convolution call: the problem, what was asked, and what came back.
 
-use crate::event::{Payload, high, low, pair};
+use crate::payload::{Payload, high, low, pair};
 use crate::slot::{Event, Kind};
 
 /// The longest tensor that is recorded: n, c, d, h, w.

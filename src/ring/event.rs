@@ -3,38 +3,8 @@
 //! A payload is a row of 64-bit words (convolutions have their own room: `conv`). `store` runs on the application's thread and only moves numbers; `read` runs
 //! wherever events are read.
 
-pub use crate::conv::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
+use crate::payload::{Payload, high, low, pair};
 use crate::slot::{Event, Kind};
-
-/// What a hook tells of its call.
-pub trait Payload {
-    /// The kind of event it makes.
-    const KIND: Kind;
-    /// Words that every event of this kind stores (the most it may store).
-    const WORDS: usize;
-    /// True when the event may leave out slot 1: only for payloads of at most five words unless [`Payload::is_wide`].
-    const SHORT: bool = false;
-    /// For short kinds: this one does not fit five words.
-    #[inline(always)]
-    fn is_wide(&self) -> bool {
-        false
-    }
-    /// Gives each word to `put(index, value)`.
-    fn store(&self, put: impl FnMut(usize, u64));
-}
-
-#[inline(always)]
-pub(crate) fn pair(low: u32, high: u32) -> u64 {
-    low as u64 | (high as u64) << 32
-}
-
-pub(crate) fn low(word: u64) -> u32 {
-    word as u32
-}
-
-pub(crate) fn high(word: u64) -> u32 {
-    (word >> 32) as u32
-}
 
 /// In word 4 of a launch: the grid is in work-items.
 const ITEMS: u64 = 0x8000;
@@ -239,7 +209,8 @@ impl Load {
 }
 
 /// Why events were lost; the index is what a ring file holds.
-pub const LOSS_REASONS: [&str; 4] = ["ring_full", "no_memory", "nested_too_deep", "unreadable"];
+pub const LOSS_REASONS: [&str; 5] =
+    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted"];
 
 /// An event found no room in the ring.
 pub const RING_FULL: u64 = 0;
@@ -247,6 +218,8 @@ pub const RING_FULL: u64 = 0;
 pub const NO_MEMORY: u64 = 1;
 /// More than [`crate::DEPTH`] calls in one another.
 pub const NESTED_TOO_DEEP: u64 = 2;
+/// Another call took the event's place before it returned: a signal handler on a stack of its own.
+pub const INTERRUPTED: u64 = 4;
 
 /// Lost events, in their place in the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@
 //! recovery leaves alone.
 #![allow(unsafe_code)] // one cast of a mapped page to atomics
 
+use crate::clock;
 use crate::map::{Mapping, PAGE};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -76,8 +77,21 @@ struct ControlPage {
     epoch: AtomicU64,
     /// Length of the trace file as of the two last commits.
     offset: [AtomicU64; 2],
+    /// When the two last commits were made, as stamps.
+    stamp: [AtomicU64; 2],
     /// Calls that came when recording had ended.
     late: AtomicU64,
+}
+
+/// What a dead process committed last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Committed {
+    /// Which commit it was.
+    pub epoch: u64,
+    /// Length of the trace file then, bytes.
+    pub offset: u64,
+    /// When it was, as a stamp: nothing that was written is later.
+    pub stamp: u64,
 }
 
 /// The control page of a process.
@@ -100,11 +114,11 @@ impl Control {
         Ok(control)
     }
 
-    /// Reads what a dead process committed last: (epoch, length of the trace file).
+    /// Reads what a dead process committed last.
     ///
     /// # Errors
     /// When the page cannot be read or is none of ours.
-    pub fn read(folder: &Folder) -> io::Result<(u64, u64)> {
+    pub fn read(folder: &Folder) -> io::Result<Committed> {
         let path = folder.path.join("control");
         let bytes = std::fs::read(&path)?;
         let word = |i: usize| {
@@ -114,7 +128,8 @@ impl Control {
             let what = format!("{}: not a control page of rocshim", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        Ok((word(1), word(2 + (word(1) & 1) as usize)))
+        let side = (word(1) & 1) as usize;
+        Ok(Committed { epoch: word(1), offset: word(2 + side), stamp: word(4 + side) })
     }
 
     fn page(&self) -> &ControlPage {
@@ -130,7 +145,9 @@ impl Control {
     /// Makes what was prepared in the rings for the next epoch, and `offset`, what counts.
     pub fn commit(&self, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
-        self.page().offset[(epoch & 1) as usize].store(offset, Relaxed);
+        let side = (epoch & 1) as usize;
+        self.page().offset[side].store(offset, Relaxed);
+        self.page().stamp[side].store(clock::now(), Relaxed);
         // Release: the values of this side are in place before it counts.
         self.page().epoch.store(epoch, Release);
     }

@@ -5,7 +5,7 @@
 //! Floors, lowest first:
 //! - `clock`: the stamp of every event;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `event`, `conv`: the payload of each kind;
+//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`: the words of each kind;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
 //! - `definition`, `log`: names, written once;
@@ -16,13 +16,14 @@
 
 pub mod clock;
 mod consumer;
-mod conv;
+pub mod conv;
 pub mod definition;
 pub mod event;
 pub mod folder;
 pub mod log;
 mod map;
 pub mod page;
+pub mod payload;
 mod producer;
 mod ring;
 pub mod slot;
@@ -31,7 +32,7 @@ mod tests;
 
 pub use consumer::Consumer;
 pub use definition::Definition;
-pub use folder::{Control, Folder};
+pub use folder::{Committed, Control, Folder};
 pub use log::{Log, LogReader};
 pub use page::DEPTH;
 pub use producer::{Producer, Span};

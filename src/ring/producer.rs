@@ -8,14 +8,28 @@
 #![allow(unsafe_code)] // slots are raw memory shared with the consumer; the protocol is head (release), tail (release)
 
 use crate::clock;
-use crate::event::{NESTED_TOO_DEEP, Payload, RING_FULL};
+use crate::event::{INTERRUPTED, NESTED_TOO_DEEP, RING_FULL};
 use crate::page::{DEPTH, PAGE_BYTES, Page, Stage};
+use crate::payload::Payload;
 use crate::ring::SLOT_BYTES;
 use crate::slot::{
-    FAR_PARENT, Kind, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND, WIDE, head_word, payload_at, slots_for,
+    FAR_PARENT, Kind, LONG_CALL, MAX_WORDS, PARENT_BITS, SLOT_WORDS, UNWOUND, WIDE, head_word, payload_at,
+    slots_for,
 };
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Word of a stage that no event uses: the stack pointer of the call's frame. A call whose frame lies no higher than that
+/// of the next one was left by `longjmp`. (A jump may stay unnoticed until a hook with no larger a frame is called.)
+const STACK: usize = MAX_WORDS - 1;
+
+#[inline(always)]
+fn stack_pointer() -> u64 {
+    let value;
+    // SAFETY: copies a register.
+    unsafe { core::arch::asm!("mov {}, rsp", out(reg) value, options(nomem, nostack, preserves_flags)) };
+    value
+}
 
 /// The owning thread's end of its ring.
 #[derive(Clone, Copy)]
@@ -41,8 +55,11 @@ impl Producer {
     /// Stages a call that is about to be made. `None`: too deep, and counted as lost.
     #[inline(always)]
     pub fn enter<P: Payload>(self, hook: u16, payload: &P) -> Option<Span> {
-        let page = self.page();
-        let depth = page.depth.load(Relaxed) as usize;
+        let (page, stack) = (self.page(), stack_pointer());
+        let mut depth = page.depth.load(Relaxed) as usize;
+        if depth != 0 && depth <= DEPTH && page.stages[depth - 1].words[STACK].load(Relaxed) <= stack {
+            depth = self.reap(stack);
+        }
         let id = page.calls.load(Relaxed) + 1;
         page.calls.store(id, Relaxed);
         if depth >= DEPTH {
@@ -57,18 +74,37 @@ impl Producer {
         let slots = if P::SHORT && !wide && distance != FAR_PARENT { 1 } else { slots_for(P::WORDS) };
         words[0].store(head_word(P::KIND as u8 | if wide { WIDE } else { 0 }, slots, hook), Relaxed);
         words[2].store(id << PARENT_BITS | distance, Relaxed);
+        words[STACK].store(stack, Relaxed);
         if slots > 1 {
+            words[8].store(0, Relaxed);
             words[9].store(parent, Relaxed);
+            words[10].store(0, Relaxed);
         }
         payload.store(|index, value| words[payload_at(index)].store(value, Relaxed));
         words[1].store(clock::now(), Relaxed);
         // Release: whoever reads the page after a crash finds the stage whole.
         page.depth.store(depth as u64 + 1, Release);
-        Some(Span { producer: self, depth })
+        Some(Span { producer: self, depth, id })
     }
 
-    /// Marks the ring as ended: the thread is going away and will not touch it again.
+    /// Records the calls that were left by a jump: their frames lay deeper than `stack`, where another call begins now.
+    #[cold]
+    #[inline(never)]
+    fn reap(self, stack: u64) -> usize {
+        let page = self.page();
+        let mut depth = page.depth.load(Relaxed).min(DEPTH as u64) as usize;
+        while depth != 0 && page.stages[depth - 1].words[STACK].load(Relaxed) <= stack {
+            depth -= 1;
+            let id = page.stages[depth].words[2].load(Relaxed) >> PARENT_BITS;
+            drop(Span { producer: self, depth, id });
+        }
+        depth
+    }
+
+    /// Marks the ring as ended: the thread is going away and will not touch it again. Calls that are still open were left
+    /// by a jump.
     pub fn end(self) {
+        self.reap(u64::MAX);
         // Release: after the thread's last event.
         self.page().ended.store(1, Release);
     }
@@ -160,6 +196,7 @@ impl Producer {
 pub struct Span {
     producer: Producer,
     depth: usize,
+    id: u64,
 }
 
 impl Span {
@@ -181,7 +218,9 @@ impl Span {
         let words = &self.stage().words;
         let ticks = returned.wrapping_sub(words[1].load(Relaxed));
         let head = words[0].load(Relaxed);
-        if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
+        if !self.is_own() {
+            self.producer.lose(INTERRUPTED);
+        } else if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
             words[0].store(head | ticks << 32, Relaxed);
             self.producer.publish(self.stage(), 1);
         } else {
@@ -189,6 +228,18 @@ impl Span {
         }
         self.close();
         std::mem::forget(self);
+    }
+
+    /// The stamp of entry.
+    pub fn entered(&self) -> u64 {
+        self.stage().words[1].load(Relaxed)
+    }
+
+    /// True when the stage still holds this call. It does not when a signal handler on a stack of its own has called in
+    /// between and was taken for what follows a jump.
+    #[inline(always)]
+    fn is_own(&self) -> bool {
+        self.stage().words[2].load(Relaxed) >> PARENT_BITS == self.id
     }
 
     #[inline(always)]
@@ -217,9 +268,12 @@ impl Span {
     }
 }
 
-/// An exception passes through: the call is recorded as unwound.
+/// An exception passes through, or a jump went over it: the call is recorded as unwound.
 impl Drop for Span {
     fn drop(&mut self) {
+        if !self.is_own() {
+            return self.producer.lose(INTERRUPTED);
+        }
         let ticks = clock::now().wrapping_sub(self.stage().words[1].load(Relaxed));
         self.complete(ticks, 0, UNWOUND);
         self.close();

@@ -1,7 +1,10 @@
 //! What goes into a ring comes out of it: every field, every loss, every call in flight.
+#![allow(unsafe_code)] // making a producer, whose contract each test fulfils
 
 use crate::clock::now;
-use crate::event::{Conv, ConvResult, Gap, Gemm, LOSS_REASONS, Launch, Load, Payload, Tensor};
+use crate::conv::{Conv, ConvResult, Tensor};
+use crate::event::{Gap, Gemm, LOSS_REASONS, Launch, Load};
+use crate::payload::Payload;
 use crate::slot::{Event, Kind, SLOT_WORDS, slots_for};
 use crate::{Consumer, DEPTH, Producer, Ring};
 use std::sync::Arc;
@@ -10,11 +13,12 @@ fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
     let ring = Arc::new(Ring::create(None, slots, 7).unwrap());
     let consumer = Consumer::new(ring.clone());
     // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
-    #[allow(unsafe_code)]
     let producer = unsafe { Producer::new(ring.page_ptr()) };
     (ring, producer, consumer)
 }
 
+/// In a frame of its own, as a hook is.
+#[inline(never)]
 fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
     let span = producer.enter(hook, payload).unwrap();
     span.leave(now(), status);
@@ -169,12 +173,52 @@ fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
     outer.leave(0, 0);
 }
 
+#[inline(never)]
+fn nest(producer: Producer, depth: usize) {
+    let span = producer.enter(0, &launch());
+    assert_eq!(span.is_some(), depth < DEPTH);
+    if let Some(span) = span {
+        nest(producer, depth + 1);
+        span.leave(now(), 0);
+    }
+}
+
+/// A call that returns, or whose frame a jump leaves.
+#[inline(never)]
+fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
+    let span = producer.enter(hook, &launch()).unwrap();
+    if jumps { std::mem::forget(span) } else { span.leave(now(), 0) }
+}
+
+#[test]
+fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
+    let (ring, producer, mut consumer) = ring(64);
+    (0..100).for_each(|_| {
+        maybe_jump(producer, 1, true);
+        maybe_jump(producer, 2, false);
+        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.unwound, e.parent)).collect();
+        assert_eq!(tree, [(1, true, 0), (2, false, 0)]);
+    });
+    maybe_jump(producer, 3, true);
+    producer.end();
+    assert_eq!(drain(&mut consumer).len(), 1, "the thread's end closes what is open");
+    assert_eq!(ring.produced(), consumer.written());
+}
+
+#[test]
+fn a_call_in_flight_has_no_result_of_an_earlier_one() {
+    let (ring, producer, _consumer) = ring(64);
+    call(producer, 1, &Gemm::default(), 7);
+    let open = producer.enter(1, &Gemm::default()).unwrap();
+    let in_flight = ring.in_flight();
+    assert_eq!((in_flight[0].status, in_flight[0].ticks, in_flight[0].unwound), (0, 0, false));
+    open.leave(now(), 0);
+}
+
 #[test]
 fn calls_deeper_than_the_stages_are_counted() {
     let (ring, producer, mut consumer) = ring(64);
-    let spans: Vec<_> = (0..DEPTH).map(|_| producer.enter(0, &launch()).unwrap()).collect();
-    assert!(producer.enter(0, &launch()).is_none());
-    spans.into_iter().rev().for_each(|span| span.leave(now(), 0));
+    nest(producer, 0);
     let events = drain(&mut consumer);
     assert_eq!(events[0].kind, Kind::Gap, "the loss is told before the next event");
     assert_eq!(LOSS_REASONS[Gap::read(&events[0]).reason as usize], "nested_too_deep");
@@ -232,7 +276,6 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     let ring = Arc::new(Ring::create(Some(&path), 64, 9).unwrap());
     let mut consumer = Consumer::new(ring.clone());
     // SAFETY: as in `ring`.
-    #[allow(unsafe_code)]
     let producer = unsafe { Producer::new(ring.page_ptr()) };
     (0..3).for_each(|_| call(producer, 0, &launch(), 0));
     drain(&mut consumer);

@@ -9,11 +9,9 @@ use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
-use rocshim_ring::event::{Gap, NO_MEMORY};
 use rocshim_ring::{Consumer, LogReader, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::collections::HashSet;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Between two looks while events come.
@@ -206,9 +204,7 @@ impl Collector {
             self.consumers.push(consumer);
         }
         let now = clock::now();
-        let ringless = self.process.ringless.load(Relaxed);
-        if ringless != 0 {
-            let gap = Gap { lost: ringless, first: now, last: now, reason: NO_MEMORY };
+        if let Some(gap) = self.process.ringless() {
             self.decoder.gap(0, &gap, &mut self.lines);
         }
         let footer = Footer {

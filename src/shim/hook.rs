@@ -8,7 +8,7 @@
 use crate::prepare::prepare;
 use crate::row::Hook;
 use crate::thread::{self, State};
-use rocshim_ring::event::Payload;
+use rocshim_ring::payload::Payload;
 use rocshim_ring::{Producer, Span, clock};
 use std::ffi::c_void;
 
@@ -49,6 +49,8 @@ impl Answer for i32 {
 pub(crate) trait Observed<R>: Sized {
     /// True when the call makes no event of its own (registrations and look-ups: they only define names).
     const SILENT: bool = false;
+    /// True when the call tells of more than its event: it must be finished even when the event is lost.
+    const TELLS: bool = false;
 
     /// Before the call: stages the event.
     #[inline(always)]
@@ -98,7 +100,7 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     }
     let span = thread.filter(|_| !O::SILENT).and_then(|thread| observed.enter(thread, hook.id));
     let answer = call(real);
-    if span.is_some() || O::SILENT {
+    if span.is_some() || O::SILENT || O::TELLS {
         observed.finish(span, clock::now(), answer);
     }
     answer

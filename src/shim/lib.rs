@@ -1,7 +1,7 @@
 //! librocshim.so: preloaded under a ROCm program, it records what the program asks of ROCm.
 //!
 //! Floors, lowest first:
-//! - `abi`: C types of the ROCm libraries; `config`: the variables; `loaded`, `real`: the libraries in the process and
+//! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `config`: the variables; `loaded`, `real`: the libraries in the process and
 //!   the real functions in them; `row`: a row of the hook table; `thread`: what a thread knows of itself;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `prepare`: a hook's and a thread's first call;

@@ -114,6 +114,7 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
     let parent = unsafe { PARENT.load(Relaxed).as_ref() };
+    table().iter().for_each(|hook| hook.reset());
     match caught(|| Process::start(config(), table(), parent)) {
         Some(Ok(process)) => {
             let process: &'static Process = Box::leak(Box::new(process));

@@ -48,14 +48,16 @@ fn bind(hook: &'static Hook, process: Option<&Process>) {
     }
     let found = real::find(hook.of, hook.name, hook.own());
     let path = found.as_ref().map(|found| found.path.as_str().into());
-    let is_first = found.as_ref().is_some_and(|found| hook.bind(found.address));
-    if let Some(process) = process.filter(|_| is_first || found.is_none()) {
+    let is_news = found.as_ref().map_or_else(|| hook.is_newly_missing(), |found| hook.bind(found.address));
+    if let Some(process) = process.filter(|_| is_news) {
         process.define(clock::now(), Definition::Bound { hook: hook.id, path });
     }
 }
 
 fn begin_thread(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
+        // There is no second try: each would cost the program what this one did.
+        thread::end();
         count_unrecorded(process);
         return None;
     };
@@ -77,7 +79,7 @@ fn count_unrecorded(process: &Process) {
     if has_ended() {
         process.control.count_late();
     } else {
-        process.ringless.fetch_add(1, Relaxed);
+        process.count_ringless();
     }
 }
 

@@ -6,6 +6,7 @@ use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::definition::{Definition, Process as About, Text};
+use rocshim_ring::event::{Gap, NO_MEMORY};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
 use std::collections::HashMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -62,8 +63,9 @@ pub(crate) struct Process {
     /// Rings of all threads, for the collector to pick up.
     rings: Mutex<Vec<Arc<Ring>>>,
     ring_count: AtomicU64,
-    /// Calls of threads that could be given no ring.
-    pub(crate) ringless: AtomicU64,
+    /// Calls of threads that have no ring: none could be made, or the thread had closed it. How many, and the stamps of
+    /// the first and the last.
+    ringless: [AtomicU64; 3],
     names: Mutex<Names>,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
@@ -76,8 +78,8 @@ struct Names {
     functions: HashMap<u64, (u64, Box<str>)>,
     /// Objects, as last looked up for a fat binary.
     objects: Vec<Object>,
-    /// File → fat binaries so far.
-    fat_binaries: HashMap<String, u32>,
+    /// File → where its fat binaries lie, in the order in which they were first registered.
+    fat_binaries: HashMap<String, Vec<u64>>,
 }
 
 impl Process {
@@ -111,7 +113,7 @@ impl Process {
             trace,
             rings: Mutex::default(),
             ring_count: AtomicU64::new(0),
-            ringless: AtomicU64::new(0),
+            ringless: Default::default(),
             names: Mutex::default(),
             to_collector,
             for_collector,
@@ -133,6 +135,22 @@ impl Process {
         let ring = Arc::new(ring);
         self.rings.lock().push(ring.clone());
         Ok(ring)
+    }
+
+    /// Counts a call of a thread that has no ring.
+    pub(crate) fn count_ringless(&self) {
+        let [count, first, last] = &self.ringless;
+        let now = clock::now();
+        // Relaxed: counters; the collector reads them at the end.
+        let _ = first.compare_exchange(0, now, Relaxed, Relaxed);
+        last.fetch_max(now, Relaxed);
+        count.fetch_add(1, Relaxed);
+    }
+
+    /// The calls of threads that had no ring.
+    pub(crate) fn ringless(&self) -> Option<Gap> {
+        let [lost, first, last] = self.ringless.each_ref().map(|value| value.load(Relaxed));
+        (lost != 0).then_some(Gap { lost, first, last, reason: NO_MEMORY })
     }
 
     /// The rings that were made since `seen` were known.
@@ -166,19 +184,23 @@ impl Process {
             place(&names.objects)
         });
         let (path, offset) = found.unwrap_or_else(|| ("unknown".into(), binary));
-        let ordinal = names.fat_binaries.entry(path.clone()).and_modify(|count| *count += 1).or_insert(0);
-        let ordinal = *ordinal;
+        let known = names.fat_binaries.entry(path.clone()).or_default();
+        let ordinal = known.iter().position(|place| *place == offset).unwrap_or(known.len());
+        if ordinal == known.len() {
+            known.push(offset);
+        }
+        let ordinal = ordinal as u32;
         self.define(stamp, Definition::FatBinary { handle, path: path.into(), offset, ordinal });
     }
 }
 
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // a system call that the C library of that time has no function for
 fn gettid() -> u32 {
     // SAFETY: a system call without arguments that cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // a C call
 pub(crate) fn uid() -> u32 {
     // SAFETY: cannot fail.
     unsafe { libc::getuid() }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // a raw address in a static
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// Every row, in the order of their ids.
 pub(crate) type Table = Vec<&'static Hook>;
@@ -23,6 +23,8 @@ pub(crate) struct Hook {
     real: AtomicPtr<c_void>,
     /// Calls of a hook that makes no event.
     calls: AtomicU64,
+    /// It was told that no library has the real function.
+    told_missing: AtomicBool,
 }
 
 /// An address of this library's code, compared and never followed.
@@ -40,7 +42,8 @@ impl Hook {
         table: fn() -> Table,
     ) -> Hook {
         let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
-        Hook { id, name, of, table, own: OwnAddress(own), real, calls }
+        let told_missing = AtomicBool::new(false);
+        Hook { id, name, of, table, own: OwnAddress(own), real, calls, told_missing }
     }
 
     /// The shim's own function of this name.
@@ -58,6 +61,17 @@ impl Hook {
     /// Stores the real function; true for the first who does.
     pub(crate) fn bind(&self, real: *mut c_void) -> bool {
         self.real.compare_exchange(std::ptr::null_mut(), real, Relaxed, Relaxed).is_ok()
+    }
+
+    /// True the first time: the real function is missing, and that is worth telling.
+    pub(crate) fn is_newly_missing(&self) -> bool {
+        !self.told_missing.swap(true, Relaxed)
+    }
+
+    /// Begins to count anew: in the child of a fork.
+    pub(crate) fn reset(&self) {
+        self.calls.store(0, Relaxed);
+        self.told_missing.store(false, Relaxed);
     }
 
     /// Counts a call that makes no event.

@@ -15,6 +15,8 @@
 //! (or a hook's new state); `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same
 //! thread; an unknown type or key must not stop a reader.
 
+#![forbid(unsafe_code)]
+
 mod encode;
 mod hex;
 mod line;

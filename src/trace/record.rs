@@ -297,8 +297,9 @@ pub struct Tensor {
 pub struct ConvResult {
     /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number.
     pub algorithm: String,
-    /// Measured or estimated time, ms, as MIOpen gave it.
-    pub time_ms: f32,
+    /// Measured or estimated time, ms, as MIOpen gave it; absent where that is no finite number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<f32>,
     /// Workspace it needs, bytes.
     pub workspace: u64,
     /// The solver id; immediate mode only (the search returns none).
@@ -388,7 +389,7 @@ pub struct Gap {
     pub dur: u64,
     /// How many.
     pub lost: u64,
-    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`.
+    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`.
     pub reason: String,
 }
 

@@ -188,7 +188,7 @@ fn conv(action: &str) -> Record {
     let of_immediate = ["compile_solution", "immediate"].contains(&action);
     let result = ConvResult {
         algorithm: "gemm".into(),
-        time_ms: -1.5,
+        time_ms: Some(-1.5),
         workspace: 0,
         solution_id: id.filter(|_| !is_find),
         solver: solver.clone().filter(|_| !is_find),

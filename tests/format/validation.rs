@@ -62,7 +62,7 @@ fn every_example_of_the_schema_is_valid_and_of_its_own_type() {
 #[test]
 fn every_record_that_is_written_can_be_read_back() {
     for time_ms in [f32::MAX, f32::INFINITY, f32::NAN] {
-        let result = ConvResult { time_ms, ..ConvResult::default() };
+        let result = ConvResult { time_ms: Some(time_ms), ..ConvResult::default() };
         let conv = Conv { action: "find".into(), returned: 1, results: vec![result], ..Conv::default() };
         let mut line = Vec::new();
         write_record(&mut line, &Record::Conv(conv));

@@ -62,6 +62,12 @@ impl Traced {
         self
     }
 
+    /// Takes a variable away.
+    pub fn env_remove(mut self, name: &str) -> Traced {
+        self.command.env_remove(name);
+        self
+    }
+
     /// The scratch folder: traces go to `out` in it, the stand-ins' log is `standin.log`.
     pub fn folder(&self) -> &Path {
         self.scratch.path()

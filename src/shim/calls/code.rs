@@ -37,6 +37,8 @@ pub(crate) struct LoadImage {
 }
 
 impl Observed<hipError_t> for LoadFile {
+    const TELLS: bool = true;
+
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -48,6 +50,8 @@ impl Observed<hipError_t> for LoadFile {
 }
 
 impl Observed<hipError_t> for LoadImage {
+    const TELLS: bool = true;
+
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -64,17 +68,19 @@ fn loaded<'a>(
     out: *const hipModule_t,
     image: impl FnOnce() -> Image<'a>,
 ) {
-    let Some(span) = span else { return };
     if status == 0 {
         guarded(|process| {
             let module = handle(out);
             let number = process.define(returned, Definition::Module { module, image: image() });
-            Load::store_loaded(module, number.map_or(0, |n| n as u64 + 1), |index, value| {
-                span.put(index, value)
-            });
+            let image = number.map_or(0, |number| number as u64 + 1);
+            if let Some(span) = &span {
+                Load::store_loaded(module, image, |index, value| span.put(index, value));
+            }
         });
     }
-    span.leave(returned, status);
+    if let Some(span) = span {
+        span.leave(returned, status);
+    }
 }
 
 /// Looks at an image that the runtime has just accepted.
@@ -105,21 +111,26 @@ pub(crate) struct Unload {
 }
 
 impl Unload {
+    /// The call is about to be made: from here on, whoever gets a function of this handle tells of it anew.
     pub(crate) fn now(module: hipModule_t) -> Unload {
+        guarded(|process| process.forget_functions(module as u64));
         Unload { module, stamp: clock::now() }
     }
 }
 
 impl Observed<hipError_t> for Unload {
+    const TELLS: bool = true;
+
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load { unload: true, module: self.module as u64, image: 0 })
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
         if status == 0 {
+            // As of the event's own entry, so that the event still finds what the handle meant.
+            let stamp = span.as_ref().map_or(self.stamp, Span::entered);
             guarded(|process| {
-                process.forget_functions(self.module as u64);
-                process.define(self.stamp, Definition::Unload { module: self.module as u64 });
+                process.define(stamp, Definition::Unload { module: self.module as u64 });
             });
         }
         if let Some(span) = span {

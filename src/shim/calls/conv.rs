@@ -5,7 +5,7 @@ use crate::abi::Pointer;
 use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
 use crate::real;
-use rocshim_ring::event::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
+use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
 use rocshim_ring::{Producer, Span};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};

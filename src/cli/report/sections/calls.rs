@@ -117,12 +117,8 @@ fn offered(row: &ConvRow) -> String {
         0 => String::new(),
         others => format!("; {others} more"),
     };
-    format!(
-        "offers {solver}{}, {} ms, workspace {}{others}",
-        best.algorithm,
-        best.time_ms,
-        bytes(best.workspace)
-    )
+    let time = best.time_ms.map_or_else(|| "no time".into(), |ms| format!("{ms} ms"));
+    format!("offers {solver}{}, {time}, workspace {}{others}", best.algorithm, bytes(best.workspace))
 }
 
 /// `forward, x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.

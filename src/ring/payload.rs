@@ -1,0 +1,33 @@
+//! What every payload is: a row of 64-bit words, stored on the application's thread.
+
+use crate::slot::Kind;
+
+/// What a hook tells of its call.
+pub trait Payload {
+    /// The kind of event it makes.
+    const KIND: Kind;
+    /// Words that every event of this kind stores (the most it may store).
+    const WORDS: usize;
+    /// True when the event may leave out slot 1: only for payloads of at most five words unless [`Payload::is_wide`].
+    const SHORT: bool = false;
+    /// For short kinds: this one does not fit five words.
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        false
+    }
+    /// Gives each word to `put(index, value)`.
+    fn store(&self, put: impl FnMut(usize, u64));
+}
+
+#[inline(always)]
+pub(crate) fn pair(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+pub(crate) fn low(word: u64) -> u32 {
+    word as u32
+}
+
+pub(crate) fn high(word: u64) -> u32 {
+    (word >> 32) as u32
+}
