@@ -61,7 +61,7 @@ fn errno_passes_through_in_both_directions() {
 #[test]
 fn a_process_that_calls_no_hooked_function_starts_no_thread_opens_no_file_prints_nothing() {
     let (bare, traced) = (Traced::program("silent").run(), Traced::program("silent").with_shim());
-    assert_eq!((bare.stdout, bare.stderr), (traced.stdout.clone(), traced.stderr.clone()));
+    assert_eq!((&bare.stdout, &bare.stderr), (&traced.stdout, &traced.stderr));
     assert!(traced.stdout.contains("threads 1"), "{}", traced.stdout);
     assert!(!traced.folder().join("out").exists(), "no folder was made");
 }

@@ -30,6 +30,9 @@ static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// In a forked child: the parent's process, whose names the child inherits when it begins.
 static PARENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Bytes of the collector's stack, of which it touches little: demangling a name of a template library is deep recursion.
+const COLLECTOR_STACK: usize = 2 << 20;
+
 /// How long `exit` waits for the collector to write what is left.
 const EXIT_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -147,7 +150,7 @@ fn start_collector(process: &'static Process) {
             process.config.report("the collector failed; what is recorded stays in the ring files");
         }
     };
-    let spawned = std::thread::Builder::new().name("rocshim".into()).stack_size(512 * 1024).spawn(work);
+    let spawned = std::thread::Builder::new().name("rocshim".into()).stack_size(COLLECTOR_STACK).spawn(work);
     // SAFETY: `before` was filled by the call above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     if let Err(error) = spawned {

@@ -93,6 +93,19 @@ impl Traced {
     }
 }
 
+/// A process that was killed leaves its ring files; nobody will ask for them any more.
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        for trace in self.trace_files() {
+            let text = std::fs::read_to_string(trace).unwrap_or_default();
+            let header = text.lines().next().map(|line| rocshim_trace::parse_line(line.as_bytes()));
+            if let Some(Ok(rocshim_trace::Record::Header(header))) = header {
+                let _ = std::fs::remove_dir_all(header.rings);
+            }
+        }
+    }
+}
+
 impl Outcome {
     /// The scratch folder.
     pub fn folder(&self) -> &Path {
