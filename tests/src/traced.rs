@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 /// A program about to run in a scratch folder of its own.
 pub struct Traced {
     command: Command,
-    scratch: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 /// What a program did.
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    scratch: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 impl Traced {
@@ -33,7 +33,7 @@ impl Traced {
 
     /// Any program.
     pub fn command(path: &Path) -> Traced {
-        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let scratch = Scratch(tempfile::tempdir().expect("a scratch folder"));
         let mut command = Command::new(path);
         command.current_dir(scratch.path()).env("STANDIN_LOG", scratch.path().join("standin.log"));
         Traced { command, scratch }
@@ -93,10 +93,28 @@ impl Traced {
     }
 }
 
+/// A program's own folder.
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The trace files, in order of name.
+    fn traces(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.path().join("out")).into_iter().flatten().flatten();
+        let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == "ndjson");
+        let mut files: Vec<_> = entries.map(|e| e.path()).filter(is_trace).collect();
+        files.sort();
+        files
+    }
+}
+
 /// A process that was killed leaves its ring files; nobody will ask for them any more.
-impl Drop for Outcome {
+impl Drop for Scratch {
     fn drop(&mut self) {
-        for trace in self.trace_files() {
+        for trace in self.traces() {
             let text = std::fs::read_to_string(trace).unwrap_or_default();
             let header = text.lines().next().map(|line| rocshim_trace::parse_line(line.as_bytes()));
             if let Some(Ok(rocshim_trace::Record::Header(header))) = header {
@@ -114,11 +132,7 @@ impl Outcome {
 
     /// The trace files, in order of name.
     pub fn trace_files(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.folder().join("out")).into_iter().flatten().flatten();
-        let mut files: Vec<_> =
-            entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "ndjson")).collect();
-        files.sort();
-        files
+        self.scratch.traces()
     }
 
     /// The one trace that there must be.
