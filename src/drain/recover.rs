@@ -174,7 +174,7 @@ fn drain_ring(
 ) -> u64 {
     let tid = ring.tid();
     let Some(mut consumer) = Consumer::after_commit(ring.clone(), epoch) else { return 0 };
-    let (before, mut last_id, head) = (consumer.written(), 0, consumer.head());
+    let (before, mut last_id, head) = (consumer.written(), 0, consumer.position().head);
     let whole = consumer.read(head, |event| {
         last_id = event.id;
         *latest = (*latest).max(event.stamp.saturating_add(event.ticks));

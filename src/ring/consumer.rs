@@ -18,12 +18,23 @@ pub struct Consumer {
     told: u64,
     /// Stamp of the last gap that was read, by which it is known.
     last_gap: u64,
+    /// Calls that had returned when the head was last looked at.
+    produced: u64,
+}
+
+/// How far a ring had come at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The thread had ended: nothing comes after `head`.
+    pub ended: bool,
+    /// What lies before it may be read.
+    pub head: u64,
 }
 
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, tail: 0, written: 0, told: 0, last_gap: 0 }
+        Consumer { ring, tail: 0, written: 0, told: 0, last_gap: 0, produced: 0 }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
@@ -35,7 +46,7 @@ impl Consumer {
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
         let told = page.told[side].load(Relaxed);
-        (written != RETIRED).then_some(Consumer { ring, tail, written, told, last_gap: 0 })
+        (written != RETIRED).then_some(Consumer { ring, tail, written, told, last_gap: 0, produced: 0 })
     }
 
     /// The ring.
@@ -43,10 +54,18 @@ impl Consumer {
         &self.ring
     }
 
-    /// How far the ring is written now: what lies before it may be read.
-    pub fn head(&self) -> u64 {
+    /// How far the ring is written now.
+    pub fn position(&mut self) -> Position {
+        // In this order: what was produced by now, and all of a thread that has ended by now, lies before the head.
+        self.produced = self.ring.produced();
+        let ended = self.ring.has_ended();
         // Acquire: the slots before it were published with it.
-        self.ring.page().head.load(Acquire)
+        Position { ended, head: self.ring.page().head.load(Acquire) }
+    }
+
+    /// Calls that had returned by the last look, or later and were read all the same.
+    pub fn produced(&self) -> u64 {
+        self.produced.max(self.written + self.lost())
     }
 
     /// Events handed out since the ring's beginning, gaps not counted.

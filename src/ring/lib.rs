@@ -30,7 +30,7 @@ pub mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use consumer::Consumer;
+pub use consumer::{Consumer, Position};
 pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
 pub use log::{Log, LogReader};

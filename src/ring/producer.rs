@@ -61,8 +61,8 @@ impl Producer {
             depth = self.reap(stack);
         }
         let id = page.calls.load(Relaxed) + 1;
-        page.calls.store(id, Relaxed);
         if depth >= DEPTH {
+            page.calls.store(id, Release);
             self.lose(NESTED_TOO_DEEP);
             return None;
         }
@@ -84,6 +84,8 @@ impl Producer {
         words[1].store(clock::now(), Relaxed);
         // Release: whoever reads the page after a crash finds the stage whole.
         page.depth.store(depth as u64 + 1, Release);
+        // Release: whoever sees the call counted sees it in flight as well, until it has returned and is published.
+        page.calls.store(id, Release);
         Some(Span { producer: self, depth, id })
     }
 

@@ -108,7 +108,9 @@ impl Ring {
     /// Calls that had returned, whether they were written or lost.
     pub fn produced(&self) -> u64 {
         let page = self.page();
-        page.calls.load(Relaxed) - page.depth.load(Relaxed).min(DEPTH as u64)
+        // Acquire, and in this order: a call that is counted is in flight until it is published.
+        let calls = page.calls.load(Acquire);
+        calls.saturating_sub(page.depth.load(Acquire).min(DEPTH as u64))
     }
 
     /// Losses that wait for the next event to be told.

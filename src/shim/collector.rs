@@ -9,7 +9,7 @@ use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Consumer, LogReader, clock};
+use rocshim_ring::{Consumer, LogReader, Position, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -85,19 +85,18 @@ impl Collector {
     /// Drains every ring once; true when there was something.
     fn look(&mut self) -> bool {
         self.take_new_rings();
-        // The heads are read before the definitions: every name that an event before its head needs is then there.
-        let heads: Vec<u64> = self.consumers.iter().map(Consumer::head).collect();
-        let ended: Vec<bool> = self.consumers.iter().map(|consumer| consumer.ring().has_ended()).collect();
+        // Positions are read before the definitions: every name that an event before a head needs is then there.
+        let positions: Vec<Position> = self.consumers.iter_mut().map(Consumer::position).collect();
         self.define();
         let before = self.sink.length();
-        for (i, head) in heads.into_iter().enumerate() {
-            self.drain(i, head);
+        for (i, position) in positions.iter().enumerate() {
+            self.drain(i, position.head);
             if self.lines.len() >= BATCH {
                 self.flush();
             }
         }
         self.flush();
-        self.retire(&ended);
+        self.retire(&positions);
         self.sink.length() != before
     }
 
@@ -144,14 +143,14 @@ impl Collector {
         self.consumers.iter().for_each(Consumer::release);
     }
 
-    /// Closes the accounts of threads that had `ended` before this look, and gives their rings up.
-    fn retire(&mut self, ended: &[bool]) {
-        if self.failing || !ended.contains(&true) {
+    /// Closes the accounts of threads that had ended before this look, and gives their rings up.
+    fn retire(&mut self, positions: &[Position]) {
+        if self.failing || !positions.iter().any(|position| position.ended) {
             return;
         }
-        let mut ended = ended.iter();
+        let mut ended = positions.iter().map(|position| position.ended);
         let (gone, left) =
-            std::mem::take(&mut self.consumers).into_iter().partition(|_| *ended.next().unwrap_or(&false));
+            std::mem::take(&mut self.consumers).into_iter().partition(|_| ended.next().unwrap_or(false));
         let gone: Vec<Consumer> = gone;
         self.consumers = left;
         gone.iter().for_each(|consumer| self.close_account(consumer));
@@ -175,7 +174,7 @@ impl Collector {
         }
         self.decoder.thread(
             ring.tid(),
-            ring.produced(),
+            consumer.produced(),
             consumer.written(),
             consumer.lost(),
             &mut self.lines,
