@@ -98,7 +98,7 @@ impl Producer {
         while depth != 0 && page.stages[depth - 1].words[STACK].load(Relaxed) <= stack {
             depth -= 1;
             let id = page.stages[depth].words[2].load(Relaxed) >> PARENT_BITS;
-            drop(Span { producer: self, depth, id });
+            self.unwound(depth, id);
         }
         depth
     }
@@ -180,6 +180,78 @@ impl Producer {
         page.lost.store(0, Release);
     }
 
+    /// The way of every event that takes more than one slot.
+    #[inline(never)]
+    fn complete(self, depth: usize, ticks: u64, status: i32, flags: u32) {
+        let stage = self.stage(depth);
+        let words = &stage.words;
+        let head = words[0].load(Relaxed);
+        let mut slots = head >> 8 & 0xff;
+        if slots == 1 {
+            slots = 2;
+            let word2 = words[2].load(Relaxed);
+            let distance = word2 & FAR_PARENT;
+            let parent = if distance == 0 { 0 } else { (word2 >> PARENT_BITS) - distance };
+            words[9].store(parent, Relaxed);
+            words[11..16].iter().for_each(|word| word.store(0, Relaxed));
+        }
+        words[0].store((head & 0xffff_00ff) | slots << 8 | ticks.min(LONG_CALL) << 32, Relaxed);
+        words[8].store(ticks, Relaxed);
+        words[10].store(status as u32 as u64 | (flags as u64) << 32, Relaxed);
+        self.publish(stage, slots);
+    }
+
+    /// The call at `depth` was left by an exception or a jump.
+    #[cold]
+    #[inline(never)]
+    fn unwound(self, depth: usize, id: u64) {
+        if !self.is_own(depth, id) {
+            return self.lose(INTERRUPTED);
+        }
+        let ticks = clock::now().wrapping_sub(self.stage(depth).words[1].load(Relaxed));
+        self.complete(depth, ticks, 0, UNWOUND);
+        self.close(depth);
+    }
+
+    #[inline(always)]
+    fn stage<'a>(self, depth: usize) -> &'a Stage {
+        &self.page().stages[depth & (DEPTH - 1)]
+    }
+
+    /// True when the stage still holds call `id`. It does not when a signal handler on a stack of its own has called in
+    /// between and was taken for what follows a jump.
+    #[inline(always)]
+    fn is_own(self, depth: usize, id: u64) -> bool {
+        self.stage(depth).words[2].load(Relaxed) >> PARENT_BITS == id
+    }
+
+    #[inline(always)]
+    fn close(self, depth: usize) {
+        // Release: after the event was published.
+        self.page().depth.store(depth as u64, Release);
+    }
+
+    /// Publishes an event of one slot, whose word 0 is `first`. Word by word: a wider load would wait for the stores that
+    /// have just filled the stage.
+    #[inline(always)]
+    fn publish_one(self, stage: &Stage, first: u64) {
+        let page = self.page();
+        let head = page.head.load(Relaxed);
+        if head >= page.limit.load(Relaxed) {
+            stage.words[0].store(first, Relaxed);
+            return self.publish_slowly(stage, 1);
+        }
+        let to = self.slot(head & (page.slots.load(Relaxed) - 1));
+        // SAFETY: `to` is a slot of this ring at `head`, below `limit`: the consumer does not read it.
+        unsafe { to.write(first) };
+        for i in 1..SLOT_WORDS {
+            // SAFETY: as above; a slot has `SLOT_WORDS` words.
+            unsafe { to.wrapping_add(i).write(stage.words[i].load(Relaxed)) };
+        }
+        // Release: as in `publish`.
+        page.head.store(head + 1, Release);
+    }
+
     fn write_gap(self, head: u64, lost: u64) {
         let page = self.page();
         let to = self.slot(head & (page.slots.load(Relaxed) - 1));
@@ -202,82 +274,40 @@ pub struct Span {
 }
 
 impl Span {
-    #[inline(always)]
-    fn stage(&self) -> &Stage {
-        &self.producer.page().stages[self.depth & (DEPTH - 1)]
-    }
-
     /// Stores a payload word that was not known when the call was entered.
     #[inline(always)]
     pub fn put(&self, index: usize, value: u64) {
-        self.stage().words[payload_at(index)].store(value, Relaxed);
+        self.producer.stage(self.depth).words[payload_at(index)].store(value, Relaxed);
     }
 
     /// Completes the event and publishes it. `returned` is the stamp of return, taken at once after the call, so that
     /// nothing of ours is counted as the program's.
     #[inline(always)]
     pub fn leave(self, returned: u64, status: i32) {
-        let words = &self.stage().words;
-        let ticks = returned.wrapping_sub(words[1].load(Relaxed));
-        let head = words[0].load(Relaxed);
-        if !self.is_own() {
-            self.producer.lose(INTERRUPTED);
+        let Span { producer, depth, id } = *std::mem::ManuallyDrop::new(self);
+        let stage = producer.stage(depth);
+        let ticks = returned.wrapping_sub(stage.words[1].load(Relaxed));
+        let head = stage.words[0].load(Relaxed);
+        if !producer.is_own(depth, id) {
+            producer.lose(INTERRUPTED);
         } else if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
-            words[0].store(head | ticks << 32, Relaxed);
-            self.producer.publish(self.stage(), 1);
+            producer.publish_one(stage, head | ticks << 32);
         } else {
-            self.complete(ticks, status, 0);
+            producer.complete(depth, ticks, status, 0);
         }
-        self.close();
-        std::mem::forget(self);
+        producer.close(depth);
     }
 
     /// The stamp of entry.
     pub fn entered(&self) -> u64 {
-        self.stage().words[1].load(Relaxed)
-    }
-
-    /// True when the stage still holds this call. It does not when a signal handler on a stack of its own has called in
-    /// between and was taken for what follows a jump.
-    #[inline(always)]
-    fn is_own(&self) -> bool {
-        self.stage().words[2].load(Relaxed) >> PARENT_BITS == self.id
-    }
-
-    #[inline(always)]
-    fn close(&self) {
-        // Release: after the event was published.
-        self.producer.page().depth.store(self.depth as u64, Release);
-    }
-
-    #[inline(never)]
-    fn complete(&self, ticks: u64, status: i32, flags: u32) {
-        let words = &self.stage().words;
-        let head = words[0].load(Relaxed);
-        let mut slots = head >> 8 & 0xff;
-        if slots == 1 {
-            slots = 2;
-            let word2 = words[2].load(Relaxed);
-            let distance = word2 & FAR_PARENT;
-            let parent = if distance == 0 { 0 } else { (word2 >> PARENT_BITS) - distance };
-            words[9].store(parent, Relaxed);
-            words[11..16].iter().for_each(|word| word.store(0, Relaxed));
-        }
-        words[0].store((head & 0xffff_00ff) | slots << 8 | ticks.min(LONG_CALL) << 32, Relaxed);
-        words[8].store(ticks, Relaxed);
-        words[10].store(status as u32 as u64 | (flags as u64) << 32, Relaxed);
-        self.producer.publish(self.stage(), slots);
+        self.producer.stage(self.depth).words[1].load(Relaxed)
     }
 }
 
 /// An exception passes through, or a jump went over it: the call is recorded as unwound.
 impl Drop for Span {
+    #[inline(always)]
     fn drop(&mut self) {
-        if !self.is_own() {
-            return self.producer.lose(INTERRUPTED);
-        }
-        let ticks = clock::now().wrapping_sub(self.stage().words[1].load(Relaxed));
-        self.complete(ticks, 0, UNWOUND);
-        self.close();
+        self.producer.unwound(self.depth, self.id);
     }
 }
