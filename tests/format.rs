@@ -85,7 +85,13 @@ fn every_line_is_read_and_written_again_as_it_was() {
         for line in trace.text.lines() {
             let mut again = Vec::new();
             write_record(&mut again, &parse_line(line.as_bytes()).unwrap());
-            assert_eq!(String::from_utf8(again).unwrap().trim_end(), line, "{}", trace.name);
+            // Spaces fill up the last line of a page of the file.
+            assert_eq!(
+                String::from_utf8(again).unwrap().trim_end(),
+                line.trim_end_matches(' '),
+                "{}",
+                trace.name
+            );
             assert!(line.starts_with(r#"{"type":""#), "{}: the type comes first: {line}", trace.name);
         }
     }

@@ -7,6 +7,7 @@ use rocshim_ring::{Committed, Consumer, Control, Folder, LogReader, Ring};
 use rocshim_trace::{Footer, Header, Record, parse_line, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +33,19 @@ pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let folder = Folder::of_dead(&rings);
     let committed = Control::read(&folder)?;
     let whole = committed.offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
-    let (lines, events) = drain(&folder, committed, whole > 0)?;
+    let (mut lines, events) = drain(&folder, committed, whole > 0)?;
+    // The last line was about to be filled up for lines that were never committed: its end is told anew.
+    if whole > 0 && byte_at(trace, whole - 1)? != b'\n' {
+        lines.insert(0, b'\n');
+        return Ok(Some((whole - 1, Leftover { lines, events, rings })));
+    }
     Ok(Some((whole, Leftover { lines, events, rings })))
+}
+
+fn byte_at(path: &Path, at: u64) -> io::Result<u8> {
+    let mut byte = [0];
+    File::open(path)?.read_exact_at(&mut byte, at)?;
+    Ok(byte[0])
 }
 
 /// Appends what a dead process left to `trace` itself, removes its ring files and returns the number of events that

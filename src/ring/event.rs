@@ -209,8 +209,8 @@ impl Load {
 }
 
 /// Why events were lost; the index is what a ring file holds.
-pub const LOSS_REASONS: [&str; 5] =
-    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted"];
+pub const LOSS_REASONS: [&str; 6] =
+    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted", "thread_ended"];
 
 /// An event found no room in the ring.
 pub const RING_FULL: u64 = 0;
@@ -220,6 +220,8 @@ pub const NO_MEMORY: u64 = 1;
 pub const NESTED_TOO_DEEP: u64 = 2;
 /// Another call took the event's place before it returned: a signal handler on a stack of its own.
 pub const INTERRUPTED: u64 = 4;
+/// The thread had closed its ring: a destructor that runs after all others made a call.
+pub const THREAD_ENDED: u64 = 5;
 
 /// Lost events, in their place in the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -203,7 +203,7 @@ impl Collector {
             self.consumers.push(consumer);
         }
         let now = clock::now();
-        if let Some(gap) = self.process.ringless() {
+        for gap in self.process.ringless() {
             self.decoder.gap(0, &gap, &mut self.lines);
         }
         let footer = Footer {

@@ -5,6 +5,9 @@
 //! ```
 #![allow(unsafe_code)] // calls the real function through its address
 
+use crate::abi::{
+    hip::hipErrorNotSupported, miopen::miopenStatusNotImplemented, rocblas::rocblas_status_not_implemented,
+};
 use crate::prepare::prepare;
 use crate::row::Hook;
 use crate::thread::{self, State};
@@ -14,14 +17,14 @@ use std::ffi::c_void;
 
 /// What a hooked function returns.
 pub(crate) trait Answer: Copy {
-    /// What a hook returns when no library has the real function.
-    const MISSING: Self;
+    /// What a hook of library `of` returns when no library has the real function.
+    fn missing(of: &str) -> Self;
     /// The status for the record; 0 is success.
     fn code(self) -> i32;
 }
 
 impl Answer for () {
-    const MISSING: () = ();
+    fn missing(_of: &str) {}
     #[inline(always)]
     fn code(self) -> i32 {
         0
@@ -29,16 +32,24 @@ impl Answer for () {
 }
 
 impl<T> Answer for *mut T {
-    const MISSING: *mut T = std::ptr::null_mut();
+    fn missing(_of: &str) -> *mut T {
+        std::ptr::null_mut()
+    }
     #[inline(always)]
     fn code(self) -> i32 {
         0
     }
 }
 
-/// The status types are all C ints; each library's "not supported" is its own, so the row's library decides.
+/// The status types are all C ints; each library has its own word for "not implemented".
 impl Answer for i32 {
-    const MISSING: i32 = crate::abi::hip::HIP_ERROR_NOT_SUPPORTED;
+    fn missing(of: &str) -> i32 {
+        match of {
+            "librocblas.so" => rocblas_status_not_implemented,
+            "libMIOpen.so" => miopenStatusNotImplemented,
+            _ => hipErrorNotSupported,
+        }
+    }
     #[inline(always)]
     fn code(self) -> i32 {
         self
@@ -93,7 +104,7 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
         _ => prepare(hook, !O::SILENT),
     };
     if real.is_null() {
-        return R::MISSING;
+        return R::missing(hook.of);
     }
     if O::SILENT {
         hook.count();

@@ -31,14 +31,12 @@ fn begin(hook: &'static Hook, wants_ring: bool) -> Option<Producer> {
         return None;
     };
     match thread::state() {
-        State::Recording(producer) => Some(producer),
-        State::Unknown if wants_ring => begin_thread(process),
-        State::Ended if wants_ring => {
-            count_unrecorded(process);
-            None
-        }
-        _ => None,
+        State::Recording(producer) => return Some(producer),
+        State::Unknown if wants_ring && !has_ended() => return begin_thread(process),
+        State::Unknown | State::Ended if wants_ring => count_unrecorded(process, true),
+        _ => {}
     }
+    None
 }
 
 /// Finds the real function of `hook`, once, and tells where it was found.
@@ -58,7 +56,7 @@ fn begin_thread(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
         // There is no second try: each would cost the program what this one did.
         thread::end();
-        count_unrecorded(process);
+        count_unrecorded(process, false);
         return None;
     };
     // SAFETY: the ring is this thread's alone; the collector unmaps it only after the thread's end has set `ended`, and
@@ -75,11 +73,11 @@ fn begin_thread(process: &'static Process) -> Option<Producer> {
     }
 }
 
-fn count_unrecorded(process: &Process) {
+fn count_unrecorded(process: &Process, had_ring: bool) {
     if has_ended() {
         process.control.count_late();
     } else {
-        process.count_ringless();
+        process.count_ringless(had_ring);
     }
 }
 

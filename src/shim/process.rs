@@ -6,7 +6,7 @@ use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::definition::{Definition, Process as About, Text};
-use rocshim_ring::event::{Gap, NO_MEMORY};
+use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
 use std::collections::HashMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -63,12 +63,36 @@ pub(crate) struct Process {
     /// Rings of all threads, for the collector to pick up.
     rings: Mutex<Vec<Arc<Ring>>>,
     ring_count: AtomicU64,
-    /// Calls of threads that have no ring: none could be made, or the thread had closed it. How many, and the stamps of
-    /// the first and the last.
-    ringless: [AtomicU64; 3],
+    /// Calls of threads that could be given no ring, and of threads that had closed theirs.
+    ringless: Ringless,
+    ended: Ringless,
     names: Mutex<Names>,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
+}
+
+/// Calls that were made without a ring: how many, and the stamps of the first and the last.
+#[derive(Default)]
+struct Ringless {
+    count: AtomicU64,
+    first: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Ringless {
+    fn count(&self) {
+        let now = clock::now();
+        // Relaxed, here and below: counters; the collector reads them at the end.
+        let _ = self.first.compare_exchange(0, now, Relaxed, Relaxed);
+        self.last.fetch_max(now, Relaxed);
+        self.count.fetch_add(1, Relaxed);
+    }
+
+    fn gap(&self, reason: u64) -> Option<Gap> {
+        let lost = self.count.load(Relaxed);
+        let (first, last) = (self.first.load(Relaxed), self.last.load(Relaxed));
+        (lost != 0).then_some(Gap { lost, first, last, reason })
+    }
 }
 
 /// What keeps the definition log short: nothing is told twice.
@@ -113,7 +137,8 @@ impl Process {
             trace,
             rings: Mutex::default(),
             ring_count: AtomicU64::new(0),
-            ringless: Default::default(),
+            ringless: Ringless::default(),
+            ended: Ringless::default(),
             names: Mutex::default(),
             to_collector,
             for_collector,
@@ -137,20 +162,14 @@ impl Process {
         Ok(ring)
     }
 
-    /// Counts a call of a thread that has no ring.
-    pub(crate) fn count_ringless(&self) {
-        let [count, first, last] = &self.ringless;
-        let now = clock::now();
-        // Relaxed: counters; the collector reads them at the end.
-        let _ = first.compare_exchange(0, now, Relaxed, Relaxed);
-        last.fetch_max(now, Relaxed);
-        count.fetch_add(1, Relaxed);
+    /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
+    pub(crate) fn count_ringless(&self, had_one: bool) {
+        if had_one { self.ended.count() } else { self.ringless.count() }
     }
 
     /// The calls of threads that had no ring.
-    pub(crate) fn ringless(&self) -> Option<Gap> {
-        let [lost, first, last] = self.ringless.each_ref().map(|value| value.load(Relaxed));
-        (lost != 0).then_some(Gap { lost, first, last, reason: NO_MEMORY })
+    pub(crate) fn ringless(&self) -> impl Iterator<Item = Gap> {
+        [self.ringless.gap(NO_MEMORY), self.ended.gap(THREAD_ENDED)].into_iter().flatten()
     }
 
     /// The rings that were made since `seen` were known.

@@ -1,5 +1,5 @@
 //! hip_runtime_api.h: what the hooked functions take and return.
-#![allow(non_camel_case_types)]
+#![allow(non_camel_case_types, non_upper_case_globals)]
 
 use super::Pointer;
 use std::ffi::c_char;
@@ -15,8 +15,8 @@ pub(crate) type KernelParams = Pointer;
 pub(crate) type HostFn = Pointer;
 pub(crate) type CName = *const c_char;
 
-/// `hipErrorNotSupported`: what a hook answers when no library has the function (hip_runtime_api.h).
-pub(crate) const HIP_ERROR_NOT_SUPPORTED: hipError_t = 801;
+/// What a hook answers when no library has the function (hip_runtime_api.h).
+pub(crate) const hipErrorNotSupported: hipError_t = 801;
 
 /// A grid or block, passed by value.
 #[repr(C)]

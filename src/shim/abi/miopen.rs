@@ -1,9 +1,11 @@
 //! miopen.h: what the hooked functions take and return.
-#![allow(non_camel_case_types)]
+#![allow(non_camel_case_types, non_upper_case_globals)]
 
 use super::Pointer;
 
 pub(crate) type miopenStatus_t = i32;
+/// What a hook answers when no library has the function.
+pub(crate) const miopenStatusNotImplemented: miopenStatus_t = 6;
 pub(crate) type miopenHandle_t = Pointer;
 pub(crate) type miopenTensorDescriptor_t = Pointer;
 pub(crate) type miopenConvolutionDescriptor_t = Pointer;
