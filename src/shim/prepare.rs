@@ -34,6 +34,7 @@ fn begin(hook: &'static Hook, wants_ring: bool) -> Option<Producer> {
         State::Recording(producer) => return Some(producer),
         State::Unknown if wants_ring && !has_ended() => return begin_thread(process),
         State::Unknown | State::Ended if wants_ring => count_unrecorded(process, true),
+        State::Ringless if wants_ring => count_unrecorded(process, false),
         _ => {}
     }
     None
@@ -55,7 +56,7 @@ fn bind(hook: &'static Hook, process: Option<&Process>) {
 fn begin_thread(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
         // There is no second try: each would cost the program what this one did.
-        thread::end();
+        thread::ringless();
         count_unrecorded(process, false);
         return None;
     };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   UNKNOWN ──► the thread's page ──► ENDED
-//!      └──────► OFF
+//!      └──────► OFF, or RINGLESS
 //! ```
 #![allow(unsafe_code)] // a thread-local word declared in assembly: the initial-exec model, which stable Rust cannot ask for
 
@@ -16,6 +16,8 @@ const UNKNOWN: usize = 0;
 const OFF: usize = 1;
 /// The thread has closed its ring and is going away. What it still calls is counted as lost.
 const ENDED: usize = 2;
+/// No ring could be made for the thread. Its calls are counted as lost.
+const RINGLESS: usize = 3;
 
 // The library is preloaded, so its thread-local storage is part of every thread's static block and the word lies at a
 // fixed distance from the thread pointer.
@@ -69,6 +71,8 @@ pub(crate) enum State {
     Off,
     /// Its ring is closed.
     Ended,
+    /// It could be given no ring.
+    Ringless,
 }
 
 /// What the calling thread is.
@@ -78,6 +82,7 @@ pub(crate) fn state() -> State {
         UNKNOWN => State::Unknown,
         OFF => State::Off,
         ENDED => State::Ended,
+        RINGLESS => State::Ringless,
         page => {
             // SAFETY: it is not 0.
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
@@ -105,6 +110,11 @@ pub(crate) fn off() {
 /// The calling thread has closed its ring.
 pub(crate) fn end() {
     set_word(ENDED);
+}
+
+/// The calling thread can be given no ring.
+pub(crate) fn ringless() {
+    set_word(RINGLESS);
 }
 
 /// The calling thread starts anew: in the child of a fork.
