@@ -4,7 +4,8 @@
 //! same whether its process wrote it or died first.
 //!
 //! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `names` (handle →
-//! kernel → code object, by time), `records` (what they hold as the trace's records), `decoder` (definitions and events to lines), `recover` (the ring files of the dead).
+//! kernel → code object, by time), `records` (what they hold as the trace's records), `decoder` (definitions and events to lines), `stat` (a process as the system
+//! tells of it), `recover` (the ring files of the dead).
 #![forbid(unsafe_code)]
 
 mod code_object;
@@ -12,9 +13,11 @@ mod decoder;
 mod names;
 mod records;
 mod recover;
+mod stat;
 mod values;
 
 pub use code_object::{Image, describe, length};
 pub use decoder::Decoder;
 pub use recover::{Leftover, is_running, leftover, recover, unbegun};
+pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

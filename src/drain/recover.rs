@@ -1,6 +1,7 @@
 //! What a dead process left: its ring files, read from where its last commit ended, as finished lines.
 
-use crate::Decoder;
+use crate::decoder::Decoder;
+use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::{Committed, Consumer, Control, Folder, LogReader, Ring};
@@ -139,12 +140,7 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
 
 /// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).
 pub fn is_running(header: &Header) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", header.pid)) else { return false };
-    // The second field is the name in parentheses, which may hold anything; fields are counted after it.
-    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let state = fields.next().unwrap_or("Z");
-    let start_ticks = fields.nth(18).and_then(|field| field.parse::<u64>().ok());
-    state != "Z" && state != "X" && start_ticks == Some(header.start_ticks)
+    Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks)
 }
 
 fn has_footer(trace: &Path) -> io::Result<bool> {

@@ -131,6 +131,11 @@ impl Ring {
         let page = self.page();
         let depth = page.depth.load(Relaxed).min(DEPTH as u64) as usize;
         let words = |stage: &Stage| stage.words.each_ref().map(|word| word.load(Relaxed));
-        page.stages[..depth].iter().filter_map(|stage| Event::from_words(&words(stage))).collect()
+        // A kill may fall between a return and its publishing: what the stage says of the end was never recorded.
+        let open = |mut event: Event| {
+            (event.ticks, event.status, event.unwound) = (0, 0, false);
+            event
+        };
+        page.stages[..depth].iter().filter_map(|stage| Event::from_words(&words(stage)).map(open)).collect()
     }
 }

@@ -5,6 +5,7 @@ use crate::loaded::{self, Object};
 use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
+use rocshim_drain::Stat;
 use rocshim_ring::definition::{Definition, Process as About, Text};
 use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
@@ -233,10 +234,7 @@ fn about() -> About<'static> {
     let argv = words.split(|b| *b == 0).map(|word| text(String::from_utf8_lossy(word).into_owned()));
     let mut argv: Vec<_> = argv.collect();
     argv.pop();
-    let stat = String::from_utf8_lossy(&read("/proc/self/stat")).into_owned();
-    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ppid = fields.nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
-    let start_ticks = fields.nth(17).and_then(|field| field.parse().ok()).unwrap_or(0);
+    let stat = Stat::of("self");
     let is_recorded = |name: &str| {
         RECORDED.iter().any(|prefix| name.starts_with(prefix))
             && !SECRET.iter().any(|word| name.contains(word))
@@ -248,8 +246,8 @@ fn about() -> About<'static> {
     About {
         rocshim: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
-        ppid,
-        start_ticks,
+        ppid: stat.map_or(0, |stat| stat.ppid),
+        start_ticks: stat.map_or(0, |stat| stat.start_ticks),
         exe: text(loaded::executable()),
         argv,
         env: env.collect(),

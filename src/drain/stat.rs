@@ -1,0 +1,38 @@
+//! A process as `/proc/PID/stat` tells of it: whose child it is, and when it started, by which a reused pid is known.
+
+/// Fields of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// It runs, or may run again: it is neither a zombie nor dead.
+    pub lives: bool,
+    /// Its parent's pid.
+    pub ppid: u32,
+    /// When it started, in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+impl Stat {
+    /// Reads process `pid` (a number, or `self`); `None` when there is none.
+    pub fn of(pid: impl std::fmt::Display) -> Option<Stat> {
+        Stat::parse(&String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?))
+    }
+
+    fn parse(text: &str) -> Option<Stat> {
+        // The second field is the name in parentheses, which may hold anything; fields are counted after it.
+        let mut fields = text.rsplit(')').next()?.split_whitespace();
+        let lives = !["Z", "X"].contains(&fields.next()?);
+        Some(Stat { lives, ppid: fields.next()?.parse().ok()?, start_ticks: fields.nth(17)?.parse().ok()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_counted_after_a_name_that_may_hold_anything() {
+        let text = "7 (a) b (c)) S 3 7 7 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 4711 13 14";
+        assert_eq!(Stat::parse(text), Some(Stat { lives: true, ppid: 3, start_ticks: 4711 }));
+        assert_eq!(Stat::parse("7 (a) Z 3"), None);
+    }
+}
