@@ -5,10 +5,13 @@ use rocshim_tests::{Traced, artifacts};
 /// Every program whose output says what it did, with arguments.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("by_dlsym", &[]),
+    ("by_dlvsym", &[]),
     ("by_get_proc_address", &[]),
+    ("by_ptr", &[]),
     ("close_all_fds", &[]),
     ("conv", &[]),
     ("demo", &[]),
+    ("dlsym_early", &[]),
     ("errno_kept", &[]),
     ("exit_launches", &[]),
     ("failing", &[]),
@@ -17,6 +20,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("gemm", &[]),
     ("handle_reuse", &[]),
     ("hot_path", &[]),
+    ("lacks", &[]),
     ("kill_self", &["1000", "kill"]),
     ("kill_self", &["1000", "segv"]),
     ("kill_self", &["1000", "abort"]),
@@ -24,14 +28,21 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("kill_self", &["1000", "_exit"]),
     ("kill_self", &["1000", "quick_exit"]),
     ("launch_forms", &[]),
+    ("load_deep", &[]),
     ("load_global", &[]),
     ("load_local", &[]),
     ("longjmp_through", &[]),
     ("many_threads", &[]),
+    ("register_race", &[]),
     ("reload", &[]),
+    ("reload", &["dlsym"]),
     ("short_threads", &[]),
     ("silent", &[]),
     ("throw_through", &[]),
+    ("two_copies", &["plt"]),
+    ("two_copies", &["dlsym"]),
+    ("two_copies_linked", &[]),
+    ("two_copies_linked", &["deep"]),
     ("unregister", &[]),
 ];
 
@@ -43,6 +54,43 @@ fn every_program_prints_and_ends_as_it_does_without_the_shim() {
         assert_eq!(bare.stdout, traced.stdout, "stdout of {name} {args:?}");
         assert_eq!(bare.stderr, traced.stderr, "stderr of {name} {args:?}");
         assert_eq!((bare.code, bare.signal), (traced.code, traced.signal), "end of {name} {args:?}");
+    }
+}
+
+/// What runs on the stand-in HIP of other releases too: one that hands its dispatch tables over, one as old as ROCm 6.0.
+const ON_OTHERS: &[(&str, &str, &[&str])] = &[
+    ("registering", "by_dlsym", &[]),
+    ("registering", "by_get_proc_address", &[]),
+    ("registering", "by_ptr", &[]),
+    ("registering", "conv", &[]),
+    ("registering", "dlsym_early", &[]),
+    ("registering", "failing", &[]),
+    ("registering", "fork_both", &[]),
+    ("registering", "launch_forms", &[]),
+    ("registering", "load_deep", &[]),
+    ("registering", "longjmp_through", &[]),
+    ("registering", "register_race", &[]),
+    ("registering", "reload", &["dlsym"]),
+    ("registering", "throw_through", &[]),
+    ("registering", "unregister", &[]),
+    ("old", "by_dlsym", &[]),
+    ("old", "by_ptr", &[]),
+    ("old", "lacks", &[]),
+    ("old", "load_local", &[]),
+];
+
+#[test]
+fn on_other_releases_of_hip_a_program_prints_and_ends_as_it_does_without_the_shim() {
+    for (release, name, args) in ON_OTHERS {
+        let program = || Traced::program(name).args(*args).on(&[*release]);
+        let (bare, traced) = (program().run(), program().with_shim());
+        assert_eq!(bare.stdout, traced.stdout, "stdout of {name} {args:?} on {release}");
+        assert_eq!(bare.stderr, traced.stderr, "stderr of {name} {args:?} on {release}");
+        assert_eq!(
+            (bare.code, bare.signal),
+            (traced.code, traced.signal),
+            "end of {name} {args:?} on {release}"
+        );
     }
 }
 

@@ -90,6 +90,10 @@ void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar,
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
 hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream);
 
+hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
+hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset);
+hipError_t hipLaunchByPtr(const void *func);
+
 // Launches. The grid is in blocks, except for Ext and Hcc module launches: these take work-items.
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, hipStream_t stream, void **kernelParams, void **extra);
 hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ, uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes, hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags);
@@ -134,6 +138,7 @@ hipError_t hipGetDevice(int *deviceId);
 hipError_t hipSetDevice(int deviceId);
 hipError_t hipDeviceGetName(char *name, int len, int device);
 hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000 *prop, int deviceId);
+hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_tR0000 *prop, int deviceId);
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *prop, int deviceId);
 hipError_t hipRuntimeGetVersion(int *runtimeVersion);
 hipError_t hipDriverGetVersion(int *driverVersion);
@@ -143,6 +148,13 @@ hipError_t hipGetLastError(void);
 hipError_t hipPeekAtLastError(void);
 int hipGetStreamDeviceId(hipStream_t stream);
 hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags, int *symbolStatus);
+
+hipError_t hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags, int *driverStatus);
+hipError_t hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr, unsigned long long flags, int *driverStatus);
+hipError_t hipChooseDevice(int *device, const hipDeviceProp_tR0000 *prop);
+hipError_t hipChooseDeviceR0000(int *device, const hipDeviceProp_tR0000 *prop);
+hipError_t hipChooseDeviceR0600(int *device, const hipDeviceProp_tR0600 *prop);
+enum { hipEnableDefault = 0, hipEnableLegacyStream = 1, hipEnablePerThreadDefaultStream = 2 }; // flags of hipGetDriverEntryPoint
 
 // Only in the stand-in: `callback(arg)` runs inside every launch from now on; NULL ends it.
 void standin_on_launch(void (*callback)(void *), void *arg);

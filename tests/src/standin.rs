@@ -30,6 +30,8 @@ pub struct Launch {
 pub struct Call {
     /// Linux thread id.
     pub tid: u32,
+    /// The call's number in its thread, from 1; of librocprofiler-register, the instance of the library, from 0.
+    pub number: u64,
     /// The symbol that was called.
     pub symbol: String,
     fields: String,
@@ -55,6 +57,10 @@ pub struct Log {
     pub gemms: Vec<Call>,
     /// `conv` lines.
     pub convs: Vec<Call>,
+    /// `register` lines: dispatch tables handed to librocprofiler-register.
+    pub registered: Vec<Call>,
+    /// `wrapped` lines: functions that came through the profiler's wrappers, with how many `calls`.
+    pub wrapped: Vec<Call>,
 }
 
 impl Log {
@@ -69,6 +75,8 @@ impl Log {
                 "launch" => log.launches.push(launch(&fields)),
                 "gemm" => log.gemms.push(call(&fields)),
                 "conv" => log.convs.push(call(&fields)),
+                "register" => log.registered.push(call(&fields)),
+                "wrapped" => log.wrapped.push(call(&fields)),
                 other => panic!("a line of kind {other}"),
             }
         }
@@ -102,6 +110,7 @@ fn launch(fields: &[&str]) -> Launch {
 fn call(fields: &[&str]) -> Call {
     Call {
         tid: fields[1].parse().expect("a thread id"),
+        number: fields[2].parse().expect("a number"),
         symbol: fields[3].into(),
         fields: fields[4].into(),
         status: fields[fields.len() - 1].parse().expect("a status"),

@@ -56,6 +56,12 @@ impl Traced {
         self
     }
 
+    /// Runs it on other builds of the stand-in HIP: folders of the stand-ins, see tests/vendor/README.md.
+    pub fn on(self, folders: &[&str]) -> Traced {
+        let folders = folders.iter().map(|folder| artifacts::vendor().join(folder));
+        self.env("LD_LIBRARY_PATH", std::env::join_paths(folders).expect("folders without a colon"))
+    }
+
     /// Sets a variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Traced {
         self.command.env(name, value);
@@ -75,8 +81,14 @@ impl Traced {
 
     /// Runs it with the shim preloaded, traces going to `out`.
     pub fn with_shim(self) -> Outcome {
+        self.preloaded([artifacts::shim()])
+    }
+
+    /// Runs it with these libraries preloaded in this order, traces going to `out`.
+    pub fn preloaded<P: AsRef<Path>>(self, libraries: impl IntoIterator<Item = P>) -> Outcome {
         let out = self.scratch.path().join("out");
-        self.env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_OUT", out).run()
+        let paths = std::env::join_paths(libraries.into_iter().map(|path| path.as_ref().to_owned()));
+        self.env("LD_PRELOAD", paths.expect("paths without a colon")).env("ROCSHIM_OUT", out).run()
     }
 
     /// Runs it as it is.
@@ -145,6 +157,12 @@ impl Outcome {
     /// The stand-ins' log.
     pub fn standin_log(&self) -> crate::standin::Log {
         crate::standin::Log::read(&self.folder().join("standin.log"))
+    }
+
+    /// The log of a wheel's own copy of HIP; empty where nothing reached it.
+    pub fn wheel_log(&self) -> crate::standin::Log {
+        let path = self.folder().join("standin.log.wheel");
+        if path.exists() { crate::standin::Log::read(&path) } else { Default::default() }
     }
 
     /// Fails unless the program ended with code 0.

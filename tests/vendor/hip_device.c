@@ -1,8 +1,6 @@
 // Memory, streams, events, devices and errors of the HIP stand-in: "device" memory is the heap, everything is done at once.
-#define _GNU_SOURCE
 #include "standin.h"
 #include "code_object.h"
-#include <dlfcn.h>
 #include <time.h>
 
 static __thread hipError_t last_error;
@@ -151,7 +149,7 @@ PUBLIC hipError_t hipDeviceGetName(char *name, int len, int deviceId)
     return hipSuccess;
 }
 
-PUBLIC hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000 *prop, int deviceId)
+PUBLIC hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_tR0000 *prop, int deviceId)
 {
     if (!prop || deviceId < 0 || deviceId >= standin.devices)
         return done(hipErrorInvalidDevice);
@@ -160,6 +158,9 @@ PUBLIC hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000 *prop, int deviceI
     snprintf(prop->gcnArchName, sizeof prop->gcnArchName, "%s", co_gfx());
     return hipSuccess;
 }
+
+// The plain name is the old layout in every release.
+PUBLIC hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000 *prop, int deviceId) { return hipGetDevicePropertiesR0000(prop, deviceId); }
 
 PUBLIC hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *prop, int deviceId)
 {
@@ -196,21 +197,3 @@ PUBLIC hipError_t hipGetLastError(void)
 }
 
 PUBLIC hipError_t hipPeekAtLastError(void) { return last_error; }
-
-// As the real one: dlsym on this library's own handle, so an interposed dlsym sees this call too.
-PUBLIC hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags, int *symbolStatus)
-{
-    (void)flags;
-    static void *own;
-    Dl_info here;
-    if (!symbol || !pfn)
-        return done(hipErrorInvalidValue);
-    if (!own && dladdr((void *)standin_fail, &here))
-        own = dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (hipVersion >= 600 && !strcmp(symbol, "hipGetDeviceProperties"))
-        symbol = "hipGetDevicePropertiesR0600";
-    *pfn = own ? dlsym(own, symbol) : NULL;
-    if (symbolStatus)
-        *symbolStatus = *pfn ? 0 : 1;
-    return done(*pfn ? hipSuccess : hipErrorInvalidValue);
-}

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 
+__thread const char *standin_through;
+
 static void (*on_launch)(void *);
 static void *on_launch_arg;
 
@@ -39,7 +41,7 @@ static __attribute__((noinline)) hipError_t launched(const char *api, hipFunctio
 {
     static unsigned long launches;
     if (standin.log)
-        standin_log(STANDIN_LAUNCH, api, "%s\t%u %u %u\t%u %u %u\t%zu\t%#lx\t%d", f && f->module ? f->name : "-", s->gx, s->gy, s->gz,
+        standin_log(STANDIN_LAUNCH, standin_through ? standin_through : api, "%s\t%u %u %u\t%u %u %u\t%zu\t%#lx\t%d", f && f->module ? f->name : "-", s->gx, s->gy, s->gz,
                     s->bx, s->by, s->bz, s->shared, (unsigned long)s->stream, status);
     if (standin.die_at && __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED) == standin.die_at) {
         standin_log_flush();

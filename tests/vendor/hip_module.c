@@ -2,7 +2,6 @@
 //
 // A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the next
 // hipModuleGetFunction takes the last one given back, so that handles are reused, always in the same way.
-#define _GNU_SOURCE
 #include "standin.h"
 #include "code_object.h"
 #include <fcntl.h>
@@ -171,7 +170,7 @@ static hipFunction_t handle_of(struct ihipModule_t *m, const char *name)
     return m->handles = f;
 }
 
-PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+static hipError_t load(hipModule_t *module, const void *image)
 {
     if (!module || !image)
         return standin_fail(hipErrorInvalidValue);
@@ -186,10 +185,12 @@ PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
     return status ? standin_fail(status) : hipSuccess;
 }
 
+PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image) { return load(module, image); }
+
 PUBLIC hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned numOptions, int *options, void **optionValues)
 {
     (void)numOptions, (void)options, (void)optionValues;
-    return hipModuleLoadData(module, image);
+    return load(module, image);
 }
 
 PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
@@ -201,7 +202,7 @@ PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
     char *image = calloc(1, st.st_size + 64);
     ssize_t got = read(fd, image, st.st_size);
     close(fd);
-    hipError_t status = got == st.st_size ? hipModuleLoadData(module, image) : standin_fail(hipErrorInvalidValue);
+    hipError_t status = got == st.st_size ? load(module, image) : standin_fail(hipErrorInvalidValue);
     free(image);
     return status;
 }
@@ -299,34 +300,4 @@ PUBLIC void __hipUnregisterFatBinary(void **modules)
     drop_module(fatbin->module);
     pthread_mutex_unlock(&lock);
     free(fatbin);
-}
-
-// The launch configuration between `<<<>>>` and the host stub: a stack per thread.
-static __thread struct {
-    dim3 grid, block;
-    size_t shared;
-    hipStream_t stream;
-} configurations[8];
-static __thread int configured;
-
-PUBLIC hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)
-{
-    if (configured == 8)
-        return standin_fail(hipErrorInvalidValue);
-    configurations[configured].grid = gridDim;
-    configurations[configured].block = blockDim;
-    configurations[configured].shared = sharedMem;
-    configurations[configured++].stream = stream;
-    return hipSuccess;
-}
-
-PUBLIC hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream)
-{
-    if (!configured)
-        return standin_fail(hipErrorInvalidValue);
-    *gridDim = configurations[--configured].grid;
-    *blockDim = configurations[configured].block;
-    *sharedMem = configurations[configured].shared;
-    *stream = configurations[configured].stream;
-    return hipSuccess;
 }

@@ -11,6 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef STANDIN_COPY // what this copy's log has after its name
+#define STANDIN_COPY ""
+#endif
+
 struct standin_settings standin = {.devices = 1};
 
 struct lines {
@@ -138,7 +142,8 @@ __attribute__((constructor(101))) static void open_log(void)
     standin.watched = standin.log || standin.set_errno || standin.die_at;
     if (!standin.log)
         return;
-    standin.log = strdup(standin.log); // setenv may move the original
+    char *path = malloc(strlen(standin.log) + sizeof STANDIN_COPY); // of our own: setenv may move the original
+    standin.log = strcat(strcpy(path, standin.log), STANDIN_COPY);
     pthread_key_create(&key, thread_ends);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }

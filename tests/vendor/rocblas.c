@@ -3,7 +3,6 @@
 // A kernel is looked for on its first use: library files are read into memory and loaded with hipModuleLoadData
 // (from $ROCBLAS_TENSILE_LIBPATH, else rocblas/library beside this library; a file that is missing is made in
 // memory), and each loaded module is asked in turn, so lookups fail before one succeeds.
-#define _GNU_SOURCE
 #include "rocblas.h"
 #include "standin.h"
 #include "tensile.h"

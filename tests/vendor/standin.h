@@ -33,6 +33,8 @@ struct ihipModuleSymbol_t {
     struct ihipModuleSymbol_t *next;
 };
 
+extern __thread const char *standin_through; // the API call that goes on to another exported one, or NULL
+
 hipFunction_t standin_stub(const void *host_function); // NULL when not registered
 hipError_t standin_fail(hipError_t error);             // sets the thread's last error
 

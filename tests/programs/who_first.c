@@ -1,0 +1,4 @@
+// The first library of where_found.
+// shared
+#define WHO "first"
+#include "who.h"

@@ -1,0 +1,4 @@
+// The second library of where_found.
+// shared
+#define WHO "second"
+#include "who.h"
