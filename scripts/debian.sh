@@ -1,15 +1,28 @@
 # shellcheck shell=bash
 # debian.sh: packages of any Debian suite, without touching this machine's own apt. Sourced by the scripts that fetch.
 #
-# They have `fail MESSAGE`, and before `make_apt` they set WORK, an empty folder that apt keeps its state in. Two variables
-# are the user's: ROCSHIM_CACHE, ROCSHIM_DEBIAN_MIRROR (scripts/real-rocm --help).
+# They have `fail MESSAGE`. Two variables are the user's: ROCSHIM_CACHE, ROCSHIM_DEBIAN_MIRROR (scripts/real-rocm --help).
 
 # Where what was fetched is kept.
 cache_folder() {
     echo "${ROCSHIM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocshim}"
 }
 
-# An apt of our own, with the lists of the suites that are given: this machine's mirror, proxies and keys, none of its state.
+# Sets WORK, an empty folder in the cache that goes with this script, for one script at a time. False where RESULT, which the
+# caller is about to make there, is made by now.
+begin_work() {
+    local cache result=$1
+    cache=$(cache_folder)
+    mkdir -p "$cache" || fail "there can be no folder $cache; set ROCSHIM_CACHE"
+    exec 9>"$cache/lock"
+    flock 9
+    [ ! -d "$result" ] || return 1 # another one was faster
+    rm -rf "$cache"/unfinished.* # of one that was interrupted
+    WORK=$(mktemp -d "$cache/unfinished.XXXXXX") || fail "nothing can be written to $cache"
+    trap 'rm -rf "$WORK"' EXIT
+}
+
+# An apt of our own, in WORK, with the lists of the suites that are given: this machine's mirror, proxies and keys, none of its state.
 make_apt() {
     local keys=/usr/share/keyrings/debian-archive-keyring.gpg suite
     command -v apt-get >/dev/null || fail "apt-get is needed to fetch Debian packages"

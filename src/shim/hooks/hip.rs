@@ -34,8 +34,8 @@ hooks! { "libamdhip64.so", from 0;
         => stub(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream, [startEvent, stopEvent], flags as u32);
     fn hipLaunchCooperativeKernel(f: HostFn, gridDim: dim3, blockDimX: dim3, kernelParams: KernelParams, sharedMemBytes: u32, stream: hipStream_t) -> hipError_t
         => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
-    fn hipLaunchCooperativeKernel_spt(f: HostFn, gridDim: dim3, blockDimX: dim3, kernelParams: KernelParams, sharedMemBytes: u32, stream: hipStream_t) -> hipError_t
-        => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
+    fn hipLaunchCooperativeKernel_spt(f: HostFn, gridDim: dim3, blockDim: dim3, kernelParams: KernelParams, sharedMemBytes: u32, hStream: hipStream_t) -> hipError_t
+        => blocks(f, gridDim.into(), blockDim.into(), sharedMemBytes.into(), hStream);
 
     fn hipModuleLoad(module: *mut hipModule_t, fname: CName) -> hipError_t
         => LoadFile { module, path: fname };

@@ -1,0 +1,52 @@
+"""known: the differences between rocshim and the headers that have a reason, from known.tsv. A stated one that is none is wrong, too."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Known:
+    """What known.tsv states; its first lines say what each kind of row means."""
+    since: dict = field(default_factory=dict)  # name: release
+    until: dict = field(default_factory=dict)  # name: release
+    ours: dict = field(default_factory=dict)   # name: why
+    name: dict = field(default_factory=dict)   # FUNCTION.parameter or struct.field: the header's name
+    word: dict = field(default_factory=dict)   # the header's name of a number: our word
+    used: set = field(default_factory=set)     # (kind, name) of the rows that something was held against
+
+    @classmethod
+    def read(cls, path):
+        known = cls()
+        for at, line in enumerate(path.read_text().splitlines(), 1):
+            if line and not line.startswith("#"):
+                columns = line.split("\t")
+                if len(columns) != 4 or columns[0] not in ("since", "until", "ours", "name", "word") or not columns[3]:
+                    raise SystemExit(f"{path}:{at}: four columns are needed: kind, name, value, why")
+                table = getattr(known, columns[0])
+                if columns[1] in table:
+                    raise SystemExit(f"{path}:{at}: {columns[0]} {columns[1]} is stated twice")
+                table[columns[1]] = columns[2]
+        return known
+
+    def expects(self, name, version):
+        """A release is said to have this function, type or constant."""
+        self.used |= {("since", name), ("until", name)}
+        first, last = self.since.get(name), self.until.get(name)
+        return (not first or number(version) >= number(first)) and (not last or number(version) < number(last))
+
+    def is_ours(self, name):
+        self.used.add(("ours", name))
+        return name in self.ours
+
+    def their_name(self, owner, name):
+        """What the headers call `name` of a function or struct."""
+        self.used.add(("name", f"{owner}.{name}"))
+        return self.name.get(f"{owner}.{name}", name)
+
+    def unused(self):
+        """(kind, name) of the rows that nothing was held against."""
+        stated = [(kind, name) for kind in ("since", "until", "ours", "name", "word") for name in getattr(self, kind)]
+        return [row for row in stated if row not in self.used]
+
+
+def number(version):
+    """6.4.3 as [6, 4, 3]."""
+    return [int(part) for part in version.split(".") if part]

@@ -1,0 +1,149 @@
+"""vendor: what the real headers of one release of one library say, asked of the preprocessor and the compiler."""
+import pathlib, re, subprocess
+from dataclasses import dataclass, field
+
+# One row a library: its Debian packages, the file of src/shim/abi with its types, and its headers, of which an old release lacks some.
+LIBRARIES = {
+    "libamdhip64.so":  ("libamdhip64-dev",                       "hip",       ["hip/hip_runtime_api.h", "hip/hip_deprecated.h", "hip/hip_gl_interop.h", "hip/hip_ext.h", "hip/amd_detail/hip_api_trace.hpp"]),
+    "librocblas.so":   ("librocblas-dev",                        "rocblas",   ["rocblas/rocblas.h"]),
+    "libhipblas.so":   ("libhipblas-dev libhipblas-common-dev", "hipblas",   ["hipblas/hipblas.h"]),
+    "libhipblaslt.so": ("libhipblaslt-dev",                      "hipblaslt", ["hipblaslt/hipblaslt.h"]),
+    "libMIOpen.so":    ("libmiopen-dev",                         "miopen",    ["miopen/miopen.h"]),
+}
+# Everything that the libraries have, without the C++ overloads of C functions.
+DEFINES = ["__HIP_PLATFORM_AMD__", "__HIP_DISABLE_CPP_FUNCTIONS__", "ROCBLAS_BETA_FEATURES_API", "MIOPEN_BETA_API"]
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclass
+class Facts:
+    """What a compiled program told; shapes are those of shapes.hpp."""
+    functions: dict = field(default_factory=dict)  # name: [shape of the result, of each parameter]
+    types: dict = field(default_factory=dict)      # name: shape
+    sizes: dict = field(default_factory=dict)      # name: [bytes, alignment]
+    fields: dict = field(default_factory=dict)     # struct.field: [offset, shape]
+    values: dict = field(default_factory=dict)     # name: number
+    symbols: set = field(default_factory=set)      # what the linker would look for
+
+
+class Headers:
+    """The headers of a library in a release."""
+
+    def __init__(self, include, library, work):
+        self.headers = [header for header in LIBRARIES[library][2] if (include / header).exists()]
+        self.work = work
+        self.work.mkdir(parents=True)
+        self.compiler = ["g++", "-std=c++17", "-w", *(f"-D{name}" for name in DEFINES), "-isystem", include, "-I", HERE]
+        output = run([*self.compiler, "-E", "-dD", "-P", self.source("headers", "")])
+        lines = output.splitlines()
+        self.macros = {re.match(r"\w+", line[8:])[0] for line in lines if line.startswith("#define ")}
+        code = " ".join(line for line in lines if not line.startswith("#"))
+        self.text = without_attributes(" ".join(code.split()))
+        self.enumerators = dict(self.read_enums())
+
+    def source(self, name, text):
+        """Writes a program that includes the headers."""
+        path = self.work / f"{name}.cpp"
+        path.write_text("".join(f"#include <{header}>\n" for header in ["shapes.hpp", *self.headers]) + text)
+        return path
+
+    def read_enums(self):
+        """(tag and typedef name, the names in it) of every enum."""
+        for match in re.finditer(r"\benum\b\s?(\w*)\s?(?::[^{;]*)?\{([^}]*)\}\s?(\w*)", self.text):
+            names = [part.split("=")[0].strip() for part in match[2].split(",") if part.strip()]
+            for enum in {match[1], match[3]} - {""}:
+                yield enum, names
+
+    def has_type(self, name):
+        """They declare a type of this name."""
+        return re.search(rf"\b(?:struct|union|enum) {name} ?[{{:]|typedef [^;{{}}()]*\b{name} ?;|\}} ?{name} ?;|typedef [^;]*\( ?\* ?{name} ?\)", self.text)
+
+    def has_constant(self, name):
+        """They declare a constant of this name."""
+        return name in self.macros or any(name in names for names in self.enumerators.values())
+
+    def declaration(self, name):
+        """The first declaration of a function that is no template: its result, its parameters; None where there is none."""
+        for match in re.finditer(rf"[;{{}}]([^;{{}}()]*[\w*&\s]){name} ?\(", self.text):
+            before = [word for word in match[1].split() if word not in NO_TYPE]
+            if before and before[0] not in NO_DECLARATION:
+                parameters, after = arguments(self.text, match.end())
+                if after.startswith((";", "{")):
+                    return " ".join(before), parameters
+        return None
+
+    def pointer_declaration(self, name):
+        """As `declaration`, of `typedef R (*name)(…)`."""
+        match = re.search(rf"typedef ([^;(]*)\( ?\* ?{name} ?\) ?\(", self.text)
+        return (match[1], arguments(self.text, match.end())[0]) if match else None
+
+    def members(self, struct):
+        """The names of a struct's members, in order, where each is declared by `T name;`."""
+        match = re.search(rf"\bstruct {struct} ?\{{([^}}]*)\}}", self.text)
+        return [part.split()[-1] for part in match[1].split(";") if part.strip()] if match else None
+
+    def ask(self, declarations, questions):
+        """Compiles and runs a program of questions, which are uses of the macros in shapes.hpp."""
+        source = self.source("ask", "\n".join([*declarations, "int main() {", *questions, "}\n"]))
+        program, compiled = source.with_suffix(""), source.with_suffix(".o")
+        run([*self.compiler, "-c", source, "-o", compiled])
+        # Nothing is called, so no function has to be there.
+        run(["g++", compiled, "-o", program, "-Wl,--unresolved-symbols=ignore-all"])
+        facts = Facts(symbols={line.split()[-1] for line in run(["nm", "-u", compiled]).splitlines()})
+        for line in run([program]).splitlines():
+            kind, name, *rest = line.split("\t")
+            rest = [int(word) if word.lstrip("-").isdigit() else word for word in rest]
+            getattr(facts, kind)[name] = rest[0] if kind in ("types", "values") else rest
+        return facts
+
+
+def run(command):
+    """What a command prints; ends the check where it fails."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"check-headers: this failed: {' '.join(map(str, command))}\n{done.stderr[:4000]}")
+    return done.stdout
+
+
+def without_attributes(text):
+    """C without strings, `__attribute__((…))` and `[[…]]`."""
+    text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+    inside = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
+    return re.sub(rf"\b(?:__attribute__|__asm__|alignas)\s*\({inside}\)\s?|\[\[[^\]]*\]\]\s?", "", text)
+
+
+def arguments(text, start):
+    """What lies between the parenthesis that ends at `start` and its partner, split at commas; and the text behind it."""
+    parts, depth, begin, at = [], 1, start, start
+    while depth:
+        depth += (text[at] in "([{<") - (text[at] in ")]}>")
+        if depth == 1 and text[at] == "," or depth == 0:
+            parts.append(text[begin:at].split("=")[0].strip())
+            begin = at + 1
+        at += 1
+    return ([] if parts in ([""], ["void"]) else parts), text[at:at + 3].lstrip()
+
+
+# Words before a declaration that do not belong to its result; words that begin something else.
+NO_TYPE = {"extern", '""', "static", "inline", "__inline__", "constexpr"}
+NO_DECLARATION = {"return", "template", "typedef", "using", "else", "new", "auto"}
+# The last word of a parameter that has no name.
+NO_NAME = {"int", "unsigned", "char", "short", "long", "float", "double", "bool", "*", "&"}
+
+
+def parameter_name(text):
+    """The name in `T name`, `T* name`, `T name[3]`, `T (*name)(…)`; None where there is none."""
+    if match := re.search(r"\( ?\* ?(\w+) ?\)", text):
+        return match[1]
+    words = [word for word in re.findall(r"\w+|[*&]", re.sub(r"\[[^\]]*\]", "", text)) if word not in ("const", "struct", "enum")]
+    return None if len(words) < 2 or words[-1] in NO_NAME else words[-1]
+
+
+def as_type(declaration):
+    """A declaration as the type of a pointer to the function."""
+    return f"{declaration[0]} (*)({', '.join(declaration[1])})"
+
+
+if __name__ == "__main__":
+    # The packages to fetch.
+    print(*sorted({package for packages, _, _ in LIBRARIES.values() for package in packages.split()}))
