@@ -3,18 +3,21 @@
 use crate::names::Names;
 use crate::records::*;
 use rocshim_ring::clock::Clock;
-use rocshim_ring::definition::{Definition, Frame, Process};
+use rocshim_ring::definition::{Definition, Frame, Process, ROWS};
 use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The state that turns what the rings hold into lines.
 #[derive(Default)]
 pub struct Decoder {
     header: Header,
     clock: Option<Clock>,
-    hooks: Vec<Hook>,
+    /// By the number of the way in.
+    hooks: BTreeMap<u16, Hook>,
+    /// The doors that are open.
+    doors: u8,
     libraries: HashMap<String, u32>,
     names: Names,
     /// Kernels whose definition this trace has already.
@@ -37,12 +40,21 @@ impl Decoder {
         match definition {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
-            Definition::Hooks(hooks) => {
-                let armed = |(id, (name, of)): (usize, (_, _))| hook(id as u16, name, of);
-                self.hooks = hooks.into_iter().enumerate().map(armed).collect();
+            Definition::Hooks { hooks, doors } => {
+                let armed = |(id, (name, of)): (u16, (_, _))| (id, hook(id, name, of));
+                self.hooks = (0..).zip(hooks).map(armed).collect();
+                self.doors = doors;
+            }
+            Definition::Table { name, path, entries, functions } => {
+                let library = self.library(number, &path, out);
+                self.line(&Record::Door(table_door(library, &name, entries, functions)), out);
             }
             Definition::Library { path } => drop(self.library(number, &path, out)),
-            Definition::Bound { hook, path } => self.bind(number, hook, path.as_deref(), out),
+            Definition::Bypass { path, namespace } => {
+                let how = if namespace { "namespace" } else { "deepbind" }.into();
+                self.line(&Record::Bypass(Bypass { path: path.into_owned(), how }), out);
+            }
+            Definition::Bound { hook, doors, path } => self.bind(number, hook, doors, path.as_deref(), out),
             Definition::FatBinary { handle, path, offset, ordinal } => {
                 self.names.own(stamp, handle, number);
                 self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
@@ -77,7 +89,8 @@ impl Decoder {
         }
         write_record(out, &Record::Header(self.header.clone()));
         out.append(&mut self.early);
-        self.hooks.iter().for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
+        doors(self.doors).for_each(|door| write_record(out, &Record::Door(door)));
+        self.hooks.values().for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
     }
 
     /// True once the header was written.
@@ -110,16 +123,22 @@ impl Decoder {
         number
     }
 
-    fn bind(&mut self, number: u32, hook: u16, path: Option<&str>, out: &mut Vec<u8>) {
+    fn bind(&mut self, number: u32, id: u16, doors: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
         let begun = self.has_begun();
-        let Some(hook) = self.hooks.get_mut(hook as usize) else { return };
-        hook.library = library;
-        hook.state = if library.is_some() { "bound" } else { "unbound" }.into();
-        hook.why = library.is_none().then(|| format!("no loaded library has {}", hook.name));
+        let Some(row) = self.hooks.get(&(id % ROWS)) else { return };
+        let hook = Hook {
+            id,
+            door: if doors == 0 { row.door.clone() } else { door_names(doors) },
+            state: if library.is_some() { "bound" } else { "unbound" }.into(),
+            library,
+            why: library.is_none().then(|| format!("no loaded library has {}", row.name)),
+            ..row.clone()
+        };
         if begun {
             write_record(out, &Record::Hook(hook.clone()));
         }
+        self.hooks.insert(id, hook);
     }
 
     /// Writes the event of thread `tid`, after the definition of the kernel that it is the first to use.

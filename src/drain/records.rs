@@ -3,7 +3,7 @@
 use crate::code_object::{describe, length};
 use crate::values::*;
 use rocshim_ring::conv;
-use rocshim_ring::definition::{Image, Process};
+use rocshim_ring::definition::{DOORS, Image, Process};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::slot::Event;
 use rocshim_trace::*;
@@ -12,6 +12,36 @@ use std::io::{Read, Seek};
 pub(crate) fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
     let (name, of) = (name.into_owned(), of.into_owned());
     Hook { id, name, of, door: "preload".into(), state: "armed".into(), library: None, why: None }
+}
+
+/// The names of doors that are added together.
+pub(crate) fn door_names(doors: u8) -> String {
+    let named = DOORS.iter().filter(|(door, _)| doors & door != 0).map(|(_, name)| *name);
+    named.collect::<Vec<_>>().join("+")
+}
+
+/// The doors beside the exported symbols, as they are when the process begins.
+pub(crate) fn doors(open: u8) -> impl Iterator<Item = Door> {
+    DOORS.iter().skip(1).map(move |(door, name)| {
+        let state = match (open & door != 0, *name) {
+            (false, _) => "closed",
+            (true, "table") => "waiting",
+            (true, _) => "open",
+        };
+        Door { door: (*name).into(), state: state.into(), ..Door::default() }
+    })
+}
+
+/// The table door, once a library has handed its table over.
+pub(crate) fn table_door(library: u32, name: &str, entries: u32, functions: u32) -> Door {
+    Door {
+        door: "table".into(),
+        state: "open".into(),
+        table: Some(name.into()),
+        library: Some(library),
+        entries: Some(entries),
+        functions: Some(functions),
+    }
 }
 
 pub(crate) fn header(process: &Process) -> Header {

@@ -9,6 +9,12 @@ use std::borrow::Cow;
 /// Text that is borrowed on the way in and on the way out.
 pub type Text<'a> = Cow<'a, str>;
 
+/// Rows that a hook table may have; see [`Definition::Bound`].
+pub const ROWS: u16 = 1 << 13;
+
+/// The ways in to a function, each with its number in a sum.
+pub const DOORS: [(u8, &str); 4] = [(1, "preload"), (2, "dlsym"), (4, "get_proc_address"), (8, "table")];
+
 /// A definition with who told it, and when.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame<'a> {
@@ -29,8 +35,35 @@ pub enum Definition<'a> {
         /// Ticks in a second.
         tick_hz: u64,
     },
-    /// The hook table, in order: (symbol, library).
-    Hooks(#[serde(borrow)] Vec<(Text<'a>, Text<'a>)>),
+    /// The hook table.
+    Hooks {
+        /// In order: (symbol, library).
+        #[serde(borrow)]
+        hooks: Vec<(Text<'a>, Text<'a>)>,
+        /// The doors beside the exported symbols that are open, added together as in [`DOORS`].
+        doors: u8,
+    },
+    /// A library handed over a dispatch table.
+    Table {
+        /// What it called itself: `hip`, `hip_compiler`.
+        #[serde(borrow)]
+        name: Text<'a>,
+        /// The file that holds the table.
+        #[serde(borrow)]
+        path: Text<'a>,
+        /// Its entries.
+        entries: u32,
+        /// Those that lead to us now.
+        functions: u32,
+    },
+    /// An object was opened that passes the hooks by.
+    Bypass {
+        /// What the program asked for.
+        #[serde(borrow)]
+        path: Text<'a>,
+        /// It lives in a namespace of its own (dlmopen), else its own libraries come first (RTLD_DEEPBIND).
+        namespace: bool,
+    },
     /// A ROCm library in the process.
     Library {
         /// Its file.
@@ -39,8 +72,10 @@ pub enum Definition<'a> {
     },
     /// A hook found its real function (or did not).
     Bound {
-        /// Row of the hook table.
+        /// Row of the hook table, plus [`ROWS`] times the number of the way in.
         hook: u16,
+        /// The doors that gave the way out, added together as in [`DOORS`].
+        doors: u8,
         /// The file that holds it; `None`: not found.
         #[serde(borrow)]
         path: Option<Text<'a>>,

@@ -133,7 +133,8 @@ impl Log {
     pub fn inherit(&self, parent: &Log) {
         use Definition::{Clock, Hooks, Process};
         let is_own = |bytes: &[u8]| {
-            decode(bytes).is_none_or(|frame| matches!(frame.definition, Process(_) | Clock { .. } | Hooks(_)))
+            decode(bytes)
+                .is_none_or(|frame| matches!(frame.definition, Process(_) | Clock { .. } | Hooks { .. }))
         };
         let mut reader = LogReader::default();
         // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.

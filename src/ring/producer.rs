@@ -13,8 +13,8 @@ use crate::page::{DEPTH, PAGE_BYTES, Page, Stage};
 use crate::payload::Payload;
 use crate::ring::SLOT_BYTES;
 use crate::slot::{
-    FAR_PARENT, Kind, LONG_CALL, MAX_WORDS, PARENT_BITS, SLOT_WORDS, UNWOUND, WIDE, head_word, payload_at,
-    slots_for,
+    FAR_PARENT, Kind, LONG_CALL, MAX_WORDS, PARENT_BITS, RUNTIME, SLOT_WORDS, UNWOUND, WIDE, head_word,
+    payload_at, slots_for,
 };
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -50,6 +50,20 @@ impl Producer {
     fn page<'a>(self) -> &'a Page {
         // SAFETY: by the contract of `new`, the mapping outlives this producer and what it hands out.
         unsafe { self.page.as_ref() }
+    }
+
+    /// True while the thread's innermost call is one of the HIP runtime: what the runtime calls meanwhile is its own
+    /// business, whichever door it comes through.
+    #[inline(always)]
+    pub fn is_inside_runtime(self) -> bool {
+        let page = self.page();
+        let depth = page.depth.load(Relaxed) as usize;
+        if depth == 0 || depth > DEPTH {
+            return false;
+        }
+        let words = &page.stages[depth - 1].words;
+        // A call that was left by a jump is over.
+        words[0].load(Relaxed) as u8 & RUNTIME != 0 && words[STACK].load(Relaxed) > stack_pointer()
     }
 
     /// Stages a call that is about to be made. `None`: too deep, and counted as lost.

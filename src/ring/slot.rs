@@ -30,25 +30,28 @@ pub(crate) const PARENT_BITS: u32 = 24;
 pub(crate) const FAR_PARENT: u64 = (1 << PARENT_BITS) - 1;
 pub(crate) const LONG_CALL: u64 = u32::MAX as u64;
 
-/// What an event is.
+/// In `kind`: a call of the HIP runtime itself.
+pub(crate) const RUNTIME: u8 = 0x10;
+
+/// What an event is. Calls of the HIP runtime have bit 4 set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// A kernel launch.
-    Launch = 1,
     /// A matrix product.
     Gemm = 2,
     /// A convolution call.
     Conv = 3,
-    /// A module load or unload.
-    Load = 4,
     /// Lost events.
     Gap = 5,
+    /// A kernel launch.
+    Launch = 0x11,
+    /// A module load or unload.
+    Load = 0x12,
 }
 
 impl Kind {
     fn from_bits(bits: u8) -> Option<Kind> {
-        [Kind::Launch, Kind::Gemm, Kind::Conv, Kind::Load, Kind::Gap]
+        [Kind::Gemm, Kind::Conv, Kind::Gap, Kind::Launch, Kind::Load]
             .into_iter()
             .find(|kind| *kind as u8 == bits & !WIDE)
     }

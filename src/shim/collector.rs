@@ -5,6 +5,7 @@
 
 use crate::loaded;
 use crate::process::{Message, Process};
+use crate::row::WAYS;
 use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
@@ -230,7 +231,8 @@ impl Collector {
 
     /// Calls of the hooks that make no event.
     fn silent_calls(&self) -> Vec<(u16, u64)> {
-        let called = self.process.table.iter().filter(|hook| hook.calls() != 0);
-        called.map(|hook| (hook.id, hook.calls())).collect()
+        let ways = self.process.table.iter().flat_map(|hook| (0..WAYS).map(move |way| (*hook, way)));
+        let counted = ways.map(|(hook, way)| (hook.id_of(way), hook.ways[way].calls()));
+        counted.filter(|(_, calls)| *calls != 0).collect()
     }
 }

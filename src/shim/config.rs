@@ -1,5 +1,6 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
+use crate::row::Door;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ variables! {
     ROCSHIM_OUT = "./rocshim-out", "Folder of the traces, one `.ndjson` a process. Where it cannot be written: `/tmp/rocshim-UID`, and the header says so.";
     ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
+    ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. A full ring drops events and counts them.";
     ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
 }
@@ -34,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) log: Option<String>,
     /// Nothing is recorded.
     pub(crate) off: bool,
+    /// The doors that are open, [`Door`]s added together.
+    pub(crate) doors: u8,
     /// Slots in a ring, a power of two.
     pub(crate) ring_slots: u64,
     /// The folder of the ring files.
@@ -49,10 +53,20 @@ impl Config {
             out: given("ROCSHIM_OUT").map(PathBuf::from),
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
+            doors: doors(given("ROCSHIM_DOORS")),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
     }
+}
+
+/// The doors that a list names; all of them without a list.
+fn doors(list: Option<String>) -> u8 {
+    const NAMED: [(&str, Door); 3] =
+        [("dlsym", Door::Dlsym), ("get_proc_address", Door::ProcAddress), ("table", Door::Table)];
+    let is_listed =
+        |name: &str| list.as_ref().is_none_or(|list| list.split(',').any(|word| word.trim() == name));
+    NAMED.iter().filter(|(name, _)| is_listed(name)).fold(0, |open, (_, door)| open | *door as u8)
 }
 
 impl Config {
@@ -98,6 +112,16 @@ mod tests {
             let config = Config::read(|name| (name == "ROCSHIM_RING_KIB").then(|| asked.into()));
             assert_eq!(config.ring_slots, slots, "{asked} KiB");
         }
+    }
+
+    #[test]
+    fn every_door_is_open_unless_a_list_leaves_it_out() {
+        let doors =
+            |value: &'static str| Config::read(|name| (name == "ROCSHIM_DOORS").then(|| value.into())).doors;
+        assert_eq!(
+            [doors(""), doors("none"), doors("table, dlsym"), doors("get_proc_address")],
+            [14, 0, 10, 4]
+        );
     }
 
     #[test]

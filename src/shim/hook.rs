@@ -1,7 +1,7 @@
 //! The `hooks!` macro, which declares, and `observe`, which does: the one place where a call is wrapped.
 //!
 //! ```text
-//!   program ─► exported function ─► observe ─► what the row says, staged ─► the real function ─► completed, published
+//!   program ─► exported function, or one that a door gave out ─► observe ─► what the row says, staged ─► the real function ─► completed, published
 //! ```
 #![allow(unsafe_code)] // calls the real function through its address
 
@@ -11,6 +11,7 @@ use crate::abi::{
 use crate::prepare::prepare;
 use crate::row::Hook;
 use crate::thread::{self, State};
+use crate::ways::freshen;
 use rocshim_ring::payload::Payload;
 use rocshim_ring::{Producer, Span, clock};
 use std::ffi::c_void;
@@ -89,37 +90,62 @@ impl<R: Answer, P: Payload> Observed<R> for P {
 }
 
 /// Calls the real function of `hook` exactly once, whatever happens to the recording, and returns its answer untouched.
+/// The program came in by way number `way`.
 ///
 /// # Safety
 /// `call` casts the address it is given to the real function's type and calls it with the program's own arguments.
 #[inline(always)]
 pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     hook: &'static Hook,
+    way: usize,
     observed: O,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    let (real, thread) = match (hook.real(), thread::state()) {
-        (real, State::Recording(thread)) if !real.is_null() => (real, Some(thread)),
-        (real, State::Off) if !real.is_null() => (real, None),
-        _ => prepare(hook, !O::SILENT),
+    if way == 0 && (O::SILENT || O::TELLS) {
+        freshen(hook.table);
+    }
+    let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
+        (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
+        (real, State::Off) if !real.is_null() => (way, real, None),
+        _ => prepare(hook, way, !O::SILENT),
     };
     if real.is_null() {
         return R::missing(hook.of);
     }
     if O::SILENT {
-        hook.count();
+        return silently(hook, way, real, observed, call);
     }
-    let span = thread.filter(|_| !O::SILENT).and_then(|thread| observed.enter(thread, hook.id));
+    if hook.is_runtime && thread.is_some_and(Producer::is_inside_runtime) {
+        return call(real);
+    }
+    let span = thread.and_then(|thread| observed.enter(thread, hook.id_of(way)));
     let answer = call(real);
-    if span.is_some() || O::SILENT || O::TELLS {
+    if span.is_some() || O::TELLS {
         observed.finish(span, clock::now(), answer);
     }
     answer
 }
 
+/// A call that makes no event.
+#[inline(always)]
+fn silently<R: Answer, O: Observed<R>>(
+    hook: &'static Hook,
+    way: usize,
+    real: *mut c_void,
+    observed: O,
+    call: impl FnOnce(*mut c_void) -> R,
+) -> R {
+    let Some(_inside) = thread::inside(hook.id) else { return call(real) };
+    hook.ways[way].count();
+    let answer = call(real);
+    observed.finish(None, clock::now(), answer);
+    answer
+}
+
 /// Declares rows: the C signature as in the vendor's header, and what to remember of a call.
 ///
-/// `$first` is the id of the first row. From the rows come the exports, the table, and the text for `rocshim hooks`.
+/// `$first` is the id of the first row. From the rows come the exports, the functions for the other doors, the table, and
+/// the text for `rocshim hooks`.
 macro_rules! hooks {
     ($of:literal, from $first:expr; $(
         fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty => $observed:expr;
@@ -129,7 +155,7 @@ macro_rules! hooks {
 
         /// The rows of this library.
         pub(crate) static HOOKS: [$crate::row::Hook; [$(stringify!($name)),*].len()] = [
-            $($crate::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name as *const _, super::table)),*
+            $($crate::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name::OWN, super::table)),*
         ];
 
         const TABLE: &str = concat!(
@@ -142,15 +168,44 @@ macro_rules! hooks {
             #[allow(clippy::too_many_arguments)]
             #[unsafe(no_mangle)]
             pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $ret {
-                type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
-                let call = |real: *mut std::ffi::c_void| {
-                    // SAFETY: `real` is the library's function of this name, whose type the row states.
-                    let real: Real = unsafe { std::mem::transmute(real) };
-                    // SAFETY: the program's own arguments; what they must fulfil, the program answers for.
-                    unsafe { real($($arg),*) }
-                };
-                // SAFETY: `call` does as asked.
-                unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], $observed, call) }
+                // SAFETY: the program's own arguments.
+                unsafe { $name::called(0, $($arg),*) }
+            }
+
+            #[allow(clippy::too_many_arguments)]
+            mod $name {
+                use super::*;
+
+                /// The exported function and the ones for the other doors.
+                pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS] = [
+                    super::$name as *const _, from::<1> as *const _, from::<2> as *const _, from::<3> as *const _,
+                    from::<4> as *const _,
+                ];
+
+                unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
+                    // SAFETY: the program's own arguments.
+                    unsafe { apart(WAY, $($arg),*) }
+                }
+
+                /// One body for all doors but the first.
+                #[inline(never)]
+                unsafe fn apart(way: usize, $($arg: $type),*) -> $ret {
+                    // SAFETY: the program's own arguments.
+                    unsafe { called(way, $($arg),*) }
+                }
+
+                #[inline(always)]
+                pub(super) unsafe fn called(way: usize, $($arg: $type),*) -> $ret {
+                    type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
+                    let call = |real: *mut std::ffi::c_void| {
+                        // SAFETY: `real` is the library's function of this name, whose type the row states.
+                        let real: Real = unsafe { std::mem::transmute(real) };
+                        // SAFETY: the program's own arguments; what they must fulfil, the program answers for.
+                        unsafe { real($($arg),*) }
+                    };
+                    // SAFETY: `call` does as asked.
+                    unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], way, $observed, call) }
+                }
             }
         )*
     };

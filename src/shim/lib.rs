@@ -1,12 +1,12 @@
 //! librocshim.so: preloaded under a ROCm program, it records what the program asks of ROCm.
 //!
 //! Floors, lowest first:
-//! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `config`: the variables; `loaded`, `real`: the libraries in the process and
-//!   the real functions in them; `row`: a row of the hook table; `thread`: what a thread knows of itself;
+//! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
+//!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `thread`: what a thread knows of itself;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
-//! - `lifecycle`: load, first call, fork, exit; `prepare`: a hook's and a thread's first call;
+//! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
-//! - `hooks`: the table, a row a function.
+//! - `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
 //!
 //! Invariants (each has a test of its name under `tests/`):
 //! 1. The real function is called exactly once with the caller's arguments; its result and `errno` are untouched.
@@ -26,6 +26,8 @@ mod abi;
 mod calls;
 mod collector;
 mod config;
+mod doors;
+mod elf;
 mod hooks;
 mod lifecycle;
 mod loaded;
@@ -35,3 +37,4 @@ mod real;
 mod row;
 mod sink;
 mod thread;
+mod ways;

@@ -10,7 +10,7 @@
 use crate::collector;
 use crate::config::Config;
 use crate::process::{Message, Process};
-use crate::row::Table;
+use crate::row::{Door, Table};
 use crate::thread;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -72,6 +72,11 @@ unsafe extern "C" fn in_child() {
 fn current() -> Option<&'static Process> {
     // SAFETY: the address is NULL or that of a leaked `Process`, stored with release when it was whole.
     unsafe { PROCESS.load(Acquire).as_ref() }
+}
+
+/// True when what `door` gives out is to lead to us.
+pub(crate) fn is_open(door: Door) -> bool {
+    STATE.load(Relaxed) != OFF && config().doors & door as u8 != 0
 }
 
 /// True once the process is at its end.

@@ -1,6 +1,10 @@
-//! The libraries that the process has loaded, and where an address lies in them.
-#![allow(unsafe_code)] // dl_iterate_phdr hands out C structures for the length of a call
+//! The objects that the process has loaded, where an address lies in them, and which symbols they define.
+//!
+//! Everything is read from the loader's list and the objects' own tables in memory: `dlopen` and `dlsym` would leave
+//! traces in the program (reference counts, the text that `dlerror` returns).
+#![allow(unsafe_code)] // dl_iterate_phdr hands out C structures for the length of a call; symbol tables are raw memory
 
+use crate::elf::Dynamic;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::PathBuf;
 
@@ -22,16 +26,19 @@ const ROCM: [&str; 13] = [
 ];
 
 /// A loaded object.
+#[derive(Clone, PartialEq)]
 pub(crate) struct Object {
     /// Its file as the loader knows it; the executable's own is resolved.
     pub(crate) path: String,
+    /// The difference between its addresses in memory and in its file.
+    base: u64,
     /// Its loadable segments: address in memory, length, offset in the file.
     segments: Vec<(u64, u64, u64)>,
 }
 
 impl Object {
     fn file_name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or_default()
+        file_name(&self.path)
     }
 
     /// True for a file of library `name` (`libamdhip64.so`), with or without a version.
@@ -50,48 +57,123 @@ impl Object {
             self.segments.iter().find(|(start, length, _)| (*start..start + length).contains(&address));
         segment.map(|(start, _, offset)| address - start + offset)
     }
+
+    /// True when `address` lies in this object.
+    pub(crate) fn holds(&self, address: *const c_void) -> bool {
+        self.offset_of(address as u64).is_some()
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Every object that is loaded now, in the loader's order.
 pub(crate) fn objects() -> Vec<Object> {
     let mut found: Vec<Object> = Vec::new();
-    let out: *mut Vec<Object> = &mut found;
-    // SAFETY: `each` gets `out` as its data and runs only during this call, while `found` lives and is not used.
-    unsafe { libc::dl_iterate_phdr(Some(each), out.cast()) };
+    visit(|info, name| {
+        let segment = |h: &libc::Elf64_Phdr| (info.dlpi_addr.wrapping_add(h.p_vaddr), h.p_memsz, h.p_offset);
+        let segments = headers(info).iter().filter(|h| h.p_type == libc::PT_LOAD).map(segment).collect();
+        let name = name.to_string_lossy();
+        let path = if name.is_empty() { executable() } else { name.into_owned() };
+        found.push(Object { path, base: info.dlpi_addr, segments });
+        true
+    });
     found
 }
 
 /// How many objects were ever loaded and unloaded: a change means that `objects` has something new to say.
 pub(crate) fn generation() -> u64 {
-    let mut count = 0u64;
-    let out: *mut u64 = &mut count;
-    // SAFETY: as in `objects`.
-    unsafe { libc::dl_iterate_phdr(Some(first), out.cast()) };
+    let mut count = 0;
+    visit(|info, _| {
+        count = info.dlpi_adds + info.dlpi_subs;
+        false
+    });
     count
 }
 
-unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _size: usize, out: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid structure.
-    let info = unsafe { &*info };
-    // SAFETY: `generation` passes a `u64`.
-    unsafe { *out.cast::<u64>() = info.dlpi_adds + info.dlpi_subs };
-    1
+/// The object that `address` lies in.
+pub(crate) fn holder(address: *const c_void) -> Option<Object> {
+    objects().into_iter().find(|object| object.holds(address))
 }
 
-unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, out: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid structure.
-    let info = unsafe { &*info };
-    // SAFETY: `objects` passes its vector.
-    let found = unsafe { &mut *out.cast::<Vec<Object>>() };
-    // SAFETY: the name is a C string for the length of the call.
-    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
-    // SAFETY: the program headers are an array of `dlpi_phnum` for the length of the call.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    let segment = |h: &libc::Elf64_Phdr| (info.dlpi_addr.wrapping_add(h.p_vaddr), h.p_memsz, h.p_offset);
-    let segments = headers.iter().filter(|h| h.p_type == libc::PT_LOAD).map(segment).collect();
-    let path = if name.is_empty() { executable() } else { name };
-    found.push(Object { path, segments });
-    0
+/// The address of the function `symbol` that `object` defines; `None` also when it is gone.
+pub(crate) fn symbol(object: &Object, symbol: &str) -> Option<*mut c_void> {
+    let mut found = None;
+    with_dynamic(object, |dynamic| found = dynamic.function(symbol));
+    found
+}
+
+/// True when `object` is what others name `soname` in what they were linked with: a soname, a file name or a path.
+pub(crate) fn is_called(object: &Object, soname: &str) -> bool {
+    let mut own = None;
+    with_dynamic(object, |dynamic| own = dynamic.soname());
+    own.as_deref() == Some(soname) || object.path == soname || file_name(&object.path) == soname
+}
+
+/// The files that `object` was linked with, by soname, in order.
+pub(crate) fn needed(object: &Object) -> Vec<String> {
+    let mut found = Vec::new();
+    with_dynamic(object, |dynamic| found = dynamic.needed());
+    found
+}
+
+/// The function `symbol` of the first object whose file name begins with one of `names`. Allocates nothing.
+pub(crate) fn first_symbol(names: &[&str], symbol: &str) -> *mut c_void {
+    let mut found = None;
+    visit(|info, name| {
+        let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        if names.iter().any(|name| file.starts_with(name.as_bytes())) {
+            found = dynamic_of(info).and_then(|dynamic| dynamic.function(symbol));
+        }
+        found.is_none()
+    });
+    found.unwrap_or(std::ptr::null_mut())
+}
+
+/// Runs `work` with the tables of `object`, while the loader keeps it from going away.
+fn with_dynamic(object: &Object, mut work: impl FnMut(&Dynamic)) {
+    visit(|info, _| {
+        let first = |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD;
+        let start = headers(info).iter().find(first).map(|h| info.dlpi_addr.wrapping_add(h.p_vaddr));
+        let is_it =
+            info.dlpi_addr == object.base && start == object.segments.first().map(|(start, ..)| *start);
+        if let Some(dynamic) = is_it.then(|| dynamic_of(info)).flatten() {
+            work(&dynamic);
+        }
+        !is_it
+    });
+}
+
+fn dynamic_of(info: &libc::dl_phdr_info) -> Option<Dynamic> {
+    let header = headers(info).iter().find(|h| h.p_type == libc::PT_DYNAMIC)?;
+    // SAFETY: the loader has mapped and relocated this object, and keeps it while `visit` runs.
+    Some(unsafe { Dynamic::new(info.dlpi_addr, info.dlpi_addr.wrapping_add(header.p_vaddr)) })
+}
+
+fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
+    // SAFETY: the program headers are an array of `dlpi_phnum` as long as `info` is lent to us.
+    unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
+}
+
+/// Calls `each` with every loaded object and its name, until it says `false`. The loader's list is locked meanwhile.
+fn visit<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(mut each: F) {
+    unsafe extern "C" fn call<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        each: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes a valid structure.
+        let info = unsafe { &*info };
+        // SAFETY: `visit` passes its closure, which nothing else uses meanwhile.
+        let each = unsafe { &mut *each.cast::<F>() };
+        // SAFETY: the name is a C string for the length of the call.
+        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+        i32::from(!each(info, name))
+    }
+    let each: *mut F = &mut each;
+    // SAFETY: `call::<F>` gets `each` as its data and runs only during this call.
+    unsafe { libc::dl_iterate_phdr(Some(call::<F>), each.cast()) };
 }
 
 /// The program's own file.

@@ -4,28 +4,40 @@
 use crate::lifecycle::{caught, has_ended, keeping_errno, process};
 use crate::process::Process;
 use crate::real;
-use crate::row::Hook;
+use crate::row::{Door, Hook};
 use crate::thread::{self, State};
-use rocshim_ring::definition::Definition;
-use rocshim_ring::{Producer, clock};
+use crate::ways;
+use rocshim_ring::Producer;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The key whose destructor tells that a thread ends; `u32::MAX` before it was made.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// The slow way into a hook: a thread's first call, a hook's first call, or recording is off. Gives the real function
-/// (NULL when no library has it) and the thread's ring, if it is to record.
+/// The slow way into a hook: a thread's first call, a hook's first call, recording is off, or the real function depends on
+/// the caller. Gives the number of the way that the call takes, the real function (NULL when no library has it) and the
+/// thread's ring, if it is to record.
 #[cold]
 #[inline(never)]
-pub(crate) fn prepare(hook: &'static Hook, wants_ring: bool) -> (*mut c_void, Option<Producer>) {
-    let producer = keeping_errno(|| caught(|| begin(hook, wants_ring)).flatten());
-    (hook.real(), producer)
+pub(crate) fn prepare(
+    hook: &'static Hook,
+    way: usize,
+    wants_ring: bool,
+) -> (usize, *mut c_void, Option<Producer>) {
+    let mut target = (way, hook.ways[way].real());
+    let begin = || {
+        let process = process(hook.table);
+        process.filter(|process| process.is_new()).into_iter().for_each(ways::tell_early);
+        if target.1.is_null() && way == 0 {
+            target = bind(hook, process);
+        }
+        begin(process, wants_ring)
+    };
+    let producer = keeping_errno(|| caught(begin)).flatten();
+    (target.0, target.1, producer)
 }
 
-fn begin(hook: &'static Hook, wants_ring: bool) -> Option<Producer> {
-    let process = process(hook.table);
-    bind(hook, process);
+fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer> {
     let Some(process) = process else {
         thread::off();
         return None;
@@ -40,17 +52,27 @@ fn begin(hook: &'static Hook, wants_ring: bool) -> Option<Producer> {
     None
 }
 
-/// Finds the real function of `hook`, once, and tells where it was found.
-fn bind(hook: &'static Hook, process: Option<&Process>) {
-    if !hook.real().is_null() {
-        return;
+/// Finds the real function behind the exported one, and tells where it was found when that is news.
+fn bind(hook: &'static Hook, process: Option<&Process>) -> (usize, *mut c_void) {
+    let Some(found) = real::find(hook) else {
+        if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
+            ways::tell(process, hook, 0, None);
+        }
+        return (0, std::ptr::null_mut());
+    };
+    if found.is_callers {
+        // Nothing to remember: the next caller's may be another.
+        let way = ways::claim(hook, found.address, Door::Preload, &found.path);
+        return (way.unwrap_or(0), found.address);
     }
-    let found = real::find(hook.of, hook.name, hook.own());
-    let path = found.as_ref().map(|found| found.path.as_str().into());
-    let is_news = found.as_ref().map_or_else(|| hook.is_newly_missing(), |found| hook.bind(found.address));
+    let way = &hook.ways[0];
+    let is_news = way.is_news(found.address);
+    way.open(Door::Preload);
+    way.lead_to(found.address);
     if let Some(process) = process.filter(|_| is_news) {
-        process.define(clock::now(), Definition::Bound { hook: hook.id, path });
+        ways::tell(process, hook, 0, Some(&found.path));
     }
+    (0, found.address)
 }
 
 fn begin_thread(process: &'static Process) -> Option<Producer> {

@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Environment variables that a trace records, by the beginning of their names…
 const RECORDED: [&str; 21] = [
@@ -61,6 +61,8 @@ pub(crate) struct Process {
     pub(crate) control: Control,
     /// The trace file, made empty at the start.
     pub(crate) trace: PathBuf,
+    /// It was told what happened before it began; a forked child has it from its parent.
+    told_early: AtomicBool,
     /// Rings of all threads, for the collector to pick up.
     rings: Mutex<Vec<Arc<Ring>>>,
     ring_count: AtomicU64,
@@ -124,7 +126,7 @@ impl Process {
         let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
         log.define(stamp, Definition::Process(about))?;
         let hooks = table.iter().map(|hook| (hook.name.into(), hook.of.into())).collect();
-        log.define(stamp, Definition::Hooks(hooks))?;
+        log.define(stamp, Definition::Hooks { hooks, doors: config.doors })?;
         if let Some(parent) = parent {
             log.inherit(&parent.log);
         }
@@ -136,6 +138,7 @@ impl Process {
             log,
             control,
             trace,
+            told_early: AtomicBool::new(parent.is_some()),
             rings: Mutex::default(),
             ring_count: AtomicU64::new(0),
             ringless: Ringless::default(),
@@ -149,6 +152,11 @@ impl Process {
     /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
     pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
         self.log.define(stamp, definition).ok()
+    }
+
+    /// True the first time: what happened before the process began is to be told.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.told_early.load(Relaxed) && !self.told_early.swap(true, Relaxed)
     }
 
     /// Makes a ring for the calling thread, in the folder or in private memory.

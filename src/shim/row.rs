@@ -1,11 +1,38 @@
-//! A row of the hook table: a function's name, its library, and the real function behind it.
+//! A row of the hook table: a function's name, its library, and the ways in to it.
+//!
+//! ```text
+//!   way 0    the exported symbol: whoever calls through its own linkage
+//!   way 1…4  functions without a name, given out by the doors: each leads to one address
+//! ```
+//!
+//! A program may hold two copies of a library, each with the address that it exports and the one in its dispatch table:
+//! that makes four addresses behind one name.
 #![allow(unsafe_code)] // a raw address in a static
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// Every row, in the order of their ids.
 pub(crate) type Table = Vec<&'static Hook>;
+
+/// Ways in to a function.
+pub(crate) const WAYS: usize = 5;
+/// Rows there may be: the id of a way is its row's, plus this many times its number.
+const MAX_ROWS: u16 = rocshim_ring::definition::ROWS;
+
+/// How the program came to a way; a way may have been given out by several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Door {
+    /// The exported symbol.
+    Preload = 1,
+    /// `dlsym`, `dlvsym`.
+    Dlsym = 2,
+    /// `hipGetProcAddress` and its kin.
+    ProcAddress = 4,
+    /// The dispatch table that the library handed over.
+    Table = 8,
+}
 
 /// A row of the hook table.
 pub(crate) struct Hook {
@@ -15,22 +42,35 @@ pub(crate) struct Hook {
     pub(crate) name: &'static str,
     /// The library that has the real function: `libamdhip64.so`.
     pub(crate) of: &'static str,
+    /// It is a function of the HIP runtime.
+    pub(crate) is_runtime: bool,
     /// The whole table, for whoever has but this row.
     pub(crate) table: fn() -> Table,
-    /// The shim's own function.
-    own: OwnAddress,
-    /// The real function; NULL until it was found, then never changed.
-    real: AtomicPtr<c_void>,
-    /// Calls of a hook that makes no event.
-    calls: AtomicU64,
+    /// The ways in.
+    pub(crate) ways: [Way; WAYS],
     /// It was told that no library has the real function.
     told_missing: AtomicBool,
 }
 
-/// An address of this library's code, compared and never followed.
+/// A way in to a function.
+pub(crate) struct Way {
+    /// The shim's own function.
+    own: OwnAddress,
+    /// The real function; NULL until it was found. Way 0: NULL again when libraries have come or gone, and always while
+    /// it depends on the caller. The others: changed only when the library behind the old address is gone.
+    real: AtomicPtr<c_void>,
+    /// Doors that gave it out, added together.
+    doors: AtomicU8,
+    /// The address that it was last told to lead to.
+    told: AtomicPtr<c_void>,
+    /// Calls of a hook that makes no event.
+    calls: AtomicU64,
+}
+
+/// An address of this library's code, compared or given out and never followed.
 struct OwnAddress(*const c_void);
 
-// SAFETY: the address is only compared.
+// SAFETY: the address is never followed here.
 unsafe impl Sync for OwnAddress {}
 
 impl Hook {
@@ -38,29 +78,20 @@ impl Hook {
         id: u16,
         name: &'static str,
         of: &'static str,
-        own: *const c_void,
+        own: [*const c_void; WAYS],
         table: fn() -> Table,
     ) -> Hook {
-        let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
-        let told_missing = AtomicBool::new(false);
-        Hook { id, name, of, table, own: OwnAddress(own), real, calls, told_missing }
+        assert!(id < MAX_ROWS);
+        let [a, b, c, d, e] = own;
+        let ways = [Way::new(a), Way::new(b), Way::new(c), Way::new(d), Way::new(e)];
+        let is_runtime = matches!(of.as_bytes(), b"libamdhip64.so");
+        Hook { id, name, of, is_runtime, table, ways, told_missing: AtomicBool::new(false) }
     }
 
-    /// The shim's own function of this name.
-    pub(crate) fn own(&self) -> *const c_void {
-        self.own.0
-    }
-
-    /// The real function, or NULL.
+    /// The id of a way in this row.
     #[inline(always)]
-    pub(crate) fn real(&self) -> *mut c_void {
-        // Relaxed: the address is the same whoever stores it, and code needs no publishing.
-        self.real.load(Relaxed)
-    }
-
-    /// Stores the real function; true for the first who does.
-    pub(crate) fn bind(&self, real: *mut c_void) -> bool {
-        self.real.compare_exchange(std::ptr::null_mut(), real, Relaxed, Relaxed).is_ok()
+    pub(crate) fn id_of(&self, way: usize) -> u16 {
+        self.id + way as u16 * MAX_ROWS
     }
 
     /// True the first time: the real function is missing, and that is worth telling.
@@ -70,8 +101,53 @@ impl Hook {
 
     /// Begins to count anew: in the child of a fork.
     pub(crate) fn reset(&self) {
-        self.calls.store(0, Relaxed);
+        self.ways.iter().for_each(|way| way.calls.store(0, Relaxed));
         self.told_missing.store(false, Relaxed);
+    }
+}
+
+impl Way {
+    const fn new(own: *const c_void) -> Way {
+        let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
+        let told = AtomicPtr::new(std::ptr::null_mut());
+        Way { own: OwnAddress(own), real, doors: AtomicU8::new(0), told, calls }
+    }
+
+    /// The shim's own function.
+    pub(crate) fn own(&self) -> *mut c_void {
+        self.own.0.cast_mut()
+    }
+
+    /// The real function, or NULL.
+    #[inline(always)]
+    pub(crate) fn real(&self) -> *mut c_void {
+        // Relaxed: the address is the same whoever stores it, and code needs no publishing.
+        self.real.load(Relaxed)
+    }
+
+    /// From now on calls go to `real`; NULL: they are looked up.
+    pub(crate) fn lead_to(&self, real: *mut c_void) {
+        self.real.store(real, Relaxed);
+    }
+
+    /// True when it was not told yet that it leads to `real`.
+    pub(crate) fn is_news(&self, real: *mut c_void) -> bool {
+        self.told.swap(real, Relaxed) != real
+    }
+
+    /// It was given out by `door`; true for the first time.
+    pub(crate) fn open(&self, door: Door) -> bool {
+        self.doors.fetch_or(door as u8, Relaxed) & door as u8 == 0
+    }
+
+    /// It leads elsewhere now, and no door has given it out.
+    pub(crate) fn close(&self) {
+        self.doors.store(0, Relaxed);
+    }
+
+    /// The doors that gave it out, added together.
+    pub(crate) fn doors(&self) -> u8 {
+        self.doors.load(Relaxed)
     }
 
     /// Counts a call that makes no event.

@@ -1,10 +1,10 @@
-//! What each thread knows of itself: its ring, in one thread-local word that costs one load.
+//! What each thread knows of itself: its ring, in one thread-local word that costs one load, and the row that it is in.
 //!
 //! ```text
 //!   UNKNOWN ──► the thread's page ──► ENDED
 //!      └──────► OFF, or RINGLESS
 //! ```
-#![allow(unsafe_code)] // a thread-local word declared in assembly: the initial-exec model, which stable Rust cannot ask for
+#![allow(unsafe_code)] // thread-local words declared in assembly: the initial-exec model, which stable Rust cannot ask for
 
 use rocshim_ring::Producer;
 use rocshim_ring::page::Page;
@@ -30,34 +30,72 @@ core::arch::global_asm!(
     "rocshim_thread:",
     ".zero 8",
     ".size rocshim_thread, 8",
+    ".globl rocshim_inside",
+    ".hidden rocshim_inside",
+    ".type rocshim_inside,@object",
+    "rocshim_inside:",
+    ".zero 8",
+    ".size rocshim_inside, 8",
     ".popsection",
 );
 
+/// Reads or writes a word of [`core::arch::global_asm`] above.
+macro_rules! word {
+    (get $name:literal) => {{
+        let value: usize;
+        // SAFETY: reads this thread's own word; no memory but that is touched.
+        unsafe {
+            core::arch::asm!(
+                concat!("mov {value}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                "mov {value}, qword ptr fs:[{value}]",
+                value = out(reg) value,
+                options(nostack, readonly, preserves_flags),
+            );
+        }
+        value
+    }};
+    (set $name:literal, $value:expr) => {
+        // SAFETY: writes this thread's own word, which nothing but this module reads.
+        unsafe {
+            core::arch::asm!(
+                concat!("mov {at}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                "mov qword ptr fs:[{at}], {value}",
+                at = out(reg) _,
+                value = in(reg) $value,
+                options(nostack, preserves_flags),
+            );
+        }
+    };
+}
+
 #[inline(always)]
 fn word() -> usize {
-    let value;
-    // SAFETY: reads this thread's own word; no memory but that is touched.
-    unsafe {
-        core::arch::asm!(
-            "mov {value}, qword ptr [rip + rocshim_thread@GOTTPOFF]",
-            "mov {value}, qword ptr fs:[{value}]",
-            value = out(reg) value,
-            options(nostack, readonly, preserves_flags),
-        );
-    }
-    value
+    word!(get "rocshim_thread")
 }
 
 fn set_word(value: usize) {
-    // SAFETY: writes this thread's own word, which nothing but this module reads.
-    unsafe {
-        core::arch::asm!(
-            "mov {at}, qword ptr [rip + rocshim_thread@GOTTPOFF]",
-            "mov qword ptr fs:[{at}], {value}",
-            at = out(reg) _,
-            value = in(reg) value,
-            options(nostack, preserves_flags),
-        );
+    word!(set "rocshim_thread", value);
+}
+
+/// A call of a hook that makes no event, from its beginning to its end.
+pub(crate) struct Inside {
+    before: usize,
+}
+
+/// The calling thread begins a call of the row with number `row`, which makes no event. `None` while it is in a call of
+/// that very row already: it came through two doors.
+pub(crate) fn inside(row: u16) -> Option<Inside> {
+    let (before, now) = (word!(get "rocshim_inside"), row as usize + 1);
+    if before == now {
+        return None;
+    }
+    word!(set "rocshim_inside", now);
+    Some(Inside { before })
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        word!(set "rocshim_inside", self.before);
     }
 }
 

@@ -12,6 +12,10 @@ pub enum Record {
     Header(Header),
     /// A ROCm library found in the process.
     Library(Library),
+    /// A way in to the process's libraries beside the exported symbols.
+    Door(Door),
+    /// An object that passes the hooks by.
+    Bypass(Bypass),
     /// A hooked function: how it is seen and which file it is bound to.
     Hook(Hook),
     /// Device code that was registered or loaded.
@@ -88,7 +92,37 @@ pub struct Library {
     pub build_id: Option<String>,
 }
 
-/// A hooked function. Written for every row of the table at the start, and again when its state changes.
+/// A way in beside the exported symbols. Written for each at the start, and again for every dispatch table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Door {
+    /// `dlsym` (and `dlvsym`), `get_proc_address` (`hipGetProcAddress` and its kin), `table` (HIP's dispatch tables).
+    pub door: String,
+    /// `open`, `closed` (by `ROCSHIM_DOORS`), or `waiting` (no library has handed over a table).
+    pub state: String,
+    /// Which table: `hip`, `hip_compiler`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The [`Library`] that handed it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<u32>,
+    /// How many functions the table has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<u32>,
+    /// How many of them are hooked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<u32>,
+}
+
+/// An object whose calls of exported symbols do not reach the hooks. What it calls through HIP's dispatch table is seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bypass {
+    /// What the program asked for.
+    pub path: String,
+    /// `deepbind`: opened with RTLD_DEEPBIND, so that its own libraries come before ours. `namespace`: opened with dlmopen.
+    pub how: String,
+}
+
+/// A hooked function by one way in. Written for every row of the table at the start, and again when its state changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hook {
     /// Referred to by `hook` of the events.
@@ -97,7 +131,8 @@ pub struct Hook {
     pub name: String,
     /// Its ROCm library, without version: `libamdhip64.so`.
     pub of: String,
-    /// The way in: `preload`.
+    /// The way in: `preload` (the exported symbol), `dlsym`, `get_proc_address`, `table`; joined by `+` where several led
+    /// to one.
     pub door: String,
     /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found).
     pub state: String,

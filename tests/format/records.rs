@@ -8,6 +8,8 @@ pub(crate) fn name(record: &Record) -> &'static str {
     match record {
         Record::Header(_) => "header",
         Record::Library(_) => "library",
+        Record::Door(_) => "door",
+        Record::Bypass(_) => "bypass",
         Record::Hook(_) => "hook",
         Record::CodeObject(_) => "code_object",
         Record::Kernel(_) => "kernel",
@@ -67,6 +69,10 @@ pub(crate) fn every() -> Vec<Record> {
         Record::Footer(Footer { t: 0, end: "recovered".into(), ..Footer::default() }),
     ];
     records.extend(
+        ["deepbind", "namespace"].map(|how| Record::Bypass(Bypass { path: "/a.so".into(), how: how.into() })),
+    );
+    records.extend(doors());
+    records.extend(
         [("armed", None, None), ("bound", Some(2), None), ("unbound", None, text("no library has it"))]
             .map(hook),
     );
@@ -113,6 +119,19 @@ fn footer() -> Footer {
 fn hook((state, library, why): (&str, Option<u32>, Option<String>)) -> Record {
     let (name, of) = ("hipLaunchKernel".into(), "libamdhip64.so".into());
     Record::Hook(Hook { id: 6, name, of, door: "preload".into(), state: state.into(), library, why })
+}
+
+fn doors() -> [Record; 2] {
+    let closed = Door { door: "dlsym".into(), state: "closed".into(), ..Door::default() };
+    let table = Door {
+        door: "table".into(),
+        state: "open".into(),
+        table: text("hip"),
+        library: Some(2),
+        entries: Some(506),
+        functions: Some(0),
+    };
+    [closed, table].map(Record::Door)
 }
 
 fn code_objects() -> [CodeObject; 3] {

@@ -74,6 +74,8 @@ impl SummaryBuilder {
             Record::Conv(conv) => self.conv(&mut process, conv),
             Record::Load(load) => self.load(&mut process, &load),
             Record::Hook(hook) => self.hook(&mut process, hook),
+            Record::Door(door) => process.doors.push(door),
+            Record::Bypass(bypass) => process.bypasses.push(bypass),
             Record::Kernel(kernel) => self.kernel(&mut process, &kernel),
             Record::CodeObject(object) => self.code_object(&mut process, &object),
             Record::Gap(gap) => {
@@ -94,7 +96,13 @@ impl SummaryBuilder {
     /// Ends the file whose records were taken.
     pub(crate) fn end_file(&mut self, reading: Reading) {
         let Some(process) = self.process.take() else { return };
-        self.coverage.add_process(process.seen(), &process.libraries, process.blindness(reading.end));
+        let open_way = |library: &str| process.open_way(library);
+        self.coverage.add_process(
+            process.seen(),
+            &process.libraries,
+            process.blindness(reading.end),
+            open_way,
+        );
         let row = process.row(self.trace.clone(), reading.end, reading.notes);
         self.totals.processes += 1;
         self.totals.running += u64::from(reading.end == End::Running);
@@ -127,8 +135,8 @@ impl SummaryBuilder {
         let unplaced = (totals.unplaced_launches > 0).then(|| {
             format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
         });
-        let open = self.coverage.only_preloaded("libamdhip64.so").then_some(OPEN_WAYS);
-        let unseen = lost.as_deref().or(unplaced.as_deref()).or(open);
+        let open = self.coverage.open_way("libamdhip64.so").unwrap_or_else(|| GRAPHS.into());
+        let unseen = lost.as_deref().or(unplaced.as_deref()).or(Some(open.as_str()));
         Summary {
             format: 1,
             processes: self.processes,
@@ -264,5 +272,5 @@ fn unnamed(process: &Process, launch: &Launch) -> String {
     format!("unknown kernel {} of process {}", launch.function.unwrap_or_default(), process.header.pid)
 }
 
-/// Why a kernel may have been dispatched unseen where only the preload door stands guard.
-const OPEN_WAYS: &str = "graph nodes and functions taken with dlsym would not be seen";
+/// Why a kernel may have been dispatched unseen although every launch is seen.
+const GRAPHS: &str = "graph nodes would not be seen";

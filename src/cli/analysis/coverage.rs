@@ -89,6 +89,7 @@ impl Coverage {
         hooks: impl Iterator<Item = Seen<'a>>,
         libraries: &BTreeMap<u32, Library>,
         blindness: Blindness,
+        open_way: impl Fn(&str) -> Option<String>,
     ) {
         let mut hooked = BTreeSet::new();
         for seen in hooks {
@@ -99,7 +100,9 @@ impl Coverage {
         for name in hooked {
             let files = libraries.values().filter(|library| is_of(library, &name));
             let paths: BTreeSet<String> = files.map(|library| library.path.clone()).collect();
+            let open_way = if paths.is_empty() { None } else { open_way(&name) };
             let stats = self.libraries.entry(name).or_default();
+            stats.circumstances.open_way = stats.circumstances.open_way.take().or(open_way);
             stats.circumstances.processes += 1;
             stats.circumstances.loaded_in += u64::from(!paths.is_empty());
             stats.circumstances.lossy += u64::from(blindness.lossy);
@@ -108,10 +111,9 @@ impl Coverage {
         }
     }
 
-    /// True when the functions of `library` are seen through the preload door alone.
-    pub(crate) fn only_preloaded(&self, library: &str) -> bool {
-        let mut rows = self.functions.values().iter().filter(|row| row.library == library);
-        rows.all(FunctionRow::is_only_preloaded)
+    /// How a call of `library` could have passed the hooks by in some process.
+    pub(crate) fn open_way(&self, library: &str) -> Option<String> {
+        self.libraries.get(library)?.circumstances.open_way.clone()
     }
 
     /// Every function that was hooked, in the order of the hook table.
@@ -184,36 +186,43 @@ mod tests {
         BTreeMap::from([(4, Library { id: 4, path, ..Library::default() })])
     }
 
-    fn verdict(hooks: &[(Hook, u64)], libraries: BTreeMap<u32, Library>, blindness: Blindness) -> LibraryRow {
+    fn verdict(
+        hooks: &[(Hook, u64)],
+        libraries: BTreeMap<u32, Library>,
+        blindness: Blindness,
+        open_way: Option<&str>,
+    ) -> LibraryRow {
         let mut coverage = Coverage::new();
         let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
         let seen =
             hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen { function, hook, calls: *calls });
-        coverage.add_process(seen, &libraries, blindness);
+        coverage.add_process(seen, &libraries, blindness, |_| open_way.map(str::to_owned));
         coverage.libraries().remove(0)
     }
 
     #[test]
     fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
         let armed = hook("hipblasLtMatmul", "armed", None);
-        let told = |door: &str, libraries, blindness| {
-            let hook = Hook { door: door.into(), ..armed.clone() };
-            let row = verdict(&[(hook, 0)], libraries, blindness);
+        let told = |open_way: Option<&str>, libraries, blindness| {
+            let row = verdict(&[(armed.clone(), 0)], libraries, blindness, open_way);
             (row.evidence, row.why)
         };
         let whole = Blindness::default();
         assert_eq!(
-            told("preload", BTreeMap::new(), whole),
+            told(Some("by a tunnel"), BTreeMap::new(), whole),
             (Evidence::ConfirmedAbsent, "not loaded in the process".into())
         );
         assert_eq!(
-            told("table", loaded(), whole),
+            told(None, loaded(), whole),
             (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
         );
-        assert_eq!(told("preload", loaded(), whole).0, Evidence::Limited);
-        assert_eq!(told("table", loaded(), Blindness { lossy: true, running: false }).0, Evidence::Limited);
         assert_eq!(
-            told("table", loaded(), Blindness { lossy: false, running: true }).1,
+            told(Some("by a tunnel"), loaded(), whole),
+            (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
+        );
+        assert_eq!(told(None, loaded(), Blindness { lossy: true, running: false }).0, Evidence::Limited);
+        assert_eq!(
+            told(None, loaded(), Blindness { lossy: false, running: true }).1,
             "loaded in the process, no call seen so far"
         );
     }
@@ -221,7 +230,7 @@ mod tests {
     #[test]
     fn a_function_that_was_not_found_leaves_the_library_unresolved() {
         let unbound = Hook { why: Some("no such symbol".into()), ..hook("hipblasLtMatmul", "unbound", None) };
-        let row = verdict(&[(unbound, 0)], loaded(), Blindness::default());
+        let row = verdict(&[(unbound, 0)], loaded(), Blindness::default(), None);
         assert_eq!(row.evidence, Evidence::Unresolved);
         assert_eq!(row.why, "called, but the real one was not found: hipblasLtMatmul");
     }
@@ -230,7 +239,7 @@ mod tests {
     fn calls_confirm() {
         let hooks =
             [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
-        let row = verdict(&hooks, loaded(), Blindness::default());
+        let row = verdict(&hooks, loaded(), Blindness::default(), None);
         assert_eq!(
             (row.evidence, row.calls, row.functions, row.functions_called),
             (Evidence::Confirmed, 3, 2, 1)

@@ -5,7 +5,7 @@ use super::{
     nesting::Nesting,
 };
 use crate::reader::End;
-use rocshim_trace::{Call, Footer, Header, Hook, Library};
+use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Library};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -64,6 +64,8 @@ pub(crate) struct Process {
     pub(crate) number: usize,
     pub(crate) header: Header,
     pub(crate) hooks: BTreeMap<u16, LocalHook>,
+    pub(crate) doors: Vec<Door>,
+    pub(crate) bypasses: Vec<Bypass>,
     pub(crate) libraries: BTreeMap<u32, Library>,
     pub(crate) kernels: HashMap<u32, LocalKernel>,
     /// Ids of code objects with their number over all processes and their file.
@@ -85,6 +87,8 @@ impl Process {
             number,
             header,
             hooks: BTreeMap::new(),
+            doors: Vec::new(),
+            bypasses: Vec::new(),
             libraries: BTreeMap::new(),
             kernels: HashMap::new(),
             code_objects: HashMap::new(),
@@ -119,6 +123,22 @@ impl Process {
                 .map(|(_, calls)| *calls);
             Seen { function: local.function, hook: &local.hook, calls: local.events + silent.unwrap_or(0) }
         })
+    }
+
+    /// How a call of `library` could have passed the hooks by; `None`: in no way that is known.
+    pub(crate) fn open_way(&self, library: &str) -> Option<String> {
+        let is_open = |name: &str| self.doors.iter().any(|door| door.door == name && door.state == "open");
+        let has_table = self.doors.iter().any(|door| door.table.as_deref() == Some("hip"));
+        if library == "libamdhip64.so" && has_table {
+            return None;
+        }
+        if let Some(bypass) = self.bypasses.first() {
+            let file = bypass.path.rsplit('/').next().unwrap_or(&bypass.path);
+            let how = if bypass.how == "namespace" { "dlmopen" } else { "RTLD_DEEPBIND" };
+            return Some(format!("what {file} calls, opened with {how}, would not be seen"));
+        }
+        let closed = "a caller that takes its functions with dlsym would not be seen";
+        (!is_open("dlsym")).then(|| closed.into())
     }
 
     pub(crate) fn blindness(&self, end: End) -> Blindness {

@@ -1,8 +1,8 @@
 //! Called or not called, and how sure that is.
 //!
 //! The rule for "no call was seen": it is confirmed absent where the library was in no process, or where it was there
-//! and its hooks stood in every way by which it can be called. It is limited where some way was open (a function
-//! pointer from `dlsym` passes the preload door by) or where events were lost. It is unresolved where the real
+//! and its hooks stood in every way by which it can be called. It is limited where some way was open (an object that was
+//! opened with RTLD_DEEPBIND passes the exported hooks by) or where events were lost. It is unresolved where the real
 //! function could not be found.
 
 use super::evidence::Evidence;
@@ -35,15 +35,10 @@ impl FunctionRow {
     pub(super) fn was_called(&self) -> bool {
         self.calls > 0 || self.uncounted > 0
     }
-
-    /// No other door than the preload one leads to it.
-    pub(super) fn is_only_preloaded(&self) -> bool {
-        self.doors.iter().all(|door| door == "preload")
-    }
 }
 
 /// In how many processes a library could have been called, and in how many of them that could have been missed.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Circumstances {
     /// All that hooked it.
     pub(super) processes: u64,
@@ -53,6 +48,8 @@ pub(super) struct Circumstances {
     pub(super) lossy: u64,
     /// Those that still run.
     pub(super) running: u64,
+    /// How a call could have passed the hooks by, in those that had it loaded.
+    pub(super) open_way: Option<String>,
 }
 
 /// The class of "called" or "not called", with its reason.
@@ -81,9 +78,8 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
     if stats.lossy > 0 {
         return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
     }
-    if functions.iter().all(|row| row.is_only_preloaded()) {
-        let why = format!("{loaded}; a caller that takes its functions with dlsym would not be seen");
-        return (Evidence::Limited, why);
+    if let Some(open_way) = &stats.open_way {
+        return (Evidence::Limited, format!("{loaded}; {open_way}"));
     }
     (Evidence::ConfirmedAbsent, loaded)
 }

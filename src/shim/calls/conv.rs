@@ -4,11 +4,9 @@
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
-use crate::real;
+use crate::real::Accessor;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
 use rocshim_ring::{Producer, Span};
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// Which of the three products of a convolution.
 #[derive(Clone, Copy)]
@@ -163,34 +161,12 @@ fn keep<T: Copy>(
     (returned as u64, returned.min(CONV_RESULTS), kept)
 }
 
-/// An accessor of MIOpen, looked up once. They read a descriptor and do nothing else (MIOpen, tensor_api.cpp and
-/// convolution_api.cpp), so calling them inside a hook changes nothing.
-struct Accessor {
-    name: &'static str,
-    address: AtomicPtr<c_void>,
-}
-
-impl Accessor {
-    const fn new(name: &'static str) -> Accessor {
-        Accessor { name, address: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    fn get(&self) -> Option<*mut c_void> {
-        // Relaxed: the address is the same whoever stores it.
-        let known = self.address.load(Relaxed);
-        if !known.is_null() {
-            return Some(known);
-        }
-        let found = real::find("libMIOpen.so", self.name, std::ptr::null())?.address;
-        self.address.store(found, Relaxed);
-        Some(found)
-    }
-}
-
-static TENSOR_SIZE: Accessor = Accessor::new("miopenGetTensorDescriptorSize");
-static TENSOR: Accessor = Accessor::new("miopenGetTensorDescriptor");
-static CONVOLUTION: Accessor = Accessor::new("miopenGetConvolutionNdDescriptor");
-static GROUPS: Accessor = Accessor::new("miopenGetConvolutionGroupCount");
+// MIOpen's accessors read a descriptor and do nothing else (MIOpen, tensor_api.cpp and convolution_api.cpp), so calling
+// them inside a hook changes nothing.
+static TENSOR_SIZE: Accessor = Accessor::new("libMIOpen.so", "miopenGetTensorDescriptorSize");
+static TENSOR: Accessor = Accessor::new("libMIOpen.so", "miopenGetTensorDescriptor");
+static CONVOLUTION: Accessor = Accessor::new("libMIOpen.so", "miopenGetConvolutionNdDescriptor");
+static GROUPS: Accessor = Accessor::new("libMIOpen.so", "miopenGetConvolutionGroupCount");
 
 type TensorSize = unsafe extern "C" fn(Pointer, *mut i32) -> miopenStatus_t;
 type GetTensor = unsafe extern "C" fn(Pointer, *mut u32, *mut i32, *mut i32) -> miopenStatus_t;

@@ -4,3 +4,4 @@ pub(crate) mod code;
 pub(crate) mod conv;
 pub(crate) mod gemm;
 pub(crate) mod launch;
+pub(crate) mod proc_address;

@@ -1,15 +1,17 @@
 //! Rows of libamdhip64: kernel launches, modules, fat binaries. Signatures as in hip_runtime_api.h (ROCm 5.2 to 7.x).
 //!
-//! Order: launches of module functions, launches of host stubs, code, registration.
+//! Order: launches of module functions, launches of host stubs, code, registration, addresses of functions.
 #![allow(non_snake_case)] // the vendor's names
 #![allow(unsafe_code)] // exports by the vendor's names
 
+use super::row_named;
 use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::calls::code::{
     FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary,
 };
 use crate::calls::launch::{blocks, items, stub};
+use crate::calls::proc_address::ProcAddress;
 use std::ffi::c_void;
 
 hooks! { "libamdhip64.so", from 0;
@@ -54,4 +56,11 @@ hooks! { "libamdhip64.so", from 0;
         => RegisterFunction { modules, stub: hostFunction, name: deviceName };
     fn __hipUnregisterFatBinary(modules: *mut *mut c_void) -> ()
         => UnregisterFatBinary::now(modules);
+
+    fn hipGetProcAddress(symbol: CName, pfn: *mut Pointer, hipVersion: i32, flags: u64, symbolStatus: Pointer) -> hipError_t
+        => ProcAddress { symbol, function: pfn, row: row_named };
+    fn hipGetDriverEntryPoint(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
+        => ProcAddress { symbol, function: funcPtr, row: row_named };
+    fn hipGetDriverEntryPoint_spt(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
+        => ProcAddress { symbol, function: funcPtr, row: row_named };
 }

@@ -4,11 +4,22 @@ pub(crate) mod hip;
 pub(crate) mod miopen;
 pub(crate) mod rocblas;
 
-use crate::row::Table;
+use crate::row::{Hook, Table};
+use std::ffi::CStr;
+
+/// Every row, in the order of their ids.
+fn rows() -> impl Iterator<Item = &'static Hook> {
+    hip::HOOKS.iter().chain(&rocblas::HOOKS).chain(&miopen::HOOKS)
+}
 
 /// Every row, in the order of their ids.
 pub(crate) fn table() -> Table {
-    hip::HOOKS.iter().chain(&rocblas::HOOKS).chain(&miopen::HOOKS).collect()
+    rows().collect()
+}
+
+/// The row of the function `name`. Allocates nothing: the C library asks in the middle of whatever the program does.
+pub(crate) fn row_named(name: &CStr) -> Option<&'static Hook> {
+    rows().find(|hook| hook.name.as_bytes() == name.to_bytes())
 }
 
 #[cfg(test)]
