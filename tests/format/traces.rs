@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A program, its arguments, its variables.
+/// A program, its arguments, its variables (`on`: the build of HIP that it finds).
 type Run = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
 /// What is run. Order: every kind of event; code coming and going; losses; threads; ends; jumps.
@@ -20,6 +20,11 @@ const RUNS: &[Run] = &[
     ("module_file",     &["module.co"],     &[]),
     ("unregister",      &[],                &[]),
     ("reload",          &[],                &[]),
+    ("by_dlsym",        &[],                &[]),
+    ("handle_reuse",    &[],                &[("ROCSHIM_DOORS", "none")]),
+    ("by_get_proc_address", &[],            &[]),
+    ("load_deep",       &["first"],                &[("on", "registering")]),
+    ("two_copies",      &["plt"],           &[]),
     ("many_threads",    &["2", "2000"],     &[("ROCSHIM_RING_KIB", "64")]),
     ("many_threads",    &["2", "60000"],    &[("ROCSHIM_RING_KIB", "64")]),
     ("short_threads",   &[],                &[]),
@@ -56,7 +61,11 @@ pub(crate) fn recorded() -> &'static [Recorded] {
 
 fn record((program, args, variables): Run) -> Vec<Recorded> {
     let traced = Traced::program(program).args(args);
-    let outcome = variables.iter().fold(traced, |traced, (name, value)| traced.env(name, value)).with_shim();
+    let with = |traced: Traced, (name, value): &(&str, &str)| match *name {
+        "on" => traced.on(&[value]),
+        name => traced.env(name, value),
+    };
+    let outcome = variables.iter().fold(traced, with).with_shim();
     let words = variables.iter().map(|(name, value)| format!("{name}={value}")).chain([program.to_string()]);
     let name = words.chain(args.iter().map(|arg| arg.to_string())).collect::<Vec<_>>().join(" ");
     finished(&outcome, &name)
