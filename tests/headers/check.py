@@ -110,7 +110,9 @@ class Comparison:
             if self.agree_on_presence(symbol, is_there or symbol not in self.declarations and symbol in self.slots):
                 found = list(self.differences(row, self.declarations[symbol][1], self.facts.functions[symbol])) if is_there else []
                 if symbol in self.slots:
-                    of_slot = self.differences(row, self.slots[symbol][1], self.facts.functions[slot])
+                    # It repeats the declaration, but for some names.
+                    parameters = self.declarations[symbol][1] if is_there else self.slots[symbol][1]
+                    of_slot = self.differences(row, parameters, self.facts.functions[slot])
                     found += [f"{text} ({slot})" for text in of_slot if text not in found]
                 for text in found:
                     self.complain(symbol, text)
@@ -119,8 +121,8 @@ class Comparison:
         """From a declaration: its result, the number of parameters, then each one's shape and name."""
         if not self.agrees(row.result, shapes[0]):
             yield f"returns {self.shown(row.result)}, in the header {shapes[0]}"
-        if len(row.parameters) != len(parameters):
-            yield f"has {len(row.parameters)} parameters, in the header {len(parameters)}"
+        if len(row.parameters) != len(shapes) - 1:
+            yield f"has {len(row.parameters)} parameters, in the header {len(shapes) - 1}"
             return
         for at, ((name, kind), text, shape) in enumerate(zip(row.parameters, parameters, shapes[1:]), 1):
             if not self.agrees(kind, shape):
