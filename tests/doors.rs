@@ -1,0 +1,197 @@
+//! Every door: however a program comes by a function, each of its launches is recorded once, bound to the right copy.
+
+use rocshim_tests::standin::Log;
+use rocshim_tests::{Outcome, Trace, Traced};
+use rocshim_trace::Record;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A launch, counted: kernel, grid as it was passed, block, status.
+type Counted = BTreeMap<(String, [u32; 3], [u32; 3], i32), u64>;
+
+fn launched(trace: &Trace) -> Counted {
+    let mut counted = Counted::new();
+    for launch in trace.launches() {
+        let kernel = launch.kernel.map_or_else(|| "-".into(), |_| trace.kernel_of(launch));
+        let grid = launch.items.unwrap_or(launch.grid);
+        *counted.entry((kernel, grid, launch.block, launch.call.status)).or_default() += 1;
+    }
+    counted
+}
+
+fn reached<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Counted {
+    let mut counted = Counted::new();
+    for launch in logs.into_iter().flat_map(|log| &log.launches) {
+        let launch = (launch.kernel.clone(), launch.grid, launch.block, launch.status);
+        *counted.entry(launch).or_default() += 1;
+    }
+    counted
+}
+
+/// Calls by the door that they came through, silent ones too: `dlsym` → 12.
+fn calls_by_door(trace: &Trace) -> BTreeMap<String, u64> {
+    let doors: BTreeMap<u16, &str> = trace.hooks().map(|hook| (hook.id, hook.door.as_str())).collect();
+    let mut calls = BTreeMap::new();
+    for record in &trace.records {
+        let hook = match record {
+            Record::Launch(launch) => launch.call.hook,
+            Record::Load(load) => load.call.hook,
+            _ => continue,
+        };
+        *calls.entry(doors[&hook].to_owned()).or_default() += 1;
+    }
+    for (hook, count) in trace.footers().flat_map(|footer| &footer.calls) {
+        *calls.entry(doors[hook].to_owned()).or_default() += count;
+    }
+    calls
+}
+
+fn doors_of(trace: &Trace) -> Vec<String> {
+    calls_by_door(trace).into_keys().collect()
+}
+
+#[track_caller]
+fn run(program: &str, args: &[&str], on: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let traced = Traced::program(program).args(args);
+    let traced = if on.is_empty() { traced } else { traced.on(on) };
+    variables.iter().fold(traced, |traced, (name, value)| traced.env(name, value)).with_shim().ok()
+}
+
+/// A program, its arguments, the builds of HIP that it finds, and the doors that its calls come through.
+type Situation = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+#[rustfmt::skip]
+const SITUATIONS: &[Situation] = &[
+    ("launch_forms",        &[],        &[],                &["preload"]),
+    ("launch_forms",        &[],        &["registering"],   &["preload"]),
+    ("load_local",          &[],        &[],                &["preload"]),
+    ("load_global",         &[],        &[],                &["preload"]),
+    ("load_deep",           &["first"], &["registering"],   &["table"]),
+    ("by_dlsym",            &[],        &[],                &["dlsym"]),
+    ("by_dlsym",            &[],        &["registering"],   &["dlsym"]),
+    ("by_dlsym",            &[],        &["old"],           &["dlsym"]),
+    ("by_dlvsym",           &[],        &[],                &["dlsym"]),
+    ("by_get_proc_address", &[],        &[],                &["dlsym+get_proc_address", "get_proc_address"]),
+    ("by_get_proc_address", &[],        &["registering"],   &["dlsym+get_proc_address", "get_proc_address"]),
+    ("lacks",               &[],        &["old"],           &["preload"]),
+    ("reload",              &[],        &[],                &["preload"]),
+    ("reload",              &["dlsym"], &[],                &["dlsym"]),
+    ("reload",              &["dlsym"], &["registering"],   &["dlsym"]),
+    ("register_race",       &[],        &["registering"],   &["preload"]),
+    ("unregister",          &[],        &["registering"],   &["preload"]),
+];
+
+#[test]
+fn every_launch_is_recorded_once_whatever_door_it_comes_through() {
+    for (program, args, on, doors) in SITUATIONS {
+        let outcome = run(program, args, on, &[]);
+        let trace = outcome.trace();
+        let reached = reached([&outcome.standin_log()]);
+        assert_eq!(launched(&trace), reached, "{program} {args:?} on {on:?}");
+        assert!(!reached.is_empty(), "{program} {args:?} on {on:?} launches");
+        assert_eq!(doors_of(&trace), *doors, "{program} {args:?} on {on:?}");
+    }
+}
+
+#[test]
+fn each_of_two_copies_gets_the_calls_that_were_meant_for_it_and_they_are_told_apart() {
+    let on_both: &[&[&str]] = &[&[], &["registering", "wheel-registering"]];
+    for (program, args) in [("two_copies", "plt"), ("two_copies", "dlsym"), ("two_copies_linked", "plain")] {
+        for on in on_both {
+            let outcome = run(program, &[args], on, &[]);
+            let (trace, logs) = (outcome.trace(), [outcome.standin_log(), outcome.wheel_log()]);
+            assert_eq!(launched(&trace), reached(&logs), "{program} {args} on {on:?}");
+            let bare = Traced::program(program).args([args]);
+            let bare = if on.is_empty() { bare } else { bare.on(on) }.run().ok();
+            for (ours, without) in logs.iter().zip([bare.standin_log(), bare.wheel_log()]) {
+                assert_eq!(reached([ours]), reached([&without]), "{program} {args} on {on:?}, each copy");
+            }
+            // The file that a hook record names is the copy whose log has the launches.
+            for (log, is_wheel) in logs.iter().zip([false, true]) {
+                let of_copy = launches_bound_to(&trace, is_wheel);
+                assert_eq!(
+                    of_copy,
+                    log.launches.len() as u64,
+                    "{program} {args} on {on:?}, wheel {is_wheel}"
+                );
+            }
+        }
+    }
+}
+
+/// Launches through hooks that are bound to the wheel's copy, or to the other.
+fn launches_bound_to(trace: &Trace, wheel: bool) -> u64 {
+    let libraries = trace.records.iter().filter_map(|record| match record {
+        Record::Library(library) => Some((library.id, library.path.ends_with("/libamdhip64.so"))),
+        _ => None,
+    });
+    let libraries: BTreeMap<u32, bool> = libraries.collect();
+    let mut hooks = BTreeMap::new();
+    let mut launches = 0;
+    // A hook may be bound anew, so the records are read in order.
+    for record in &trace.records {
+        match record {
+            Record::Hook(hook) => drop(hooks.insert(hook.id, hook.library)),
+            Record::Launch(launch) => {
+                let library = hooks[&launch.call.hook].expect("a bound hook");
+                launches += u64::from(libraries[&library] == wheel);
+            }
+            _ => {}
+        }
+    }
+    launches
+}
+
+#[test]
+fn a_profiler_under_the_tables_sees_every_call_and_so_do_we() {
+    for program in ["launch_forms", "by_dlsym", "by_get_proc_address"] {
+        let outcome = run(program, &[], &["registering"], &[("STANDIN_PROFILER", "1")]);
+        let log = outcome.standin_log();
+        assert_eq!(launched(&outcome.trace()), reached([&log]), "{program}");
+        let by_profiler = log.wrapped.iter().filter(|call| call.symbol.contains("Launch"));
+        let by_profiler: u64 = by_profiler.map(|call| call.field("calls").parse::<u64>().unwrap()).sum();
+        assert_eq!(by_profiler, log.launches.len() as u64, "{program}, by the profiler");
+    }
+}
+
+#[test]
+fn a_table_is_patched_within_its_size_and_no_further() {
+    for (size, entries) in [("3624", 452), ("4056", 506), ("8000", 999)] {
+        let outcome = run("by_dlsym", &[], &["registering"], &[("STANDIN_TABLE_SIZE", size)]);
+        let trace = outcome.trace();
+        let tables = trace.records.iter().filter_map(|record| match record {
+            Record::Door(door) => door.table.as_deref().zip(door.entries).zip(door.functions),
+            _ => None,
+        });
+        let hip = tables.filter(|((name, _), _)| *name == "hip").collect::<Vec<_>>();
+        let [((_, told), functions)] = hip[..] else { panic!("{hip:?} with {size} bytes") };
+        assert_eq!(told, entries, "{size} bytes");
+        assert!(functions > 0 && functions <= told, "{functions} of {told}");
+    }
+}
+
+#[test]
+fn a_closed_door_lets_calls_pass_unseen_and_the_trace_says_that_it_was_closed() {
+    let outcome = run("handle_reuse", &[], &["registering"], &[("ROCSHIM_DOORS", "none")]);
+    let trace = outcome.trace();
+    let doors = trace.records.iter().filter_map(|record| match record {
+        Record::Door(door) => Some((door.door.as_str(), door.state.as_str())),
+        _ => None,
+    });
+    let closed = ["dlsym", "get_proc_address", "table"].map(|door| (door, "closed"));
+    assert_eq!(doors.collect::<Vec<_>>(), closed);
+    assert_eq!(doors_of(&trace), ["preload"]);
+    assert!(
+        Traced::program("by_dlsym").env("ROCSHIM_DOORS", "none").with_shim().ok().trace_files().is_empty()
+    );
+}
+
+#[test]
+fn an_object_that_passes_the_hooks_by_is_told_of() {
+    let outcome = run("load_deep", &["first"], &["registering"], &[]);
+    let trace = outcome.trace();
+    let bypasses = trace.records.iter().filter_map(|record| match record {
+        Record::Bypass(bypass) => Some((bypass.path.rsplit('/').next().unwrap(), bypass.how.as_str())),
+        _ => None,
+    });
+    assert_eq!(bypasses.collect::<BTreeSet<_>>(), BTreeSet::from([("plugin.so", "deepbind")]));
+}
