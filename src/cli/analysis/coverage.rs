@@ -46,6 +46,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) hook: &'a Hook,
     /// Calls of it.
     pub(crate) calls: u64,
+    /// Calls that make no event were counted too: the process ended in order.
+    pub(crate) is_counted: bool,
 }
 
 /// How a process ended, as far as it matters for what was not seen.
@@ -160,9 +162,11 @@ fn is_of(library: &Library, name: &str) -> bool {
 }
 
 fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
-    row.doors.insert(seen.hook.door.clone());
+    *row.doors.entry(seen.hook.door.clone()).or_default() += seen.calls;
     row.calls += seen.calls;
-    row.uncounted += u64::from(seen.calls == 0 && seen.hook.state != "armed");
+    // An exported function is bound by its first call; what another door gave out may never have been called.
+    let may_be_called = seen.hook.door == "preload" || !seen.is_counted;
+    row.uncounted += u64::from(seen.calls == 0 && seen.hook.state != "armed" && may_be_called);
     row.bound_to.extend(bound_to.map(|library| library.path.clone()));
     row.why.extend(seen.hook.why.clone());
     // The worst state of any process is the one to know.
@@ -194,8 +198,12 @@ mod tests {
     ) -> LibraryRow {
         let mut coverage = Coverage::new();
         let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
-        let seen =
-            hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen { function, hook, calls: *calls });
+        let seen = hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen {
+            function,
+            hook,
+            calls: *calls,
+            is_counted: true,
+        });
         coverage.add_process(seen, &libraries, blindness, |_| open_way.map(str::to_owned));
         coverage.libraries().remove(0)
     }

@@ -121,7 +121,9 @@ impl Process {
                 .as_ref()
                 .and_then(|footer| footer.calls.iter().find(|(hook, _)| hook == id))
                 .map(|(_, calls)| *calls);
-            Seen { function: local.function, hook: &local.hook, calls: local.events + silent.unwrap_or(0) }
+            let calls = local.events + silent.unwrap_or(0);
+            let is_counted = self.footer.is_some();
+            Seen { function: local.function, hook: &local.hook, calls, is_counted }
         })
     }
 

@@ -7,7 +7,7 @@
 
 use super::evidence::Evidence;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A hooked function, over all processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -16,8 +16,8 @@ pub(crate) struct FunctionRow {
     pub(crate) function: String,
     /// Its ROCm library, without version.
     pub(crate) library: String,
-    /// The ways in.
-    pub(crate) doors: BTreeSet<String>,
+    /// The ways in, each with the calls that came through it.
+    pub(crate) doors: BTreeMap<String, u64>,
     /// `armed` (never called), `bound` (called, and the real function was found) or `unbound` (not found).
     pub(crate) state: String,
     /// The files that hold the real function.

@@ -37,7 +37,8 @@ pub(crate) fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
 }
 
 const LEGEND: &str = "\
-armed: exported, never called; bound: called, and the real function was found; unbound: called, not found
+armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found
+door: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
 ?: called, but nobody counted, because the process was killed or still runs
 ";
 
@@ -47,12 +48,11 @@ fn library(rows: &[FunctionRow], style: &Style) -> String {
         [Column::Right("calls"), Column::Left("state"), Column::Left("door"), Column::Left("function")];
     let mut table = Table::new(&columns);
     for row in rows {
-        let doors = row.doors.iter().cloned().collect::<Vec<_>>().join("+");
         let mut under: Vec<String> = row.why.iter().map(|why| format!("not found: {why}")).collect();
         if bound.len() > 1 {
             under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
         }
-        table.row_with(vec![calls(row), row.state.clone(), doors, row.function.clone()], under);
+        table.row_with(vec![calls(row), row.state.clone(), doors(row), row.function.clone()], under);
     }
     let place = match (rows.first(), bound.first()) {
         (Some(row), Some(path)) if bound.len() == 1 => format!("{} is {path}", row.library),
@@ -60,6 +60,20 @@ fn library(rows: &[FunctionRow], style: &Style) -> String {
         (None, _) => String::new(),
     };
     format!("{place}\n{}", table.text(style))
+}
+
+/// The door that the calls came through; all of them with their calls where there are several.
+fn doors(row: &FunctionRow) -> String {
+    let used: Vec<_> = row.doors.iter().filter(|(_, calls)| **calls > 0).collect();
+    match used.as_slice() {
+        [] => "preload".into(),
+        [(door, _)] => door.to_string(),
+        several => several
+            .iter()
+            .map(|(door, calls)| format!("{door} {}", count(**calls)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
 }
 
 /// `12`; `12+` where some process did not count its calls; `?` where none did.

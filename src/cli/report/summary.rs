@@ -107,7 +107,7 @@ Code objects: 2 dispatched from, of 3 loaded
   launches  kernels      size  target      object
          2        1  2.00 KiB  gfx1100 +1  libggml-hip.so #30 at 0x1000
          1        1  4.00 KiB  gfx1201     from memory, 00ff
-  not dispatched from, limited (graph nodes and functions taken with dlsym would not be seen): 1 of libggml-hip.so
+  not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
 
 Failed calls
   calls  function         returned
