@@ -3,7 +3,7 @@
 //! ```text
 //!   dlsym(handle, "hipLaunchKernel") ─► the real address ─► offer ─► our function that leads there
 //! ```
-#![allow(clippy::not_unsafe_ptr_arg_deref)] // addresses are compared and given out, never followed
+#![allow(unsafe_code)] // fork handlers
 
 use crate::lifecycle::{caught, guarded, keeping_errno};
 use crate::loaded::{self, Object};
@@ -13,11 +13,39 @@ use parking_lot::Mutex;
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
 use std::ffi::c_void;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Once, OnceLock};
 
 /// Whoever gives out a way holds this.
 static GIVING: Mutex<()> = Mutex::new(());
+/// Objects that pass the hooks by: path, and whether in a namespace of its own.
+static PASSING: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
+/// The hooked libraries as they were last seen…
+static LIBRARIES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
+/// … and the loader's count then.
+static KNOWN: AtomicU64 = AtomicU64::new(0);
+
+/// A fork waits until nobody holds the locks above, so that the child finds them free and what they guard whole.
+fn heed_forks() {
+    static HEEDED: Once = Once::new();
+    HEEDED.call_once(|| {
+        // SAFETY: the handlers are functions of this library, which is never unloaded (it was preloaded).
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+    });
+}
+
+unsafe extern "C" fn before_fork() {
+    std::mem::forget((GIVING.lock(), PASSING.lock(), LIBRARIES.lock()));
+}
+
+unsafe extern "C" fn after_fork() {
+    // SAFETY: this thread has locked it in `before_fork`.
+    unsafe { GIVING.force_unlock() };
+    // SAFETY: as above.
+    unsafe { PASSING.force_unlock() };
+    // SAFETY: as above.
+    unsafe { LIBRARIES.force_unlock() };
+}
 
 /// True for an address in this library.
 pub(crate) fn is_own(address: *const c_void) -> bool {
@@ -41,6 +69,7 @@ pub(crate) fn offer(hook: &'static Hook, address: *mut c_void, door: Door) -> *m
 
 /// The number of a way of `hook` to `address`, which `path` holds; `None` when there is none left.
 pub(crate) fn claim(hook: &Hook, address: *mut c_void, door: Door, path: &str) -> Option<usize> {
+    heed_forks();
     let giving = GIVING.lock();
     let leads = |way: &usize| hook.ways[*way].real() == address;
     let numbers = || 1..WAYS;
@@ -70,11 +99,9 @@ pub(crate) fn tell(process: &Process, hook: &Hook, way: usize, path: Option<&str
     process.define(clock::now(), Definition::Bound { hook: id, doors, path: path.map(Into::into) });
 }
 
-/// Objects that pass the hooks by: path, and whether in a namespace of its own.
-static PASSING: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
-
 /// The object `path` is being opened so that it passes the hooks by.
 pub(crate) fn pass_by(path: &str, namespace: bool) {
+    heed_forks();
     PASSING.lock().push((path.to_owned(), namespace));
     guarded(|process| tell_passing(process, path, namespace));
 }
@@ -93,10 +120,6 @@ pub(crate) fn tell_early(process: &Process) {
         }
     }
 }
-
-/// The loader's count when the hooked libraries were last looked at, and what there was.
-static KNOWN: AtomicU64 = AtomicU64::new(0);
-static LIBRARIES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
 
 /// Notices that libraries have come or gone: what way 0 of each row leads to may have changed, and is looked up again.
 /// Called from the hooks that load code, name functions or make handles, of which every caller of a new copy needs one
@@ -117,6 +140,7 @@ fn look_again(table: fn() -> Table, generation: u64) {
     names.dedup();
     let objects = loaded::objects().into_iter();
     let libraries: Vec<Object> = objects.filter(|object| names.iter().any(|name| object.is(name))).collect();
+    heed_forks();
     let mut known = LIBRARIES.lock();
     if *known != libraries {
         table.iter().for_each(|hook| hook.ways[0].lead_to(std::ptr::null_mut()));
