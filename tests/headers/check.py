@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import ours, tables
 from known import Known, number
-from vendor import LIBRARIES, Headers, as_type, parameter_name
-from words import WORDS, compare_words, questions_of_words
+from vendor import LIBRARIES, Headers, as_type, library_of, parameter_name
+from words import TABLES, WORDS, compare_words, questions_of_words
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Comparison:
         self.headers = Headers(release.folder / "usr/include", library, work)
         self.rows = [row for row in our.rows if row.library == library]
         self.types, self.constants = (
-            [name for name in table if our.abi.files[name].with_suffix("").parts[0] == LIBRARIES[library][1]]
+            [name for name in table if library_of(our.abi.files[name]) == library]
             for table in (our.abi.types | our.abi.structs, our.abi.constants))
         self.ask()
         self.compare_rows()
@@ -159,6 +159,8 @@ class Comparison:
             if our != their:
                 self.complain(name, f"has {part} {our}, in the header {their}")
         for field, kind in self.our.abi.structs[name]:
+            if not self.agree_on_presence(f"{name}.{field}", f"{name}.{field}" in self.facts.fields):
+                continue
             our_offset, _ = self.facts.fields[f"ours::{name}.{field}"]
             offset, shape = self.facts.fields[f"{name}.{field}"]
             if our_offset != offset:
@@ -186,7 +188,7 @@ def agree(our, their):
 def compare(our, releases):
     """Every comparison that there are headers for, several at a time."""
     with tempfile.TemporaryDirectory(prefix="check-headers.") as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        wanted = {row.library for row in our.rows} | {library for library, _ in (WORDS[table] for table in our.words if table in WORDS)}
+        wanted = {row.library for row in our.rows} | {library_of(file) for file in our.abi.files.values()} | {library for table, library, _, _ in WORDS if table in our.words}
         pairs = [(release, library) for library in LIBRARIES for release in releases if library in wanted and release.version(library)]
         todo = [pool.submit(Comparison, our, release, library, pathlib.Path(work) / release.folder.name / library) for release, library in pairs]
         return [one.result() for one in todo]
@@ -203,18 +205,17 @@ def complaints_of(our, comparisons):
     compared = {comparison.library for comparison in comparisons}
     found += [(library, "has rows but no headers here: give it a row in LIBRARIES (tests/headers/vendor.py)", [])
               for library in dict.fromkeys(row.library for row in our.rows) if library not in compared]
-    stems = {LIBRARIES[library][1] for library in compared}
     found += [(name, f"is in src/shim/abi/{file}, which belongs to no library", []) for name, file in our.abi.files.items()
-              if file.with_suffix("").parts[0] not in stems and not our.known.is_ours(name)]
+              if library_of(file) not in compared and not our.known.is_ours(name)]
     for struct, functions in our.tables.items():
         longest = max(len(comparison.headers.members(struct) or []) for comparison in comparisons) - 1
         if len(functions) > longest:
             found.append((struct, f"has {len(functions)} functions, in the headers at most {longest}", []))
     seen = set().union(*(comparison.seen_words for comparison in comparisons))
     for table, words in our.words.items():
-        if table not in WORDS:
+        if table not in TABLES:
             found.append((f"the words of {table}", "have no enum: give them a row in WORDS (tests/headers/words.py)", []))
-        found += [(f"the words of {table}", f"{number} is {word}, in no header", []) for number, word in words if table in WORDS and (table, number) not in seen and not our.known.is_ours(f"{table}.{number}")]
+        found += [(f"the words of {table}", f"{number} is {word}, in no header", []) for number, word in words if table in TABLES and (table, number) not in seen and not our.known.is_ours(f"{table}.{number}")]
     found += [("known.tsv", f"{kind} {name} is about nothing that rocshim has", []) for kind, name in our.known.unused()]
     return found
 

@@ -41,6 +41,11 @@ class Known:
         self.used.add(("name", f"{owner}.{name}"))
         return self.name.get(f"{owner}.{name}", name)
 
+    def their_word(self, name, prefix):
+        """Our word for the number that the headers call `name`."""
+        self.used.add(("word", name))
+        return self.word.get(name, name.removeprefix(prefix))
+
     def unused(self):
         """(kind, name) of the rows that nothing was held against."""
         stated = [(kind, name) for kind in ("since", "until", "ours", "name", "word") for name in getattr(self, kind)]

@@ -52,7 +52,7 @@ def named_types(text, where):
     pairs = [part.split(":", 1) for part in split(text)]
     if any(len(pair) != 2 for pair in pairs):
         raise NotUnderstood(f"{where}: {text}")
-    return [(name.strip(), kind.strip()) for name, kind in pairs]
+    return [(name.strip().removeprefix("r#"), kind.strip()) for name, kind in pairs]
 
 
 def split(text):
@@ -105,6 +105,8 @@ def declare(item, found, path):
         found.files.setdefault(name, path)
 
     if match := re.fullmatch(rf"{VISIBLE}type (\w+) = (.+);", item):
+        put(found.types, match[1], match[2])
+    elif match := re.fullmatch(rf"#\[repr\(transparent\)\] {VISIBLE}struct (\w+)\({VISIBLE}(.+)\);", item):
         put(found.types, match[1], match[2])
     elif match := re.fullmatch(rf"#\[repr\(C\)\] {VISIBLE}struct (\w+) \{{(.*)\}}", item):
         put(found.structs, match[1], named_types(re.sub(r"pub(\([a-z]+\))? ", "", match[2]), path))

@@ -43,9 +43,7 @@ template <class R, class... Args> struct Signature<R(Args...)> {
     static std::string text() { return (shape<R>() + ... + ("\t" + shape<Args>())); }
 };
 template <class T> struct Signature<T*> : Signature<T> {};
-#if __cpp_noexcept_function_type
 template <class R, class... Args> struct Signature<R(Args...) noexcept> : Signature<R(Args...)> {};
-#endif
 
 inline void* volatile kept; // a function's address, so that the linker looks for its symbol
 
@@ -58,5 +56,10 @@ inline void* volatile kept; // a function's address, so that the linker looks fo
 #define POINTER(NAME, T) std::printf("functions\t" NAME "\t%s\n", shapes::Signature<T>::text().c_str());
 #define TYPE(NAME, T) std::printf("types\t" NAME "\t%s\n", shapes::shape<T>().c_str());
 #define SIZE(NAME, T) std::printf("sizes\t" NAME "\t%zu\t%zu\n", sizeof(T), alignof(T));
-#define FIELD(NAME, T, F) std::printf("fields\t" NAME "\t%zu\t%s\n", offsetof(T, F), shapes::shape<decltype(T::F)>().c_str());
+#define FIELD(NAME, T, F) /* silent where there is none; F may be a.b */                                \
+    [](auto& object) {                                                                                   \
+        using S = std::remove_reference_t<decltype(object)>;                                             \
+        if constexpr (requires { object.F; })                                                            \
+            std::printf("fields\t" NAME "\t%zu\t%s\n", offsetof(S, F), shapes::shape<decltype(object.F)>().c_str()); \
+    }(*static_cast<T*>(nullptr));
 #define VALUE(NAME, V) std::printf("values\t" NAME "\t%lld\n", (long long)(V));

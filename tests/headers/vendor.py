@@ -2,13 +2,15 @@
 import pathlib, re, subprocess
 from dataclasses import dataclass, field
 
-# One row a library: its Debian packages, the file of src/shim/abi with its types, and its headers, of which an old release lacks some.
+# One row a library: its Debian packages; X where its types are in src/shim/abi/X.rs, X_*.rs; its headers, of which an old release lacks some.
 LIBRARIES = {
     "libamdhip64.so":  ("libamdhip64-dev",                       "hip",       ["hip/hip_runtime_api.h", "hip/hip_deprecated.h", "hip/hip_gl_interop.h", "hip/hip_ext.h", "hip/amd_detail/hip_api_trace.hpp"]),
     "librocblas.so":   ("librocblas-dev",                        "rocblas",   ["rocblas/rocblas.h"]),
     "libhipblas.so":   ("libhipblas-dev libhipblas-common-dev", "hipblas",   ["hipblas/hipblas.h"]),
     "libhipblaslt.so": ("libhipblaslt-dev",                      "hipblaslt", ["hipblaslt/hipblaslt.h"]),
     "libMIOpen.so":    ("libmiopen-dev",                         "miopen",    ["miopen/miopen.h"]),
+    "librccl.so":      ("librccl-dev",                           "rccl",      ["rccl/rccl.h"]),
+    "libroctx64.so":   ("libroctx-dev",                          "roctx",     ["roctracer/roctx.h"]),
 }
 # Everything that the libraries have, without the C++ overloads of C functions.
 DEFINES = ["__HIP_PLATFORM_AMD__", "__HIP_DISABLE_CPP_FUNCTIONS__", "ROCBLAS_BETA_FEATURES_API", "MIOPEN_BETA_API"]
@@ -26,6 +28,12 @@ class Facts:
     symbols: set = field(default_factory=set)      # what the linker would look for
 
 
+def library_of(file):
+    """The library whose types a file of src/shim/abi has; None where it is none of them."""
+    stems = {stem: library for library, (_, stem, _) in LIBRARIES.items()}
+    return stems.get(file.with_suffix("").parts[0].split("_")[0])
+
+
 class Headers:
     """The headers of a library in a release."""
 
@@ -33,7 +41,7 @@ class Headers:
         self.headers = [header for header in LIBRARIES[library][2] if (include / header).exists()]
         self.work = work
         self.work.mkdir(parents=True)
-        self.compiler = ["g++", "-std=c++17", "-w", *(f"-D{name}" for name in DEFINES), "-isystem", include, "-I", HERE]
+        self.compiler = ["g++", "-std=c++20", "-w", *(f"-D{name}" for name in DEFINES), "-isystem", include, "-I", HERE]
         output = run([*self.compiler, "-E", "-dD", "-P", self.source("headers", "")])
         lines = output.splitlines()
         self.macros = {re.match(r"\w+", line[8:])[0] for line in lines if line.startswith("#define ")}

@@ -59,7 +59,7 @@ hooks! { "libamdhip64.so", from 0;
 
     fn hipGetProcAddress(symbol: CName, pfn: *mut Pointer, hipVersion: i32, flags: u64, symbolStatus: Pointer) -> hipError_t
         => ProcAddress { symbol, function: pfn, row: row_named };
-    fn hipGetDriverEntryPoint(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
+    fn hipGetDriverEntryPoint(symbol: CName, funcPtr: *mut Pointer, flags: u64, driverStatus: Pointer) -> hipError_t
         => ProcAddress { symbol, function: funcPtr, row: row_named };
     fn hipGetDriverEntryPoint_spt(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
         => ProcAddress { symbol, function: funcPtr, row: row_named };

@@ -21,6 +21,7 @@ pub(crate) struct hipExtent {
     width: usize,
     height: f64,
     depth: *const u8,
+    r#type: u32,
 }
 
 const _: () = assert!(size_of::<dim3>() == 24);
