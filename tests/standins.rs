@@ -104,3 +104,27 @@ fn each_copy_of_hip_has_a_log_of_its_own() {
     assert!(system.launches.iter().all(|launch| !launch.kernel.contains("wheel")));
     assert!(wheel.launches.iter().all(|launch| launch.kernel.contains("wheel")));
 }
+
+#[test]
+fn a_captured_launch_runs_when_its_graph_does_and_not_before() {
+    let log = Traced::program("graph_capture").run().ok().standin_log();
+    let kernels = |launches: &[rocshim_tests::standin::Launch]| -> Vec<String> {
+        launches.iter().map(|launch| format!("{} {:?}", launch.kernel, launch.block)).collect()
+    };
+    // A step of two layers at two widths, then one of three: the first was captured first and ran five times.
+    assert_eq!((log.launches.len(), log.captured.len()), (7, 7 + 7 + 10));
+    let mut runs: Vec<Vec<_>> = vec![Vec::new()];
+    for call in log.calls.iter().filter(|call| call.symbol.starts_with("hipGraphLaunch") && call.status == 0)
+    {
+        let ran = runs.iter().map(Vec::len).sum::<usize>();
+        let kernels = if call.field("nodes") == "10" { 7 } else { 10 };
+        runs.push(log.replays[ran..ran + kernels].iter().map(|replay| replay.launch.clone()).collect());
+    }
+    let runs: Vec<_> = runs[1..].iter().map(|run| kernels(run)).collect();
+    assert_eq!(runs.iter().map(Vec::len).sum::<usize>(), log.replays.len());
+    let (first, wider, longer) =
+        (kernels(&log.captured[..7]), kernels(&log.captured[7..14]), kernels(&log.captured[14..]));
+    let expected: [&[String]; 10] =
+        [&first, &first, &first, &first, &first, &wider, &wider, &longer, &first, &longer];
+    assert_eq!(runs, expected);
+}

@@ -24,6 +24,18 @@ enum {
     hipErrorInvalidHandle = 400,
     hipErrorIllegalState = 401,
     hipErrorNotFound = 500,
+    hipErrorNotReady = 600,
+    hipErrorContextIsDestroyed = 709,
+    hipErrorNotSupported = 801,
+    hipErrorStreamCaptureUnsupported = 900,
+    hipErrorStreamCaptureInvalidated = 901,
+    hipErrorStreamCaptureUnmatched = 903,
+    hipErrorStreamCaptureUnjoined = 904,
+    hipErrorStreamCaptureIsolation = 905,
+    hipErrorStreamCaptureImplicit = 906,
+    hipErrorCapturedEvent = 907,
+    hipErrorStreamCaptureWrongThread = 908,
+    hipErrorGraphExecUpdateFailure = 910,
 };
 typedef struct dim3 { uint32_t x, y, z; } dim3;
 typedef struct ihipModule_t *hipModule_t;
@@ -81,8 +93,21 @@ hipError_t hipModuleLoadData(hipModule_t *module, const void *image);
 hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions, int *options, void **optionValues);
 hipError_t hipModuleUnload(hipModule_t module);
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname);
+hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin);
+hipError_t hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod);
+hipError_t hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr);
 const char *hipKernelNameRef(hipFunction_t f);
 const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream);
+typedef struct hipLibrary *hipLibrary_t;
+typedef struct hipKernel *hipKernel_t;
+hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code, int *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, int *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
+hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName, int *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, int *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
+hipError_t hipLibraryUnload(hipLibrary_t library);
+hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name);
+hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library);
+hipError_t hipLibraryEnumerateKernels(hipKernel_t *kernels, unsigned int numKernels, hipLibrary_t library);
+hipError_t hipKernelGetName(const char **name, hipKernel_t kernel);
+hipError_t hipKernelGetLibrary(hipLibrary_t *library, hipKernel_t kernel);
 void **__hipRegisterFatBinary(const void *data);
 void __hipUnregisterFatBinary(void **modules);
 void __hipRegisterFunction(void **modules, const void *hostFunction, char *deviceFunction, const char *deviceName, unsigned int threadLimit, void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize);
@@ -104,6 +129,15 @@ hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3
 hipError_t hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams, unsigned int sharedMemBytes, hipStream_t stream);
 hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams, unsigned int sharedMemBytes, hipStream_t stream);
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, hipStream_t stream, void **kernelParams);
+typedef struct { void *func; dim3 gridDim, blockDim; void **args; size_t sharedMem; hipStream_t stream; } hipLaunchParams;
+typedef struct { hipFunction_t function; unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes; hipStream_t hStream; void **kernelParams; } hipFunctionLaunchParams;
+typedef struct { dim3 gridDim, blockDim; size_t dynamicSmemBytes; hipStream_t stream; void *attrs; unsigned int numAttrs; } hipLaunchConfig_t;
+typedef struct { unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes; hipStream_t hStream; void *attrs; unsigned int numAttrs; } HIP_LAUNCH_CONFIG;
+hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **args);
+hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params, void **extra);
+hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices, unsigned int flags);
+hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices, unsigned int flags);
+hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams *launchParamsList, unsigned int numDevices, unsigned int flags);
 
 // The same two under the C++ names that ROCm <= 6.0 exports.
 hipError_t hipExtModuleLaunchKernel_cxx(hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ, uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes, hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags)
@@ -111,7 +145,7 @@ hipError_t hipExtModuleLaunchKernel_cxx(hipFunction_t f, uint32_t globalWorkSize
 hipError_t hipHccModuleLaunchKernel_cxx(hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ, uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes, hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent)
     __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
 
-// Memory, streams, events.
+// Memory, streams, events. hip_memory.h and hip_graph.h have more.
 hipError_t hipMalloc(void **ptr, size_t size);
 hipError_t hipFree(void *ptr);
 hipError_t hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind);

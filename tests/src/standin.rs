@@ -25,7 +25,16 @@ pub struct Launch {
     pub status: i32,
 }
 
-/// A call of another library: its `key=value` fields by name.
+/// A kernel node of a graph that ran; its grid is in blocks.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// As a launch; the symbol is the graph launch's.
+    pub launch: Launch,
+    /// The executable graph's handle.
+    pub exec: u64,
+}
+
+/// Any other call: its `key=value` fields by name.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// Linux thread id.
@@ -53,10 +62,16 @@ impl Call {
 pub struct Log {
     /// `launch` lines.
     pub launches: Vec<Launch>,
+    /// `captured` lines: launches that became nodes of a graph.
+    pub captured: Vec<Launch>,
+    /// `replay` lines: kernel nodes that ran.
+    pub replays: Vec<Replay>,
     /// `gemm` lines.
     pub gemms: Vec<Call>,
     /// `conv` lines.
     pub convs: Vec<Call>,
+    /// `call` lines: memory, streams, events, graphs.
+    pub calls: Vec<Call>,
     /// `register` lines: dispatch tables handed to librocprofiler-register.
     pub registered: Vec<Call>,
     /// `wrapped` lines: functions that came through the profiler's wrappers, with how many `calls`.
@@ -73,8 +88,11 @@ impl Log {
             let fields: Vec<&str> = line.split('\t').collect();
             match fields[0] {
                 "launch" => log.launches.push(launch(&fields)),
+                "captured" => log.captured.push(launch(&fields)),
+                "replay" => log.replays.push(Replay { launch: launch(&fields), exec: hex(fields[10]) }),
                 "gemm" => log.gemms.push(call(&fields)),
                 "conv" => log.convs.push(call(&fields)),
+                "call" => log.calls.push(call(&fields)),
                 "register" => log.registered.push(call(&fields)),
                 "wrapped" => log.wrapped.push(call(&fields)),
                 other => panic!("a line of kind {other}"),

@@ -2,22 +2,14 @@
 //
 // A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the next
 // hipModuleGetFunction takes the last one given back, so that handles are reused, always in the same way.
-#include "standin.h"
+#include "module.h"
 #include "code_object.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct ihipModule_t {
-    hipError_t status;      // of a fat binary: hipErrorNoBinaryForGpu when it has nothing for this device
-    char *names;            // every kernel name, each ended by NUL
-    size_t names_len;
-    hipFunction_t handles;  // handed out so far
-    struct ihipModule_t *next_free;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t standin_modules_lock = PTHREAD_MUTEX_INITIALIZER;
 static hipFunction_t free_handles;
 static struct ihipModule_t *free_modules;
 
@@ -45,7 +37,7 @@ hipFunction_t standin_stub(const void *host_function)
     return t && host_function ? __atomic_load_n(&t->at[slot_of(t, host_function)].handle, __ATOMIC_ACQUIRE) : NULL;
 }
 
-static void stub_put(const void *host_function, hipFunction_t handle)
+void standin_stub_put(const void *host_function, hipFunction_t handle)
 {
     if (!stubs || stubs->used * 2 >= stubs->room) {
         size_t room = stubs ? stubs->room * 2 : 64;
@@ -99,7 +91,7 @@ static int for_this_device(const char *id, size_t id_len)
     return n && (n == strlen(gfx) || n == strcspn(gfx, ":")) && !memcmp(dashes + 8, gfx, n);
 }
 
-static hipError_t read_image(struct ihipModule_t *m, const unsigned char *image)
+hipError_t standin_read_image(struct ihipModule_t *m, const unsigned char *image)
 {
     if (!memcmp(image, ELFMAG, SELFMAG))
         return read_elf(m, image);
@@ -117,7 +109,7 @@ static hipError_t read_image(struct ihipModule_t *m, const unsigned char *image)
     return hipErrorNoBinaryForGpu;
 }
 
-static struct ihipModule_t *new_module(void)
+struct ihipModule_t *standin_new_module(void)
 {
     struct ihipModule_t *m = free_modules;
     if (m)
@@ -128,7 +120,7 @@ static struct ihipModule_t *new_module(void)
     return m;
 }
 
-static void drop_module(struct ihipModule_t *m)
+void standin_drop_module(struct ihipModule_t *m)
 {
     for (hipFunction_t f = m->handles, next; f; f = next) {
         next = f->next;
@@ -143,7 +135,7 @@ static void drop_module(struct ihipModule_t *m)
     free_modules = m;
 }
 
-static const char *find_name(const struct ihipModule_t *m, const char *name)
+const char *standin_find_name(const struct ihipModule_t *m, const char *name)
 {
     const char *end = m->names + m->names_len;
     for (const char *at = m->names; at < end; at += strlen(at) + 1)
@@ -158,7 +150,7 @@ static hipFunction_t handle_of(struct ihipModule_t *m, const char *name)
     for (hipFunction_t f = m->handles; f; f = f->next)
         if (!strcmp(f->name, name))
             return f;
-    const char *at = find_name(m, name);
+    const char *at = standin_find_name(m, name);
     if (!at)
         return NULL;
     hipFunction_t f = free_handles;
@@ -170,30 +162,22 @@ static hipFunction_t handle_of(struct ihipModule_t *m, const char *name)
     return m->handles = f;
 }
 
-static hipError_t load(hipModule_t *module, const void *image)
+hipError_t standin_load(hipModule_t *module, const void *image)
 {
     if (!module || !image)
         return standin_fail(hipErrorInvalidValue);
-    pthread_mutex_lock(&lock);
-    struct ihipModule_t *m = new_module();
-    hipError_t status = read_image(m, image);
+    pthread_mutex_lock(&standin_modules_lock);
+    struct ihipModule_t *m = standin_new_module();
+    hipError_t status = standin_read_image(m, image);
     if (status)
-        drop_module(m);
+        standin_drop_module(m);
     else
         *module = m;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&standin_modules_lock);
     return status ? standin_fail(status) : hipSuccess;
 }
 
-PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image) { return load(module, image); }
-
-PUBLIC hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned numOptions, int *options, void **optionValues)
-{
-    (void)numOptions, (void)options, (void)optionValues;
-    return load(module, image);
-}
-
-PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+hipError_t standin_load_file(hipModule_t *module, const char *fname)
 {
     int fd = fname ? open(fname, O_RDONLY | O_CLOEXEC) : -1;
     struct stat st;
@@ -202,35 +186,55 @@ PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
     char *image = calloc(1, st.st_size + 64);
     ssize_t got = read(fd, image, st.st_size);
     close(fd);
-    hipError_t status = got == st.st_size ? load(module, image) : standin_fail(hipErrorInvalidValue);
+    hipError_t status = got == st.st_size ? standin_load(module, image) : standin_fail(hipErrorInvalidValue);
     free(image);
     return status;
 }
 
-PUBLIC hipError_t hipModuleUnload(hipModule_t module)
+hipError_t standin_unload(hipModule_t module)
 {
     if (!module || module->status)
         return standin_fail(hipErrorInvalidHandle);
-    pthread_mutex_lock(&lock);
-    drop_module(module);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&standin_modules_lock);
+    standin_drop_module(module);
+    pthread_mutex_unlock(&standin_modules_lock);
     return hipSuccess;
 }
 
-PUBLIC hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+PUBLIC hipError_t hipModuleLoadData(hipModule_t *module, const void *image) { return standin_load(module, image); }
+
+PUBLIC hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned numOptions, int *options, void **optionValues)
+{
+    (void)numOptions, (void)options, (void)optionValues;
+    return standin_load(module, image);
+}
+
+PUBLIC hipError_t hipModuleLoad(hipModule_t *module, const char *fname) { return standin_load_file(module, fname); }
+
+PUBLIC hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    const struct hip_fatbin_wrapper *wrapper = fatbin;
+    return standin_load(module, fatbin && wrapper->magic == HIP_FATBIN_MAGIC ? wrapper->binary : fatbin);
+}
+
+PUBLIC hipError_t hipModuleUnload(hipModule_t module) { return standin_unload(module); }
+
+hipError_t standin_function(hipFunction_t *function, hipModule_t module, const char *kname)
 {
     if (!function || !kname)
         return standin_fail(hipErrorInvalidValue);
     if (!module || module->status)
         return standin_fail(hipErrorInvalidHandle);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&standin_modules_lock);
     hipFunction_t f = handle_of(module, kname);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&standin_modules_lock);
     if (!f)
         return standin_fail(hipErrorNotFound);
     *function = f;
     return hipSuccess;
 }
+
+PUBLIC hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname) { return standin_function(function, module, kname); }
 
 PUBLIC const char *hipKernelNameRef(hipFunction_t f) { return f && f->module ? f->name : NULL; }
 
@@ -238,66 +242,4 @@ PUBLIC const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t s
 {
     (void)stream;
     return hipKernelNameRef(standin_stub(hostFunction));
-}
-
-// What __hipRegisterFatBinary returns points to this; the module is read at once.
-struct fatbin {
-    struct ihipModule_t *module;
-    struct stub {
-        const void *host_function;
-        struct ihipModuleSymbol_t handle;
-        char *name;
-        struct stub *next;
-    } *stubs;
-};
-
-PUBLIC void **__hipRegisterFatBinary(const void *data)
-{
-    const struct hip_fatbin_wrapper *wrapper = data;
-    if (wrapper->magic != HIP_FATBIN_MAGIC || wrapper->version != 1)
-        abort();
-    struct fatbin *fatbin = calloc(1, sizeof *fatbin);
-    pthread_mutex_lock(&lock);
-    fatbin->module = new_module();
-    fatbin->module->status = read_image(fatbin->module, wrapper->binary);
-    pthread_mutex_unlock(&lock);
-    return (void **)fatbin;
-}
-
-PUBLIC void __hipRegisterFunction(void **modules, const void *hostFunction, char *deviceFunction, const char *deviceName, unsigned threadLimit, void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
-{
-    (void)deviceFunction, (void)threadLimit, (void)tid, (void)bid, (void)blockDim, (void)gridDim, (void)wSize;
-    struct fatbin *fatbin = (struct fatbin *)modules;
-    struct stub *s = calloc(1, sizeof *s);
-    s->host_function = hostFunction;
-    s->name = strdup(deviceName);
-    s->next = fatbin->stubs;
-    pthread_mutex_lock(&lock);
-    hipError_t status = fatbin->module->status;
-    if (!status && !find_name(fatbin->module, deviceName))
-        status = hipErrorInvalidDeviceFunction;
-    s->handle = (struct ihipModuleSymbol_t){fatbin->module, s->name, status, NULL};
-    fatbin->stubs = s;
-    stub_put(hostFunction, &s->handle);
-    pthread_mutex_unlock(&lock);
-}
-
-PUBLIC void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar, int ext, size_t size, int constant, int global)
-{
-    (void)modules, (void)var, (void)hostVar, (void)deviceVar, (void)ext, (void)size, (void)constant, (void)global;
-}
-
-PUBLIC void __hipUnregisterFatBinary(void **modules)
-{
-    struct fatbin *fatbin = (struct fatbin *)modules;
-    pthread_mutex_lock(&lock);
-    for (struct stub *s = fatbin->stubs, *next; s; s = next) {
-        next = s->next;
-        stub_put(s->host_function, NULL);
-        free(s->name);
-        free(s);
-    }
-    drop_module(fatbin->module);
-    pthread_mutex_unlock(&lock);
-    free(fatbin);
 }

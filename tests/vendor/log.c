@@ -81,7 +81,7 @@ int standin_logging(void) { return standin.log != NULL; }
 
 void standin_log(enum standin_kind kind, const char *api, const char *format, ...)
 {
-    static const char *const KINDS[] = {"launch", "gemm", "conv"};
+    static const char *const KINDS[] = {"launch", "gemm", "conv", "captured", "replay", "call"};
     if (!standin.log)
         return;
     int saved = errno;

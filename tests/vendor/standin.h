@@ -8,7 +8,15 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 
 // Kinds of log line; each thread numbers each kind from 1.
-enum standin_kind { STANDIN_LAUNCH, STANDIN_GEMM, STANDIN_CONV, STANDIN_KINDS };
+enum standin_kind {
+    STANDIN_LAUNCH,
+    STANDIN_GEMM,
+    STANDIN_CONV,
+    STANDIN_CAPTURED, // a launch that became a node of a graph
+    STANDIN_REPLAY,   // a kernel node that ran
+    STANDIN_CALL,     // any other call
+    STANDIN_KINDS,
+};
 
 struct standin_settings {
     const char *log;     // STANDIN_LOG: absolute path, or NULL
@@ -35,6 +43,7 @@ struct ihipModuleSymbol_t {
 
 extern __thread const char *standin_through; // the API call that goes on to another exported one, or NULL
 
+int standin_device(void);                                      // the thread's
 hipFunction_t standin_stub(const void *host_function); // NULL when not registered
 hipError_t standin_fail(hipError_t error);             // sets the thread's last error
 
