@@ -1,5 +1,6 @@
 """known: the differences between rocshim and the headers that have a reason, from known.tsv. A stated one that is none is wrong, too."""
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 
 @dataclass
@@ -28,9 +29,15 @@ class Known:
 
     def expects(self, name, version):
         """A release is said to have this function, type or constant."""
-        self.used |= {("since", name), ("until", name)}
-        first, last = self.since.get(name), self.until.get(name)
+        first, last = self.release("since", name), self.release("until", name)
         return (not first or number(version) >= number(first)) and (not last or number(version) < number(last))
+
+    def release(self, kind, name):
+        """What the row for a name states, or else the first row for names like it."""
+        table = getattr(self, kind)
+        row = name if name in table else next((row for row in table if "*" in row and fnmatchcase(name, row)), name)
+        self.used.add((kind, row))
+        return table.get(row)
 
     def is_ours(self, name):
         self.used.add(("ours", name))

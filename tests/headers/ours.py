@@ -41,7 +41,9 @@ def rows(lines):
 
 
 def row(library, symbol, signature):
-    match = re.fullmatch(r"\((.*)\) -> (.+)", " ".join(signature.split()))
+    # A row that a macro writes has blanks in other places, and its raw names keep their mark.
+    signature = re.sub(r"\* (const|mut)\b", r"*\1", " ".join(signature.split()).replace("r#", ""))
+    match = re.fullmatch(r"\((.*)\) -> (.+)", signature)
     if not match:
         raise NotUnderstood(f"{symbol}: the signature {signature}")
     return Row(library, symbol, named_types(match[1], symbol), match[2].strip())
