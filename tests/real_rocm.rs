@@ -6,6 +6,7 @@
 use rocshim_tests::gguf::{self, Quantisation};
 use rocshim_tests::real::{self, device, server::Server};
 use rocshim_tests::{Trace, artifacts};
+use rocshim_trace::Gemm;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -193,8 +194,22 @@ fn an_f16_model_has_its_gemms_with_their_kernels_inside() {
     assert_eq!(code, Some(0), "{err}");
     let trace = bench.trace();
     assert_equal(&trace, &bench.log());
-    let in_gemm = |id| trace.launches().filter(|launch| launch.call.parent == Some(id)).count();
-    assert!(trace.gemms().count() > 0 && trace.gemms().all(|gemm| gemm.n == 46 && in_gemm(gemm.call.id) > 0));
+    let hooks = trace.hook_names();
+    let through =
+        |name: &str| trace.gemms().filter(|gemm| hooks[&gemm.call.hook] == name).collect::<Vec<_>>();
+    let (outer, inner) = (through("hipblasGemmEx"), through("rocblas_gemm_ex"));
+    assert!(
+        !outer.is_empty() && outer.len() == inner.len() && outer.len() + inner.len() == trace.gemms().count()
+    );
+    for gemm in outer {
+        let within: Vec<_> = inner.iter().filter(|inner| inner.call.parent == Some(gemm.call.id)).collect();
+        assert_eq!(within.len(), 1, "{gemm:?}");
+        let problem =
+            |gemm: &Gemm| ([gemm.m, gemm.n, gemm.k], gemm.a.element.clone(), gemm.d.element.clone());
+        assert_eq!(problem(gemm), problem(within[0]), "one problem at both floors, whatever its numbers");
+        assert_eq!((gemm.n, gemm.a.element.as_str()), (46, "f16_r"));
+        assert!(trace.launches().any(|launch| launch.call.parent == Some(within[0].call.id)), "{gemm:?}");
+    }
 }
 
 #[test]

@@ -128,16 +128,17 @@ pub(crate) fn demangle(name: &str) -> Option<String> {
 }
 
 pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
-    let strided = raw.form == 2;
+    let form = GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown");
     let matrix = |i: usize| Matrix {
         ptr: Hex(raw.matrices[i]),
         element: datatype(raw.types[i]).into(),
         ld: raw.lds[i],
-        stride: strided.then_some(raw.strides[i]),
+        stride: (form == "strided_batched").then_some(raw.strides[i]),
+        row_stride: (form == "any_order").then_some(raw.strides[i]),
     };
     Gemm {
         call,
-        form: GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown").into(),
+        form: form.into(),
         handle: Hex(raw.handle),
         trans_a: operation(raw.trans[0]).into(),
         trans_b: operation(raw.trans[1]).into(),
@@ -151,7 +152,7 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
         d: matrix(3),
         alpha: Hex(raw.scalars[0]),
         beta: Hex(raw.scalars[1]),
-        compute: datatype(raw.compute).into(),
+        compute: compute(raw.compute).into(),
         algo: gemm_algo(raw.algo).into(),
         solution: raw.solution,
         flags: raw.flags.into(),

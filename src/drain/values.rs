@@ -1,5 +1,6 @@
 //! The vendors' numbers as words. A number that no table has stays a number: it is what was passed.
 
+use rocshim_ring::event::NO_ALGO;
 use std::borrow::Cow;
 
 /// A word for a number, or the number itself.
@@ -15,7 +16,7 @@ pub(crate) fn operation(number: u32) -> Cow<'static, str> {
     word(&[(111, "N"), (112, "T"), (113, "C")], number)
 }
 
-/// `rocblas_datatype` (rocblas-types.h); hipBLAS up to 2.x uses the same numbers.
+/// `rocblas_datatype` (rocblas-types.h) and, up to hipBLAS 2.x, `hipblasDatatype_t`: 150 to 255.
 #[rustfmt::skip]
 const DATATYPES: &[(u32, &str)] = &[
     (150, "f16_r"), (151, "f32_r"), (152, "f64_r"), (153, "f16_c"), (154, "f32_c"), (155, "f64_c"),
@@ -23,14 +24,59 @@ const DATATYPES: &[(u32, &str)] = &[
     (168, "bf16_r"), (169, "bf16_c"), (170, "f8_r"), (171, "bf8_r"), (255, "invalid"),
 ];
 
+/// `hipDataType` (library_types.h): below 150, and from 1000 on.
+#[rustfmt::skip]
+const HIP_DATATYPES: &[(u32, &str)] = &[
+    (0, "f32_r"), (1, "f64_r"), (2, "f16_r"), (3, "i8_r"), (4, "f32_c"), (5, "f64_c"), (6, "f16_c"), (7, "i8_c"),
+    (8, "u8_r"), (9, "u8_c"), (10, "i32_r"), (11, "i32_c"), (12, "u32_r"), (13, "u32_c"), (14, "bf16_r"), (15, "bf16_c"),
+    (16, "i4_r"), (17, "i4_c"), (18, "u4_r"), (19, "u4_c"), (20, "i16_r"), (21, "i16_c"), (22, "u16_r"), (23, "u16_c"),
+    (24, "i64_r"), (25, "i64_c"), (26, "u64_r"), (27, "u64_c"),
+    (28, "f8_e4m3"), (29, "f8_e5m2"), (30, "f8_ue8m0"), (31, "f6_e2m3"), (32, "f6_e3m2"), (33, "f4_e2m1"),
+    (1000, "f8_e4m3_fnuz"), (1001, "f8_e5m2_fnuz"),
+];
+
+/// An element type of any library: the number says whose it is.
 pub(crate) fn datatype(number: u32) -> Cow<'static, str> {
-    word(DATATYPES, number)
+    match number {
+        150..=255 => word(DATATYPES, number),
+        _ => word(HIP_DATATYPES, number),
+    }
 }
 
-/// `rocblas_gemm_algo` (rocblas-types.h).
-pub(crate) fn gemm_algo(number: u32) -> Cow<'static, str> {
-    word(&[(0, "standard"), (1, "solution_index")], number)
+/// `hipblasComputeType_t` (hipblas-common.h): below 150.
+#[rustfmt::skip]
+const COMPUTE_TYPES: &[(u32, &str)] = &[
+    (0, "16f"), (1, "16f_pedantic"), (2, "32f"), (3, "32f_pedantic"), (4, "32f_fast_16f"), (5, "32f_fast_16bf"),
+    (6, "32f_fast_tf32"), (7, "64f"), (8, "64f_pedantic"), (9, "32i"), (10, "32i_pedantic"),
+    (100, "32f_fast_8f_fnuz"), (101, "32f_fast_8bf_fnuz"), (102, "32f_fast_8f8bf_fnuz"), (103, "32f_fast_8bf8f_fnuz"),
+];
+
+/// `rocblas_computetype` (rocblas-types.h), of the ex3 functions: from 300 on.
+#[rustfmt::skip]
+const EX3_TYPES: &[(u32, &str)] = &[
+    (300, "f32"), (301, "f8_f8_f32"), (302, "f8_bf8_f32"), (303, "bf8_f8_f32"), (304, "bf8_bf8_f32"), (455, "invalid"),
+];
+
+/// The compute type of a product; up to hipBLAS 2.x, and in rocBLAS but for ex3, it is an element type.
+pub(crate) fn compute(number: u32) -> Cow<'static, str> {
+    match number {
+        0..150 => word(COMPUTE_TYPES, number),
+        150..=255 => datatype(number),
+        _ => word(EX3_TYPES, number),
+    }
 }
+
+/// `rocblas_gemm_algo` (rocblas-types.h), hipBLAS's only algorithm, or that the function takes none.
+pub(crate) fn gemm_algo(number: u32) -> Cow<'static, str> {
+    match number {
+        HIPBLAS_GEMM_DEFAULT => "default".into(),
+        NO_ALGO => "none".into(),
+        _ => word(&[(0, "standard"), (1, "solution_index")], number),
+    }
+}
+
+/// The one value of `hipblasGemmAlgo_t` (hipblas.h).
+const HIPBLAS_GEMM_DEFAULT: u32 = 160;
 
 /// `miopenDataType_t` (miopen.h).
 pub(crate) fn tensor_type(number: u32) -> Cow<'static, str> {
@@ -67,5 +113,28 @@ mod tests {
     fn an_unknown_number_stays_a_number() {
         assert_eq!(datatype(151), "f32_r");
         assert_eq!(datatype(4_000_000_000), "4000000000");
+    }
+
+    #[test]
+    fn an_element_type_of_either_numbering_has_one_word() {
+        for (old, new) in [(150, 2), (151, 0), (152, 1), (154, 4), (155, 5), (160, 3), (162, 10), (168, 14)] {
+            assert_eq!(datatype(old), datatype(new));
+        }
+    }
+
+    #[test]
+    fn a_compute_type_is_what_its_number_says_whoever_was_called() {
+        let words = [151, 150, 2, 0, 4, 300].map(compute);
+        assert_eq!(words, ["f32_r", "f16_r", "32f", "16f", "32f_fast_16f", "f32"]);
+    }
+
+    #[test]
+    fn no_number_has_two_words() {
+        for table in [DATATYPES, HIP_DATATYPES, COMPUTE_TYPES, EX3_TYPES] {
+            let mut numbers: Vec<u32> = table.iter().map(|(number, _)| *number).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert_eq!(numbers.len(), table.len());
+        }
     }
 }

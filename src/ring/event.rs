@@ -85,8 +85,11 @@ impl Launch {
     }
 }
 
-/// Which of the three forms a matrix product has.
-pub const GEMM_FORMS: [&str; 3] = ["plain", "batched", "strided_batched"];
+/// Which of the forms a matrix product has.
+pub const GEMM_FORMS: [&str; 4] = ["plain", "batched", "strided_batched", "any_order"];
+
+/// The algorithm of a function that takes none.
+pub const NO_ALGO: u32 = u32::MAX;
 
 /// A matrix product's arguments, in the library's own numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,15 +108,15 @@ pub struct Gemm {
     pub matrices: [u64; 4],
     /// Their element types.
     pub types: [u32; 4],
-    /// Their leading dimensions.
+    /// Their leading dimensions; in any order, the strides from column to column.
     pub lds: [i64; 4],
-    /// Their strides from batch to batch.
+    /// Their strides from batch to batch; in any order, those from row to row.
     pub strides: [i64; 4],
     /// Pointers to alpha and beta.
     pub scalars: [u64; 2],
     /// Compute type.
     pub compute: u32,
-    /// Algorithm.
+    /// Algorithm, or [`NO_ALGO`].
     pub algo: u32,
     /// Solution index asked for.
     pub solution: i32,

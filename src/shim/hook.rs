@@ -6,7 +6,8 @@
 #![allow(unsafe_code)] // calls the real function through its address
 
 use crate::abi::{
-    hip::hipErrorNotSupported, miopen::miopenStatusNotImplemented, rocblas::rocblas_status_not_implemented,
+    hip::hipErrorNotSupported, hipblas::HIPBLAS_STATUS_NOT_SUPPORTED, miopen::miopenStatusNotImplemented,
+    rocblas::rocblas_status_not_implemented,
 };
 use crate::prepare::prepare;
 use crate::row::Hook;
@@ -47,6 +48,7 @@ impl Answer for i32 {
     fn missing(of: &str) -> i32 {
         match of {
             "librocblas.so" => rocblas_status_not_implemented,
+            "libhipblas.so" => HIPBLAS_STATUS_NOT_SUPPORTED,
             "libMIOpen.so" => miopenStatusNotImplemented,
             _ => hipErrorNotSupported,
         }

@@ -260,23 +260,27 @@ pub struct Launch {
 pub struct Matrix {
     /// Where it lies (for the batched form: the array of pointers).
     pub ptr: Hex,
-    /// Element type: `f16_r`, `bf16_r`, `f32_r`, … or the number where it is unknown.
+    /// Element type: `f16_r`, `bf16_r`, `f32_r`, `f8_e4m3`, … or the number where it is unknown.
     #[serde(rename = "type")]
     pub element: String,
-    /// Leading dimension, in elements.
+    /// Leading dimension, in elements; in any order, from one column to the next.
     pub ld: i64,
     /// Elements from one batch to the next; strided batched form only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride: Option<i64>,
+    /// Elements from one row to the next; in any order only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_stride: Option<i64>,
 }
 
-/// A matrix product: D = alpha * op(A) * op(B) + beta * C.
+/// A matrix product of rocBLAS or hipBLAS: D = alpha * op(A) * op(B) + beta * C.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gemm {
     /// Who and when.
     #[serde(flatten)]
     pub call: Call,
-    /// `plain`, `batched` or `strided_batched`.
+    /// `plain`, `batched`, `strided_batched`, or `any_order` (rocblas_gemm_ext2: one product whose matrices have any row
+    /// and column strides).
     pub form: String,
     /// The library handle.
     pub handle: Hex,
@@ -298,15 +302,17 @@ pub struct Gemm {
     pub b: Matrix,
     /// C, as passed.
     pub c: Matrix,
-    /// D, as passed.
+    /// D, as passed; the same as C where the function has no D (all of hipBLAS, the typed ones of rocBLAS).
     pub d: Matrix,
     /// Where alpha lies (host or device, by the handle's pointer mode; never read).
     pub alpha: Hex,
     /// Where beta lies.
     pub beta: Hex,
-    /// The type in which it is computed.
+    /// The type in which it is computed: an element type (rocBLAS; hipBLAS up to ROCm 6; the typed functions, by their
+    /// name), a compute type of hipBLAS (`32f`, `32f_fast_16f`, …), or one of rocBLAS's ex3 (`f8_f8_f32`, …).
     pub compute: String,
-    /// `standard` or `solution_index`, or the number.
+    /// `standard` or `solution_index` (rocBLAS), `default` (hipBLAS), `none` (the function takes no such argument), or the
+    /// number.
     pub algo: String,
     /// The solution index that was asked for (meaningful with `solution_index`).
     pub solution: i32,

@@ -77,7 +77,7 @@ pub(crate) fn every() -> Vec<Record> {
             .map(hook),
     );
     records.extend(code_objects().map(Record::CodeObject));
-    records.extend(["plain", "batched", "strided_batched"].map(gemm));
+    records.extend(["plain", "batched", "strided_batched", "any_order"].map(gemm));
     records.extend(["find", "run", "get_solution", "compile_solution", "immediate"].map(conv));
     records.extend(
         ["ring_full", "no_memory", "nested_too_deep", "unreadable"]
@@ -171,7 +171,8 @@ fn launch() -> Launch {
 
 fn gemm(form: &str) -> Record {
     let stride = (form == "strided_batched").then_some(i64::MIN);
-    let matrix = |element: &str| Matrix { ptr: Hex(0), element: element.into(), ld: -1, stride };
+    let row_stride = (form == "any_order").then_some(1);
+    let matrix = |element: &str| Matrix { ptr: Hex(0), element: element.into(), ld: -1, stride, row_stride };
     Record::Gemm(Gemm {
         call: call(4, true),
         form: form.into(),
@@ -183,12 +184,12 @@ fn gemm(form: &str) -> Record {
         k: 0,
         batch: 1,
         a: matrix("f16_r"),
-        b: matrix("bf8_r"),
+        b: matrix("f8_e4m3_fnuz"),
         c: matrix("77"),
         d: matrix("invalid"),
         alpha: Hex(2),
         beta: Hex(3),
-        compute: "f32_r".into(),
+        compute: "32f_fast_16f".into(),
         algo: "solution_index".into(),
         solution: i32::MIN,
         flags: 1,

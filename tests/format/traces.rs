@@ -14,6 +14,7 @@ const RUNS: &[Run] = &[
     ("demo",            &[],                &[]),
     ("launch_forms",    &[],                &[]),
     ("gemm",            &[],                &[("STANDIN_ROCBLAS_BETA", "1")]),
+    ("gemm_forms",      &[],                &[]),
     ("conv",            &[],                &[]),
     ("failing",         &[],                &[]),
     ("handle_reuse",    &[],                &[]),

@@ -189,12 +189,8 @@ def compare(our, releases):
     """Every comparison that there are headers for, several at a time."""
     with tempfile.TemporaryDirectory(prefix="check-headers.") as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         wanted = {row.library for row in our.rows} | {library_of(file) for file in our.abi.files.values()} | {library for table, library, _, _ in WORDS if table in our.words}
-        pairs = {}
-        for library in filter(wanted.__contains__, LIBRARIES):
-            for release in releases: # of which one may have what an older one has
-                pairs.setdefault((library, release.version(library)), release)
-        todo = [pool.submit(Comparison, our, release, library, pathlib.Path(work) / release.folder.name / library)
-                for (library, version), release in pairs.items() if version]
+        pairs = [(release, library) for library in LIBRARIES for release in releases if library in wanted and release.version(library)]
+        todo = [pool.submit(Comparison, our, release, library, pathlib.Path(work) / release.folder.name / library) for release, library in pairs]
         return [one.result() for one in todo]
 
 

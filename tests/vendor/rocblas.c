@@ -3,33 +3,17 @@
 // A kernel is looked for on its first use: library files are read into memory and loaded with hipModuleLoadData
 // (from $ROCBLAS_TENSILE_LIBPATH, else rocblas/library beside this library; a file that is missing is made in
 // memory), and each loaded module is asked in turn, so lookups fail before one succeeds.
-#include "rocblas.h"
+#include "rocblas_gemm.h"
 #include "standin.h"
 #include "tensile.h"
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 struct _rocblas_handle {
     hipStream_t stream;
     rocblas_pointer_mode pointer_mode;
-};
-
-// One GEMM, whichever entry it came through; fields are as passed, strides 0 and batch 1 where the entry has none.
-struct gemm {
-    const char *api;
-    rocblas_handle handle;
-    rocblas_operation ta, tb;
-    int m, n, k;
-    const void *alpha, *a, *b, *beta, *c;
-    void *d;
-    rocblas_datatype a_type, b_type, c_type, d_type, compute_type;
-    int lda, ldb, ldc, ldd, batch;
-    int64_t sa, sb, sc, sd;
-    rocblas_gemm_algo algo;
-    int32_t solution_index;
-    uint32_t flags;
-    bool pointers; // a, b, c, d point to arrays of pointers
+    rocblas_atomics_mode atomics_mode;
+    rocblas_math_mode math_mode;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -116,6 +100,7 @@ static rocblas_status run(const struct gemm *g, const char **kernel)
 {
     static __thread char name[320];
     const struct tensile_type *t = TENSILE;
+    int compute = (int)g->compute_type == rocblas_compute_type_f32 ? (int)rocblas_datatype_f32_r : (int)g->compute_type;
     int layout = (g->ta != rocblas_operation_none) + 2 * (g->tb != rocblas_operation_none), rows, columns;
     if (!g->handle)
         return rocblas_status_invalid_handle;
@@ -127,7 +112,7 @@ static rocblas_status run(const struct gemm *g, const char **kernel)
         return rocblas_status_success;
     if (!g->alpha || !g->beta || !g->a || !g->b || !g->c || !g->d)
         return rocblas_status_invalid_pointer;
-    while (t < TENSILE + TENSILE_TYPES && (t->ab != (int)g->a_type || t->ab != (int)g->b_type || t->cd != (int)g->c_type || t->cd != (int)g->d_type || t->compute != (int)g->compute_type))
+    while (t < TENSILE + TENSILE_TYPES && (t->ab != (int)g->a_type || t->ab != (int)g->b_type || t->cd != (int)g->c_type || t->cd != (int)g->d_type || t->compute != compute))
         t++;
     if (t == TENSILE + TENSILE_TYPES)
         return rocblas_status_not_implemented;
@@ -160,14 +145,14 @@ static rocblas_status run(const struct gemm *g, const char **kernel)
 
 #define HEX(pointer) ((unsigned long)(pointer))
 
-static rocblas_status gemm(const struct gemm *g)
+rocblas_status standin_gemm(const struct gemm *g)
 {
     const char *kernel = "-";
     rocblas_status status = run(g, &kernel);
     if (standin_logging())
         standin_log(STANDIN_GEMM, g->api,
-                    "handle=%#lx transA=%d transB=%d m=%d n=%d k=%d alpha=%#lx a=%#lx a_type=%d lda=%d stride_a=%ld b=%#lx b_type=%d ldb=%d stride_b=%ld beta=%#lx "
-                    "c=%#lx c_type=%d ldc=%d stride_c=%ld d=%#lx d_type=%d ldd=%d stride_d=%ld batch_count=%d compute_type=%d algo=%d solution_index=%d flags=%u\t%#lx\t%s\t%d",
+                    "handle=%#lx transA=%d transB=%d m=%ld n=%ld k=%ld alpha=%#lx a=%#lx a_type=%d lda=%ld stride_a=%ld b=%#lx b_type=%d ldb=%ld stride_b=%ld beta=%#lx "
+                    "c=%#lx c_type=%d ldc=%ld stride_c=%ld d=%#lx d_type=%d ldd=%ld stride_d=%ld batch_count=%ld compute_type=%d algo=%d solution_index=%d flags=%u\t%#lx\t%s\t%d",
                     HEX(g->handle), g->ta, g->tb, g->m, g->n, g->k, HEX(g->alpha), HEX(g->a), g->a_type, g->lda, g->sa, HEX(g->b), g->b_type, g->ldb, g->sb, HEX(g->beta), HEX(g->c), g->c_type, g->ldc, g->sc,
                     HEX(g->d), g->d_type, g->ldd, g->sd, g->batch, g->compute_type, g->algo, g->solution_index, g->flags, HEX(g->handle ? g->handle->stream : NULL), kernel, status);
     return status;
@@ -175,23 +160,17 @@ static rocblas_status gemm(const struct gemm *g)
 
 PUBLIC rocblas_status rocblas_gemm_ex(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a, rocblas_datatype a_type, rocblas_int lda, const void *b, rocblas_datatype b_type, rocblas_int ldb, const void *beta, const void *c, rocblas_datatype c_type, rocblas_int ldc, void *d, rocblas_datatype d_type, rocblas_int ldd, rocblas_datatype compute_type, rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags)
 {
-    return gemm(&(struct gemm){"rocblas_gemm_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, 1, 0, 0, 0, 0, algo, solution_index, flags, false});
+    return standin_gemm(&(struct gemm){"rocblas_gemm_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, 1, 0, 0, 0, 0, algo, solution_index, flags, false});
 }
 
 PUBLIC rocblas_status rocblas_gemm_batched_ex(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a, rocblas_datatype a_type, rocblas_int lda, const void *b, rocblas_datatype b_type, rocblas_int ldb, const void *beta, const void *c, rocblas_datatype c_type, rocblas_int ldc, void *d, rocblas_datatype d_type, rocblas_int ldd, rocblas_int batch_count, rocblas_datatype compute_type, rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags)
 {
-    return gemm(&(struct gemm){"rocblas_gemm_batched_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, batch_count, 0, 0, 0, 0, algo, solution_index, flags, true});
+    return standin_gemm(&(struct gemm){"rocblas_gemm_batched_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, batch_count, 0, 0, 0, 0, algo, solution_index, flags, true});
 }
 
 PUBLIC rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a, rocblas_datatype a_type, rocblas_int lda, rocblas_stride stride_a, const void *b, rocblas_datatype b_type, rocblas_int ldb, rocblas_stride stride_b, const void *beta, const void *c, rocblas_datatype c_type, rocblas_int ldc, rocblas_stride stride_c, void *d, rocblas_datatype d_type, rocblas_int ldd, rocblas_stride stride_d, rocblas_int batch_count, rocblas_datatype compute_type, rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags)
 {
-    return gemm(&(struct gemm){"rocblas_gemm_strided_batched_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, batch_count, stride_a, stride_b, stride_c, stride_d, algo, solution_index, flags, false});
-}
-
-PUBLIC rocblas_status rocblas_sgemm(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, rocblas_int m, rocblas_int n, rocblas_int k, const float *alpha, const float *A, rocblas_int lda, const float *B, rocblas_int ldb, const float *beta, float *C, rocblas_int ldc)
-{
-    rocblas_datatype f32 = rocblas_datatype_f32_r;
-    return gemm(&(struct gemm){"rocblas_sgemm", handle, transA, transB, m, n, k, alpha, A, B, beta, C, C, f32, f32, f32, f32, f32, lda, ldb, ldc, ldc, 1, 0, 0, 0, 0, 0, 0, 0, false});
+    return standin_gemm(&(struct gemm){"rocblas_gemm_strided_batched_ex", handle, transA, transB, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, lda, ldb, ldc, ldd, batch_count, stride_a, stride_b, stride_c, stride_d, algo, solution_index, flags, false});
 }
 
 PUBLIC rocblas_status rocblas_create_handle(rocblas_handle *handle)
@@ -229,6 +208,16 @@ PUBLIC rocblas_status rocblas_set_pointer_mode(rocblas_handle handle, rocblas_po
 PUBLIC rocblas_status rocblas_get_pointer_mode(rocblas_handle handle, rocblas_pointer_mode *pointer_mode)
 {
     return handle ? (*pointer_mode = handle->pointer_mode, rocblas_status_success) : rocblas_status_invalid_handle;
+}
+
+PUBLIC rocblas_status rocblas_set_atomics_mode(rocblas_handle handle, rocblas_atomics_mode atomics_mode)
+{
+    return handle ? (handle->atomics_mode = atomics_mode, rocblas_status_success) : rocblas_status_invalid_handle;
+}
+
+PUBLIC rocblas_status rocblas_set_math_mode(rocblas_handle handle, rocblas_math_mode math_mode)
+{
+    return handle ? (handle->math_mode = math_mode, rocblas_status_success) : rocblas_status_invalid_handle;
 }
 
 // Loads every library file, as the real one does: loaded is not used.

@@ -4,7 +4,7 @@
 
 #include "code_object.h"
 
-enum { TENSILE_TYPES = 6, TENSILE_LAYOUTS = 4, TENSILE_SOLUTIONS = 2 };
+enum { TENSILE_TYPES = 8, TENSILE_LAYOUTS = 4, TENSILE_SOLUTIONS = 2 };
 
 static const struct tensile_type {
     int ab, cd, compute; // rocblas_datatype
@@ -16,6 +16,8 @@ static const struct tensile_type {
     {150, 150, 151, "HHS_BH", "Type_HH_HPA", 1}, // f16, computed in f32
     {150, 151, 151, "HSS_BH", "Type_HS_HPA", 1}, // f16 in, f32 out
     {150, 150, 150, "HB", "Type_HH", 1},        // f16 throughout
+    {154, 154, 154, "CB", "Type_CC", 0},        // complex f32
+    {155, 155, 155, "ZB", "Type_ZZ", 0},        // complex f64
     {168, 168, 151, "BBS_BH", "Type_BB_HPA", 1}, // bf16, computed in f32
 };
 static const char *const TENSILE_LAYOUT[TENSILE_LAYOUTS] = {"Ailk_Bljk", "Alik_Bljk", "Ailk_Bjlk", "Alik_Bjlk"}; // NN TN NT TT
@@ -69,10 +71,11 @@ static inline unsigned char *tensile_code(const struct tensile_type *t, int layo
 // A malloc'ed code object: the helper kernels that scale C by beta before a split product.
 static inline unsigned char *tensile_beta_code(const char *gfx, size_t *len)
 {
-    static const struct co_kernel KERNELS[] = {{"Cijk_S", TENSILE_BETA_ARGS}, {"Cijk_D", TENSILE_BETA_ARGS}, {"Cijk_H", TENSILE_BETA_ARGS}, {"Cijk_B", TENSILE_BETA_ARGS}};
-    *len = co_elf(NULL, gfx, KERNELS, 4);
+    static const struct co_kernel KERNELS[] = {{"Cijk_S", TENSILE_BETA_ARGS}, {"Cijk_D", TENSILE_BETA_ARGS}, {"Cijk_H", TENSILE_BETA_ARGS},
+                                                {"Cijk_B", TENSILE_BETA_ARGS}, {"Cijk_C", TENSILE_BETA_ARGS}, {"Cijk_Z", TENSILE_BETA_ARGS}};
+    *len = co_elf(NULL, gfx, KERNELS, 6);
     unsigned char *code = malloc(*len);
-    co_elf(code, gfx, KERNELS, 4);
+    co_elf(code, gfx, KERNELS, 6);
     return code;
 }
 

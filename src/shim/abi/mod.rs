@@ -1,6 +1,7 @@
 //! C types of the ROCm libraries, by their vendors' names, with their layouts asserted.
 
 pub(crate) mod hip;
+pub(crate) mod hipblas;
 pub(crate) mod miopen;
 pub(crate) mod rocblas;
 

@@ -1,20 +1,21 @@
-//! Matrix products of rocBLAS in their three forms.
+//! Matrix products of rocBLAS and hipBLAS in their forms.
 
 use crate::abi::Pointer;
-use crate::abi::rocblas::*;
-use rocshim_ring::event::Gemm;
+use crate::abi::rocblas::{rocblas_datatype, rocblas_operation_none, rocblas_stride};
+use rocshim_ring::event::{Gemm, NO_ALGO};
 
-/// The arguments that every form has.
-pub(crate) struct Plain {
-    pub(crate) handle: rocblas_handle,
-    pub(crate) trans: [rocblas_operation; 2],
-    pub(crate) size: [rocblas_int; 3],
+/// The arguments that every form has; `I` is the type of a size.
+pub(crate) struct Plain<I> {
+    pub(crate) handle: Pointer,
+    pub(crate) trans: [u32; 2],
+    pub(crate) size: [I; 3],
     pub(crate) scalars: [Pointer; 2],
+    /// A, B, C, D; where a function has no D, its C.
     pub(crate) matrices: [Pointer; 4],
-    pub(crate) types: [rocblas_datatype; 4],
-    pub(crate) lds: [rocblas_int; 4],
-    pub(crate) compute: rocblas_datatype,
-    pub(crate) algo: rocblas_gemm_algo,
+    pub(crate) types: [u32; 4],
+    pub(crate) lds: [I; 4],
+    pub(crate) compute: u32,
+    pub(crate) algo: u32,
     pub(crate) solution: i32,
     pub(crate) flags: u32,
 }
@@ -22,18 +23,44 @@ pub(crate) struct Plain {
 /// The strides of A, B, C, D.
 pub(crate) struct Strides(pub(crate) [rocblas_stride; 4]);
 
+/// The arguments of a function that is made for one element type: it computes in that type, into C.
+#[inline(always)]
+pub(crate) fn typed<I: Copy>(
+    element: rocblas_datatype,
+    handle: Pointer,
+    trans: [u32; 2],
+    size: [I; 3],
+    scalars: [Pointer; 2],
+    [a, b, c]: [Pointer; 3],
+    [lda, ldb, ldc]: [I; 3],
+) -> Plain<I> {
+    Plain {
+        handle,
+        trans,
+        size,
+        scalars,
+        matrices: [a, b, c, c],
+        types: [element; 4],
+        lds: [lda, ldb, ldc, ldc],
+        compute: element,
+        algo: NO_ALGO,
+        solution: 0,
+        flags: 0,
+    }
+}
+
 /// One product.
 #[inline(always)]
-pub(crate) fn plain(args: Plain) -> Gemm {
+pub(crate) fn plain<I: Into<i64>>(args: Plain<I>) -> Gemm {
     Gemm {
         form: 0,
         handle: args.handle as u64,
         trans: args.trans,
-        size: args.size.map(i64::from),
+        size: args.size.map(I::into),
         batch: 1,
         matrices: args.matrices.map(|matrix| matrix as u64),
         types: args.types,
-        lds: args.lds.map(i64::from),
+        lds: args.lds.map(I::into),
         strides: [0; 4],
         scalars: args.scalars.map(|scalar| scalar as u64),
         compute: args.compute,
@@ -45,12 +72,19 @@ pub(crate) fn plain(args: Plain) -> Gemm {
 
 /// Products of matrices behind arrays of pointers.
 #[inline(always)]
-pub(crate) fn batched(args: Plain, batch: rocblas_int) -> Gemm {
+pub(crate) fn batched<I: Into<i64>>(args: Plain<I>, batch: I) -> Gemm {
     Gemm { form: 1, batch: batch.into(), ..plain(args) }
 }
 
 /// Products of matrices a stride apart.
 #[inline(always)]
-pub(crate) fn strided_batched(args: Plain, batch: rocblas_int, Strides(strides): Strides) -> Gemm {
+pub(crate) fn strided_batched<I: Into<i64>>(args: Plain<I>, batch: I, Strides(strides): Strides) -> Gemm {
     Gemm { form: 2, strides, ..batched(args, batch) }
+}
+
+/// One product of matrices whose rows and columns lie any distance apart: `lds` are the distances of columns, `rows` those
+/// of rows. Such matrices need no transposing.
+#[inline(always)]
+pub(crate) fn any_order(args: Plain<rocblas_stride>, Strides(rows): Strides) -> Gemm {
+    Gemm { form: 3, trans: [rocblas_operation_none; 2], strides: rows, ..plain(args) }
 }

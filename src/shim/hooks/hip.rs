@@ -14,7 +14,7 @@ use crate::calls::launch::{blocks, items, stub};
 use crate::calls::proc_address::ProcAddress;
 use std::ffi::c_void;
 
-hooks! { "libamdhip64.so", from 0;
+hooks! { "libamdhip64.so", from super::first::hip;
     fn hipModuleLaunchKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams, extra: KernelParams) -> hipError_t
         => blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream);
     fn hipModuleLaunchCooperativeKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams) -> hipError_t

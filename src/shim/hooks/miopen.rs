@@ -10,7 +10,7 @@ use crate::abi::miopen::*;
 use crate::calls::conv::Direction::{BackwardData, BackwardWeights, Forward};
 use crate::calls::conv::{Problem, compile, find, get_solution, immediate, run};
 
-hooks! { "libMIOpen.so", from (super::hip::HOOKS.len() + super::rocblas::HOOKS.len()) as u16;
+hooks! { "libMIOpen.so", from super::first::miopen;
     fn miopenFindConvolutionForwardAlgorithm(handle: miopenHandle_t, xDesc: miopenTensorDescriptor_t, x: Pointer, wDesc: miopenTensorDescriptor_t, w: Pointer, convDesc: miopenConvolutionDescriptor_t, yDesc: miopenTensorDescriptor_t, y: Pointer, requestAlgoCount: i32, returnedAlgoCount: *mut i32, perfResults: *mut miopenConvAlgoPerf_t, workSpace: Pointer, workSpaceSize: usize, exhaustiveSearch: bool) -> miopenStatus_t
         => find(Problem(Forward, [xDesc, wDesc, yDesc], convDesc), returnedAlgoCount, perfResults, requestAlgoCount, workSpaceSize, exhaustiveSearch);
     fn miopenFindConvolutionBackwardDataAlgorithm(handle: miopenHandle_t, dyDesc: miopenTensorDescriptor_t, dy: Pointer, wDesc: miopenTensorDescriptor_t, w: Pointer, convDesc: miopenConvolutionDescriptor_t, dxDesc: miopenTensorDescriptor_t, dx: Pointer, requestAlgoCount: i32, returnedAlgoCount: *mut i32, perfResults: *mut miopenConvAlgoPerf_t, workSpace: Pointer, workSpaceSize: usize, exhaustiveSearch: bool) -> miopenStatus_t
