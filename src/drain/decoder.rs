@@ -198,8 +198,7 @@ impl Decoder {
         let raw = event::Launch::read(event);
         let named = self.names.function(raw.function, event.stamp);
         if let Some((id, kernel)) = named.filter(|(id, _)| !self.told.contains(id)) {
-            let (name, code_object) = (kernel.name.to_string(), kernel.code_object);
-            write_record(out, &Record::Kernel(Kernel { id, demangled: demangle(&name), name, code_object }));
+            write_record(out, &Record::Kernel(kernel_record(id, &kernel.name, kernel.code_object)));
             self.told.insert(id);
         }
         let kernel = self.names.function(raw.function, event.stamp).map(|(id, _)| id);

@@ -119,8 +119,13 @@ pub(crate) fn elf_identity(path: &str) -> (Option<String>, Option<String>) {
     (soname(), build_id)
 }
 
+/// A kernel, with what its name says.
+pub(crate) fn kernel_record(id: u32, name: &str, code_object: Option<u32>) -> Kernel {
+    Kernel { id, name: name.into(), demangled: demangle(name), code_object, tensile: Tensile::of(name) }
+}
+
 /// The name as people write it; `None` where it is not a mangled C++ name.
-pub(crate) fn demangle(name: &str) -> Option<String> {
+fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
     }

@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `record` (every record type, its fields and units), `solver`
+//! Floors, lowest first: `hex` (64-bit values as strings), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `solver`
 //! (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
@@ -22,12 +22,14 @@ mod hex;
 mod line;
 mod record;
 mod solver;
+mod tensile;
 
 pub use encode::{write_launch, write_record};
 pub use hex::Hex;
 pub use line::{LineError, parse_line};
 pub use record::*;
 pub use solver::solver_name;
+pub use tensile::{MatrixInstruction, Tensile};
 
 /// The format number that this crate writes; raised when the meaning of a field changes.
 pub const FORMAT: u32 = 1;

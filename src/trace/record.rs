@@ -1,6 +1,7 @@
 //! Every record type of the trace, with its fields and their units.
 
 use crate::Hex;
+use crate::tensile::Tensile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -187,6 +188,9 @@ pub struct Kernel {
     /// The [`CodeObject`] it comes from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_object: Option<u32>,
+    /// What the name says, where it is one of Tensile's or TensileLite's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensile: Option<Tensile>,
 }
 
 /// What every event has: who, where in the call tree, when, and how it ended.

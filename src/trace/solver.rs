@@ -26,6 +26,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_id_is_a_solver_or_one_that_was_removed() {
+        let table = include_str!("solvers.tsv").lines().skip(1);
+        let rows: Vec<Vec<&str>> = table.map(|line| line.split('\t').collect()).collect();
+        for id in 1..=rows.len() as u64 {
+            let row = &rows[id as usize - 1];
+            match solver_name(id) {
+                Some(name) => assert_eq!(name, row[1], "{id}"),
+                None => {
+                    assert!(row[1] == "(reserved)" && !row[5].is_empty(), "{id}: {row:?} says what it was")
+                }
+            }
+        }
+        assert_eq!((solver_name(0), solver_name(rows.len() as u64 + 1)), (None, None));
+    }
+
+    #[test]
     fn every_row_has_an_id_in_order_and_a_name() {
         let ids: Vec<u64> = rows().map(|(id, _)| id).collect();
         assert_eq!(ids.len(), include_str!("solvers.tsv").lines().count() - 1, "a row did not parse");

@@ -54,7 +54,7 @@ pub(crate) fn every() -> Vec<Record> {
             soname: text("a.so.6"),
             build_id: text("00ff"),
         }),
-        Record::Kernel(Kernel { id: 7, name: "_Z1kv".into(), demangled: text("k()"), code_object: Some(3) }),
+        Record::Kernel(kernel()),
         Record::Launch(launch),
         Record::Launch(Launch { kernel: None, function: Some(Hex(0)), ..in_flight.clone() }),
         Record::Load(Load {
@@ -84,6 +84,28 @@ pub(crate) fn every() -> Vec<Record> {
             .map(|reason| Record::Gap(Gap { tid: 0, t: 1, dur: 2, lost: 3, reason: reason.into() })),
     );
     records
+}
+
+fn kernel() -> Kernel {
+    let tensile = Tensile {
+        kind: "product".into(),
+        contraction: text("Cijk_AlikC_Bljk"),
+        trans_a: text("C"),
+        trans_b: text("N"),
+        a: text("f8_fnuz_r"),
+        b: text("bf16_r"),
+        d: text("f32_c"),
+        compute: text("i8x4"),
+        batch: text("grouped"),
+        tile: Some([128, 64, u32::MAX]),
+        instruction: Some(MatrixInstruction { m: 16, n: 16, k: Some(16), blocks: 1 }),
+        split: Some(0),
+        language: text("source"),
+        isa: text("any"),
+        extras: vec!["Bias".into()],
+    };
+    let (name, demangled) = ("_Z1kv".into(), text("k()"));
+    Kernel { id: 7, name, demangled, code_object: Some(3), tensile: Some(tensile) }
 }
 
 fn header() -> Header {
