@@ -1,5 +1,6 @@
 //! Definitions and events to trace lines: every definition before its first use, every event once.
 
+use crate::library_files::LibraryFiles;
 use crate::names::Names;
 use crate::records::*;
 use rocshim_ring::clock::Clock;
@@ -19,6 +20,7 @@ pub struct Decoder {
     /// The doors that are open.
     doors: u8,
     libraries: HashMap<String, u32>,
+    files: LibraryFiles,
     names: Names,
     /// Kernels whose definition this trace has already.
     told: HashSet<u32>,
@@ -67,7 +69,8 @@ impl Decoder {
             }
             Definition::Module { module, image } => {
                 self.names.own(stamp, module, number);
-                self.line(&Record::CodeObject(module_image(number, image)), out);
+                let object = module_image(number, image, &mut self.files);
+                self.line(&Record::CodeObject(object), out);
             }
             Definition::Unregister { handle } => self.names.forget(stamp, handle),
             Definition::Unload { module } => self.names.forget(stamp, module),
@@ -76,6 +79,8 @@ impl Decoder {
 
     fn process(&mut self, stamp: u64, process: &Process) {
         self.header = header(process);
+        self.files
+            .set_environment(self.header.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         self.clock = Some(Clock { start: stamp, unix_ns: process.unix_ns, tick_hz: 0 });
     }
 
@@ -118,6 +123,7 @@ impl Decoder {
             return *id;
         }
         self.libraries.insert(path.to_owned(), number);
+        self.files.add_library(path);
         let (soname, build_id) = elf_identity(path);
         self.line(&Record::Library(Library { id: number, path: path.to_owned(), soname, build_id }), out);
         number

@@ -4,12 +4,13 @@
 //! same whether its process wrote it or died first.
 //!
 //! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `names` (handle →
-//! kernel → code object, by time), `records` (what they hold as the trace's records), `decoder` (definitions and events to lines), `stat` (a process as the system
+//! kernel → code object, by time), `library_files` (which file an image is), `records` (what they hold as the trace's records), `decoder` (definitions and events to lines), `stat` (a process as the system
 //! tells of it), `recover` (the ring files of the dead).
 #![forbid(unsafe_code)]
 
 mod code_object;
 mod decoder;
+mod library_files;
 mod names;
 mod records;
 mod recover;

@@ -1,6 +1,7 @@
 //! What the slots and the log hold, as the trace's records.
 
 use crate::code_object::{describe, length};
+use crate::library_files::{LibraryFiles, fallback};
 use crate::values::*;
 use rocshim_ring::conv;
 use rocshim_ring::definition::{DOORS, Image, Process};
@@ -8,6 +9,7 @@ use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::slot::Event;
 use rocshim_trace::*;
 use std::io::{Read, Seek};
+use std::path::Path;
 
 pub(crate) fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
     let (name, of) = (name.into_owned(), of.into_owned());
@@ -81,14 +83,24 @@ pub(crate) fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> Code
         offset: Some(offset),
         format: Some(image.format.into()),
         bytes: length(|at, n| head.get(at as usize..(at as usize).checked_add(n)?)),
-        xxh3: None,
         targets: image.targets,
+        ..CodeObject::default()
     }
 }
 
-pub(crate) fn module_image(id: u32, image: Image) -> CodeObject {
+/// An image that was loaded, from a file or from memory; in the latter case, with the library file that it is.
+pub(crate) fn module_image(id: u32, image: Image, files: &mut LibraryFiles) -> CodeObject {
+    let known = match (&image.path, image.bytes, image.hash) {
+        (Some(path), ..) => Ok((None, fallback(Path::new(path.as_ref())))),
+        (None, Some(bytes), Some(hash)) => files.find(bytes, hash).map(|(file, said)| (Some(file), said)),
+        (None, ..) => Err("its format does not tell its length".into()),
+    };
+    let (file, fallback) = known.as_ref().ok().cloned().unwrap_or_default();
     CodeObject {
         id,
+        file: file.map(|file| file.to_string_lossy().into_owned()),
+        fallback,
+        unmatched: known.err(),
         source: if image.path.is_some() { "file" } else { "memory" }.into(),
         path: image.path.map(|path| path.into_owned()),
         format: (!image.format.is_empty()).then(|| image.format.into_owned()),

@@ -3,7 +3,6 @@
 //! It sleeps between looks: a millisecond while events come, up to 20 ms when none do. A ring of 1 MiB holds 16,384
 //! launches, more than the runtime can make in that time.
 
-use crate::loaded;
 use crate::process::{Message, Process};
 use crate::row::WAYS;
 use crate::sink::Sink;
@@ -12,7 +11,6 @@ use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::{Consumer, LogReader, Position, clock};
 use rocshim_trace::{Footer, Record, write_record};
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Between two looks while events come.
@@ -36,9 +34,6 @@ struct Collector {
     sink: Sink,
     /// Lines that are not in the file yet.
     lines: Vec<u8>,
-    libraries: HashSet<String>,
-    /// The loader's count when the libraries were last listed.
-    generation: u64,
     /// The last write failed: said once, tried again at every look.
     failing: bool,
 }
@@ -53,11 +48,9 @@ pub(crate) fn run(process: &'static Process) {
         rings_seen: 0,
         sink: Sink::new(process.trace.clone()),
         lines: Vec::new(),
-        libraries: HashSet::new(),
-        generation: 0,
         failing: false,
     };
-    collector.list_libraries();
+    process.tell_libraries();
     let tick_hz = clock::measure_hz(MEASURE);
     process.define(clock::now(), Definition::Clock { tick_hz });
     let stop = collector.work();
@@ -72,7 +65,7 @@ impl Collector {
         loop {
             pause = if self.look() { BUSY } else { (pause * 2).min(IDLE) };
             if listed.elapsed() >= LIBRARIES {
-                self.list_libraries();
+                self.process.tell_libraries();
                 listed = Instant::now();
             }
             match self.process.for_collector.recv_timeout(pause) {
@@ -182,22 +175,9 @@ impl Collector {
         );
     }
 
-    fn list_libraries(&mut self) {
-        let generation = loaded::generation();
-        if generation == self.generation {
-            return;
-        }
-        self.generation = generation;
-        for object in loaded::objects().iter().filter(|object| object.is_rocm()) {
-            if self.libraries.insert(object.path.clone()) {
-                self.process.define(clock::now(), Definition::Library { path: object.path.as_str().into() });
-            }
-        }
-    }
-
     /// Writes what is left, every account, and the footer.
     fn finish(&mut self) {
-        self.list_libraries();
+        self.process.tell_libraries();
         self.look();
         for consumer in std::mem::take(&mut self.consumers) {
             self.close_account(&consumer);

@@ -9,7 +9,7 @@ use rocshim_drain::Stat;
 use rocshim_ring::definition::{Definition, Process as About, Text};
 use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -70,6 +70,7 @@ pub(crate) struct Process {
     ringless: Ringless,
     ended: Ringless,
     names: Mutex<Names>,
+    libraries: Mutex<Libraries>,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
 }
@@ -109,6 +110,14 @@ struct Names {
     fat_binaries: HashMap<String, Vec<u64>>,
 }
 
+/// The ROCm libraries that were told of.
+#[derive(Default)]
+struct Libraries {
+    paths: HashSet<String>,
+    /// The loader's count when they were last listed.
+    generation: u64,
+}
+
 impl Process {
     /// Makes the files of a process that is about to be recorded.
     ///
@@ -144,6 +153,7 @@ impl Process {
             ringless: Ringless::default(),
             ended: Ringless::default(),
             names: Mutex::default(),
+            libraries: Mutex::default(),
             to_collector,
             for_collector,
         })
@@ -184,6 +194,21 @@ impl Process {
     /// The rings that were made since `seen` were known.
     pub(crate) fn rings_after(&self, seen: usize) -> Vec<Arc<Ring>> {
         self.rings.lock().get(seen..).map(<[_]>::to_vec).unwrap_or_default()
+    }
+
+    /// Tells of the ROCm libraries that were loaded since the last look.
+    pub(crate) fn tell_libraries(&self) {
+        let generation = loaded::generation();
+        let mut told = self.libraries.lock();
+        if generation == told.generation {
+            return;
+        }
+        told.generation = generation;
+        for object in loaded::objects().iter().filter(|object| object.is_rocm()) {
+            if told.paths.insert(object.path.clone()) {
+                self.define(clock::now(), Definition::Library { path: object.path.as_str().into() });
+            }
+        }
     }
 
     /// True when a `hipModuleGetFunction` result was not told yet.

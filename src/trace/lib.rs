@@ -12,7 +12,7 @@
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
 //! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
-//! (or a hook's new state); `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same
+//! (or a hook's new state; or, where a dead process's trace is finished elsewhere, that a code object's file is not there); `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same
 //! thread; an unknown type or key must not stop a reader.
 
 #![forbid(unsafe_code)]

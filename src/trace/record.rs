@@ -173,6 +173,16 @@ pub struct CodeObject {
     /// The GPU targets it carries: `gfx1100`, `gfx90a:sramecc+:xnack-`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// For an image from memory: the file of rocBLAS's or hipBLASLt's folder that has its size and its XXH3-128.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Whether that file (or the module's own, `path`) holds solutions of Tensile's fallback library, as its name says:
+    /// `…_fallback_gfx900.hsaco`. Absent where the name does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<bool>,
+    /// Why no such file was found for an image from memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmatched: Option<String>,
 }
 
 /// A kernel of a code object.

@@ -156,7 +156,7 @@ fn doors() -> [Record; 2] {
     [closed, table].map(Record::Door)
 }
 
-fn code_objects() -> [CodeObject; 3] {
+fn code_objects() -> [CodeObject; 4] {
     let fat_binary = CodeObject {
         id: 3,
         source: "fat_binary".into(),
@@ -165,15 +165,18 @@ fn code_objects() -> [CodeObject; 3] {
         offset: Some(4096),
         format: text("bundle"),
         bytes: Some(1),
-        xxh3: None,
         targets: vec!["gfx1100".into(), "gfx90a:sramecc+:xnack-".into(), "gfx9-4-generic".into()],
+        ..CodeObject::default()
     };
     let elsewhere = CodeObject { ordinal: None, offset: None, targets: Vec::new(), ..fat_binary.clone() };
-    let file = CodeObject { source: "file".into(), format: None, bytes: None, ..elsewhere.clone() };
+    let fallback = Some(false);
+    let file = CodeObject { source: "file".into(), format: None, bytes: None, fallback, ..elsewhere.clone() };
     let xxh3 = text("44bff63a869e989ba633ea7ca540c681");
     let memory =
         CodeObject { source: "memory".into(), path: None, xxh3, format: text("opaque"), ..elsewhere };
-    [fat_binary, file, memory]
+    let unmatched = CodeObject { unmatched: text("no file has its size"), ..memory.clone() };
+    let matched = CodeObject { file: text("/a_fallback_gfx900.hsaco"), fallback: Some(true), ..memory };
+    [fat_binary, file, matched, unmatched]
 }
 
 fn launch() -> Launch {

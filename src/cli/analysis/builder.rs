@@ -6,6 +6,7 @@ use super::{
     convolutions::Convolutions,
     coverage::Coverage,
     failures::Failures,
+    fallback::Fallbacks,
     gemms::Gemms,
     kernels::Kernels,
     losses::Losses,
@@ -23,6 +24,7 @@ pub(crate) struct SummaryBuilder {
     processes: Vec<ProcessRow>,
     kernels: Kernels,
     code_objects: CodeObjects,
+    fallbacks: Fallbacks,
     gemms: Gemms,
     convolutions: Convolutions,
     modules: Modules,
@@ -42,6 +44,7 @@ impl SummaryBuilder {
             processes: Vec::new(),
             kernels: Kernels::new(),
             code_objects: CodeObjects::new(),
+            fallbacks: Fallbacks::default(),
             gemms: Gemms::new(),
             convolutions: Convolutions::new(),
             modules: Modules::new(),
@@ -104,6 +107,7 @@ impl SummaryBuilder {
             open_way,
         );
         let row = process.row(self.trace.clone(), reading.end, reading.notes);
+        self.fallbacks.add_process(process.kernels.values());
         self.totals.processes += 1;
         self.totals.running += u64::from(reading.end == End::Running);
         self.totals.events += row.events;
@@ -141,9 +145,10 @@ impl SummaryBuilder {
             format: 1,
             processes: self.processes,
             kernels,
-            gemms: self.gemms.rows(&self.kernels, lost.as_deref()),
+            gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),
             convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
             modules: self.modules.rows(),
+            fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, unseen),
             code_objects: self.code_objects.rows(unseen),
             libraries: self.coverage.libraries(),
             functions: self.coverage.functions(),
@@ -171,8 +176,8 @@ impl SummaryBuilder {
     fn kernel(&mut self, process: &mut Process, kernel: &Kernel) {
         let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
         let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
-        let launched = false;
-        process.kernels.insert(kernel.id, LocalKernel { number, code_object, launched });
+        let new = LocalKernel { number, code_object, launched: false, dispatched: 0 };
+        process.kernels.entry(kernel.id).or_insert(new);
     }
 
     fn launch(&mut self, process: &mut Process, launch: &Launch) {
@@ -184,6 +189,7 @@ impl SummaryBuilder {
                     None => self.totals.unplaced_launches += 1,
                 }
                 local.launched = true;
+                local.dispatched += u64::from(launch.call.status == 0 && !launch.call.unwound);
                 local.number
             }
             None => {
@@ -206,6 +212,7 @@ impl SummaryBuilder {
         // A product made inside this one is this one, seen at a lower floor.
         self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
         let (library, name) = self.name(function);
+        self.fallbacks.add_gemm(&inside);
         self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
         inside.gemms = 1;
         process.nesting.hand_up(&call, &inside, None);

@@ -95,7 +95,7 @@ mod tests {
         calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
         let row = calls.row(&kernels, true, None);
         assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
-        assert_eq!(row.kernels, [Inside { kernel: "k".into(), demangled: None, launches: 2 }]);
+        assert_eq!(row.kernels, [Inside { kernel: "k".into(), demangled: None, launches: 2, tensile: None }]);
 
         calls.count(&Call::default(), &Contents::default());
         let row = calls.row(&kernels, true, None);

@@ -24,6 +24,12 @@ pub(crate) struct CodeObjectRow {
     pub(crate) xxh3: Option<String>,
     /// The GPU targets it carries.
     pub(crate) targets: Vec<String>,
+    /// The library file that an image from memory is.
+    pub(crate) file: Option<String>,
+    /// Whether its file is one of Tensile's fallback library, where its name says so.
+    pub(crate) fallback: Option<bool>,
+    /// Why no library file was found for an image from memory.
+    pub(crate) unmatched: Option<String>,
     /// How often it was registered or loaded, in all processes.
     pub(crate) loaded: u64,
     /// Launches of its kernels.
@@ -65,8 +71,19 @@ impl CodeObjects {
             launches: 0,
             kernels: HashSet::new(),
         });
-        self.0.get_mut(number).object = object.clone(); // a later definition may know more
+        // A later definition may know more; but one that was written elsewhere (a recovered trace, in another container) may not
+        // find the file again.
+        let known = std::mem::replace(&mut self.0.get_mut(number).object, object.clone());
+        if object.file.is_none() && known.file.is_some() {
+            let object = &mut self.0.get_mut(number).object;
+            (object.file, object.fallback, object.unmatched) = (known.file, known.fallback, None);
+        }
         number
+    }
+
+    /// An object as it was defined.
+    pub(crate) fn object(&self, number: usize) -> &CodeObject {
+        &self.0.get(number).object
     }
 
     /// Counts that it was registered or loaded.
@@ -113,6 +130,9 @@ impl Stats {
             bytes: object.bytes,
             xxh3: object.xxh3,
             targets: object.targets,
+            file: object.file,
+            fallback: object.fallback,
+            unmatched: object.unmatched,
             loaded: self.loaded,
             launches: self.launches,
             kernels: self.kernels.len() as u64,

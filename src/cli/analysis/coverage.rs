@@ -3,6 +3,7 @@
 use super::{
     evidence::Evidence,
     interner::Interner,
+    solution_index::Numbering,
     verdict::{Circumstances, FunctionRow, judge},
 };
 use rocshim_trace::{Hook, Library};
@@ -63,11 +64,13 @@ pub(crate) struct Blindness {
 pub(crate) struct Coverage {
     functions: Interner<(String, String), FunctionRow>,
     libraries: BTreeMap<String, LibraryStats>,
+    /// Every ROCm library of any process.
+    loaded: Vec<Library>,
 }
 
 impl Coverage {
     pub(crate) fn new() -> Self {
-        Coverage { functions: Interner::new(), libraries: BTreeMap::new() }
+        Coverage { functions: Interner::new(), libraries: BTreeMap::new(), loaded: Vec::new() }
     }
 
     /// The number of a function over all processes.
@@ -93,6 +96,7 @@ impl Coverage {
         blindness: Blindness,
         open_way: impl Fn(&str) -> Option<String>,
     ) {
+        self.loaded.extend(libraries.values().cloned());
         let mut hooked = BTreeSet::new();
         for seen in hooks {
             hooked.insert(seen.hook.of.clone());
@@ -116,6 +120,20 @@ impl Coverage {
     /// How a call of `library` could have passed the hooks by in some process.
     pub(crate) fn open_way(&self, library: &str) -> Option<String> {
         self.libraries.get(library)?.circumstances.open_way.clone()
+    }
+
+    /// How the rocBLAS of these processes numbers its solutions, by the versions in its files' names.
+    pub(crate) fn numbering(&self) -> Numbering {
+        let of = |name: &'static str| self.loaded.iter().filter(move |library| is_of(library, name));
+        let numbers_by_target = |library: &Library| {
+            let (_, version) = library.path.rsplit_once("librocblas.so.").unwrap_or_default();
+            let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+            (numbers.next(), numbers.next()) >= (Some(4), Some(2))
+        };
+        Numbering {
+            by_target: of("librocblas.so").next().is_some() && of("librocblas.so").all(numbers_by_target),
+            hipblaslt: of("libhipblaslt.so").next().is_some(),
+        }
     }
 
     /// Every function that was hooked, in the order of the hook table.
@@ -254,6 +272,24 @@ mod tests {
         );
         assert_eq!(row.paths, BTreeSet::from(["/opt/rocm/lib/libhipblaslt.so.1".to_string()]));
         assert_eq!(row.why, "1 of 2 hooked functions called");
+    }
+
+    #[test]
+    fn the_numbering_of_solutions_is_known_from_rocblas_4_2_on() {
+        let numbering = |paths: &[&str]| {
+            let library = |path: &&str| Library { path: path.to_string(), ..Library::default() };
+            let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
+            let mut coverage = Coverage::new();
+            coverage.add_process(std::iter::empty(), &libraries, Blindness::default(), |_| None);
+            let told = coverage.numbering();
+            (told.by_target, told.hipblaslt)
+        };
+        let (old, some, new) = ("/l/librocblas.so.3.1", "/l/librocblas.so.4", "/l/librocblas.so.4.2.60200");
+        assert_eq!(numbering(&[]), (false, false));
+        assert_eq!([old, some, new].map(|path| numbering(&[path]).0), [false, false, true]);
+        assert_eq!(numbering(&["/l/librocblas.so.5"]), (true, false));
+        assert_eq!(numbering(&["/l/librocblas.so.5", old]), (false, false));
+        assert_eq!(numbering(&["/l/librocblas.so.5", "/l/libhipblaslt.so.1"]), (true, true));
     }
 
     #[test]

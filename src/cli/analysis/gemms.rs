@@ -5,6 +5,7 @@ use super::{
     interner::Interner,
     kernels::Kernels,
     nesting::Contents,
+    solution_index::{self, Numbering, SolutionLibrary},
 };
 use rocshim_trace::Gemm;
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub(crate) struct GemmRow {
     pub(crate) function: String,
     #[serde(flatten)]
     pub(crate) problem: GemmProblem,
+    /// Whose solution that is.
+    pub(crate) solution_of: Option<SolutionLibrary>,
     #[serde(flatten)]
     pub(crate) counts: CallCounts,
 }
@@ -92,7 +95,7 @@ impl Gemms {
     }
 
     /// Every kind, longest host time first.
-    pub(crate) fn rows(&self, kernels: &Kernels, blind: Option<&str>) -> Vec<GemmRow> {
+    pub(crate) fn rows(&self, kernels: &Kernels, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
         let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
         kinds
@@ -101,9 +104,20 @@ impl Gemms {
                 library: kind.library.clone(),
                 function: kind.function.clone(),
                 problem: kind.problem.clone(),
+                solution_of: kind.solution_of(numbering),
                 counts: kind.calls.row(kernels, !kind.problem.is_empty(), blind),
             })
             .collect()
+    }
+}
+
+impl Kind {
+    fn solution_of(&self, numbering: Numbering) -> Option<SolutionLibrary> {
+        let is_rocblas = self.library.starts_with("librocblas");
+        self.problem
+            .solution
+            .filter(|_| is_rocblas)
+            .and_then(|index| solution_index::library(index, numbering))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Kernels by name, over all processes: how often they were launched, how long that took the host, in which shapes.
 
 use super::interner::Interner;
-use rocshim_trace::Launch;
+use rocshim_trace::{Launch, Tensile};
 use serde::Serialize;
 
 /// A kernel.
@@ -29,6 +29,8 @@ pub(crate) struct KernelRow {
     pub(crate) shape_launches: u64,
     /// Number of different shapes.
     pub(crate) shapes: u64,
+    /// What the symbol says, where it is one of Tensile's.
+    pub(crate) tensile: Option<Tensile>,
 }
 
 /// How a kernel was launched.
@@ -41,7 +43,7 @@ pub(crate) struct Shape {
 }
 
 /// A kernel launched inside another call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Inside {
     /// The kernel's symbol.
     pub(crate) kernel: String,
@@ -49,11 +51,14 @@ pub(crate) struct Inside {
     pub(crate) demangled: Option<String>,
     /// Launches of it inside such calls.
     pub(crate) launches: u64,
+    /// What the symbol says, where it is one of Tensile's.
+    pub(crate) tensile: Option<Tensile>,
 }
 
 struct Stats {
     name: String,
     demangled: Option<String>,
+    tensile: Option<Tensile>,
     launches: u64,
     failed: u64,
     total_ns: u64,
@@ -77,6 +82,7 @@ impl Kernels {
         let number = self.0.number(name.to_string(), || Stats {
             name: name.to_string(),
             demangled: None,
+            tensile: Tensile::of(name),
             launches: 0,
             failed: 0,
             total_ns: 0,
@@ -96,6 +102,16 @@ impl Kernels {
     pub(crate) fn name(&self, kernel: usize) -> String {
         let stats = self.0.get(kernel);
         stats.demangled.clone().unwrap_or_else(|| stats.name.clone())
+    }
+
+    /// The symbol of a kernel.
+    pub(crate) fn symbol(&self, kernel: usize) -> &str {
+        &self.0.get(kernel).name
+    }
+
+    /// What a kernel's symbol says, where it is one of Tensile's.
+    pub(crate) fn tensile(&self, kernel: usize) -> Option<&Tensile> {
+        self.0.get(kernel).tensile.as_ref()
     }
 
     /// Counts a launch of the kernel with this number.
@@ -119,7 +135,8 @@ impl Kernels {
             .iter()
             .map(|(kernel, launches)| {
                 let stats = self.0.get(*kernel);
-                Inside { kernel: stats.name.clone(), demangled: stats.demangled.clone(), launches: *launches }
+                let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
+                Inside { kernel, demangled, launches: *launches, tensile: stats.tensile.clone() }
             })
             .collect();
         rows.sort_by(|a, b| b.launches.cmp(&a.launches).then_with(|| a.kernel.cmp(&b.kernel)));
@@ -151,6 +168,7 @@ impl Stats {
             shape,
             shape_launches,
             shapes: self.shapes.values().len() as u64,
+            tensile: self.tensile.clone(),
         }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct LocalKernel {
     pub(crate) code_object: Option<usize>,
     /// It was launched in this process.
     pub(crate) launched: bool,
+    /// Launches in this process that did not fail.
+    pub(crate) dispatched: u64,
 }
 
 /// A hook of this process.

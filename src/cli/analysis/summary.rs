@@ -1,8 +1,8 @@
 //! Everything that the traces of one or more processes say, as tables of numbers.
 
 use super::{
-    CodeObjectRow, ConvRow, FailureRow, FunctionRow, GemmRow, InFlightRow, KernelRow, LibraryRow, LossRow,
-    ModuleRow, ProcessRow,
+    CodeObjectRow, ConvRow, FailureRow, Fallback, FunctionRow, GemmRow, InFlightRow, KernelRow, LibraryRow,
+    LossRow, ModuleRow, ProcessRow,
 };
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ pub(crate) struct Summary {
     pub(crate) gemms: Vec<GemmRow>,
     pub(crate) convolutions: Vec<ConvRow>,
     pub(crate) modules: Vec<ModuleRow>,
+    pub(crate) fallback: Fallback,
     pub(crate) code_objects: Vec<CodeObjectRow>,
     pub(crate) libraries: Vec<LibraryRow>,
     pub(crate) functions: Vec<FunctionRow>,

@@ -9,6 +9,13 @@ pub(crate) fn tidy(name: &str) -> &str {
     called.get(return_type(called)..).unwrap_or(called)
 }
 
+/// A Tensile product's name as far as its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what follows are dozens of parameters.
+pub(crate) fn to_tile(name: &str) -> Option<&str> {
+    let tile = name.find("_MT").filter(|_| name.starts_with("Cijk_"))?;
+    let end = tile + 1 + name[tile + 1..].find('_')?;
+    Some(&name[..end])
+}
+
 /// Where the parameter list begins: the parenthesis that the final one closes, outside of template arguments.
 fn parameters(name: &str) -> Option<usize> {
     let trimmed = name.trim_end_matches(" const");
@@ -90,6 +97,15 @@ mod tests {
             ("()", "()"),
         ] {
             assert_eq!(tidy(name), tidied);
+        }
+    }
+
+    #[test]
+    fn of_a_tensile_name_the_problem_and_the_tile_are_shown() {
+        let name = "Cijk_Ailk_Bljk_SB_GB_MT128x64x8_SE_GSU1_ISA000_K1_KLS_WGM8";
+        assert_eq!(to_tile(name), Some("Cijk_Ailk_Bljk_SB_GB_MT128x64x8"));
+        for other in ["Cijk_S_GA", "Cijk_Ailk_Bljk_SB_MT128x64x8", "my_MT_kernel_1", ""] {
+            assert_eq!(to_tile(other), None, "{other}");
         }
     }
 

@@ -17,6 +17,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
         sections::gemms(summary, style),
         sections::convolutions(summary, style),
         sections::modules(summary, style),
+        sections::fallback(summary, style),
         sections::code_objects(summary, style),
         sections::failures(summary, style),
         sections::losses(summary, style),
@@ -74,9 +75,9 @@ mod tests {
 {"type":"hook","id":2,"name":"miopenConvolutionForward","of":"libMIOpen.so","door":"preload","state":"armed"}
 {"type":"code_object","id":1,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":30,"offset":4096,"bytes":2048,"targets":["gfx1100","gfx1201"]}
 {"type":"code_object","id":2,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":31,"offset":8192,"bytes":2048,"targets":["gfx1100","gfx1201"]}
-{"type":"code_object","id":3,"source":"memory","bytes":4096,"xxh3":"00ff","targets":["gfx1201"]}
+{"type":"code_object","id":3,"source":"memory","bytes":4096,"xxh3":"00ff","targets":["gfx1201"],"file":"/opt/rocm/lib/rocblas/library/TensileLibrary_fallback_gfx1201.hsaco","fallback":true}
 {"type":"kernel","id":1,"name":"_Z3addIiEvPT_","demangled":"void add<int>(int*)","code_object":1}
-{"type":"kernel","id":2,"name":"Cijk_MT64x64","code_object":3}
+{"type":"kernel","id":2,"name":"Cijk_Alik_Bljk_HHS_BH_MT64x64x8_SE_GSU4_ISA000_K1_KLS","code_object":3}
 {"type":"launch","tid":7,"id":1,"t":1000,"dur":100,"hook":0,"kernel":1,"grid":[4,1,1],"block":[64,1,1]}
 {"type":"launch","tid":7,"id":2,"t":2000,"dur":300,"hook":0,"status":9,"kernel":1,"grid":[4,2,1],"block":[64,1,1]}
 {"type":"launch","tid":7,"id":4,"parent":3,"t":3200,"dur":600,"hook":0,"kernel":2,"grid":[8,8,1],"block":[256,1,1]}
@@ -94,19 +95,23 @@ Processes
 
 Kernels (host time of the launch calls, not time on the GPU)
   calls  failed   total  share  grid x block    mean  kernel
-      1       0  600 ns  60.0%     8x8 x 256  600 ns  Cijk_MT64x64
+      1       0  600 ns  60.0%     8x8 x 256  600 ns  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
       2       1  400 ns  40.0%     4 x 64 +1  200 ns  add<int>
   +n: n more shapes; the most common one is shown
 
 GEMMs (host time; below each, the kernels launched inside the call)
   calls    total     mean  op     m   n    k  batch  types       function
       1  1.00 µs  1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
-      launched 1 x Cijk_MT64x64
+      launched 1 x Cijk_Alik_Bljk_HHS_BH_MT64x64x8… source any target split 4
+
+Fallback kernels: 1 of 1 product launches
+  calls  evidence   kernel                            file
+      1  confirmed  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…  TensileLibrary_fallback_gfx1201.hsaco
 
 Code objects: 2 dispatched from, of 3 loaded
   launches  kernels      size  target      object
          2        1  2.00 KiB  gfx1100 +1  libggml-hip.so #30 at 0x1000
-         1        1  4.00 KiB  gfx1201     from memory, 00ff
+         1        1  4.00 KiB  gfx1201     TensileLibrary_fallback_gfx1201.hsaco
   not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
 
 Failed calls

@@ -16,7 +16,7 @@ pub(crate) fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &St
     kernels.sort_by(|a, b| b.launches.cmp(&a.launches).then_with(|| a.name.cmp(&b.name)));
     for row in kernels.iter().take(TOP) {
         let part = row.launches as f64 / summary.totals.launches.max(1) as f64;
-        let name = fit(label(&row.name, row.demangled.as_deref(), style), room);
+        let name = fit(&label(&row.name, row.demangled.as_deref(), style), room);
         page.push_str(&format!("{:>10} {:>6}  {name}\n", count(row.launches), percent(part)));
     }
     if kernels.len() > TOP {

@@ -70,6 +70,8 @@ fn loaded<'a>(
 ) {
     if status == 0 {
         guarded(|process| {
+            // Before the module: the library that loads it says in which folders its file may lie.
+            process.tell_libraries();
             let module = handle(out);
             let number = process.define(returned, Definition::Module { module, image: image() });
             let image = number.map_or(0, |number| number as u64 + 1);

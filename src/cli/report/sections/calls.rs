@@ -3,7 +3,7 @@
 use super::{label, section};
 use crate::units::{bytes, count, time};
 use crate::{
-    analysis::{CallCounts, ConvRow, GemmRow, Summary},
+    analysis::{CallCounts, ConvRow, GemmRow, Inside, Summary},
     report::table::{Column, Style, Table},
 };
 use rocshim_trace::Tensor;
@@ -40,11 +40,22 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
         ]);
         let mut under = inside(&row.counts, style);
         if let Some(solution) = problem.solution {
-            under.insert(0, format!("solution index {solution} was asked for"));
+            under.insert(0, format!("solution index {solution} was asked for{}", whose(row)));
         }
         table.row_with(cells, under);
     }
     section("GEMMs (host time; below each, the kernels launched inside the call)", &table, style, &[])
+}
+
+/// Whose solution the index means, with the rule.
+fn whose(row: &GemmRow) -> String {
+    let Some(told) = &row.solution_of else { return String::new() };
+    let library = match told.library.as_deref() {
+        Some("fallback") => " of the fallback library".to_string(),
+        Some(target) => format!(" of the library for {target}"),
+        None => String::new(),
+    };
+    format!(", {}{library}: {}", told.evidence, told.why)
 }
 
 /// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
@@ -189,6 +200,25 @@ fn count_cells(counts: &CallCounts, failed: bool) -> Vec<String> {
     cells
 }
 
+/// A kernel's name, and of a Tensile one how it was written, for what, and into how many parts it splits the inner dimension.
+/// Of two that look the same then, each has its whole name.
+fn what(kernel: &Inside, beside: &[Inside], style: &Style) -> String {
+    let name = |kernel: &Inside| label(&kernel.kernel, kernel.demangled.as_deref(), style);
+    let Some(tensile) = kernel.tensile.as_ref().filter(|tensile| tensile.is_product()) else {
+        return name(kernel);
+    };
+    let mut words = vec![name(kernel)];
+    words.extend(tensile.language.clone());
+    words
+        .extend(tensile.isa.as_ref().map(|isa| if isa == "any" { "any target".into() } else { isa.clone() }));
+    words.extend(tensile.split.filter(|split| *split > 1).map(|split| format!("split {split}")));
+    let is_alike = |other: &&Inside| other.tensile.is_some() && name(other) == words[0];
+    match beside.iter().filter(is_alike).count() {
+        0 | 1 => words.join(" "),
+        _ => kernel.kernel.clone(),
+    }
+}
+
 /// The kernels inside, and what is unsure about them.
 fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
     let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
@@ -196,9 +226,7 @@ fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
         .kernels
         .iter()
         .take(shown)
-        .map(|k| {
-            format!("launched {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
-        })
+        .map(|k| format!("launched {} x {}", count(k.launches), what(k, &counts.kernels, style)))
         .collect();
     if counts.kernels.len() > shown {
         lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));

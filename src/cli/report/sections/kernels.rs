@@ -5,7 +5,7 @@ use crate::units::{count, dims, percent, time};
 use crate::{
     analysis::{KernelRow, Summary},
     report::{
-        names::tidy,
+        names::{tidy, to_tile},
         table::{Column, Style, Table},
     },
 };
@@ -58,21 +58,25 @@ fn shape(row: &KernelRow) -> String {
 }
 
 /// A kernel's name as it is shown.
-pub(crate) fn label<'a>(name: &'a str, demangled: Option<&'a str>, style: &Style) -> &'a str {
+pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> String {
     let readable = demangled.unwrap_or(name);
-    if style.full_names { readable } else { tidy(readable) }
+    match (style.full_names, to_tile(name)) {
+        (true, _) => readable.into(),
+        (false, Some(short)) => format!("{short}…"),
+        (false, None) => tidy(readable).into(),
+    }
 }
 
 /// The names of all rows; two kernels that differ only in what is usually left out keep it.
 fn labels(rows: &[KernelRow], style: &Style) -> Vec<String> {
-    let label = |row: &KernelRow| label(&row.name, row.demangled.as_deref(), style).to_string();
+    let label = |row: &KernelRow| label(&row.name, row.demangled.as_deref(), style);
     let mut uses: HashMap<String, u64> = HashMap::new();
     for row in rows {
         *uses.entry(label(row)).or_default() += 1;
     }
     rows.iter()
         .map(|row| match label(row) {
-            short if uses[&short] > 1 => row.demangled.clone().unwrap_or(short),
+            short if uses[&short] > 1 => row.demangled.clone().unwrap_or_else(|| row.name.clone()),
             short => short,
         })
         .collect()

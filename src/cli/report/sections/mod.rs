@@ -2,12 +2,14 @@
 
 mod calls;
 mod coverage;
+mod fallback;
 mod kernels;
 mod processes;
 mod troubles;
 
 pub(crate) use calls::{convolutions, gemms, modules};
 pub(crate) use coverage::{code_objects, libraries};
+pub(crate) use fallback::fallback;
 pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;
 pub(crate) use troubles::{failures, in_flight, losses};

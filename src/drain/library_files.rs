@@ -1,0 +1,195 @@
+//! Which file of rocBLAS's or hipBLASLt's an image in memory is: one of the same size whose bytes are the same.
+//!
+//! Since ROCm 5.3 rocBLAS reads its Tensile files and loads them from memory, so the trace has their bytes' hash and no
+//! name. The folders are those in which the libraries themselves look (`tensile_host.cpp` of rocBLAS 2.44 to 5.x and of
+//! hipBLASLt 0.2 to 1.x), and one that Debian's builds have. A folder is listed once, and only files of the image's size are
+//! read: in the traced process this happens on the collector's thread, and takes half a millisecond for rocBLAS 4.4's files of one
+//! target, 50 ms for a folder of 10,000, and 5 ms to read an image of 17 MB. The paths are the traced process's; where they
+//! lead elsewhere (in another container), sizes and hashes differ and nothing is found.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A library, the variable that names its folder, and where it looks otherwise, from its own folder. `*`: any one folder.
+struct Kind {
+    library: &'static str,
+    variable: &'static str,
+    places: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const KINDS: [Kind; 2] = [
+    Kind {
+        library: "librocblas.so", variable: "ROCBLAS_TENSILE_LIBPATH",
+        places: &["../../Tensile/library", "library", "../rocblas/library", "../Tensile/library", "rocblas/library", "rocblas/*/library"],
+    },
+    Kind {
+        library: "libhipblaslt.so", variable: "HIPBLASLT_TENSILE_LIBPATH",
+        places: &["../Tensile/library", "library", "hipblaslt/library", "hipblaslt/*/library"],
+    },
+];
+
+/// Entries of a folder that are looked at; no library has so many files.
+const MOST_ENTRIES: usize = 50_000;
+
+/// The files of the libraries' folders, found out about as they are needed.
+#[derive(Default)]
+pub(crate) struct LibraryFiles {
+    /// Folders from the environment, by the library that they are for; `Err`: why one is of no use.
+    asked: BTreeMap<&'static str, Result<PathBuf, String>>,
+    /// Folders, in the order in which they are searched; `None` for one that was not listed yet.
+    folders: Vec<(PathBuf, Option<Listing>)>,
+    /// What was read before.
+    hashes: HashMap<PathBuf, u128>,
+}
+
+/// Size → code object files of that size.
+type Listing = HashMap<u64, Vec<PathBuf>>;
+
+impl LibraryFiles {
+    /// Takes the environment of the traced process.
+    pub(crate) fn set_environment<'a>(&mut self, env: impl Iterator<Item = (&'a str, &'a str)>) {
+        for (name, value) in env {
+            let Some(kind) = KINDS.iter().find(|kind| kind.variable == name) else { continue };
+            let folder = PathBuf::from(value);
+            if folder.is_absolute() {
+                self.add(folder.clone());
+                self.asked.insert(kind.library, Ok(folder));
+            } else {
+                self.asked.insert(kind.library, Err(format!("{name} is a relative path, {value}")));
+            }
+        }
+    }
+
+    /// Takes a library of the traced process by its path.
+    pub(crate) fn add_library(&mut self, path: &str) {
+        let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+        let Some(kind) = KINDS.iter().find(|kind| name.starts_with(kind.library)) else { return };
+        if folder.is_empty() || self.asked.contains_key(kind.library) {
+            return;
+        }
+        for place in kind.places {
+            match place.split_once("/*/") {
+                None => self.add(Path::new(folder).join(place)),
+                Some((before, after)) => {
+                    let between = subfolders(&Path::new(folder).join(before));
+                    between.into_iter().for_each(|folder| self.add(folder.join(after)));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, folder: PathBuf) {
+        if !self.folders.iter().any(|(known, _)| *known == folder) {
+            self.folders.push((folder, None));
+        }
+    }
+
+    /// The file that holds an image of `bytes` bytes with this XXH3-128, and whether it is a fallback one.
+    ///
+    /// # Errors
+    /// Why none was found, in words for the trace.
+    pub(crate) fn find(&mut self, bytes: u64, hash: u128) -> Result<(PathBuf, Option<bool>), String> {
+        let (mut candidates, mut files) = (Vec::new(), 0);
+        for (folder, listing) in &mut self.folders {
+            let listing = listing.get_or_insert_with(|| list(folder));
+            files += listing.len();
+            candidates.extend(listing.get(&bytes).into_iter().flatten().cloned());
+        }
+        let Some(first) = candidates.iter().position(|path| self.hash(path) == Some(hash)) else {
+            return Err(match (files, candidates.len()) {
+                (0, _) => self.nothing_there(),
+                (_, 0) => "no file of the library folders has its size".into(),
+                _ => "files of the library folders have its size, and other bytes".into(),
+            });
+        };
+        let path = candidates.swap_remove(first);
+        let said = fallback(&path);
+        // The same bytes under a name that says otherwise: then the name says nothing.
+        let is_doubted =
+            candidates.iter().any(|other| fallback(other) != said && self.hash(other) == Some(hash));
+        Ok((path, said.filter(|_| !is_doubted)))
+    }
+
+    fn nothing_there(&self) -> String {
+        let refused = self.asked.values().find_map(|asked| asked.as_ref().err());
+        match (refused, self.folders.first()) {
+            (Some(why), _) => why.clone(),
+            (None, Some((folder, _))) => {
+                format!("no library folder holds files here, {} neither", folder.display())
+            }
+            (None, None) => "neither rocBLAS nor hipBLASLt is loaded".into(),
+        }
+    }
+
+    fn hash(&mut self, path: &Path) -> Option<u128> {
+        if let Some(known) = self.hashes.get(path) {
+            return Some(*known);
+        }
+        let hash = hash(path).ok()?;
+        self.hashes.insert(path.to_owned(), hash);
+        Some(hash)
+    }
+}
+
+/// Whether a file holds solutions of Tensile's fallback library, which serves any target, or those of one target's own.
+/// Libraries that are loaded a problem type at a time (ROCm 5.3 on) say so: `TensileLibrary_…_Contraction_…_fallback_gfx900.hsaco`,
+/// `TensileLibrary_…_Contraction_…_gfx900.co`. Other names say nothing: `Kernels.so-000-gfx900.hsaco` holds helpers and, in
+/// libraries that are loaded as a whole, the source kernels of both.
+pub(crate) fn fallback(path: &Path) -> Option<bool> {
+    let name = path.file_name()?.to_str()?;
+    let said = name.strip_prefix("TensileLibrary_").filter(|_| is_code_object(name))?;
+    match said.contains("_fallback_gfx") {
+        true => Some(true),
+        false => said.contains("Contraction_").then_some(false),
+    }
+}
+
+fn is_code_object(name: &str) -> bool {
+    name.ends_with(".co") || name.ends_with(".hsaco")
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        entries(folder).map(|(path, _)| path).filter(|path| path.is_dir()).collect();
+    found.sort();
+    found
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
+    let all = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    all.filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
+}
+
+/// The files of a folder, and of those in it that are one target's own: `gfx90a`, `gfx90a-xnack+`.
+fn list(folder: &Path) -> Listing {
+    let mut listing = Listing::new();
+    let mut add = |(path, name): (PathBuf, String)| {
+        let size = is_code_object(&name).then(|| std::fs::metadata(&path).ok()).flatten();
+        if let Some(size) = size {
+            listing.entry(size.len()).or_default().push(path);
+        }
+    };
+    let (targets, files): (Vec<_>, Vec<_>) = entries(folder).partition(|(_, name)| name.starts_with("gfx"));
+    files.into_iter().for_each(&mut add);
+    targets.iter().flat_map(|(path, _)| entries(path)).for_each(&mut add);
+    listing.values_mut().for_each(|paths| paths.sort());
+    listing
+}
+
+/// Read, not mapped: a file that is cut short meanwhile must not end the traced process.
+fn hash(path: &Path) -> io::Result<u128> {
+    let (mut file, mut hash, mut buffer) = (File::open(path)?, Xxh3::new(), vec![0; 256 * 1024]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.digest128()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
