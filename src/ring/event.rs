@@ -83,6 +83,15 @@ impl Launch {
         }
         launch
     }
+
+    /// The bytes of arguments that were recorded with it, each argument at its own offset; what lies between them is
+    /// noise. Empty when there are none.
+    pub fn read_arguments(event: &Event) -> Vec<u8> {
+        let (words, count) = event.bytes();
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(count);
+        bytes
+    }
 }
 
 /// Which of the forms a matrix product has.

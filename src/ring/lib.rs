@@ -5,21 +5,24 @@
 //! Floors, lowest first:
 //! - `clock`: the stamp of every event;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`: the words of each kind;
+//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`: the words of each kind; `arguments`: what a
+//!   launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
-//! - `definition`, `log`: names, written once;
+//! - `definition`, `kernel`, `log`: names and what is known of kernels, written once;
 //! - `folder`: the files of one process, and what makes writing them out exactly-once.
 //!
 //! Invariants: one producer a ring, one consumer a ring; an event is in the ring or counted as lost; what `Folder`
 //! commits is never written twice.
 
+pub mod arguments;
 pub mod clock;
 mod consumer;
 pub mod conv;
 pub mod definition;
 pub mod event;
 pub mod folder;
+pub mod kernel;
 pub mod log;
 mod map;
 pub mod page;

@@ -17,6 +17,17 @@ pub trait Payload {
     }
     /// Gives each word to `put(index, value)`.
     fn store(&self, put: impl FnMut(usize, u64));
+    /// True for short kinds that may have bytes behind their words.
+    const BYTES: bool = false;
+    /// Copies those bytes; gives how many there are, at most [`crate::arguments::ARGUMENT_BYTES`].
+    ///
+    /// # Safety
+    /// `to` is valid for writes of `ARGUMENT_BYTES` bytes.
+    #[inline(always)]
+    #[allow(unsafe_code)] // what is copied lies wherever the program has it
+    unsafe fn store_bytes(&self, _to: *mut u8) -> usize {
+        0
+    }
 }
 
 #[inline(always)]

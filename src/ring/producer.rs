@@ -7,14 +7,15 @@
 //! ```
 #![allow(unsafe_code)] // slots are raw memory shared with the consumer; the protocol is head (release), tail (release)
 
+use crate::arguments::ARGUMENT_BYTES;
 use crate::clock;
 use crate::event::{INTERRUPTED, NESTED_TOO_DEEP, RING_FULL};
 use crate::page::{DEPTH, PAGE_BYTES, Page, Stage};
 use crate::payload::Payload;
 use crate::ring::SLOT_BYTES;
 use crate::slot::{
-    FAR_PARENT, Kind, LONG_CALL, MAX_WORDS, PARENT_BITS, RUNTIME, SLOT_WORDS, UNWOUND, WIDE, head_word,
-    payload_at, slots_for,
+    BYTES_AT, FAR_PARENT, Kind, LONG_CALL, MAX_WORDS, PARENT_BITS, RUNTIME, SLOT_WORDS, UNWOUND, WIDE,
+    bytes_at, head_word, payload_at, slots_for, slots_with_bytes,
 };
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,6 +23,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Word of a stage that no event uses: the stack pointer of the call's frame. A call whose frame lies no higher than that
 /// of the next one was left by `longjmp`. (A jump may stay unnoticed until a hook with no larger a frame is called.)
 const STACK: usize = MAX_WORDS - 1;
+const _: () = assert!((STACK - payload_at(bytes_at(true))) * 8 >= ARGUMENT_BYTES);
 
 #[inline(always)]
 fn stack_pointer() -> u64 {
@@ -85,14 +87,24 @@ impl Producer {
             if depth == 0 { 0 } else { page.stages[depth - 1].words[2].load(Relaxed) >> PARENT_BITS };
         let distance = if parent == 0 { 0 } else { (id - parent).min(FAR_PARENT) };
         let wide = P::SHORT && payload.is_wide();
-        let slots = if P::SHORT && !wide && distance != FAR_PARENT { 1 } else { slots_for(P::WORDS) };
+        let mut bytes = 0;
+        if P::BYTES {
+            let to = words[payload_at(bytes_at(wide))..STACK].as_ptr().cast_mut().cast::<u8>();
+            // SAFETY: `to` has the words of this thread's own stage up to `STACK`, at least `ARGUMENT_BYTES`.
+            bytes = unsafe { payload.store_bytes(to) };
+        }
+        let slots = match bytes {
+            0 if P::SHORT && !wide && distance != FAR_PARENT => 1,
+            0 => slots_for(P::WORDS),
+            bytes => slots_with_bytes(wide, bytes),
+        };
         words[0].store(head_word(P::KIND as u8 | if wide { WIDE } else { 0 }, slots, hook), Relaxed);
         words[2].store(id << PARENT_BITS | distance, Relaxed);
         words[STACK].store(stack, Relaxed);
         if slots > 1 {
             words[8].store(0, Relaxed);
             words[9].store(parent, Relaxed);
-            words[10].store(0, Relaxed);
+            words[10].store((bytes as u64) << BYTES_AT, Relaxed);
         }
         payload.store(|index, value| words[payload_at(index)].store(value, Relaxed));
         words[1].store(clock::now(), Relaxed);
@@ -153,15 +165,18 @@ impl Producer {
         page.head.store(head + slots, Release);
     }
 
+    /// Word by word: a wider load would wait for the stores that have just filled the stage.
     #[inline(always)]
     fn write(self, stage: &Stage, head: u64, slots: u64) {
         let mask = self.page().slots.load(Relaxed) - 1;
         for i in 0..slots {
-            let from = stage.words[i as usize * SLOT_WORDS..].as_ptr().cast::<u64>();
+            let from = &stage.words[i as usize * SLOT_WORDS..][..SLOT_WORDS];
             let to = self.slot((head + i) & mask);
-            // SAFETY: `from` has a slot's words left in the stage; `to` is a slot of this ring that the consumer does
-            // not read (it lies at or past `head`, and `limit` keeps it out of what was not read yet).
-            unsafe { std::ptr::copy_nonoverlapping(from, to, SLOT_WORDS) };
+            for (word, from) in from.iter().enumerate() {
+                // SAFETY: `to` is a slot of this ring, `SLOT_WORDS` words, that the consumer does not read (it lies at or
+                // past `head`, and `limit` keeps it out of what was not read yet).
+                unsafe { to.wrapping_add(word).write(from.load(Relaxed)) };
+            }
         }
     }
 
@@ -207,11 +222,13 @@ impl Producer {
             let distance = word2 & FAR_PARENT;
             let parent = if distance == 0 { 0 } else { (word2 >> PARENT_BITS) - distance };
             words[9].store(parent, Relaxed);
+            words[10].store(0, Relaxed);
             words[11..16].iter().for_each(|word| word.store(0, Relaxed));
         }
         words[0].store((head & 0xffff_00ff) | slots << 8 | ticks.min(LONG_CALL) << 32, Relaxed);
         words[8].store(ticks, Relaxed);
-        words[10].store(status as u32 as u64 | (flags as u64) << 32, Relaxed);
+        let bytes = words[10].load(Relaxed) >> BYTES_AT << BYTES_AT;
+        words[10].store(status as u32 as u64 | (flags as u64) << 32 | bytes, Relaxed);
         self.publish(stage, slots);
     }
 
@@ -245,8 +262,7 @@ impl Producer {
         self.page().depth.store(depth as u64, Release);
     }
 
-    /// Publishes an event of one slot, whose word 0 is `first`. Word by word: a wider load would wait for the stores that
-    /// have just filled the stage.
+    /// Publishes an event of one slot, whose word 0 is `first`; word by word, as in `write`.
     #[inline(always)]
     fn publish_one(self, stage: &Stage, first: u64) {
         let page = self.page();

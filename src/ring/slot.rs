@@ -7,10 +7,12 @@
 //!          word 3…7 payload 0…4
 //! slot 1   word 0   ticks taken : 64
 //!          word 1   parent's id : 64
-//!          word 2   status : 32 | flags : 32
+//!          word 2   status : 32 | flags : 16 | bytes : 16
 //!          word 3…7 payload 5…9
 //! slot 2…  word 0…7 payload 10…
 //! ```
+//!
+//! A launch's arguments are bytes behind its payload: from payload 5 on, or from 10 on when the launch is wide.
 //!
 //! A launch that returned success fits slot 0 alone. What does not fit its narrow fields (a failure, a call of seconds,
 //! a distant parent) adds slot 1, so that the common event costs one cache line and no value is ever cut.
@@ -29,6 +31,8 @@ pub(crate) const UNWOUND: u32 = 1;
 pub(crate) const PARENT_BITS: u32 = 24;
 pub(crate) const FAR_PARENT: u64 = (1 << PARENT_BITS) - 1;
 pub(crate) const LONG_CALL: u64 = u32::MAX as u64;
+/// In word 2 of slot 1: where the number of bytes begins.
+pub(crate) const BYTES_AT: u32 = 48;
 
 /// In `kind`: a call of the HIP runtime itself.
 pub(crate) const RUNTIME: u8 = 0x10;
@@ -74,6 +78,18 @@ pub(crate) const fn slots_for(payload: usize) -> u64 {
     payload_at(if payload == 0 { 0 } else { payload - 1 }).div_euclid(SLOT_WORDS) as u64 + 1
 }
 
+/// The index of the payload word where the bytes of an event begin.
+#[inline(always)]
+pub(crate) const fn bytes_at(wide: bool) -> usize {
+    if wide { 10 } else { 5 }
+}
+
+/// How many slots an event takes that has `bytes` bytes.
+#[inline(always)]
+pub(crate) const fn slots_with_bytes(wide: bool, bytes: usize) -> u64 {
+    (payload_at(bytes_at(wide)) * 8 + bytes).div_ceil(SLOT_WORDS * 8) as u64
+}
+
 /// An event, read back from its slots.
 #[derive(Clone, Debug)]
 pub struct Event {
@@ -96,6 +112,7 @@ pub struct Event {
     pub(crate) wide: bool,
     words: [u64; MAX_WORDS],
     slots: usize,
+    bytes: usize,
 }
 
 /// How many slots the event takes whose word 0 this is; `None` when no event begins so.
@@ -128,6 +145,7 @@ impl Event {
             ticks: if has_more { copy[8] } else { copy[0] >> 32 },
             status: if has_more { copy[10] as i32 } else { 0 },
             unwound: has_more && (copy[10] >> 32) as u32 & UNWOUND != 0,
+            bytes: if has_more { (copy[10] >> BYTES_AT) as usize } else { 0 },
             wide: copy[0] as u8 & WIDE != 0,
             words: copy,
             slots,
@@ -138,5 +156,17 @@ impl Event {
     pub fn payload(&self, index: usize) -> u64 {
         let at = payload_at(index);
         if at < self.slots * SLOT_WORDS { self.words[at] } else { 0 }
+    }
+
+    /// How many slots it took.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The bytes behind the payload, in a whole number of words, and how many of them count.
+    pub(crate) fn bytes(&self) -> (&[u64], usize) {
+        let at = payload_at(bytes_at(self.wide));
+        let words = self.words.get(at..self.slots * SLOT_WORDS).unwrap_or_default();
+        (words, self.bytes.min(words.len() * 8))
     }
 }

@@ -9,7 +9,7 @@ use crate::slot::{Event, Kind, SLOT_WORDS, slots_for};
 use crate::{Consumer, DEPTH, Producer, Ring};
 use std::sync::Arc;
 
-fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
+pub(crate) fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
     let ring = Arc::new(Ring::create(None, slots, 7).unwrap());
     let consumer = Consumer::new(ring.clone());
     // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
@@ -19,12 +19,12 @@ fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
 
 /// In a frame of its own, as a hook is.
 #[inline(never)]
-fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
+pub(crate) fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
     let span = producer.enter(hook, payload).unwrap();
     span.leave(now(), status);
 }
 
-fn drain(consumer: &mut Consumer) -> Vec<Event> {
+pub(crate) fn drain(consumer: &mut Consumer) -> Vec<Event> {
     let mut events = Vec::new();
     let head = consumer.position().head;
     assert!(
@@ -35,7 +35,7 @@ fn drain(consumer: &mut Consumer) -> Vec<Event> {
     events
 }
 
-fn launch() -> Launch {
+pub(crate) fn launch() -> Launch {
     Launch {
         function: 0xf00d,
         stream: 0x5,
