@@ -17,7 +17,7 @@ mod recover;
 mod stat;
 mod values;
 
-pub use code_object::{Image, describe, length};
+pub use code_object::{FileSource, Image, Metadata, Source, describe, fits, length, metadata};
 pub use decoder::Decoder;
 pub use recover::{Leftover, is_running, leftover, recover, unbegun};
 pub use stat::Stat;

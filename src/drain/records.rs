@@ -1,6 +1,6 @@
 //! What the slots and the log hold, as the trace's records.
 
-use crate::code_object::{describe, length};
+use crate::code_object::{FileSource, describe, length};
 use crate::library_files::{LibraryFiles, fallback};
 use crate::values::*;
 use rocshim_ring::conv;
@@ -8,7 +8,6 @@ use rocshim_ring::definition::{DOORS, Image, Process};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::slot::Event;
 use rocshim_trace::*;
-use std::io::{Read, Seek};
 use std::path::Path;
 
 pub(crate) fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
@@ -66,23 +65,18 @@ pub(crate) fn header(process: &Process) -> Header {
     }
 }
 
-/// Looks into the file that holds the fat binary for its format, length and targets.
+/// Looks into the file that holds the fat binary for its format, length, targets and number of kernels.
 pub(crate) fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> CodeObject {
-    let mut head = vec![0; 64 * 1024];
-    let read = std::fs::File::open(path).and_then(|mut file| {
-        file.seek(std::io::SeekFrom::Start(offset))?;
-        (&mut file).take(head.len() as u64).read(&mut head)
-    });
-    head.truncate(read.unwrap_or(0));
-    let image = describe(&head);
+    let source = FileSource::open(path.as_ref(), offset).ok();
+    let image = source.as_ref().map(|source| describe(source)).unwrap_or_default();
     CodeObject {
         id,
         source: "fat_binary".into(),
         path: Some(path.into()),
         ordinal: Some(ordinal),
         offset: Some(offset),
-        format: Some(image.format.into()),
-        bytes: length(|at, n| head.get(at as usize..(at as usize).checked_add(n)?)),
+        format: source.is_some().then(|| image.format.into()),
+        bytes: source.as_ref().and_then(|source| length(source)),
         targets: image.targets,
         ..CodeObject::default()
     }

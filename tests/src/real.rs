@@ -33,8 +33,8 @@ pub fn prepare() {
     tree();
 }
 
-/// The folder of the user space.
-fn tree() -> &'static Path {
+/// The folder of the user space, which is fetched if need be.
+pub fn tree() -> &'static Path {
     static TREE: OnceLock<PathBuf> = OnceLock::new();
     TREE.get_or_init(|| {
         said(Command::new(script()).arg("prepare"));

@@ -6,10 +6,11 @@ use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use rocshim_drain::{describe, length};
+use rocshim_drain::{Source, describe, length};
 use rocshim_ring::definition::{Definition, Image, Text};
 use rocshim_ring::event::Load;
 use rocshim_ring::{Producer, Span, clock};
+use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
 /// A C string of the program; `None` for NULL.
@@ -85,22 +86,33 @@ fn loaded<'a>(
     }
 }
 
+/// An image that the runtime has just read as what its header says: memory without a known end.
+struct Accepted(*const u8);
+
+impl Source for Accepted {
+    fn read(&self, at: u64, length: usize) -> Option<Cow<'_, [u8]>> {
+        // SAFETY: the runtime has read this image. `length` and the first look at it read only headers, and of them what
+        // the first 64 bytes, which every image has, say is there; then, once, the whole of the length that they tell.
+        let bytes = unsafe { std::slice::from_raw_parts(self.0.wrapping_add(at as usize), length) };
+        Some(Cow::Borrowed(bytes))
+    }
+
+    fn read_up_to(&self, at: u64, most: usize) -> Cow<'_, [u8]> {
+        self.read(at, most).unwrap_or_default()
+    }
+}
+
 /// Looks at an image that the runtime has just accepted.
 fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
-    let start = image as *const u8;
-    let read = |at: u64, length: usize| {
-        // SAFETY: the runtime has just read this image as the code object that its header describes; `length` and
-        // `describe` read only what that header says is there (and at least 64 bytes, the smallest header).
-        Some(unsafe { std::slice::from_raw_parts(start.wrapping_add(at as usize), length) })
-    };
-    let bytes = length(read);
-    let whole = read(0, bytes.unwrap_or(64) as usize).unwrap_or_default();
-    let described = describe(whole);
+    let accepted = Accepted(image as *const u8);
+    let bytes = length(&accepted);
+    let whole = accepted.read_up_to(0, bytes.unwrap_or(64) as usize);
+    let described = describe(&whole.as_ref());
     Image {
         path: None,
         format: described.format.into(),
         bytes,
-        hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(whole)),
+        hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(&whole)),
         targets: described.targets.into_iter().map(Text::from).collect(),
     }
 }
