@@ -39,6 +39,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("load_local", &[]),
     ("longjmp_through", &[]),
     ("many_threads", &[]),
+    ("matmul", &[]),
     ("register_race", &[]),
     ("reload", &[]),
     ("reload", &["dlsym"]),

@@ -1,12 +1,14 @@
 // Makes the device-side files that the build needs:
 //   generate fatbin SOURCE BASE   BASE.fatbin and BASE.fatbin.h from the `// kernel:` lines of a program
 //   generate tensile DIR          the Tensile library files of librocblas, for three targets
+//   generate lite DIR             the TensileLite library files of libhipblaslt, likewise
 //
 // A program's line `// kernel: BUNDLE HANDLE NAME ARGS` puts kernel NAME into its BUNDLE-th fat binary (counted from 0,
 // ascending) and lets the program launch it by `&HANDLE`; ARGS as in code_object.h, `-` for none. The header holds
 // what hipcc would emit: the bundles in .hip_fatbin, their wrappers in .hipFatBinSegment, the host handles, and a
 // constructor and destructor that register them (with FATBIN_BY_HAND: only hip_register() and hip_unregister()).
 #include "tensile.h"
+#include "tensilelite.h"
 
 static const char *const TARGETS[] = {"gfx900", "gfx1100", "gfx1201"};
 enum { TARGET_COUNT = 3, MAX_KERNELS = 600, NAME_ROOM = 512 };
@@ -39,6 +41,21 @@ static int tensile(const char *dir)
         write_file(path, code, len);
         free(code);
     }
+    return 0;
+}
+
+static int lite(const char *dir)
+{
+    char name[256], path[4096];
+    size_t len;
+    for (int g = 0; g < TARGET_COUNT; g++)
+        for (int i = 0; i < LITE_TYPES * LITE_LAYOUTS; i++) {
+            unsigned char *code = lite_code(i / LITE_LAYOUTS, i % LITE_LAYOUTS, TARGETS[g], &len);
+            lite_file(name, sizeof name, i / LITE_LAYOUTS, i % LITE_LAYOUTS, TARGETS[g]);
+            snprintf(path, sizeof path, "%s/%s", dir, name);
+            write_file(path, code, len);
+            free(code);
+        }
     return 0;
 }
 
@@ -100,8 +117,10 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "tensile"))
         return tensile(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "lite"))
+        return lite(argv[2]);
     if (argc == 4 && !strcmp(argv[1], "fatbin"))
         return fatbin(argv[2], argv[3]);
-    fprintf(stderr, "usage: generate fatbin SOURCE BASE | generate tensile DIR\n");
+    fprintf(stderr, "usage: generate fatbin SOURCE BASE | generate tensile DIR | generate lite DIR\n");
     return 2;
 }
