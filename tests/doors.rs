@@ -1,7 +1,7 @@
 //! Every door: however a program comes by a function, each of its launches is recorded once, bound to the right copy.
 
 use rocshim_tests::standin::Log;
-use rocshim_tests::{Outcome, Trace, Traced};
+use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use rocshim_trace::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,8 +72,12 @@ const SITUATIONS: &[Situation] = &[
     ("by_dlvsym",           &[],        &[],                &["dlsym"]),
     ("by_get_proc_address", &[],        &[],                &["dlsym+get_proc_address", "get_proc_address"]),
     ("by_get_proc_address", &[],        &["registering"],   &["dlsym+get_proc_address", "get_proc_address"]),
+    ("dlsym_early",         &[],        &[],                &["dlsym"]),
+    ("dlsym_early",         &[],        &["registering"],   &["dlsym"]),
     ("lacks",               &[],        &["old"],           &["preload"]),
     ("reload",              &[],        &[],                &["preload"]),
+    ("reload",              &["moved"], &[],                &["preload"]),
+    ("reload",              &["moved"], &["registering"],   &["preload"]),
     ("reload",              &["dlsym"], &[],                &["dlsym"]),
     ("reload",              &["dlsym"], &["registering"],   &["dlsym"]),
     ("register_race",       &[],        &["registering"],   &["preload"]),
@@ -194,4 +198,62 @@ fn an_object_that_passes_the_hooks_by_is_told_of() {
         _ => None,
     });
     assert_eq!(bypasses.collect::<BTreeSet<_>>(), BTreeSet::from([("plugin.so", "deepbind")]));
+}
+
+#[test]
+fn a_copy_that_another_thread_closes_takes_no_call_of_the_other_copy_with_it() {
+    for on in [&[][..], &["registering", "wheel-registering"]] {
+        let outcome = run("reload", &["thread"], on, &[]);
+        let logs = [outcome.standin_log(), outcome.wheel_log()];
+        assert_eq!(logs.each_ref().map(|log| log.launches.len()), [110, 1800], "on {on:?}");
+        assert_eq!(launched(&outcome.trace()), reached(&logs), "on {on:?}");
+    }
+}
+
+#[test]
+fn another_tracer_that_is_preloaded_before_ours_sees_what_it_saw_and_so_do_we() {
+    let tracer = artifacts::program("other_hook.so");
+    for on in ["", "registering"] {
+        let program = || Traced::program("by_ptr").on(&[on]);
+        let alone = program().preloaded([tracer.as_path()]).ok();
+        let both = program().preloaded([tracer.as_path(), artifacts::shim()]).ok();
+        assert!(alone.stdout.contains("the other tracer saw 10"), "{}", alone.stdout);
+        assert_eq!(alone.stdout, both.stdout, "on {on}");
+        let through_it = both.trace().launches().filter(|l| l.block == [32, 1, 1]).count();
+        assert_eq!(through_it, 10, "on {on}");
+    }
+}
+
+#[test]
+fn a_lookup_finds_what_it_finds_without_the_shim_and_dlerror_says_the_same() {
+    // The shim exports HIP's names, as any preloaded hook does: a lookup in the global scope finds them there.
+    let without_hip = |text: &str| -> Vec<String> {
+        let is_ours = |line: &&str| line.starts_with("hipLaunchKernel") || line.contains("HIP by handle");
+        let lines = text.lines().filter(|line| !is_ours(line) && !line.contains("only behind RTLD_LOCAL"));
+        lines.map(str::to_owned).collect()
+    };
+    let libraries = ["who_first.so", "who_second.so"].map(artifacts::program);
+    for program in ["where_found", "dlerror_kept"] {
+        let bare = Traced::program(program).preloaded(&libraries).ok();
+        let after = libraries.iter().map(|path| path.as_path()).chain([artifacts::shim()]);
+        let traced = Traced::program(program).preloaded(after).ok();
+        let lines = without_hip(&bare.stdout);
+        assert_eq!(lines, without_hip(&traced.stdout), "{program}");
+        assert!(lines.len() > 10, "{program}");
+    }
+    // A name that is looked up from the first library is found in the second: its caller is still the first.
+    let printed = Traced::program("where_found").preloaded(&libraries).ok().stdout;
+    assert!(printed.contains("who from the first: n who_second.so"), "{printed}");
+}
+
+#[test]
+fn a_launch_that_goes_on_to_another_export_of_the_library_is_recorded_once() {
+    // Up to ROCm 6.0, hipLaunchByPtr reaches hipModuleLaunchKernel through the PLT, with a function that nobody asked for.
+    let outcome = run("by_ptr", &[], &["old"], &[]);
+    let shapes = |counted: Counted| -> BTreeMap<([u32; 3], [u32; 3]), u64> {
+        let shapes = counted.into_iter().map(|((_, grid, block, _), count)| ((grid, block), count));
+        shapes.collect()
+    };
+    let reached = shapes(reached([&outcome.standin_log()]));
+    assert_eq!((shapes(launched(&outcome.trace())), reached.len()), (reached, 20));
 }
