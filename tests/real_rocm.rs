@@ -1,21 +1,19 @@
 //! Real programs on the real ROCm user space: the trace's launches are the packets that the device retired.
 //!
-//! The device is the null GPU of `tests/null-gpu`, whose own log is an independent count. HIP graphs are switched off for
-//! llama.cpp: with them, launches are replayed by the runtime without a call.
+//! The device is the null GPU of `tests/null-gpu`, whose own log is an independent count. llama.cpp runs without HIP graphs
+//! here, so that every launch is a call, but for the tests that say so: those count what graph launches execute.
 
+use rocshim_tests::executed::{Counted, by_graphs, executed};
 use rocshim_tests::gguf::{self, Quantisation};
 use rocshim_tests::real::{self, device, server::Server};
 use rocshim_tests::{Trace, artifacts};
 use rocshim_trace::Gemm;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 const GFX: &str = "gfx1100";
-
-/// A launch, counted: kernel, grid in work-items, block.
-type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
 
 fn dispatched(log: &Path) -> Counted {
     let mut counted = Counted::new();
@@ -25,21 +23,10 @@ fn dispatched(log: &Path) -> Counted {
     counted
 }
 
-fn launched(trace: &Trace) -> Counted {
-    let names = trace.kernel_names();
-    let mut counted = Counted::new();
-    for launch in trace.launches().filter(|launch| launch.call.status == 0) {
-        let name = names[&launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"))];
-        let items = launch.items.unwrap_or(std::array::from_fn(|i| launch.grid[i] * launch.block[i]));
-        *counted.entry((name.to_owned(), items, launch.block)).or_default() += 1;
-    }
-    counted
-}
-
 /// Every launch by name, grid and block, in the same number on both sides.
 #[track_caller]
 fn assert_equal(trace: &Trace, log: &Path) -> Counted {
-    let (ours, devices) = (launched(trace), dispatched(log));
+    let (ours, devices) = (executed(trace), dispatched(log));
     for key in ours.keys().chain(devices.keys()) {
         let counts = [ours.get(key), devices.get(key)].map(|count| count.copied().unwrap_or(0));
         assert_eq!(counts[0], counts[1], "launches in the trace, packets of the device: {key:?}");
@@ -69,9 +56,15 @@ impl Bench {
 
     /// A command in the user space under `rocshim run`; add the program and its arguments.
     fn traced(&self) -> Command {
+        let mut command = self.traced_with_graphs();
+        command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
+        command
+    }
+
+    /// The same with HIP graphs, llama.cpp's default.
+    fn traced_with_graphs(&self) -> Command {
         let mut command = real::command(GFX, &self.log());
         command.arg(artifacts::command()).arg("run").arg("-o").arg(self.folder.path().join("out")).arg("--");
-        command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
         command
     }
 
@@ -80,6 +73,13 @@ impl Bench {
         let mut command = real::command(GFX, &self.folder.path().join("bare.log"));
         command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
         command
+    }
+
+    /// `rocshim summary --json` of the trace.
+    fn summary(&self) -> serde_json::Value {
+        let mut command = Command::new(artifacts::command());
+        let output = command.args(["summary", "--json"]).arg(self.folder.path().join("out")).output();
+        serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
     }
 
     fn trace(&self) -> Trace {
@@ -114,6 +114,48 @@ fn a_hip_program_launches_what_the_device_retires() {
     let in_memory = trace.code_objects().find(|object| object.source == "memory").unwrap();
     assert_eq!(in_memory.bytes, Some(std::fs::metadata(real::code_object()).unwrap().len()));
     assert_eq!(in_memory.targets, ["gfx1100"]);
+}
+
+#[test]
+fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made_and_changed() {
+    let bench = Bench::new();
+    let (mut traced, mut bare) = (bench.traced(), bench.bare());
+    let program = [real::program("graphs"), real::code_object()];
+    traced.args(&program);
+    bare.args(&program);
+    let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
+    // With the last error of HIP in it, which listing a graph's nodes must leave alone.
+    assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
+    let trace = bench.trace();
+    assert_equal(&trace, &bench.log());
+    let captured = trace.launches().filter(|launch| launch.capture.is_some()).count();
+    assert_eq!((trace.captures().count(), captured), (2, 8), "both streams of each capture");
+    let actions: Vec<_> = trace.graph_calls().map(|call| (call.action.as_str(), call.call.status)).collect();
+    assert_eq!(actions.iter().filter(|(action, _)| *action == "update").count(), 1, "{actions:?}");
+    assert!(actions.contains(&("end_capture", 401)), "{actions:?}");
+    let shapes: Vec<_> = trace.graphs().map(|g| (g.capture.is_some(), g.kernels.len(), g.off)).collect();
+    assert_eq!(shapes, [(true, 4, 0), (true, 4, 0), (false, 4, 0), (false, 3, 1), (false, 4, 0)]);
+    assert!(trace.graphs().all(|graph| graph.complete && graph.others["memcpy"] == 1));
+    let types = every_line_is_valid(&trace);
+    assert!(
+        ["capture", "graph", "graph_call", "graph_launch"].iter().all(|kind| types.contains(*kind)),
+        "{types:?}"
+    );
+}
+
+/// Every line fulfils the schema; gives their types.
+#[track_caller]
+fn every_line_is_valid(trace: &Trace) -> BTreeSet<String> {
+    let schema = serde_json::from_str(rocshim_trace::SCHEMA).expect("the schema is JSON");
+    let schema = jsonschema::draft202012::new(&schema).expect("the schema is one");
+    let lines = trace.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_slice(line).expect("JSON");
+            assert!(schema.is_valid(&value), "{value}");
+            value["type"].as_str().expect("a type").to_owned()
+        })
+        .collect()
 }
 
 #[test]
@@ -184,6 +226,33 @@ fn llama_completion_launches_what_the_device_retires_and_says_the_same() {
             of_family(&counted, "mul_mat_vec_q") > 0 && of_family(&counted, "9mul_mat_q") > 0,
             "{counted:?}"
         );
+    }
+}
+
+#[test]
+fn with_graphs_the_direct_launches_and_the_kernels_of_the_launched_graphs_are_what_the_device_retires() {
+    for (quantisation, tokens, steps) in [(Quantisation::Q4_0, 17, "24"), (Quantisation::F16, 46, "16")] {
+        let bench = Bench::new();
+        let (_, err, code) = completion(&mut bench.traced_with_graphs(), quantisation, tokens, steps);
+        assert_eq!(code, Some(0), "{err}");
+        let trace = bench.trace();
+        let counted = assert_equal(&trace, &bench.log());
+        assert!(trace.graph_launches().count() > 0 && !by_graphs(&trace).is_empty());
+        let captured = trace.launches().filter(|launch| launch.capture.is_some()).count();
+        assert!(captured > 0 && trace.captures().count() > 0);
+        // The command's own expansion of the same records.
+        let summary = bench.summary();
+        assert_eq!(summary["totals"]["launches"], counted.values().sum::<u64>());
+        assert_eq!(summary["totals"]["by_graphs"], by_graphs(&trace).values().sum::<u64>());
+        assert_eq!(summary["totals"]["captured"], captured);
+        assert_eq!(summary["totals"]["unlisted_graph_launches"], 0);
+        let mut of_kernel: BTreeMap<&str, u64> = BTreeMap::new();
+        counted.iter().for_each(|((name, ..), times)| *of_kernel.entry(name).or_default() += times);
+        let rows = summary["kernels"].as_array().expect("kernels");
+        let told = rows.iter().map(|row| (row["name"].as_str().unwrap(), row["launches"].as_u64().unwrap()));
+        assert_eq!(told.filter(|(_, launches)| *launches > 0).collect::<BTreeMap<_, _>>(), of_kernel);
+        let graphs = summary["graphs"].as_array().expect("graphs");
+        assert!(graphs.iter().all(|row| row["evidence"] == "confirmed"), "{graphs:?}");
     }
 }
 

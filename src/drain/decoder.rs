@@ -1,14 +1,39 @@
 //! Definitions and events to trace lines: every definition before its first use, every event once.
 
+mod graph;
+
+use crate::captures::{Begun, Captures};
+use crate::graphs::Graphs;
+use crate::hip::{copy, sync};
 use crate::library_files::LibraryFiles;
 use crate::names::Names;
 use crate::records::*;
 use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame, Process, ROWS};
 use rocshim_ring::event::{self, LOSS_REASONS};
+use rocshim_ring::hip::{Copy, Sync};
+use rocshim_ring::mark;
+use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, Kind};
-use rocshim_trace::*;
+use rocshim_trace::{
+    Bypass, Call, Gap, Header, Hex, Hook, InFlight, Launch, Library, Load, Record, Thread, write_record,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What the name of a function says about its calls.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// The default stream is the thread's own.
+    spt: bool,
+    /// It launches kernels as cooperative.
+    cooperative: bool,
+}
+
+impl Row {
+    fn of(name: &str) -> Row {
+        Row { spt: name.ends_with("_spt"), cooperative: name.contains("Cooperative") }
+    }
+}
 
 /// The state that turns what the rings hold into lines.
 #[derive(Default)]
@@ -17,11 +42,15 @@ pub struct Decoder {
     clock: Option<Clock>,
     /// By the number of the way in.
     hooks: BTreeMap<u16, Hook>,
+    /// What each row of the hook table is.
+    rows: Vec<Row>,
     /// The doors that are open.
     doors: u8,
     libraries: HashMap<String, u32>,
     files: LibraryFiles,
     names: Names,
+    captures: Captures,
+    graphs: Graphs,
     /// Kernels whose definition this trace has already.
     told: HashSet<u32>,
     /// Lines that wait for the header.
@@ -43,6 +72,7 @@ impl Decoder {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
             Definition::Hooks { hooks, doors } => {
+                self.rows = hooks.iter().map(|(name, _)| Row::of(name)).collect();
                 let armed = |(id, (name, of)): (u16, (_, _))| (id, hook(id, name, of));
                 self.hooks = (0..).zip(hooks).map(armed).collect();
                 self.doors = doors;
@@ -72,8 +102,20 @@ impl Decoder {
                 let object = module_image(number, image, &mut self.files);
                 self.line(&Record::CodeObject(object), out);
             }
+            Definition::SameFunction { function, of } => self.names.same(stamp, function, of),
             Definition::Unregister { handle } => self.names.forget(stamp, handle),
             Definition::Unload { module } => self.names.forget(stamp, module),
+            Definition::Capture { stream, mode, tid } => {
+                self.captures.begin(number, Begun { stamp, stream, mode, tid });
+            }
+            Definition::Join { capture, stream } => self.captures.join(stamp, capture, stream),
+            Definition::Leave { stream } => self.captures.leave(stamp, stream),
+            Definition::EndCapture { capture } => self.captures.end(stamp, capture),
+            Definition::Graph(graph) => self.graphs.tell(stamp, number, graph),
+            Definition::Exec { exec, graph } => self.graphs.set(stamp, exec, graph),
+            Definition::ExecNode { exec, index, kernel } => {
+                self.graphs.change(stamp, number, exec, index, kernel);
+            }
         }
     }
 
@@ -165,6 +207,17 @@ impl Decoder {
             Kind::Gemm => Record::Gemm(gemm(self.call(tid, event), &event::Gemm::read(event))),
             Kind::Conv => Record::Conv(conv(self.call(tid, event), event)),
             Kind::Load => Record::Load(self.load(tid, event)),
+            Kind::Span => Record::Span(span(self.call(tid, event), &Named::read(event))),
+            Kind::Mark => Record::Mark(mark(self.call(tid, event), mark::Mark::read(event))),
+            Kind::Copy => {
+                let raw = Copy::read(event);
+                copy(self.call(tid, event), &raw, self.capture(tid, event, raw.stream, out))
+            }
+            Kind::Sync => {
+                let raw = Sync::read(event);
+                sync(self.call(tid, event), &raw, self.capture(tid, event, raw.stream, out))
+            }
+            Kind::Graph => self.graph_call(tid, event, out),
             Kind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
         }
     }
@@ -202,12 +255,7 @@ impl Decoder {
 
     fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
         let raw = event::Launch::read(event);
-        let named = self.names.function(raw.function, event.stamp);
-        if let Some((id, kernel)) = named.filter(|(id, _)| !self.told.contains(id)) {
-            write_record(out, &Record::Kernel(kernel_record(id, &kernel.name, kernel.code_object)));
-            self.told.insert(id);
-        }
-        let kernel = self.names.function(raw.function, event.stamp).map(|(id, _)| id);
+        let kernel = self.kernel(raw.function, event.stamp, out);
         let blocks = |i: usize| if raw.block[i] == 0 { 0 } else { raw.grid[i].div_ceil(raw.block[i]) };
         Launch {
             call: self.call(tid, event),
@@ -220,7 +268,22 @@ impl Decoder {
             stream: Hex(raw.stream),
             events: (raw.start | raw.stop != 0).then_some([Hex(raw.start), Hex(raw.stop)]),
             flags: raw.flags.into(),
+            cooperative: raw.cooperative || self.row(event.hook).cooperative,
+            capture: self.capture(tid, event, raw.stream, out),
         }
+    }
+
+    /// The kernel that `function` meant at `stamp`, after its definition where this is its first use.
+    fn kernel(&mut self, function: u64, stamp: u64, out: &mut Vec<u8>) -> Option<u32> {
+        let (id, kernel) = self.names.function(function, stamp)?;
+        if self.told.insert(id) {
+            write_record(out, &Record::Kernel(kernel_record(id, &kernel.name, kernel.code_object)));
+        }
+        Some(id)
+    }
+
+    fn row(&self, hook: u16) -> Row {
+        self.rows.get((hook % ROWS) as usize).copied().unwrap_or_default()
     }
 
     fn load(&self, tid: u32, event: &Event) -> Load {

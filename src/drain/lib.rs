@@ -3,13 +3,19 @@
 //! The collector inside the traced process and the command outside it use this one crate, so that a trace reads the
 //! same whether its process wrote it or died first.
 //!
-//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `names` (handle →
-//! kernel → code object, by time), `library_files` (which file an image is), `records` (what they hold as the trace's records), `decoder` (definitions and events to lines), `stat` (a process as the system
-//! tells of it), `recover` (the ring files of the dead).
+//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `history` (what a
+//! handle meant, by time), `names` (handle → kernel → code object), `library_files` (which file an image is), `captures`
+//! (stream → capture), `graphs` (instantiated graph → what it does), `records`, `hip` (what they hold as the trace's
+//! records), `decoder` (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring
+//! files of the dead).
 #![forbid(unsafe_code)]
 
+mod captures;
 mod code_object;
 mod decoder;
+mod graphs;
+mod hip;
+mod history;
 mod library_files;
 mod names;
 mod records;

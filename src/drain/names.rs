@@ -1,31 +1,16 @@
 //! Handle → kernel → code object, by time.
 //!
-//! Handles are reused after a module is unloaded, so each handle has a history: what it meant from which stamp on. A
-//! launch is named by what its handle meant when it was made, however late its event is read.
+//! Handles are reused after a module is unloaded: a launch is named by what its handle meant when it was made.
 
+use crate::history::History;
 use std::collections::HashMap;
-
-/// What a handle meant, from when on; `None`: nothing any more.
-#[derive(Default)]
-struct History(Vec<(u64, Option<u32>)>);
-
-impl History {
-    fn set(&mut self, stamp: u64, meaning: Option<u32>) {
-        // Definitions of several threads may arrive a little out of order.
-        let at = self.0.partition_point(|(from, _)| *from <= stamp);
-        self.0.insert(at, (stamp, meaning));
-    }
-
-    fn at(&self, stamp: u64) -> Option<u32> {
-        let after = self.0.partition_point(|(from, _)| *from <= stamp);
-        after.checked_sub(1).and_then(|last| self.0[last].1)
-    }
-}
 
 /// A kernel as it was defined.
 pub(crate) struct Kernel {
     pub(crate) name: Box<str>,
     pub(crate) code_object: Option<u32>,
+    /// Module or fat binary handle.
+    owner: u64,
 }
 
 /// Everything that has a name.
@@ -33,9 +18,9 @@ pub(crate) struct Kernel {
 pub(crate) struct Names {
     kernels: HashMap<u32, Kernel>,
     /// `hipFunction_t` or host stub → kernel.
-    functions: HashMap<u64, History>,
+    functions: HashMap<u64, History<u32>>,
     /// Module or fat binary handle → code object.
-    owners: HashMap<u64, History>,
+    owners: HashMap<u64, History<u32>>,
     /// Module or fat binary handle → (from when on, function) of those that die with it.
     members: HashMap<u64, Vec<(u64, u64)>>,
 }
@@ -49,7 +34,15 @@ impl Names {
     /// `function` means kernel `number`, called `name`, of `owner` from `stamp` on.
     pub(crate) fn name(&mut self, stamp: u64, owner: u64, function: u64, number: u32, name: &str) {
         let code_object = self.owner(owner, stamp);
-        self.kernels.insert(number, Kernel { name: name.into(), code_object });
+        self.kernels.insert(number, Kernel { name: name.into(), code_object, owner });
+        self.functions.entry(function).or_default().set(stamp, Some(number));
+        self.members.entry(owner).or_default().push((stamp, function));
+    }
+
+    /// `function` means from `stamp` on what `of` means then.
+    pub(crate) fn same(&mut self, stamp: u64, function: u64, of: u64) {
+        let Some((number, kernel)) = self.function(of, stamp) else { return };
+        let owner = kernel.owner;
         self.functions.entry(function).or_default().set(stamp, Some(number));
         self.members.entry(owner).or_default().push((stamp, function));
     }
@@ -115,6 +108,19 @@ mod tests {
         names.forget(20, 0xa);
         assert_eq!(at(&names, 0xf, 40), Some((4, "second".into(), Some(3))));
         assert_eq!(at(&names, 0xf, 25), None);
+    }
+
+    #[test]
+    fn another_handle_of_a_kernel_means_what_the_first_one_means() {
+        let mut names = Names::default();
+        names.own(10, 0xa, 1);
+        names.name(11, 0xa, 0xf, 2, "k");
+        names.same(12, 0xf2, 0xf);
+        names.same(13, 0xf3, 0xdead);
+        assert_eq!(at(&names, 0xf2, 12), Some((2, "k".into(), Some(1))));
+        assert_eq!((at(&names, 0xf2, 11), at(&names, 0xf3, 99)), (None, None));
+        names.forget(20, 0xa);
+        assert_eq!(at(&names, 0xf2, 20), None, "and dies with it");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use crate::values::*;
 use rocshim_ring::conv;
 use rocshim_ring::definition::{DOORS, Image, Process};
 use rocshim_ring::event::{self, GEMM_FORMS};
+use rocshim_ring::mark::{self, MARK_ACTIONS};
+use rocshim_ring::named::Named;
 use rocshim_ring::slot::Event;
 use rocshim_trace::*;
 use std::path::Path;
@@ -216,5 +218,41 @@ pub(crate) fn conv(call: Call, event: &Event) -> Conv {
         workspace: raw.workspace,
         returned,
         results: results.into_iter().map(result).collect(),
+    }
+}
+
+pub(crate) fn span(call: Call, raw: &Named) -> Span {
+    Span {
+        call,
+        count: raw.count,
+        datatype: raw.datatype.map(|number| nccl_type(number).into()),
+        op: raw.op.map(|number| nccl_op(number).into()),
+        peer: raw.peer,
+        comm: Hex(raw.comm),
+        stream: Hex(raw.stream),
+    }
+}
+
+pub(crate) fn mark(call: Call, raw: mark::Mark<Vec<u8>>) -> Mark {
+    let mut text = raw.text;
+    if let Some(text) = text.as_mut().filter(|_| raw.cut) {
+        drop_half_character(text);
+    }
+    Mark {
+        call,
+        action: MARK_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown").into(),
+        text: text.map(|text| String::from_utf8_lossy(&text).into_owned()),
+        cut: raw.cut,
+        level: raw.level,
+        value: Hex(raw.value),
+    }
+}
+
+/// Takes away the beginning of a character at the end of `text`, where the cut went through it.
+fn drop_half_character(text: &mut Vec<u8>) {
+    if let Err(error) = std::str::from_utf8(text)
+        && error.error_len().is_none()
+    {
+        text.truncate(error.valid_up_to());
     }
 }

@@ -1,6 +1,7 @@
 //! The vendors' numbers as words. A number that no table has stays a number: it is what was passed.
 
 use rocshim_ring::event::NO_ALGO;
+use rocshim_ring::hip::{PEER, UNTOLD};
 use std::borrow::Cow;
 
 /// A word for a number, or the number itself.
@@ -99,11 +100,50 @@ pub(crate) fn conv_mode(number: u32) -> Cow<'static, str> {
     word(&[(0, "convolution"), (1, "transpose"), (2, "group"), (3, "depthwise")], number)
 }
 
+/// `hipMemcpyKind` (hip_runtime_api.h), and what rocshim adds to it; `None` where it is not told.
+pub(crate) fn copy_kind(number: u32) -> Option<Cow<'static, str>> {
+    #[rustfmt::skip]
+    let table = [
+        (0, "h2h"), (1, "h2d"), (2, "d2h"), (3, "d2d"), (4, "default"), (1024, "d2d_no_cu"), (PEER, "peer"),
+    ];
+    (number != UNTOLD).then(|| word(&table, number))
+}
+
+/// `hipStreamCaptureMode` (hip_runtime_api.h).
+pub(crate) fn capture_mode(number: u32) -> Cow<'static, str> {
+    word(&[(0, "global"), (1, "thread_local"), (2, "relaxed")], number)
+}
+
+/// `hipGraphNodeType` (hip_runtime_api.h).
+pub(crate) fn node_kind(number: u32) -> Cow<'static, str> {
+    #[rustfmt::skip]
+    let table = [
+        (0, "kernel"), (1, "memcpy"), (2, "memset"), (3, "host"), (4, "graph"), (5, "empty"), (6, "wait_event"), (7, "record_event"),
+        (8, "signal_semaphore"), (9, "wait_semaphore"), (10, "mem_alloc"), (11, "mem_free"), (12, "memcpy_from_symbol"),
+        (13, "memcpy_to_symbol"), (14, "batch_mem_op"),
+    ];
+    word(&table, number)
+}
+
 /// What a convolution call does; events hold the index.
 pub const CONV_ACTIONS: [&str; 5] = ["find", "run", "get_solution", "compile_solution", "immediate"];
 
 /// Which of the three products of a convolution; events hold the index.
 pub const CONV_DIRECTIONS: [&str; 3] = ["forward", "backward_data", "backward_weights"];
+
+/// `ncclDataType_t` (nccl.h).
+pub(crate) fn nccl_type(number: u32) -> Cow<'static, str> {
+    #[rustfmt::skip]
+    let table = [
+        (0, "i8"), (1, "u8"), (2, "i32"), (3, "u32"), (4, "i64"), (5, "u64"), (6, "f16"), (7, "f32"), (8, "f64"), (9, "bf16"), (10, "f8e4m3"), (11, "f8e5m2"),
+    ];
+    word(&table, number)
+}
+
+/// `ncclRedOp_t` (nccl.h); from 5 on, operations that the program has made.
+pub(crate) fn nccl_op(number: u32) -> Cow<'static, str> {
+    word(&[(0, "sum"), (1, "prod"), (2, "max"), (3, "min"), (4, "avg")], number)
+}
 
 #[cfg(test)]
 mod tests {

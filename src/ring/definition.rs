@@ -130,6 +130,120 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         name: Text<'a>,
     },
+    /// A handle of a kernel that has another one: `hipGetFuncBySymbol`, `hipKernelGetFunction`.
+    SameFunction {
+        /// The new handle.
+        function: u64,
+        /// The one that is known.
+        of: u64,
+    },
+    /// A capture began.
+    Capture {
+        /// The stream that it began on.
+        stream: Stream,
+        /// `hipStreamCaptureMode`.
+        mode: u8,
+        /// The thread that began it.
+        tid: u32,
+    },
+    /// Another stream takes part in a capture from now on.
+    Join {
+        /// The number of the capture's definition.
+        capture: u32,
+        /// The stream.
+        stream: Stream,
+    },
+    /// A stream takes part in no capture any more: it was destroyed.
+    Leave {
+        /// The stream.
+        stream: Stream,
+    },
+    /// A capture ended in order; no stream takes part in it any more.
+    EndCapture {
+        /// The number of the capture's definition.
+        capture: u32,
+    },
+    /// What a graph does when it is launched.
+    Graph(#[serde(borrow)] Graph<'a>),
+    /// What an instantiated graph does from now on.
+    Exec {
+        /// `hipGraphExec_t`.
+        exec: u64,
+        /// The number of the graph's definition; `None`: it is destroyed.
+        graph: Option<u32>,
+    },
+    /// A kernel of an instantiated graph is another from now on, or takes no part any more.
+    ExecNode {
+        /// `hipGraphExec_t`.
+        exec: u64,
+        /// Which of the graph's kernels, from 0.
+        index: u32,
+        /// What it is; `None`: it is switched off.
+        kernel: Option<GraphKernel>,
+    },
+}
+
+impl Definition<'_> {
+    /// True for what a forked child does not have from its parent.
+    pub(crate) fn is_of_one_process(&self) -> bool {
+        use Definition::*;
+        let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. });
+        let of_capture = matches!(self, Capture { .. } | Join { .. } | Leave { .. } | EndCapture { .. });
+        of_process || of_capture || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
+    }
+}
+
+/// A stream: a handle alone means as many streams as there are threads where it is `hipStreamPerThread`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stream {
+    /// `hipStream_t`.
+    pub handle: u64,
+    /// The thread that it is the default stream of; 0 for all other streams.
+    pub tid: u32,
+}
+
+/// `hipStreamPerThread`.
+const PER_THREAD: u64 = 2;
+
+impl Stream {
+    /// The stream that `handle` means to thread `tid`. `spt`: the function is one of those for which the default stream is
+    /// the thread's own.
+    pub fn of(handle: u64, tid: u32, spt: bool) -> Stream {
+        // NULL and `hipStreamLegacy` (1) are the default stream.
+        match handle {
+            PER_THREAD => Stream { handle, tid },
+            0 | 1 if spt => Stream { handle: PER_THREAD, tid },
+            handle => Stream { handle, tid: 0 },
+        }
+    }
+}
+
+/// What a graph does when it is launched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Graph<'a> {
+    /// The number of the definition of the capture that it came from; `None`: it was built node by node.
+    pub capture: Option<u32>,
+    /// Its kernels, in the order in which the runtime lists them, those of its child graphs in their places; `None`: one
+    /// that is switched off.
+    pub kernels: Vec<Option<GraphKernel>>,
+    /// Its other nodes: `hipGraphNodeType` and how many.
+    pub others: Vec<(u32, u32)>,
+    /// Why the kernels are not all there.
+    #[serde(borrow)]
+    pub why: Option<Text<'a>>,
+}
+
+/// A kernel of a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GraphKernel {
+    /// `hipFunction_t` or host stub.
+    pub function: u64,
+    /// Grid in blocks.
+    pub grid: [u32; 3],
+    /// Block in work-items.
+    pub block: [u32; 3],
+    /// Dynamic LDS, bytes.
+    pub lds: u32,
 }
 
 /// The process that is traced.

@@ -30,6 +30,8 @@ pub struct Launch {
     pub flags: u32,
     /// The grid is in work-items, not blocks.
     pub items: bool,
+    /// An attribute asks for a cooperative launch.
+    pub cooperative: bool,
 }
 
 impl Payload for Launch {
@@ -40,7 +42,7 @@ impl Payload for Launch {
     #[inline(always)]
     fn is_wide(&self) -> bool {
         let narrow = self.block[1] < ITEMS as u32 && self.block[2] <= 0xffff && self.shared <= 0xffff_ffff;
-        !narrow || self.start | self.stop != 0 || self.flags != 0
+        !narrow || self.start | self.stop != 0 || self.flags != 0 || self.cooperative
     }
 
     #[inline(always)]
@@ -57,7 +59,7 @@ impl Payload for Launch {
             put(6, self.shared);
             put(7, self.start);
             put(8, self.stop);
-            put(9, self.flags.into());
+            put(9, pair(self.flags, self.cooperative.into()));
         }
     }
 }
@@ -79,7 +81,7 @@ impl Launch {
             (launch.block[1], launch.block[2]) = (low(word(5)), high(word(5)));
             launch.shared = word(6);
             (launch.start, launch.stop) = (word(7), word(8));
-            launch.flags = low(word(9));
+            (launch.flags, launch.cooperative) = (low(word(9)), high(word(9)) != 0);
         }
         launch
     }

@@ -5,8 +5,8 @@
 //! Floors, lowest first:
 //! - `clock`: the stamp of every event;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`: the words of each kind; `arguments`: what a
-//!   launch passes to its kernel;
+//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`, `hip`, `named`, `mark`: the words of each
+//!   kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
 //! - `definition`, `kernel`, `log`: names and what is known of kernels, written once;
@@ -22,9 +22,12 @@ pub mod conv;
 pub mod definition;
 pub mod event;
 pub mod folder;
+pub mod hip;
 pub mod kernel;
 pub mod log;
 mod map;
+pub mod mark;
+pub mod named;
 pub mod page;
 pub mod payload;
 mod producer;
@@ -38,5 +41,5 @@ pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
 pub use log::{Log, LogReader};
 pub use page::DEPTH;
-pub use producer::{Producer, Span};
+pub use producer::{Frame, Producer, Span};
 pub use ring::{Ring, SLOT_BYTES};

@@ -129,13 +129,10 @@ impl Log {
     }
 
     /// Copies what another log (of the process before a fork) holds by now and a child has from its parent: libraries,
-    /// bindings, code, names. Takes no lock of that log.
+    /// bindings, code, names. Graphs and captures are the parent's alone: they do not survive a fork. Takes no lock of
+    /// that log.
     pub fn inherit(&self, parent: &Log) {
-        use Definition::{Clock, Hooks, Process};
-        let is_own = |bytes: &[u8]| {
-            decode(bytes)
-                .is_none_or(|frame| matches!(frame.definition, Process(_) | Clock { .. } | Hooks { .. }))
-        };
+        let is_own = |bytes: &[u8]| decode(bytes).is_none_or(|frame| frame.definition.is_of_one_process());
         let mut reader = LogReader::default();
         // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.
         reader.read(parent, |_, bytes| drop((!is_own(bytes)).then(|| self.append(bytes))));

@@ -8,6 +8,11 @@ pub trait Payload {
     const KIND: Kind;
     /// Words that every event of this kind stores (the most it may store).
     const WORDS: usize;
+    /// Words that this one stores: fewer than [`Payload::WORDS`] where the length differs from event to event.
+    #[inline(always)]
+    fn words(&self) -> usize {
+        Self::WORDS
+    }
     /// True when the event may leave out slot 1: only for payloads of at most five words unless [`Payload::is_wide`].
     const SHORT: bool = false;
     /// For short kinds: this one does not fit five words.

@@ -25,6 +25,19 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const STACK: usize = MAX_WORDS - 1;
 const _: () = assert!((STACK - payload_at(bytes_at(true))) * 8 >= ARGUMENT_BYTES);
 
+/// Where a hook's frame lies. One that is taken deeper in the stack than the program's own call runs would make what is
+/// called inside look like what follows a jump.
+#[derive(Clone, Copy)]
+pub struct Frame(u64);
+
+impl Frame {
+    /// The frame of the function that this is inlined into.
+    #[inline(always)]
+    pub fn own() -> Frame {
+        Frame(stack_pointer())
+    }
+}
+
 #[inline(always)]
 fn stack_pointer() -> u64 {
     let value;
@@ -71,7 +84,13 @@ impl Producer {
     /// Stages a call that is about to be made. `None`: too deep, and counted as lost.
     #[inline(always)]
     pub fn enter<P: Payload>(self, hook: u16, payload: &P) -> Option<Span> {
-        let (page, stack) = (self.page(), stack_pointer());
+        self.enter_from(Frame::own(), hook, payload)
+    }
+
+    /// As `enter`, for a caller that is not inlined into the hook: `frame` is the hook's.
+    #[inline(always)]
+    pub fn enter_from<P: Payload>(self, Frame(stack): Frame, hook: u16, payload: &P) -> Option<Span> {
+        let page = self.page();
         let mut depth = page.depth.load(Relaxed) as usize;
         if depth != 0 && depth <= DEPTH && page.stages[depth - 1].words[STACK].load(Relaxed) <= stack {
             depth = self.reap(stack);
@@ -95,7 +114,7 @@ impl Producer {
         }
         let slots = match bytes {
             0 if P::SHORT && !wide && distance != FAR_PARENT => 1,
-            0 => slots_for(P::WORDS),
+            0 => slots_for(payload.words()),
             bytes => slots_with_bytes(wide, bytes),
         };
         words[0].store(head_word(P::KIND as u8 | if wide { WIDE } else { 0 }, slots, hook), Relaxed);

@@ -47,17 +47,37 @@ pub enum Kind {
     Conv = 3,
     /// Lost events.
     Gap = 5,
+    /// A library's function that is known by its name.
+    Span = 6,
+    /// A mark or range of the program's own.
+    Mark = 7,
     /// A kernel launch.
     Launch = 0x11,
     /// A module load or unload.
     Load = 0x12,
+    /// A call about a graph or a capture.
+    Graph = 0x13,
+    /// A copy, or memory being set.
+    Copy = 0x14,
+    /// A call that waits, or that orders streams.
+    Sync = 0x15,
 }
 
 impl Kind {
     fn from_bits(bits: u8) -> Option<Kind> {
-        [Kind::Gemm, Kind::Conv, Kind::Gap, Kind::Launch, Kind::Load]
-            .into_iter()
-            .find(|kind| *kind as u8 == bits & !WIDE)
+        const ALL: [Kind; 10] = [
+            Kind::Gemm,
+            Kind::Conv,
+            Kind::Gap,
+            Kind::Span,
+            Kind::Mark,
+            Kind::Launch,
+            Kind::Load,
+            Kind::Graph,
+            Kind::Copy,
+            Kind::Sync,
+        ];
+        ALL.into_iter().find(|kind| *kind as u8 == bits & !WIDE)
     }
 }
 
@@ -75,7 +95,7 @@ pub(crate) const fn payload_at(index: usize) -> usize {
 
 /// How many slots an event with `payload` words takes when it has slot 1.
 pub(crate) const fn slots_for(payload: usize) -> u64 {
-    payload_at(if payload == 0 { 0 } else { payload - 1 }).div_euclid(SLOT_WORDS) as u64 + 1
+    if payload <= 5 { 2 } else { payload_at(payload - 1) as u64 / SLOT_WORDS as u64 + 1 }
 }
 
 /// The index of the payload word where the bytes of an event begin.

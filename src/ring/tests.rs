@@ -4,8 +4,11 @@
 use crate::clock::now;
 use crate::conv::{Conv, ConvResult, Tensor};
 use crate::event::{Gap, Gemm, LOSS_REASONS, Launch, Load};
+use crate::hip::{Copy, GraphCall, Sync};
+use crate::mark::{Mark, TEXT_BYTES, store_level};
+use crate::named::Named;
 use crate::payload::Payload;
-use crate::slot::{Event, Kind, SLOT_WORDS, slots_for};
+use crate::slot::{Event, FAR_PARENT, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
 use crate::{Consumer, DEPTH, Producer, Ring};
 use std::sync::Arc;
 
@@ -57,6 +60,7 @@ fn a_launch_comes_out_as_it_went_in() {
         stop: 2,
         flags: 3,
         items: true,
+        cooperative: true,
         ..launch()
     };
     for (payload, status) in [(launch(), 0), (launch(), -7), (wide, 0), (wide, 719)] {
@@ -141,10 +145,77 @@ fn a_convolution_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn payloads_fit_the_longest_event() {
-    for words in [Launch::WORDS, Gemm::WORDS, Conv::WORDS, Load::WORDS] {
-        assert!((2..=8).contains(&slots_for(words)), "{words} words");
+fn a_named_call_comes_out_as_it_went_in() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let whole = Named {
+        count: Some(u64::MAX),
+        datatype: Some(7),
+        op: Some(u32::MAX),
+        peer: Some(-1),
+        comm: 1 << 60,
+        stream: 5,
+    };
+    let zeros = Named { count: Some(0), datatype: Some(0), op: Some(0), peer: Some(0), ..Named::default() };
+    for (payload, status) in [(whole, 0), (zeros, -7), (Named::default(), 0)] {
+        call(producer, 3, &payload, status);
+        let events = drain(&mut consumer);
+        assert_eq!(
+            (Named::read(&events[0]), events[0].kind, events[0].status),
+            (payload, Kind::Span, status)
+        );
     }
+}
+
+#[test]
+fn a_mark_takes_the_slots_that_its_text_needs() {
+    let (_ring, producer, mut consumer) = ring(64);
+    let long = "a range with a name of some length, and more of it, again and again; ".repeat(9);
+    let kept = TEXT_BYTES.min(long.len());
+    for (text, slots) in [
+        (None, 1),
+        (Some(""), 1),
+        (Some("sixteen bytes ok"), 1),
+        (Some("seventeen bytes !"), 2),
+        (Some(&*long), 8),
+    ] {
+        let mark = Mark { action: 1, value: 9, level: None, text: text.map(str::as_bytes), cut: slots == 8 };
+        let before = consumer.position().head;
+        let span = producer.enter(3, &mark).unwrap();
+        store_level(-4, |index, value| span.put(index, value));
+        span.leave(now(), 0);
+        assert_eq!(consumer.position().head - before, slots, "{text:?}");
+        let read = Mark::read(&drain(&mut consumer)[0]);
+        assert_eq!((read.action, read.value, read.level, read.cut), (1, 9, Some(-4), slots == 8));
+        let text = text.map(|text| &text.as_bytes()[..text.len().min(kept)]);
+        assert_eq!(read.text.as_deref(), text);
+    }
+}
+
+#[test]
+fn payloads_fit_the_longest_event() {
+    for words in [
+        Launch::WORDS,
+        Gemm::WORDS,
+        Conv::WORDS,
+        Load::WORDS,
+        Copy::WORDS,
+        Named::WORDS,
+        Mark::<&[u8]>::WORDS,
+    ] {
+        assert!((2..=8).contains(&slots_for(words)), "{words} words");
+        // The last word of a stage is the producer's own.
+        assert!(payload_at(words - 1) < MAX_WORDS - 1, "{words} words");
+    }
+}
+
+#[test]
+fn a_short_event_with_a_distant_parent_names_it() {
+    let (ring, producer, mut consumer) = ring(64);
+    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    ring.page().calls.store(FAR_PARENT + 5, std::sync::atomic::Ordering::Relaxed);
+    call(producer, 2, &Named::default(), 0);
+    outer.leave(now(), 0);
+    assert_eq!(drain(&mut consumer)[0].parent, 1);
 }
 
 #[test]
@@ -318,6 +389,7 @@ fn alien_bytes_are_refused_and_never_read_past_their_end() {
         if let Some(event) = Event::from_words(&noise[..(seed as usize >> 40) % 9 * SLOT_WORDS]) {
             let _ =
                 (Launch::read(&event), Gemm::read(&event), Conv::read(&event), Conv::read_results(&event));
+            let _ = (GraphCall::read(&event), Copy::read(&event), Sync::read(&event));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Floors, lowest first:
 //! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
 //!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `thread`: what a thread knows of itself;
+//! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
@@ -28,9 +29,11 @@ mod collector;
 mod config;
 mod doors;
 mod elf;
+mod graphs;
 mod hooks;
 mod lifecycle;
 mod loaded;
+mod nodes;
 mod prepare;
 mod process;
 mod real;

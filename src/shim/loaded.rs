@@ -5,11 +5,12 @@
 #![allow(unsafe_code)] // dl_iterate_phdr hands out C structures for the length of a call; symbol tables are raw memory
 
 use crate::elf::Dynamic;
+use rocshim_trace::is_library;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::PathBuf;
 
 /// The ROCm libraries that a trace tells of, by the beginning of their file name.
-const ROCM: [&str; 13] = [
+const ROCM: [&str; 14] = [
     "libamdhip64.so",
     "librocblas.so",
     "libhipblas.so",
@@ -18,6 +19,7 @@ const ROCM: [&str; 13] = [
     "libhsa-runtime64.so",
     "librocprofiler-register.so",
     "librocprofiler-sdk.so",
+    "librocprofiler-sdk-roctx.so",
     "libroctx64.so",
     "librccl.so",
     "libggml-hip.so",
@@ -37,13 +39,10 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    fn file_name(&self) -> &str {
-        file_name(&self.path)
-    }
-
-    /// True for a file of library `name` (`libamdhip64.so`), with or without a version.
+    /// True for a file of library `name` (`libamdhip64.so`), with or without a version, or of one that exports the same
+    /// names.
     pub(crate) fn is(&self, name: &str) -> bool {
-        self.file_name().starts_with(name)
+        is_library(&self.path, name)
     }
 
     /// True for a library of ROCm or one that brings device code.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
 
 use crate::lifecycle::{caught, has_ended, keeping_errno, process};
+use crate::loaded;
 use crate::process::Process;
 use crate::real;
 use crate::row::{Door, Hook};
@@ -54,6 +55,7 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
 
 /// Finds the real function behind the exported one, and tells where it was found when that is news.
 fn bind(hook: &'static Hook, process: Option<&Process>) -> (usize, *mut c_void) {
+    let generation = loaded::generation();
     let Some(found) = real::find(hook) else {
         if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
             ways::tell(process, hook, 0, None);
@@ -68,7 +70,7 @@ fn bind(hook: &'static Hook, process: Option<&Process>) -> (usize, *mut c_void) 
     let way = &hook.ways[0];
     let is_news = way.is_news(found.address);
     way.open(Door::Preload);
-    way.lead_to(found.address);
+    ways::settle(hook, found.address, generation);
     if let Some(process) = process.filter(|_| is_news) {
         ways::tell(process, hook, 0, Some(&found.path));
     }

@@ -1,6 +1,7 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
 use crate::config::Config;
+use crate::graphs::{Graphs, Tell};
 use crate::loaded::{self, Object};
 use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
@@ -71,6 +72,7 @@ pub(crate) struct Process {
     ended: Ringless,
     names: Mutex<Names>,
     libraries: Mutex<Libraries>,
+    graphs: Mutex<Graphs>,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
 }
@@ -154,6 +156,7 @@ impl Process {
             ended: Ringless::default(),
             names: Mutex::default(),
             libraries: Mutex::default(),
+            graphs: Mutex::new(Graphs::new()),
             to_collector,
             for_collector,
         })
@@ -167,6 +170,11 @@ impl Process {
     /// True the first time: what happened before the process began is to be told.
     pub(crate) fn is_new(&self) -> bool {
         !self.told_early.load(Relaxed) && !self.told_early.swap(true, Relaxed)
+    }
+
+    /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
+    pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
+        work(&mut self.graphs.lock(), &mut |definition| self.define(stamp, definition))
     }
 
     /// Makes a ring for the calling thread, in the folder or in private memory.
@@ -224,6 +232,7 @@ impl Process {
     /// The functions of `module` mean nothing any more.
     pub(crate) fn forget_functions(&self, module: u64) {
         self.names.lock().functions.retain(|_, (of, _)| *of != module);
+        self.graphs.lock().forget_names();
     }
 
     /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
@@ -248,7 +257,7 @@ impl Process {
 }
 
 #[allow(unsafe_code)] // a system call that the C library of that time has no function for
-fn gettid() -> u32 {
+pub(crate) fn gettid() -> u32 {
     // SAFETY: a system call without arguments that cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }

@@ -121,6 +121,17 @@ pub(crate) fn tell_early(process: &Process) {
     }
 }
 
+/// Way 0 of `hook` leads to `real` from now on, which was found at the loader's count `generation`: unless libraries have
+/// come or gone since, because then it may not be every caller's. The lock puts this before or after a look by whoever
+/// noticed.
+pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64) {
+    heed_forks();
+    let _looking = LIBRARIES.lock();
+    if loaded::generation() == generation {
+        hook.ways[0].lead_to(real);
+    }
+}
+
 /// Notices that libraries have come or gone: what way 0 of each row leads to may have changed, and is looked up again.
 /// Called from the hooks that load code, name functions or make handles, of which every caller of a new copy needs one
 /// before its first launch.

@@ -41,6 +41,12 @@ pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     if launch.flags != 0 {
         number(out, br#","flags":"#, launch.flags);
     }
+    if launch.cooperative {
+        out.extend_from_slice(br#","cooperative":true"#);
+    }
+    if let Some(capture) = launch.capture {
+        number(out, br#","capture":"#, capture.into());
+    }
     out.extend_from_slice(b"}\n");
 }
 
@@ -106,6 +112,8 @@ mod tests {
         full.stream = Hex(0x7f00_dead_beef);
         full.events = Some([Hex(0x10), Hex(0xffff_ffff_ffff_ffff)]);
         full.flags = 1;
+        full.cooperative = true;
+        full.capture = Some(u32::MAX);
         vec![plain, full]
     }
 

@@ -7,8 +7,8 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `solver`
-//! (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
+//! Floors, lowest first: `hex` (64-bit values as strings), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! (which files are one), `solver` (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
 //! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
@@ -19,6 +19,7 @@
 
 mod encode;
 mod hex;
+mod library;
 mod line;
 mod record;
 mod solver;
@@ -26,6 +27,7 @@ mod tensile;
 
 pub use encode::{write_launch, write_record};
 pub use hex::Hex;
+pub use library::is_library;
 pub use line::{LineError, parse_line};
 pub use record::*;
 pub use solver::solver_name;

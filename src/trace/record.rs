@@ -29,8 +29,24 @@ pub enum Record {
     Gemm(Gemm),
     /// A convolution call of MIOpen: search, run, or immediate mode.
     Conv(Conv),
+    /// A call of a library that is known by its name: a transform, a solve, a collective, …
+    Span(Span),
+    /// A mark or range of the program's own (roctx).
+    Mark(Mark),
     /// A module being loaded or unloaded.
     Load(Load),
+    /// A copy, or memory being set.
+    Copy(Copy),
+    /// A call that waits, or that orders streams.
+    Sync(Sync),
+    /// A capture of streams into a graph.
+    Capture(Capture),
+    /// What a graph does when it is launched.
+    Graph(Graph),
+    /// A graph being captured, instantiated or updated.
+    GraphCall(GraphCall),
+    /// A graph being launched.
+    GraphLaunch(GraphLaunch),
     /// Events that were lost, at their place.
     Gap(Gap),
     /// A call that had not returned when the process died.
@@ -267,6 +283,12 @@ pub struct Launch {
     /// The flags argument, where the API has one and it is not 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
+    /// Launched as cooperative: by a function for that, or by an attribute.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cooperative: bool,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// One matrix of a [`Gemm`].
@@ -417,6 +439,57 @@ pub struct Conv {
     pub results: Vec<ConvResult>,
 }
 
+/// A call that is known by its name; a collective or message of RCCL tells what it moves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// Elements, as passed: those that each rank gives (`ncclAllGather`) or gets (`ncclReduceScatter`), or all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Their type: `f16`, `bf16`, `f32`, … or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datatype: Option<String>,
+    /// How they are combined: `sum`, `prod`, `max`, `min`, `avg`, or the number of an operation that the program made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// The other rank of a message, or the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<i32>,
+    /// The communicator.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub comm: Hex,
+    /// The stream that was passed; absent for the default one (NULL) and where the function takes none.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+}
+
+/// What the program says about itself through roctx.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `mark`; `push` and `pop` (ranges of a thread, one in another); `start` and `stop` (ranges with an id, across
+    /// threads); `pause` and `resume` (what the program asks of profilers; we go on); `name_thread`, `name_agent`,
+    /// `name_device`, `name_stream`.
+    pub action: String,
+    /// The text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The text was longer than what is kept of one (432 bytes).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+    /// The level that the library returned for a `push` or `pop`: 0 for the outermost range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<i32>,
+    /// `start`, `stop`: the range's id. `pause`, `resume`: the thread (absent: all). `name_…`: the handle, or the device's
+    /// number.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub value: Hex,
+}
+
 /// A module load or unload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
@@ -431,6 +504,177 @@ pub struct Load {
     /// The [`CodeObject`] that was loaded, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_object: Option<u32>,
+}
+
+/// A copy, or memory being set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Copy {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `copy` or `memset`.
+    pub action: String,
+    /// The direction of a copy: `h2h`, `h2d`, `d2h`, `d2d`, `d2d_no_cu`, `default` (the runtime finds out), `peer` (between
+    /// devices), or the number. Absent where the arguments do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Bytes copied or set in all; absent where an array's elements are counted instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Where to: an address, or what `via` says.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub dst: Hex,
+    /// Where from: an address, or what `via` says.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub src: Hex,
+    /// The stream; absent for the default one (NULL).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+    /// The form of the function that does not wait.
+    #[serde(default, rename = "async", skip_serializing_if = "std::ops::Not::not")]
+    pub is_async: bool,
+    /// What one end of a copy is, where it is not plain memory: `symbol` (the host's handle of a device variable), `array`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// The value that each element is set to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u32>,
+    /// Bytes of an element that is set, where it is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<u8>,
+    /// Width, height and depth, for two and three dimensions: width in bytes, or in elements where `bytes` is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<[u64; 3]>,
+    /// Bytes from row to row, for two and three dimensions: where to, where from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pitches: Option<[u64; 2]>,
+    /// The devices of a copy between devices: where to, where from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<[u32; 2]>,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
+}
+
+/// A call that waits (`device`, `stream`, `event`), or that orders streams by an event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sync {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `device`, `stream`, `event`: the host waits for it; `wait_event`: the stream waits for the event; `record_event`:
+    /// the event stands for what is in the stream by now.
+    pub action: String,
+    /// The stream; absent for the default one (NULL) or none.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+    /// The event.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub event: Hex,
+    /// The flags argument, where it is not 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flags: u64,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
+}
+
+/// A capture: what is launched and copied on its streams goes into a graph instead of being executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// Referred to by `capture` of the events and graphs.
+    pub id: u32,
+    /// When it began, ns since the epoch.
+    pub t: u64,
+    /// The thread that began it.
+    pub tid: u32,
+    /// The stream that it began on.
+    pub stream: Hex,
+    /// What other calls are allowed meanwhile: `global`, `thread_local`, `relaxed`, or the number.
+    pub mode: String,
+}
+
+/// A kernel of a graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GraphKernel {
+    /// The [`Kernel`]; absent when the handle was never seen being made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<u32>,
+    /// The handle or host stub, where the kernel is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Hex>,
+    /// The grid in blocks (x, y, z).
+    pub grid: [u32; 3],
+    /// The block in work-items (x, y, z).
+    pub block: [u32; 3],
+    /// Dynamic LDS in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lds: u64,
+}
+
+/// What a graph does when it is launched. Each launch executes every kernel of it once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Graph {
+    /// Referred to by `graph` of the events. Instantiated graphs that do the same share one.
+    pub id: u32,
+    /// The [`Capture`] that it came from; absent where it was built node by node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
+    /// All its kernels are listed.
+    pub complete: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Its kernels in the order in which the runtime lists its nodes, those of child graphs in their places.
+    pub kernels: Vec<GraphKernel>,
+    /// Kernels that are switched off (`hipGraphNodeSetEnabled`) and not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub off: u64,
+    /// Its other nodes, counted by kind: `memcpy`, `memset`, `host`, `empty`, …, or the number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, u64>,
+}
+
+/// A capture beginning or ending, or a graph being instantiated or updated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraphCall {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `begin_capture`, `end_capture`, `instantiate` or `update`.
+    pub action: String,
+    /// The stream of a capture.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+    /// The graph's handle (`hipGraph_t`): captured, or given to be instantiated.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub source: Hex,
+    /// The handle of the instantiated graph (`hipGraphExec_t`).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub exec: Hex,
+    /// The [`Graph`] that it does from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<u32>,
+    /// The [`Capture`] that begins or ends, or that the graph came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
+}
+
+/// A graph being launched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraphLaunch {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// The [`Graph`]; absent when the handle was never seen being made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<u32>,
+    /// The handle of the instantiated graph (`hipGraphExec_t`).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub exec: Hex,
+    /// The stream; absent for the default one (NULL).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
 }
 
 /// Lost events.

@@ -11,6 +11,10 @@ pub(crate) type Complaints = Vec<String>;
 /// Each time is rounded down to a nanosecond, and so is each duration: a sum may be off by one.
 const ROUNDING: u64 = 1;
 
+/// Types that are events.
+const EVENTS: [&str; 10] =
+    ["launch", "gemm", "conv", "span", "mark", "load", "copy", "sync", "graph_call", "graph_launch"];
+
 /// An event, with what the rules need of it; `line` counts from 1.
 struct Event<'a> {
     line: usize,
@@ -44,7 +48,7 @@ fn events(lines: &[Value]) -> impl Iterator<Item = Event<'_>> {
         let in_flight = kind(value) == "in_flight";
         let value = if in_flight { &value["event"] } else { value };
         let (t, parent) = (value["t"].as_u64()?, value["parent"].as_u64());
-        let is_event = ["launch", "gemm", "conv", "load"].contains(&kind(value));
+        let is_event = EVENTS.contains(&kind(value));
         let (tid, id) = (value["tid"].as_u64()?, value["id"].as_u64()?);
         let end = t + number(value, "dur");
         is_event.then_some(Event { line: at + 1, tid, id, parent, t, end, in_flight, value })
@@ -81,14 +85,19 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
     let mut complaints = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
-        let named = ["hook", "library", "kernel", "code_object"].map(|what| (what, event[what].as_u64()));
+        let named = ["hook", "library", "kernel", "code_object", "capture", "graph"]
+            .map(|what| (what, event[what].as_u64()));
         let called = value["calls"].as_array().into_iter().flatten().map(|pair| ("hook", pair[0].as_u64()));
-        for (what, id) in named.into_iter().chain(called) {
+        let held =
+            value["kernels"].as_array().into_iter().flatten().map(|k| ("kernel", k["kernel"].as_u64()));
+        for (what, id) in named.into_iter().chain(called).chain(held) {
             if let Some(id) = id.filter(|id| !defined.contains(&(what, *id))) {
                 complaints.push(format!("line {}: {what} {id} was not defined: {value}", at + 1));
             }
         }
-        if let ("hook" | "library" | "kernel" | "code_object", Some(id)) = (kind(value), value["id"].as_u64())
+        let what = kind(value);
+        if let ("hook" | "library" | "kernel" | "code_object" | "capture" | "graph", Some(id)) =
+            (what, value["id"].as_u64())
         {
             defined.insert((kind(value), id));
         }
@@ -101,7 +110,7 @@ pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
     let mut complaints = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let same = match kind(value) {
-            "library" | "kernel" | "code_object" => |a: &Value, b: &Value| a == b,
+            "library" | "kernel" | "code_object" | "capture" | "graph" => |a: &Value, b: &Value| a == b,
             "hook" => |a: &Value, b: &Value| ["name", "of", "door"].iter().all(|key| a[key] == b[key]),
             _ => continue,
         };

@@ -16,7 +16,15 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Launch(_) => "launch",
         Record::Gemm(_) => "gemm",
         Record::Conv(_) => "conv",
+        Record::Span(_) => "span",
+        Record::Mark(_) => "mark",
         Record::Load(_) => "load",
+        Record::Copy(_) => "copy",
+        Record::Sync(_) => "sync",
+        Record::Capture(_) => "capture",
+        Record::Graph(_) => "graph",
+        Record::GraphCall(_) => "graph_call",
+        Record::GraphLaunch(_) => "graph_launch",
         Record::Gap(_) => "gap",
         Record::InFlight(_) => "in_flight",
         Record::Thread(_) => "thread",
@@ -77,8 +85,13 @@ pub(crate) fn every() -> Vec<Record> {
             .map(hook),
     );
     records.extend(code_objects().map(Record::CodeObject));
+    records.extend(copies().map(Record::Copy));
+    records.extend(syncs());
+    records.extend(graphs());
     records.extend(["plain", "batched", "strided_batched", "any_order"].map(gemm));
     records.extend(["find", "run", "get_solution", "compile_solution", "immediate"].map(conv));
+    records.extend(["push", "start", "pause", "name_device"].map(mark));
+    records.push(Record::Span(span()));
     records.extend(
         ["ring_full", "no_memory", "nested_too_deep", "unreadable"]
             .map(|reason| Record::Gap(Gap { tid: 0, t: 1, dur: 2, lost: 3, reason: reason.into() })),
@@ -191,7 +204,87 @@ fn launch() -> Launch {
         stream: Hex(u64::MAX),
         events: Some([Hex(0), Hex(0x10)]),
         flags: 1,
+        cooperative: true,
+        capture: Some(u32::MAX),
     }
+}
+
+fn copies() -> [Copy; 3] {
+    let copy = Copy {
+        call: call(1, true),
+        action: "copy".into(),
+        kind: text("d2h"),
+        bytes: Some(u64::MAX),
+        dst: Hex(1),
+        src: Hex(u64::MAX),
+        stream: Hex(2),
+        is_async: true,
+        via: text("symbol"),
+        extent: Some([u64::MAX, 2, 3]),
+        pitches: Some([0, u64::MAX]),
+        capture: Some(0),
+        ..Copy::default()
+    };
+    let peer = Copy { kind: text("peer"), devices: Some([0, u32::MAX]), ..copy.clone() };
+    let set = Copy {
+        action: "memset".into(),
+        kind: None,
+        src: Hex(0),
+        via: None,
+        value: Some(u32::MAX),
+        unit: Some(4),
+        ..copy.clone()
+    };
+    [copy, peer, set]
+}
+
+fn syncs() -> [Record; 2] {
+    let (stream, event, flags) = (Hex(1), Hex(2), u32::MAX.into());
+    let ordered =
+        Sync { call: call(600, true), action: "wait_event".into(), stream, event, flags, capture: Some(7) };
+    let waited = Sync { action: "device".into(), stream: Hex(0), event: Hex(0), ..ordered.clone() };
+    [ordered, waited].map(Record::Sync)
+}
+
+fn graphs() -> [Record; 6] {
+    let known =
+        GraphKernel { kernel: Some(7), function: None, grid: [4, 1, 1], block: [256, 1, 1], lds: u64::MAX };
+    let unknown = GraphKernel { kernel: None, function: Some(Hex(0)), lds: 0, ..known.clone() };
+    let graph = Graph {
+        id: 9,
+        capture: Some(8),
+        complete: true,
+        why: None,
+        kernels: vec![known, unknown],
+        off: 1,
+        others: BTreeMap::from([("memcpy".into(), 2), ("15".into(), u64::MAX)]),
+    };
+    let unread = Graph { complete: false, why: text("not listed"), kernels: Vec::new(), ..graph.clone() };
+    let (source, exec) = (Hex(1), Hex(u64::MAX));
+    let instantiated = GraphCall {
+        call: call(910, true),
+        action: "instantiate".into(),
+        stream: Hex(0),
+        source,
+        exec,
+        graph: Some(9),
+        capture: Some(8),
+    };
+    let begun = GraphCall {
+        action: "begin_capture".into(),
+        stream: Hex(2),
+        exec: Hex(0),
+        graph: None,
+        ..instantiated.clone()
+    };
+    [
+        Record::Capture(Capture { id: 8, t: 1, tid: 2, stream: Hex(2), mode: "thread_local".into() }),
+        Record::Graph(graph),
+        Record::Graph(unread),
+        Record::GraphCall(instantiated),
+        Record::GraphCall(begun),
+        Record::GraphLaunch(GraphLaunch { call: call(700, true), graph: Some(9), exec, stream: Hex(2) }),
+    ]
 }
 
 fn gemm(form: &str) -> Record {
@@ -257,5 +350,29 @@ fn conv(action: &str) -> Record {
         workspace: if is_find || is_run || action == "immediate" { 1 } else { 0 },
         returned: if is_listing { 9 } else { 0 },
         results: if is_listing { vec![result; 8] } else { Vec::new() },
+    })
+}
+
+fn span() -> Span {
+    Span {
+        call: call(801, true),
+        count: Some(u64::MAX),
+        datatype: text("f8e5m2"),
+        op: text("5"),
+        peer: Some(-1),
+        comm: Hex(1),
+        stream: Hex(u64::MAX),
+    }
+}
+
+fn mark(action: &str) -> Record {
+    let has_text = action != "pause";
+    Record::Mark(Mark {
+        call: call(-1, true),
+        action: action.into(),
+        text: text("prefill").filter(|_| has_text),
+        cut: has_text,
+        level: (action == "push").then_some(i32::MIN),
+        value: Hex(if action == "push" { 0 } else { 1 }),
     })
 }

@@ -93,11 +93,13 @@ class Comparison:
         self.found = {name for name in self.types if headers.has_type(name)}
         for name in sorted(self.found):
             questions.append(f'TYPE("{name}", {name})')
-            for where in ("", "ours::") if name in abi.structs else ():
-                questions.append(f'SIZE("{where}{name}", {where}{name})')
-                for field, _ in abi.structs[name]:
-                    theirs = field if where else self.our.known.their_name(name, field)
-                    questions.append(f'FIELD("{where}{name}.{field}", {where}{name}, {theirs})')
+            if name in abi.structs:
+                questions.append(f'SIZE("{name}", {name})')
+                theirs = [theirs for field, _ in abi.structs[name] for theirs in self.our.known.their_fields(name, field)]
+                questions += [f'FIELD("{name}.{field}", {name}, {field})' for field in theirs]
+        for name, fields in abi.structs.items():
+            questions.append(f'SIZE("ours::{name}", ours::{name})')
+            questions += [f'FIELD("ours::{name}.{field}", ours::{name}, {field})' for field, _ in fields]
         questions += [f'VALUE("{name}", {name})' for name in self.constants if headers.has_constant(name)]
         self.facts = headers.ask(ours.cpp_structs(abi), questions)
 
@@ -158,15 +160,24 @@ class Comparison:
         for part, our, their in zip(("size", "alignment"), self.facts.sizes[f"ours::{name}"], self.facts.sizes[name]):
             if our != their:
                 self.complain(name, f"has {part} {our}, in the header {their}")
+        offsets = {field.removeprefix("ours::"): offset for field, (offset, _) in self.facts.fields.items() if field.startswith("ours::")}
         for field, kind in self.our.abi.structs[name]:
-            if not self.agree_on_presence(f"{name}.{field}", f"{name}.{field}" in self.facts.fields):
-                continue
-            our_offset, _ = self.facts.fields[f"ours::{name}.{field}"]
-            offset, shape = self.facts.fields[f"{name}.{field}"]
+            theirs = self.our.known.their_fields(name, field)
+            if self.agree_on_presence(f"{name}.{field}", all(f"{name}.{one}" in self.facts.fields for one in theirs)):
+                places = [(offsets[f"{name}.{field}"], self.shape(kind))]
+                if len(theirs) > 1:
+                    places = ours.leaves(kind, self.our.abi, offsets, offsets[f"{name}.{field}"])
+                self.compare_places(f"{name}.{field}", places, [self.facts.fields[f"{name}.{one}"] for one in theirs])
+
+    def compare_places(self, field, our, their):
+        """(offset, shape) of a field's parts."""
+        if len(our) != len(their):
+            self.complain(field, f"has {len(our)} parts, in the header {len(their)}")
+        for (our_offset, our_shape), (offset, shape) in zip(our, their):
             if our_offset != offset:
-                self.complain(f"{name}.{field}", f"is at {our_offset}, in the header at {offset}")
-            if not self.agrees(kind, shape):
-                self.complain(f"{name}.{field}", f"is {self.shown(kind)}, in the header {shape}")
+                self.complain(field, f"is at {our_offset}, in the header at {offset}")
+            if not agree(our_shape, shape):
+                self.complain(field, f"is {our_shape}, in the header {shape}")
 
     def compare_constants(self):
         for name in self.constants:
@@ -177,10 +188,11 @@ class Comparison:
 
 
 def agree(our, their):
-    """Two shapes are passed and read alike. A pointer to void says nothing of what it points to; an enum has no sign."""
+    """Two shapes are passed and read alike. A pointer to void says nothing of what it points to; enums and chars have no sign."""
     if our.startswith("*") and their.startswith("*"):
         return "void" in (our[1:], their[1:]) or agree(our[1:], their[1:])
-    return our == their or their.startswith("enum") and our in ("i" + their[4:], "u" + their[4:])
+    signless = re.sub(r"^(enum|char)", "", their)
+    return our == their or signless != their and our in ("i" + signless, "u" + signless)
 
 
 # ---- all of them ----

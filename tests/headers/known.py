@@ -3,6 +3,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 
+KINDS = ("since", "until", "ours", "name", "group", "word")
+
+
 @dataclass
 class Known:
     """What known.tsv states; its first lines say what each kind of row means."""
@@ -10,6 +13,7 @@ class Known:
     until: dict = field(default_factory=dict)  # name: release
     ours: dict = field(default_factory=dict)   # name: why
     name: dict = field(default_factory=dict)   # FUNCTION.parameter or struct.field: the header's name
+    group: dict = field(default_factory=dict)  # struct.field: the header's fields, between commas
     word: dict = field(default_factory=dict)   # the header's name of a number: our word
     used: set = field(default_factory=set)     # (kind, name) of the rows that something was held against
 
@@ -19,7 +23,7 @@ class Known:
         for at, line in enumerate(path.read_text().splitlines(), 1):
             if line and not line.startswith("#"):
                 columns = line.split("\t")
-                if len(columns) != 4 or columns[0] not in ("since", "until", "ours", "name", "word") or not columns[3]:
+                if len(columns) != 4 or columns[0] not in KINDS or not columns[3]:
                     raise SystemExit(f"{path}:{at}: four columns are needed: kind, name, value, why")
                 table = getattr(known, columns[0])
                 if columns[1] in table:
@@ -48,6 +52,12 @@ class Known:
         self.used.add(("name", f"{owner}.{name}"))
         return self.name.get(f"{owner}.{name}", name)
 
+    def their_fields(self, struct, field):
+        """The header's fields that `field` of our struct is."""
+        self.used.add(("group", f"{struct}.{field}"))
+        group = self.group.get(f"{struct}.{field}")
+        return group.split(",") if group else [self.their_name(struct, field)]
+
     def their_word(self, name, prefix):
         """Our word for the number that the headers call `name`."""
         self.used.add(("word", name))
@@ -55,7 +65,7 @@ class Known:
 
     def unused(self):
         """(kind, name) of the rows that nothing was held against."""
-        stated = [(kind, name) for kind in ("since", "until", "ours", "name", "word") for name in getattr(self, kind)]
+        stated = [(kind, name) for kind in KINDS for name in getattr(self, kind)]
         return [row for row in stated if row not in self.used]
 
 

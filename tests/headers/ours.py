@@ -19,9 +19,10 @@ class Row:
 
 @dataclass
 class Abi:
-    """The declarations in src/shim/abi, each with the file that has it: aliases, structs as [(field, type)], constants."""
+    """The declarations in src/shim/abi, each with the file that has it: aliases, structs as [(field, type)], the alignments asked for, constants."""
     types: dict
     structs: dict
+    alignments: dict
     constants: dict
     files: dict
 
@@ -75,7 +76,7 @@ VISIBLE = r"(?:pub(?:\([a-z]+\))? )?"
 
 def abi(folder):
     """Everything that the files of a folder declare. What is neither known nor harmless is NotUnderstood."""
-    found = Abi({}, {}, {}, {})
+    found = Abi({}, {}, {}, {}, {})
     for path in sorted(folder.rglob("*.rs")):
         for item in items(path.read_text()):
             declare(item, found, path.relative_to(folder))
@@ -110,8 +111,9 @@ def declare(item, found, path):
         put(found.types, match[1], match[2])
     elif match := re.fullmatch(rf"#\[repr\(transparent\)\] {VISIBLE}struct (\w+)\({VISIBLE}(.+)\);", item):
         put(found.types, match[1], match[2])
-    elif match := re.fullmatch(rf"#\[repr\(C\)\] {VISIBLE}struct (\w+) \{{(.*)\}}", item):
-        put(found.structs, match[1], named_types(re.sub(r"pub(\([a-z]+\))? ", "", match[2]), path))
+    elif match := re.fullmatch(rf"#\[repr\(C(?:, align\((\d+)\))?\)\] {VISIBLE}struct (\w+) \{{(.*)\}}", item):
+        put(found.structs, match[2], named_types(re.sub(r"pub(\([a-z]+\))? ", "", match[3]), path))
+        found.alignments[match[2]] = match[1] or "1"
     elif match := re.fullmatch(rf"{VISIBLE}const (\w+): (\w+) = (-?[0-9][0-9a-fA-Fx_]*);", item):
         if match[1] != "_":
             put(found.constants, match[1], int(match[3].replace("_", ""), 0))
@@ -158,6 +160,17 @@ def shape(kind, abi):
     raise NotUnderstood(f"the type {kind}, which is in no file of src/shim/abi")
 
 
+def leaves(kind, abi, offsets, at=0):
+    """(offset, shape) of everything in a type of ours, structs and arrays taken apart; `offsets` are those of STRUCT.field."""
+    its = shape(kind, abi)
+    if its.startswith("struct "):
+        name = its.removeprefix("struct ")
+        return [leaf for field, inner in abi.structs[name] for leaf in leaves(inner, abi, offsets, at + offsets[f"{name}.{field}"])]
+    if match := re.fullmatch(r"([iuf])(\d+)\[(\d+)\]", its):
+        return [(at + place * int(match[2]) // 8, match[1] + match[2]) for place in range(int(match[3]))]
+    return [(at, its)]
+
+
 def cpp_structs(abi):
     """Our structs in C++, in a namespace of their own, so that the compiler lays them out."""
     done = []
@@ -167,7 +180,7 @@ def cpp_structs(abi):
         for _, its in fields:
             if (inner := its.removeprefix("struct ").split("[")[0]) in abi.structs:
                 put(inner)
-        line = f"struct {name} {{ {' '.join(cpp_field(*field) for field in fields)} }};"
+        line = f"struct alignas({abi.alignments[name]}) {name} {{ {' '.join(cpp_field(*field) for field in fields)} }};"
         if line not in done:
             done.append(line)
 

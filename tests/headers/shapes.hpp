@@ -1,6 +1,7 @@
 // Shapes: what of a C type decides how it is passed and read, as text. vendor.py writes programs of the questions below.
 //
-//   void  bool  i32  u64  f32  enum32   by kind, sign and bits; an enum of C has no sign that all compilers share
+//   void  bool  i32  u64  f32           by kind, sign and bits
+//   enum32  char8                       have no sign that all compilers share
 //   struct NAME                         by the vendor's name
 //   *u64  **void  *fn                   pointers
 #pragma once
@@ -31,6 +32,7 @@ template <class T> std::string shape() {
     else if constexpr (std::is_pointer_v<T>) return "*" + shape<std::remove_pointer_t<T>>();
     else if constexpr (std::is_reference_v<T>) return "*" + shape<std::remove_reference_t<T>>();
     else if constexpr (std::is_same_v<T, bool>) return "bool";
+    else if constexpr (std::is_same_v<T, char>) return "char8";
     else if constexpr (std::is_floating_point_v<T>) return "f" + bits<T>();
     else if constexpr (std::is_enum_v<T>) return "enum" + bits<T>();
     else if constexpr (std::is_integral_v<T>) return (std::is_signed_v<T> ? "i" : "u") + bits<T>();

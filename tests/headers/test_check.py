@@ -25,14 +25,14 @@ class TheCheck(unittest.TestCase):
 
     def test_shapes_agree_where_they_are_passed_and_read_alike(self):
         for our, their, agree in [("u32", "enum32", True), ("i32", "enum32", True), ("i64", "enum32", False), ("u32", "i32", False), ("*void", "**struct s", True),
-                                  ("**void", "**struct s", True), ("*u64", "*u32", False), ("*void", "u64", False), ("u64", "*void", False), ("**i8", "*i8", False)]:
+                                  ("**void", "**struct s", True), ("*u64", "*u32", False), ("*void", "u64", False), ("u64", "*void", False), ("**i8", "*i8", False), ("u8[4]", "char8[4]", True), ("u8[4]", "char8[8]", False)]:
             self.assertEqual(check.agree(our, their), agree, f"{our}, {their}")
 
     def test_what_cannot_be_read_is_told(self):
         for text in ["pub(crate) struct NotC { a: u32 }", "pub(crate) enum E { A }", "const A: u32 = B + 1;", "type T = u32"]:
             for item in ours.items(text):
                 with self.assertRaises(ours.NotUnderstood):
-                    ours.declare(item, ours.Abi({}, {}, {}, {}), "a.rs")
+                    ours.declare(item, ours.Abi({}, {}, {}, {}, {}), "a.rs")
 
 
 if __name__ == "__main__":

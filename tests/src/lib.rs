@@ -1,10 +1,11 @@
 //! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `traced` (a program with or without the shim), `trace` (its
-//! records), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
+//! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
 //! in it, and the null GPU's log).
 
 pub mod artifacts;
+pub mod executed;
 pub mod gguf;
 pub mod real;
 pub mod standin;

@@ -1,7 +1,8 @@
 //! A trace read back whole, with the questions that tests ask of it.
 
 use rocshim_trace::{
-    CodeObject, Conv, Footer, Gap, Gemm, Header, Hook, Kernel, Launch, Load, Record, Thread, parse_line,
+    Capture, CodeObject, Conv, Copy, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header, Hook, Kernel,
+    Launch, Load, Mark, Record, Span, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -46,8 +47,24 @@ impl Trace {
         gemms: Gemm;
         /// The convolution calls.
         convs: Conv;
+        /// The calls that are known by their name.
+        spans: Span;
+        /// The marks.
+        marks: Mark;
         /// The module loads and unloads.
         loads: Load;
+        /// The copies, and memory being set.
+        copies: Copy;
+        /// The calls that wait or order streams.
+        syncs: Sync;
+        /// The captures.
+        captures: Capture;
+        /// What graphs do.
+        graphs: Graph;
+        /// The graphs' calls but launches.
+        graph_calls: GraphCall;
+        /// The graph launches.
+        graph_launches: GraphLaunch;
         /// The kernels.
         kernels: Kernel;
         /// The code objects.

@@ -1,7 +1,9 @@
 //! Records of one file after the other, in one pass, to a summary.
 
+mod launches;
+
 use super::{
-    InFlightRow, ProcessRow, Summary, Totals,
+    GraphRow, InFlightRow, ProcessRow, Summary, Totals,
     code_objects::CodeObjects,
     convolutions::Convolutions,
     coverage::Coverage,
@@ -12,9 +14,12 @@ use super::{
     losses::Losses,
     modules::Modules,
     process::{LocalHook, LocalKernel, Process},
+    spans::Spans,
+    transfers::{Copies, Syncs},
 };
 use crate::reader::{End, Reading};
-use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Launch, Load, Record};
+use launches::unnamed;
+use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Load, Mark, Record, Span};
 
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
@@ -27,6 +32,10 @@ pub(crate) struct SummaryBuilder {
     fallbacks: Fallbacks,
     gemms: Gemms,
     convolutions: Convolutions,
+    spans: Spans,
+    graphs: Vec<GraphRow>,
+    copies: Copies,
+    syncs: Syncs,
     modules: Modules,
     coverage: Coverage,
     failures: Failures,
@@ -47,6 +56,10 @@ impl SummaryBuilder {
             fallbacks: Fallbacks::default(),
             gemms: Gemms::new(),
             convolutions: Convolutions::new(),
+            spans: Spans::new(),
+            graphs: Vec::new(),
+            copies: Copies::new(),
+            syncs: Syncs::new(),
             modules: Modules::new(),
             coverage: Coverage::new(),
             failures: Failures::new(),
@@ -75,7 +88,24 @@ impl SummaryBuilder {
             Record::Launch(launch) => self.launch(&mut process, &launch),
             Record::Gemm(gemm) => self.gemm(&mut process, gemm),
             Record::Conv(conv) => self.conv(&mut process, conv),
+            Record::Span(span) => self.span(&mut process, span),
+            Record::Mark(mark) => self.mark(&mut process, &mark),
             Record::Load(load) => self.load(&mut process, &load),
+            Record::Copy(copy) => {
+                self.copies.count(&copy);
+                self.plain_event(&mut process, &copy.call);
+            }
+            Record::Sync(sync) => {
+                self.syncs.count(&sync);
+                self.plain_event(&mut process, &sync.call);
+            }
+            Record::Graph(graph) => process.graphs.define(graph),
+            Record::GraphCall(graph_call) => {
+                process.graphs.call(&graph_call);
+                self.plain_event(&mut process, &graph_call.call);
+            }
+            Record::GraphLaunch(launch) => self.graph_launch(&mut process, &launch),
+            Record::Capture(_) => {}
             Record::Hook(hook) => self.hook(&mut process, hook),
             Record::Door(door) => process.doors.push(door),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
@@ -98,7 +128,8 @@ impl SummaryBuilder {
 
     /// Ends the file whose records were taken.
     pub(crate) fn end_file(&mut self, reading: Reading) {
-        let Some(process) = self.process.take() else { return };
+        let Some(mut process) = self.process.take() else { return };
+        self.launch_by_graphs(&mut process);
         let open_way = |library: &str| process.open_way(library);
         self.coverage.add_process(
             process.seen(),
@@ -139,14 +170,21 @@ impl SummaryBuilder {
         let unplaced = (totals.unplaced_launches > 0).then(|| {
             format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
         });
-        let open = self.coverage.open_way("libamdhip64.so").unwrap_or_else(|| GRAPHS.into());
-        let unseen = lost.as_deref().or(unplaced.as_deref()).or(Some(open.as_str()));
+        let unlisted = (totals.unlisted_graph_launches > 0).then(|| {
+            format!("the kernels of {} graph launches are not known", totals.unlisted_graph_launches)
+        });
+        let open = self.coverage.open_way("libamdhip64.so");
+        let unseen = lost.as_deref().or(unplaced.as_deref()).or(unlisted.as_deref()).or(open.as_deref());
         Summary {
             format: 1,
             processes: self.processes,
             kernels,
             gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),
             convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
+            spans: self.spans.rows(&self.kernels),
+            graphs: self.graphs,
+            copies: self.copies.rows(),
+            syncs: self.syncs.rows(),
             modules: self.modules.rows(),
             fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, unseen),
             code_objects: self.code_objects.rows(unseen),
@@ -180,28 +218,11 @@ impl SummaryBuilder {
         process.kernels.entry(kernel.id).or_insert(new);
     }
 
-    fn launch(&mut self, process: &mut Process, launch: &Launch) {
-        process.launches += 1;
-        let kernel = match launch.kernel.and_then(|id| process.kernels.get_mut(&id)) {
-            Some(local) => {
-                match local.code_object {
-                    Some(object) => self.code_objects.dispatch(object, local.number, !local.launched),
-                    None => self.totals.unplaced_launches += 1,
-                }
-                local.launched = true;
-                local.dispatched += u64::from(launch.call.status == 0 && !launch.call.unwound);
-                local.number
-            }
-            None => {
-                self.totals.unnamed_launches += 1;
-                self.totals.unplaced_launches += 1;
-                self.kernels.number(&unnamed(process, launch), None)
-            }
-        };
-        self.kernels.count(kernel, launch);
-        let inside = process.nesting.take(&launch.call);
-        process.nesting.hand_up(&launch.call, &inside, Some(kernel));
-        self.event(process, &launch.call);
+    /// An event that launches nothing by itself.
+    fn plain_event(&mut self, process: &mut Process, call: &Call) {
+        let inside = process.nesting.take(call);
+        process.nesting.hand_up(call, &inside, None);
+        self.event(process, call);
     }
 
     fn gemm(&mut self, process: &mut Process, gemm: Gemm) {
@@ -226,6 +247,23 @@ impl SummaryBuilder {
         let (library, name) = self.name(function);
         self.convolutions.count((&library, &name), conv, &inside);
         process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn span(&mut self, process: &mut Process, span: Span) {
+        let call = span.call.clone();
+        let inside = process.nesting.take(&call);
+        let function = self.event(process, &call);
+        self.totals.spans += 1;
+        let (library, name) = self.name(function);
+        self.spans.count((function.unwrap_or(usize::MAX), &library, &name), span, &inside);
+        process.nesting.hand_up(&call, &inside, None);
+    }
+
+    fn mark(&mut self, process: &mut Process, mark: &Mark) {
+        let inside = process.nesting.take(&mark.call);
+        self.event(process, &mark.call);
+        self.totals.marks += 1;
+        process.nesting.hand_up(&mark.call, &inside, None);
     }
 
     fn load(&mut self, process: &mut Process, load: &Load) {
@@ -258,14 +296,24 @@ impl SummaryBuilder {
         let (call, what) = match event {
             Record::Launch(launch) => {
                 let known = launch.kernel.and_then(|id| process.kernels.get(&id));
-                let name = known.map_or_else(|| unnamed(process, launch), |k| self.kernels.name(k.number));
+                let name =
+                    known.map_or_else(|| unnamed(process, launch.function), |k| self.kernels.name(k.number));
                 (&launch.call, name)
             }
             Record::Gemm(g) => {
                 (&g.call, format!("{}{} {}x{}x{} {}", g.trans_a, g.trans_b, g.m, g.n, g.k, g.a.element))
             }
             Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
+            Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default()),
+            Record::Mark(mark) => (&mark.call, mark.text.clone().unwrap_or_default()),
             Record::Load(load) => (&load.call, load.action.clone()),
+            Record::Copy(copy) => {
+                let kind = copy.kind.as_deref().unwrap_or_default();
+                (&copy.call, format!("{} {kind}", copy.action).trim_end().to_string())
+            }
+            Record::Sync(sync) => (&sync.call, sync.action.clone()),
+            Record::GraphCall(graph) => (&graph.call, graph.action.clone()),
+            Record::GraphLaunch(launch) => (&launch.call, format!("graph of {}", launch.exec)),
             _ => return,
         };
         let function = process.hooks.get(&call.hook).map(|local| local.function);
@@ -273,11 +321,3 @@ impl SummaryBuilder {
         self.in_flight.push(InFlightRow::new(process.header.pid, call, &name, what));
     }
 }
-
-/// A kernel whose handle was never seen being made.
-fn unnamed(process: &Process, launch: &Launch) -> String {
-    format!("unknown kernel {} of process {}", launch.function.unwrap_or_default(), process.header.pid)
-}
-
-/// Why a kernel may have been dispatched unseen although every launch is seen.
-const GRAPHS: &str = "graph nodes would not be seen";

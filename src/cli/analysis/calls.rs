@@ -83,19 +83,22 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
+    use super::super::nesting::Launches;
     use super::*;
 
     #[test]
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
         let mut kernels = Kernels::new();
         let kernel = kernels.number("k", None);
-        let with = Contents { kernels: vec![(kernel, 2)], gemms: 0 };
+        let with = Contents { kernels: vec![(kernel, Launches { launches: 2, captured: 0 })], gemms: 0 };
         let mut calls = Calls::default();
         calls.count(&Call { dur: 5, ..Call::default() }, &with);
         calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
         let row = calls.row(&kernels, true, None);
         assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
-        assert_eq!(row.kernels, [Inside { kernel: "k".into(), demangled: None, launches: 2, tensile: None }]);
+        let launched =
+            Inside { kernel: "k".into(), demangled: None, launches: 2, captured: 0, tensile: None };
+        assert_eq!(row.kernels, [launched]);
 
         calls.count(&Call::default(), &Contents::default());
         let row = calls.row(&kernels, true, None);

@@ -91,10 +91,10 @@ impl CodeObjects {
         self.0.get_mut(number).loaded += 1;
     }
 
-    /// Counts a launch of `kernel` from this object; `first` in this process.
-    pub(crate) fn dispatch(&mut self, number: usize, kernel: usize, first: bool) {
+    /// Counts launches of `kernel` from this object; `first` in this process.
+    pub(crate) fn dispatch(&mut self, number: usize, kernel: usize, first: bool, launches: u64) {
         let stats = self.0.get_mut(number);
-        stats.launches += 1;
+        stats.launches += launches;
         if first {
             stats.kernels.insert(kernel);
         }
@@ -158,9 +158,9 @@ mod tests {
         let unused = objects.number(0, &fat_binary(2, 31));
         assert_eq!(objects.number(1, &fat_binary(9, 30)), used, "another process, the same object");
         [used, unused, used].into_iter().for_each(|number| objects.load(number));
-        objects.dispatch(used, 5, true);
-        objects.dispatch(used, 5, false);
-        objects.dispatch(used, 6, true);
+        objects.dispatch(used, 5, true, 1);
+        objects.dispatch(used, 5, false, 1);
+        objects.dispatch(used, 6, true, 1);
 
         let rows = objects.rows(None);
         let told: Vec<_> =

@@ -6,7 +6,7 @@ use super::{
     solution_index::Numbering,
     verdict::{Circumstances, FunctionRow, judge},
 };
-use rocshim_trace::{Hook, Library};
+use rocshim_trace::{Hook, Library, is_library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,13 +170,9 @@ impl Coverage {
     }
 }
 
-/// Whether a file is a version of the library `name`: `/opt/rocm/lib/libamdhip64.so.7` of `libamdhip64.so`.
+/// Whether a file is a version of the library `name`.
 fn is_of(library: &Library, name: &str) -> bool {
-    let file = library.path.rsplit('/').next().unwrap_or("");
-    let begins = |text: &str| {
-        text.strip_prefix(name).is_some_and(|version| version.is_empty() || version.starts_with('.'))
-    };
-    begins(file) || library.soname.as_deref().is_some_and(begins)
+    is_library(&library.path, name) || library.soname.as_deref().is_some_and(|file| is_library(file, name))
 }
 
 fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {

@@ -1,6 +1,9 @@
 //! Calls that failed, by function and status.
 
-use super::{interner::Interner, status::status_name};
+use super::{
+    interner::Interner,
+    status::{is_failure, status_name},
+};
 use rocshim_trace::Call;
 use serde::Serialize;
 
@@ -29,10 +32,10 @@ impl Failures {
 
     /// Counts the call if it failed. `function`: its number over all processes, its library, its name.
     pub(crate) fn count(&mut self, function: (usize, &str, &str), call: &Call) {
-        if call.status == 0 && !call.unwound {
+        let (number, library, name) = function;
+        if !is_failure(library, call) {
             return;
         }
-        let (number, library, name) = function;
         let status = (!call.unwound).then_some(call.status);
         let row = self.0.value((number, status), || FailureRow {
             library: library.to_string(),

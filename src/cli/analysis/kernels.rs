@@ -1,6 +1,6 @@
 //! Kernels by name, over all processes: how often they were launched, how long that took the host, in which shapes.
 
-use super::interner::Interner;
+use super::{interner::Interner, nesting::Launches};
 use rocshim_trace::{Launch, Tensile};
 use serde::Serialize;
 
@@ -11,11 +11,15 @@ pub(crate) struct KernelRow {
     pub(crate) name: String,
     /// The name as people write it, where the symbol is a mangled one.
     pub(crate) demangled: Option<String>,
-    /// Launches, failed ones among them.
+    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
     pub(crate) launches: u64,
+    /// Those of them that launched graphs made.
+    pub(crate) by_graphs: u64,
+    /// Launch calls that were recorded into a graph instead of being executed.
+    pub(crate) captured: u64,
     /// Launches that returned an error.
     pub(crate) failed: u64,
-    /// Host time of all launch calls.
+    /// Host time of all launch calls, captured ones among them.
     pub(crate) total_ns: u64,
     /// The shortest of them.
     pub(crate) min_ns: u64,
@@ -51,6 +55,8 @@ pub(crate) struct Inside {
     pub(crate) demangled: Option<String>,
     /// Launches of it inside such calls.
     pub(crate) launches: u64,
+    /// Launches of it inside such calls that were recorded into a graph instead of being executed.
+    pub(crate) captured: u64,
     /// What the symbol says, where it is one of Tensile's.
     pub(crate) tensile: Option<Tensile>,
 }
@@ -60,6 +66,8 @@ struct Stats {
     demangled: Option<String>,
     tensile: Option<Tensile>,
     launches: u64,
+    by_graphs: u64,
+    captured: u64,
     failed: u64,
     total_ns: u64,
     min_ns: u64,
@@ -84,6 +92,8 @@ impl Kernels {
             demangled: None,
             tensile: Tensile::of(name),
             launches: 0,
+            by_graphs: 0,
+            captured: 0,
             failed: 0,
             total_ns: 0,
             min_ns: u64::MAX,
@@ -114,55 +124,74 @@ impl Kernels {
         self.0.get(kernel).tensile.as_ref()
     }
 
-    /// Counts a launch of the kernel with this number.
+    /// Counts a launch call of the kernel with this number.
     pub(crate) fn count(&mut self, kernel: usize, launch: &Launch) {
         let stats = self.0.get_mut(kernel);
-        stats.launches += 1;
         stats.failed += u64::from(launch.call.status != 0);
         stats.total_ns += launch.call.dur;
         stats.min_ns = stats.min_ns.min(launch.call.dur);
         stats.max_ns = stats.max_ns.max(launch.call.dur);
-        let shape = Shape { grid: launch.grid, block: launch.block };
-        if stats.last.1 == usize::MAX || stats.last.0 != shape {
-            stats.last = (shape, stats.shapes.number(shape, || 0));
+        match launch.capture {
+            Some(_) => stats.captured += 1,
+            None => stats.launch(Shape { grid: launch.grid, block: launch.block }, 1),
         }
-        *stats.shapes.get_mut(stats.last.1) += 1;
+    }
+
+    /// Counts launches of the kernel with this number that launched graphs made.
+    pub(crate) fn count_by_graphs(&mut self, kernel: usize, shape: Shape, launches: u64) {
+        let stats = self.0.get_mut(kernel);
+        stats.by_graphs += launches;
+        stats.launch(shape, launches);
     }
 
     /// The kernels inside a kind of call, most launched first.
-    pub(crate) fn inside(&self, counts: &[(usize, u64)]) -> Vec<Inside> {
+    pub(crate) fn inside(&self, counts: &[(usize, Launches)]) -> Vec<Inside> {
         let mut rows: Vec<Inside> = counts
             .iter()
-            .map(|(kernel, launches)| {
-                let stats = self.0.get(*kernel);
+            .map(|(kernel, Launches { launches, captured })| {
+                let (stats, launches, captured) = (self.0.get(*kernel), *launches, *captured);
                 let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
-                Inside { kernel, demangled, launches: *launches, tensile: stats.tensile.clone() }
+                Inside { kernel, demangled, launches, captured, tensile: stats.tensile.clone() }
             })
             .collect();
-        rows.sort_by(|a, b| b.launches.cmp(&a.launches).then_with(|| a.kernel.cmp(&b.kernel)));
+        let all = |row: &Inside| row.launches + row.captured;
+        rows.sort_by(|a, b| all(b).cmp(&all(a)).then_with(|| a.kernel.cmp(&b.kernel)));
         rows
     }
 
-    /// The launched kernels, longest host time first.
+    /// The kernels that were launched or captured, longest host time first; where graphs launched some, which takes no
+    /// calls, most launches first.
     pub(crate) fn rows(&self) -> Vec<KernelRow> {
-        let launched = || self.0.values().iter().filter(|stats| stats.launches > 0);
-        let all: u64 = launched().map(|stats| stats.total_ns).sum();
-        let mut rows: Vec<KernelRow> = launched().map(|stats| stats.row(all)).collect();
-        rows.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
+        let called = || self.0.values().iter().filter(|stats| stats.launches + stats.captured > 0);
+        let all: u64 = called().map(|stats| stats.total_ns).sum();
+        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all)).collect();
+        let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
+        let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
+        rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
         rows
     }
 }
 
 impl Stats {
+    fn launch(&mut self, shape: Shape, launches: u64) {
+        self.launches += launches;
+        if self.last.1 == usize::MAX || self.last.0 != shape {
+            self.last = (shape, self.shapes.number(shape, || 0));
+        }
+        *self.shapes.get_mut(self.last.1) += launches;
+    }
+
     fn row(&self, all_ns: u64) -> KernelRow {
         let (shape, shape_launches) = self.shapes.most_common();
         KernelRow {
             name: self.name.clone(),
             demangled: self.demangled.clone(),
             launches: self.launches,
+            by_graphs: self.by_graphs,
+            captured: self.captured,
             failed: self.failed,
             total_ns: self.total_ns,
-            min_ns: self.min_ns,
+            min_ns: if self.min_ns == u64::MAX { 0 } else { self.min_ns },
             max_ns: self.max_ns,
             share: if all_ns == 0 { 0.0 } else { self.total_ns as f64 / all_ns as f64 },
             shape,
@@ -219,5 +248,19 @@ mod tests {
         let b = &rows[1];
         assert_eq!((b.name.as_str(), b.demangled.as_deref(), b.failed), ("b", Some("void b(int)"), 1));
         assert_eq!((b.total_ns, b.share, b.shapes), (400, 0.4, 1));
+    }
+
+    #[test]
+    fn what_was_captured_is_not_launched_and_what_graphs_launch_is() {
+        let mut kernels = Kernels::new();
+        let (replayed, direct) = (kernels.number("replayed", None), kernels.number("direct", None));
+        kernels.count(replayed, &Launch { capture: Some(3), ..launch(100, 4, 0) });
+        kernels.count(direct, &launch(900, 4, 0));
+        kernels.count_by_graphs(replayed, Shape { grid: [8, 1, 1], block: [64, 1, 1] }, 20);
+        let rows = kernels.rows();
+        let counts: Vec<_> =
+            rows.iter().map(|row| (row.name.as_str(), row.launches, row.by_graphs, row.captured)).collect();
+        assert_eq!(counts, [("replayed", 20, 20, 1), ("direct", 1, 0, 0)], "most launches first");
+        assert_eq!((rows[0].shape.grid, rows[0].total_ns), ([8, 1, 1], 100));
     }
 }

@@ -13,6 +13,7 @@ mod evidence;
 mod failures;
 mod fallback;
 mod gemms;
+mod graphs;
 mod interner;
 mod kernels;
 mod losses;
@@ -20,10 +21,13 @@ mod modules;
 mod nesting;
 mod process;
 mod solution_index;
+mod spans;
 mod status;
+mod status_words;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod transfers;
 mod verdict;
 
 pub(crate) use builder::SummaryBuilder;
@@ -35,11 +39,14 @@ pub(crate) use evidence::Evidence;
 pub(crate) use failures::FailureRow;
 pub(crate) use fallback::Fallback;
 pub(crate) use gemms::GemmRow;
+pub(crate) use graphs::GraphRow;
 pub(crate) use kernels::{Inside, KernelRow};
 pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
+pub(crate) use spans::SpanRow;
 pub(crate) use summary::{Summary, Totals};
 #[cfg(test)]
 pub(crate) use tests::summary_of_text;
+pub(crate) use transfers::{CopyRow, Counts, SyncRow};
 pub(crate) use verdict::FunctionRow;

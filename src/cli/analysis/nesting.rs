@@ -11,10 +11,26 @@ use std::collections::HashMap;
 /// What happened inside a call, at any depth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// Kernels by their number, with the number of launches, in order of first launch.
-    pub(crate) kernels: Vec<(usize, u64)>,
+    /// Kernels by their number, in order of first launch.
+    pub(crate) kernels: Vec<(usize, Launches)>,
     /// Matrix products that the program asked for (one that is made inside another counts as that one).
     pub(crate) gemms: u64,
+}
+
+/// Launches of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Launches {
+    /// Executed.
+    pub(crate) launches: u64,
+    /// Recorded into a graph instead.
+    pub(crate) captured: u64,
+}
+
+impl Launches {
+    /// One launch.
+    pub(crate) fn one(captured: bool) -> Launches {
+        Launches { launches: u64::from(!captured), captured: u64::from(captured) }
+    }
 }
 
 impl Contents {
@@ -30,9 +46,12 @@ impl Contents {
         self.gemms += other.gemms;
     }
 
-    fn add_launches(&mut self, kernel: usize, launches: u64) {
+    fn add_launches(&mut self, kernel: usize, launches: Launches) {
         match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
-            Some((_, sum)) => *sum += launches,
+            Some((_, sum)) => {
+                sum.launches += launches.launches;
+                sum.captured += launches.captured;
+            }
             None => self.kernels.push((kernel, launches)),
         }
     }
@@ -54,7 +73,7 @@ impl Nesting {
     }
 
     /// Hands to a call's parent what the call contained, and the kernel that it launched itself.
-    pub(crate) fn hand_up(&mut self, call: &Call, contents: &Contents, launched: Option<usize>) {
+    pub(crate) fn hand_up(&mut self, call: &Call, contents: &Contents, launched: Option<(usize, Launches)>) {
         let Some(parent) = call.parent else {
             // No call is open on this thread any more: what is left belongs to calls whose lines were lost.
             if let Some(open) = self.threads.get_mut(&call.tid) {
@@ -65,8 +84,8 @@ impl Nesting {
         let open = self.threads.entry(call.tid).or_default();
         let mut all = pop_from(open, parent);
         all.add(contents);
-        if let Some(kernel) = launched {
-            all.add_launches(kernel, 1);
+        if let Some((kernel, launches)) = launched {
+            all.add_launches(kernel, launches);
         }
         if !all.is_empty() {
             open.push((parent, all));
@@ -99,8 +118,12 @@ mod tests {
         launched: Option<usize>,
     ) -> Vec<(usize, u64)> {
         let inside = nesting.take(&call(id, parent));
-        nesting.hand_up(&call(id, parent), &inside, launched);
-        inside.kernels
+        nesting.hand_up(&call(id, parent), &inside, launched.map(|kernel| (kernel, Launches::one(false))));
+        launches(inside)
+    }
+
+    fn launches(contents: Contents) -> Vec<(usize, u64)> {
+        contents.kernels.into_iter().map(|(kernel, launches)| (kernel, launches.launches)).collect()
     }
 
     #[test]
@@ -140,6 +163,6 @@ mod tests {
         returns(&mut nesting, 2, Some(1), Some(7));
         let other = Call { tid: 2, id: 1, ..Call::default() };
         assert_eq!(nesting.take(&other), Contents::default());
-        assert_eq!(nesting.take(&call(1, None)).kernels, [(7, 1)]);
+        assert_eq!(launches(nesting.take(&call(1, None))), [(7, 1)]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     coverage::{Blindness, Seen},
+    graphs::Graphs,
     nesting::Nesting,
 };
 use crate::reader::End;
@@ -25,7 +26,7 @@ pub(crate) struct ProcessRow {
     pub(crate) end: String,
     /// Events in the trace.
     pub(crate) events: u64,
-    /// Launches among them.
+    /// Kernel launches: direct ones, which are events, and those that launched graphs made.
     pub(crate) launches: u64,
     /// Events that were lost.
     pub(crate) lost: u64,
@@ -73,6 +74,7 @@ pub(crate) struct Process {
     /// Ids of code objects with their number over all processes and their file.
     pub(crate) code_objects: HashMap<u32, (usize, Option<String>)>,
     pub(crate) nesting: Nesting,
+    pub(crate) graphs: Graphs,
     pub(crate) footer: Option<Footer>,
     pub(crate) events: u64,
     pub(crate) launches: u64,
@@ -95,6 +97,7 @@ impl Process {
             kernels: HashMap::new(),
             code_objects: HashMap::new(),
             nesting: Nesting::default(),
+            graphs: Graphs::default(),
             footer: None,
             events: 0,
             launches: 0,

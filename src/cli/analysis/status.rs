@@ -1,15 +1,25 @@
-//! What a status of each library is called, in the vendor's own words.
+//! What a status of each library is called, in the vendor's own words, and which of them is a failure.
+
+use super::status_words::TABLES;
+use rocshim_trace::Call;
 
 /// The name of a status that a function of `library` (`librocblas.so`) returned; `None` for a number without a name.
 pub(crate) fn status_name(library: &str, status: i32) -> Option<&'static str> {
     let table: &[(i32, &str)] = match library {
         "libamdhip64.so" => HIP,
-        "librocblas.so" => ROCBLAS,
+        "librocblas.so" | "librocsolver.so" => ROCBLAS,
         "libhipblas.so" | "libhipblaslt.so" => HIPBLAS,
         "libMIOpen.so" => MIOPEN,
-        _ => return None,
+        _ => TABLES.iter().find(|(name, _)| *name == library)?.1,
     };
     table.iter().find(|(number, _)| *number == status).map(|(_, name)| *name)
+}
+
+/// True when a call of `library` failed. Work that has begun and goes on (`ncclInProgress`, of communicators that do not
+/// block) is no failure.
+pub(crate) fn is_failure(library: &str, call: &Call) -> bool {
+    let goes_on = library == "librccl.so" && call.status == 7;
+    call.unwound || (call.status != 0 && !goes_on)
 }
 
 /// `hipError_t`, by number.
@@ -148,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_in_order_without_doubles_or_success() {
-        for table in [HIP, ROCBLAS, HIPBLAS, MIOPEN] {
+        for table in [HIP, ROCBLAS, HIPBLAS, MIOPEN].iter().chain(TABLES.iter().map(|(_, table)| table)) {
             assert!(table[0].0 > 0);
             assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
         }
@@ -161,6 +171,15 @@ mod tests {
         assert_eq!(status_name("libhipblaslt.so", 7), Some("HIPBLAS_STATUS_NOT_SUPPORTED"));
         assert_eq!(status_name("libMIOpen.so", 7), Some("miopenStatusUnknownError"));
         assert_eq!(status_name("libamdhip64.so", 12345), None);
+        assert_eq!(status_name("librccl.so", 5), Some("ncclInvalidUsage"));
         assert_eq!(status_name("libother.so", 1), None);
+    }
+
+    #[test]
+    fn what_goes_on_has_not_failed() {
+        let call = |status| Call { status, ..Call::default() };
+        assert!(!is_failure("librccl.so", &call(7)) && is_failure("librccl.so", &call(6)));
+        assert!(is_failure("libMIOpen.so", &call(7)) && !is_failure("libMIOpen.so", &call(0)));
+        assert!(is_failure("librccl.so", &Call { unwound: true, ..Call::default() }));
     }
 }

@@ -1,8 +1,8 @@
 //! Everything that the traces of one or more processes say, as tables of numbers.
 
 use super::{
-    CodeObjectRow, ConvRow, FailureRow, Fallback, FunctionRow, GemmRow, InFlightRow, KernelRow, LibraryRow,
-    LossRow, ModuleRow, ProcessRow,
+    CodeObjectRow, ConvRow, CopyRow, FailureRow, Fallback, FunctionRow, GemmRow, GraphRow, InFlightRow,
+    KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SyncRow,
 };
 use serde::Serialize;
 
@@ -14,8 +14,12 @@ pub(crate) struct Summary {
     pub(crate) totals: Totals,
     pub(crate) processes: Vec<ProcessRow>,
     pub(crate) kernels: Vec<KernelRow>,
+    pub(crate) graphs: Vec<GraphRow>,
     pub(crate) gemms: Vec<GemmRow>,
     pub(crate) convolutions: Vec<ConvRow>,
+    pub(crate) spans: Vec<SpanRow>,
+    pub(crate) copies: Vec<CopyRow>,
+    pub(crate) syncs: Vec<SyncRow>,
     pub(crate) modules: Vec<ModuleRow>,
     pub(crate) fallback: Fallback,
     pub(crate) code_objects: Vec<CodeObjectRow>,
@@ -37,9 +41,19 @@ pub(crate) struct Totals {
     pub(crate) running: u64,
     /// Events in the traces.
     pub(crate) events: u64,
-    /// Kernel launches among them.
+    /// Kernel launches: direct ones, which are events, and those that launched graphs made.
     pub(crate) launches: u64,
-    /// Different kernels that were launched.
+    /// Those of them that launched graphs made.
+    pub(crate) by_graphs: u64,
+    /// Launch calls that were recorded into a graph instead of being executed.
+    pub(crate) captured: u64,
+    /// Those of them that came after their capture had failed to end: they may have been executed.
+    pub(crate) launches_in_doubt: u64,
+    /// Launches of graphs.
+    pub(crate) graph_launches: u64,
+    /// Those of them whose kernels are not known.
+    pub(crate) unlisted_graph_launches: u64,
+    /// Different kernels that were launched or captured.
     pub(crate) kernels: u64,
     /// Launches of a kernel that could not be named: its handle was never seen being made.
     pub(crate) unnamed_launches: u64,
@@ -51,6 +65,10 @@ pub(crate) struct Totals {
     pub(crate) gemm_calls: u64,
     /// Convolution calls: searches, runs, questions.
     pub(crate) convolutions: u64,
+    /// Calls that are known by their name alone: transforms, solves, collectives, layers.
+    pub(crate) spans: u64,
+    /// Marks, ranges and names of the programs' own.
+    pub(crate) marks: u64,
     /// Module loads and unloads.
     pub(crate) module_calls: u64,
     /// Calls that failed.

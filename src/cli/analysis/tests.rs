@@ -103,3 +103,34 @@ fn a_call_in_flight_is_named() {
     assert_eq!((told.totals.gemm_calls, told.totals.in_flight), (0, 1));
     assert_eq!(told.processes[0].end, "killed");
 }
+
+#[test]
+fn a_graph_launch_executes_its_kernels_and_a_captured_launch_executes_nothing() {
+    let lines = |complete: &str| {
+        [
+            r#"{"type":"capture","id":5,"t":1,"tid":7,"stream":"0x5","mode":"global"}"#.to_string(),
+            launch(2, Some(1)).trim().replace('}', r#","capture":5}"#),
+            gemm(1, None, 1).trim().to_string(),
+            format!(r#"{{"type":"graph","id":6,"capture":5,{complete}}}"#),
+            r#"{"type":"graph_launch","tid":7,"id":3,"t":10,"dur":50,"hook":0,"graph":6,"exec":"0xe"}"#
+                .to_string(),
+            r#"{"type":"graph_launch","tid":7,"id":4,"t":70,"dur":50,"hook":0,"graph":6,"exec":"0xe"}"#
+                .to_string(),
+            launch(5, None).trim().to_string(),
+        ]
+        .map(|line| line + "\n")
+    };
+    let listed = r#""complete":true,"kernels":[{"kernel":1,"grid":[2,1,1],"block":[64,1,1]},{"kernel":1,"grid":[2,1,1],"block":[64,1,1]}]"#;
+    let told = summary(&lines(listed), End::Footer);
+    assert_eq!((told.totals.launches, told.totals.by_graphs, told.totals.captured), (5, 4, 1));
+    assert_eq!((told.kernels[0].launches, told.kernels[0].shape.grid), (5, [2, 1, 1]));
+    assert_eq!(told.processes[0].launches, 5);
+    let inside = &told.gemms[0].counts;
+    assert_eq!((inside.kernels[0].launches, inside.kernels[0].captured), (0, 1));
+    assert_eq!(inside.evidence, Evidence::Confirmed);
+    assert_eq!((told.graphs[0].executed, told.graphs[0].evidence), (4, Evidence::Confirmed));
+
+    let told = summary(&lines(r#""complete":false,"why":"not listed","kernels":[]"#), End::Footer);
+    assert_eq!((told.totals.launches, told.totals.by_graphs), (3, 2), "what its capture recorded");
+    assert_eq!(told.graphs[0].evidence, Evidence::Inferred);
+}

@@ -1,6 +1,7 @@
 //! The ROCm libraries that a program links, or that the loader would find for it.
 
 use super::{Finding, Shim};
+use rocshim_trace::is_library;
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -34,15 +35,10 @@ fn cached() -> Vec<(String, PathBuf)> {
     arrows(&listing).into_iter().map(named).collect()
 }
 
-/// Whether a file name is a version of a library: `libamdhip64.so.6` of `libamdhip64.so`.
-pub(super) fn is_version_of(file: &str, library: &str) -> bool {
-    file.strip_prefix(library).is_some_and(|version| version.is_empty() || version.starts_with('.'))
-}
-
 /// The hooked libraries in a list, as `name => file`.
 pub(super) fn hooked(list: &[(String, PathBuf)], shim: &Shim) -> Vec<String> {
     let of = |library: &String| {
-        let found = list.iter().find(|(name, _)| is_version_of(name, library));
+        let found = list.iter().find(|(name, _)| is_library(name, library));
         found.map(|(name, path)| format!("{name} in {}", path.parent().unwrap_or(path).display()))
     };
     shim.libraries.iter().filter_map(of).collect()
@@ -82,7 +78,7 @@ pub(super) fn libraries_in(folder: &Path, shim: &Shim) -> Vec<(String, PathBuf)>
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
     let mut found: Vec<_> =
-        named.filter(|(name, _)| shim.libraries.iter().any(|library| is_version_of(name, library))).collect();
+        named.filter(|(name, _)| shim.libraries.iter().any(|library| is_library(name, library))).collect();
     found.sort();
     found
 }
@@ -102,11 +98,5 @@ mod tests {
         let libraries = ["libamdhip64.so", "librocblas.so"].map(str::to_string).to_vec();
         let shim = Shim { path: "/x".into(), libraries, glibc: None };
         assert_eq!(hooked(&linked, &shim), ["libamdhip64.so.6 in /opt/rocm/lib"]);
-    }
-
-    #[test]
-    fn a_version_is_not_a_namesake() {
-        assert!(is_version_of("libhipblas.so.2", "libhipblas.so"));
-        assert!(!is_version_of("libhipblaslt.so", "libhipblas.so"));
     }
 }

@@ -1,6 +1,7 @@
 //! A process that runs already: whether it is being recorded, and what it has loaded.
 
-use super::{Finding, Shim, libraries::is_version_of, program::glibc};
+use super::{Finding, Shim, program::glibc};
+use rocshim_trace::is_library;
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 const SUBJECT: &str = "process";
@@ -56,7 +57,7 @@ fn recorded(pid: u32, exe: &str, files: &BTreeSet<PathBuf>) -> Finding {
 fn loaded(files: &BTreeSet<PathBuf>, shim: &Shim) -> Finding {
     let hooked = |file: &&PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        shim.libraries.iter().any(|library| is_version_of(&name, library))
+        shim.libraries.iter().any(|library| is_library(&name, library))
     };
     let found: Vec<String> =
         files.iter().filter(hooked).map(|file: &PathBuf| file.display().to_string()).collect();

@@ -34,6 +34,10 @@ pub(crate) fn parse(line: &[u8]) -> Option<Launch> {
     if at.skip(br#","flags":"#) {
         launch.flags = at.number()?;
     }
+    launch.cooperative = at.skip(br#","cooperative":true"#);
+    if at.skip(br#","capture":"#) {
+        launch.capture = Some(at.number()?.try_into().ok()?);
+    }
     matches!(at.0, b"}\n" | b"}").then_some(launch)
 }
 
@@ -128,6 +132,8 @@ mod tests {
         full.stream = Hex(0x7f00_dead_beef);
         full.events = Some([Hex(0x10), Hex(u64::MAX)]);
         full.flags = 1;
+        full.cooperative = true;
+        full.capture = Some(u32::MAX);
         vec![Launch::default(), plain, full]
     }
 

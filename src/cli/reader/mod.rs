@@ -179,6 +179,10 @@ fn record_of(line: &[u8]) -> Result<Record, LineError> {
     match name.split(|byte| *byte == b'"').next().unwrap_or_default() {
         b"gemm" => read(line, Record::Gemm),
         b"conv" => read(line, Record::Conv),
+        b"copy" => read(line, Record::Copy),
+        b"sync" => read(line, Record::Sync),
+        b"graph_launch" => read(line, Record::GraphLaunch),
+        b"graph" => read(line, Record::Graph),
         b"code_object" => read(line, Record::CodeObject),
         b"kernel" => read(line, Record::Kernel),
         b"footer" => read(line, Record::Footer),

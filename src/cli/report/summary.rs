@@ -14,8 +14,12 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
     let sections = [
         sections::processes(summary, style),
         sections::kernels(summary, style),
+        sections::graphs(summary, style),
         sections::gemms(summary, style),
         sections::convolutions(summary, style),
+        sections::spans(summary, style),
+        sections::copies(summary, style),
+        sections::syncs(summary, style),
         sections::modules(summary, style),
         sections::fallback(summary, style),
         sections::code_objects(summary, style),
@@ -36,8 +40,13 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
 
 /// The most important numbers in one sentence.
 pub(crate) fn sentence(totals: &Totals) -> String {
-    let mut parts =
-        vec![format!("{} of {}", counted(totals.launches, "launch"), counted(totals.kernels, "kernel"))];
+    let mut launches =
+        format!("{} of {}", counted(totals.launches, "launch"), counted(totals.kernels, "kernel"));
+    if totals.graph_launches > 0 {
+        let graphs = counted(totals.graph_launches, "graph launch");
+        launches.push_str(&format!(" ({} of them by {graphs})", count(totals.by_graphs)));
+    }
+    let mut parts = vec![launches];
     parts.push(match totals.gemm_calls - totals.gemms {
         0 => counted(totals.gemms, "GEMM"),
         inner => format!(
@@ -48,6 +57,8 @@ pub(crate) fn sentence(totals: &Totals) -> String {
         ),
     });
     parts.push(counted(totals.convolutions, "convolution call"));
+    parts.extend((totals.spans > 0).then(|| counted(totals.spans, "other library call")));
+    parts.extend((totals.marks > 0).then(|| counted(totals.marks, "mark")));
     parts.push(format!("{} failed", count(totals.failed)));
     parts.push(format!("{} lost", count(totals.lost)));
     if totals.in_flight > 0 {

@@ -9,6 +9,8 @@ pub(crate) type hipModule_t = Pointer;
 pub(crate) type hipFunction_t = Pointer;
 pub(crate) type hipStream_t = Pointer;
 pub(crate) type hipEvent_t = Pointer;
+pub(crate) type hipLibrary_t = Pointer;
+pub(crate) type hipKernel_t = Pointer;
 /// `void**`: pointers to the arguments, or the `extra` list.
 pub(crate) type KernelParams = Pointer;
 /// The address of a `__global__` function's host stub.

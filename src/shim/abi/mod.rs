@@ -1,9 +1,13 @@
 //! C types of the ROCm libraries, by their vendors' names, with their layouts asserted.
 
 pub(crate) mod hip;
+pub(crate) mod hip_copy;
+pub(crate) mod hip_graph;
 pub(crate) mod hipblas;
 pub(crate) mod miopen;
+pub(crate) mod rccl;
 pub(crate) mod rocblas;
+pub(crate) mod roctx;
 
 use std::ffi::c_void;
 

@@ -20,12 +20,12 @@ fn text<'a>(name: CName) -> Option<Text<'a>> {
 }
 
 /// Reads where a successful call has stored its handle.
-fn handle(out: *const Pointer) -> u64 {
+pub(crate) fn handle(out: *const Pointer) -> u64 {
     // SAFETY: the call succeeded, so `out` holds the handle that it stored.
     if out.is_null() { 0 } else { unsafe { *out as u64 } }
 }
 
-/// `hipModuleLoad`.
+/// `hipModuleLoad`, `hipLibraryLoadFromFile`.
 pub(crate) struct LoadFile {
     pub(crate) module: *mut hipModule_t,
     pub(crate) path: CName,
@@ -62,7 +62,7 @@ impl Observed<hipError_t> for LoadImage {
     }
 }
 
-fn loaded<'a>(
+pub(crate) fn loaded<'a>(
     span: Option<Span>,
     returned: u64,
     status: hipError_t,
@@ -103,7 +103,7 @@ impl Source for Accepted {
 }
 
 /// Looks at an image that the runtime has just accepted.
-fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
+pub(crate) fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
     let accepted = Accepted(image as *const u8);
     let bytes = length(&accepted);
     let whole = accepted.read_up_to(0, bytes.unwrap_or(64) as usize);
@@ -117,7 +117,7 @@ fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
     }
 }
 
-/// `hipModuleUnload`.
+/// `hipModuleUnload`, `hipLibraryUnload`.
 pub(crate) struct Unload {
     module: hipModule_t,
     /// Before the call: another thread may be given the same handles as soon as they are free.
@@ -153,7 +153,7 @@ impl Observed<hipError_t> for Unload {
     }
 }
 
-/// `hipModuleGetFunction`.
+/// `hipModuleGetFunction`, `hipLibraryGetKernel`.
 pub(crate) struct GetFunction {
     pub(crate) function: *mut hipFunction_t,
     pub(crate) module: hipModule_t,
@@ -231,6 +231,7 @@ impl Observed<()> for UnregisterFatBinary {
     fn finish(self, _span: Option<Span>, _returned: u64, _: ()) {
         let handle = self.modules as u64;
         guarded(|process| {
+            process.tell_graphs(self.stamp, |graphs, _| graphs.forget_names());
             process.define(self.stamp, Definition::Unregister { handle });
         });
     }

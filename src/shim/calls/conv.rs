@@ -6,7 +6,7 @@ use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
 use crate::real::Accessor;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{Frame, Producer, Span};
 
 /// Which of the three products of a convolution.
 #[derive(Clone, Copy)]
@@ -100,21 +100,9 @@ pub(crate) fn immediate(problem: Problem, solution: u64, workspace: usize) -> Co
 }
 
 impl<R: Answer> Observed<R> for ConvCall {
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let Problem(direction, tensors, conv) = &self.problem;
-        let tensors = tensors.map(read_tensor);
-        let mut payload = Conv {
-            action: self.action as u8,
-            direction: *direction as u8,
-            tensors,
-            algorithm: self.algorithm,
-            solution: self.solution,
-            workspace: self.workspace as u64,
-            exhaustive: self.exhaustive,
-            ..Conv::default()
-        };
-        read_convolution(*conv, &mut payload);
-        thread.enter(hook, &payload)
+        self.stage(Frame::own(), thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, answer: R) {
@@ -128,6 +116,24 @@ impl<R: Answer> Observed<R> for ConvCall {
 }
 
 impl ConvCall {
+    #[inline(never)]
+    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
+        let Problem(direction, tensors, conv) = &self.problem;
+        let tensors = tensors.map(read_tensor);
+        let mut payload = Conv {
+            action: self.action as u8,
+            direction: *direction as u8,
+            tensors,
+            algorithm: self.algorithm,
+            solution: self.solution,
+            workspace: self.workspace as u64,
+            exhaustive: self.exhaustive,
+            ..Conv::default()
+        };
+        read_convolution(*conv, &mut payload);
+        thread.enter_from(frame, hook, &payload)
+    }
+
     /// What MIOpen returned: how many, how many of them are kept, and these.
     fn results(&self) -> (u64, usize, [ConvResult; CONV_RESULTS]) {
         match self.results {

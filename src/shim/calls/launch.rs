@@ -14,7 +14,18 @@ pub(crate) fn blocks(
     stream: hipStream_t,
 ) -> Launch {
     let (function, stream) = (function as u64, stream as u64);
-    Launch { function, stream, grid, block, shared, start: 0, stop: 0, flags: 0, items: false }
+    Launch {
+        function,
+        stream,
+        grid,
+        block,
+        shared,
+        start: 0,
+        stop: 0,
+        flags: 0,
+        items: false,
+        cooperative: false,
+    }
 }
 
 /// A launch whose grid is in work-items, with events and flags (the Ext and Hcc forms of module launches).

@@ -2,6 +2,14 @@
 
 pub(crate) mod code;
 pub(crate) mod conv;
+pub(crate) mod copy;
 pub(crate) mod gemm;
+pub(crate) mod graph;
+pub(crate) mod graph_change;
 pub(crate) mod launch;
+pub(crate) mod launch_lists;
+pub(crate) mod library;
+pub(crate) mod mark;
+pub(crate) mod named;
 pub(crate) mod proc_address;
+pub(crate) mod sync;

@@ -1,16 +1,20 @@
 //! Rows of libamdhip64: kernel launches, modules, fat binaries. Signatures as in hip_runtime_api.h (ROCm 5.2 to 7.x).
 //!
-//! Order: launches of module functions, launches of host stubs, code, registration, addresses of functions.
+//! Order: launches of module functions, launches of host stubs, launches on several devices, code, registration, addresses
+//! of functions.
 #![allow(non_snake_case)] // the vendor's names
 #![allow(unsafe_code)] // exports by the vendor's names
 
 use super::row_named;
 use crate::abi::Pointer;
 use crate::abi::hip::*;
+use crate::abi::hip_graph::{HIP_LAUNCH_CONFIG, hipFunctionLaunchParams, hipLaunchConfig_t, hipLaunchParams};
 use crate::calls::code::{
     FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary,
 };
 use crate::calls::launch::{blocks, items, stub};
+use crate::calls::launch_lists::{ByPtr, Configure, OnDevices, configured, driver_configured};
+use crate::calls::library::{EnumerateKernels, LoadLibrary, SameFunction, image_of};
 use crate::calls::proc_address::ProcAddress;
 use std::ffi::c_void;
 
@@ -27,6 +31,8 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
     fn _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t) -> hipError_t
         => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
+    fn hipDrvLaunchKernelEx(config: *const HIP_LAUNCH_CONFIG, f: hipFunction_t, params: KernelParams, extra: KernelParams) -> hipError_t
+        => driver_configured(f, config);
 
     fn hipLaunchKernel(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t) -> hipError_t
         => blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream);
@@ -38,6 +44,19 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
     fn hipLaunchCooperativeKernel_spt(f: HostFn, gridDim: dim3, blockDim: dim3, kernelParams: KernelParams, sharedMemBytes: u32, hStream: hipStream_t) -> hipError_t
         => blocks(f, gridDim.into(), blockDim.into(), sharedMemBytes.into(), hStream);
+    fn hipLaunchKernelExC(config: *const hipLaunchConfig_t, fPtr: HostFn, args: KernelParams) -> hipError_t
+        => configured(fPtr, config);
+    fn hipConfigureCall(gridDim: dim3, blockDim: dim3, sharedMem: usize, stream: hipStream_t) -> hipError_t
+        => Configure { grid: gridDim.into(), block: blockDim.into(), shared: sharedMem as u64, stream: stream as u64 };
+    fn hipLaunchByPtr(func: HostFn) -> hipError_t
+        => ByPtr(func);
+
+    fn hipLaunchCooperativeKernelMultiDevice(launchParamsList: *const hipLaunchParams, numDevices: i32, flags: u32) -> hipError_t
+        => OnDevices::new(launchParamsList, numDevices.into(), flags);
+    fn hipExtLaunchMultiKernelMultiDevice(launchParamsList: *const hipLaunchParams, numDevices: i32, flags: u32) -> hipError_t
+        => OnDevices::new(launchParamsList, numDevices.into(), flags);
+    fn hipModuleLaunchCooperativeKernelMultiDevice(launchParamsList: *const hipFunctionLaunchParams, numDevices: u32, flags: u32) -> hipError_t
+        => OnDevices::new(launchParamsList, numDevices.into(), flags);
 
     fn hipModuleLoad(module: *mut hipModule_t, fname: CName) -> hipError_t
         => LoadFile { module, path: fname };
@@ -49,6 +68,22 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => Unload::now(module);
     fn hipModuleGetFunction(function: *mut hipFunction_t, module: hipModule_t, kname: CName) -> hipError_t
         => GetFunction { function, module, name: kname };
+    fn hipModuleLoadFatBinary(module: *mut hipModule_t, fatbin: Pointer) -> hipError_t
+        => LoadImage { module, image: image_of(fatbin) };
+    fn hipLibraryLoadData(library: *mut hipLibrary_t, code: Pointer, jitOptions: Pointer, jitOptionsValues: Pointer, numJitOptions: u32, libraryOptions: Pointer, libraryOptionValues: Pointer, numLibraryOptions: u32) -> hipError_t
+        => LoadLibrary { library, image: code };
+    fn hipLibraryLoadFromFile(library: *mut hipLibrary_t, fileName: CName, jitOptions: Pointer, jitOptionsValues: Pointer, numJitOptions: u32, libraryOptions: Pointer, libraryOptionValues: Pointer, numLibraryOptions: u32) -> hipError_t
+        => LoadFile { module: library, path: fileName };
+    fn hipLibraryUnload(library: hipLibrary_t) -> hipError_t
+        => Unload::now(library);
+    fn hipLibraryGetKernel(pKernel: *mut hipKernel_t, library: hipLibrary_t, name: CName) -> hipError_t
+        => GetFunction { function: pKernel, module: library, name };
+    fn hipLibraryEnumerateKernels(kernels: *mut hipKernel_t, numKernels: u32, library: hipLibrary_t) -> hipError_t
+        => EnumerateKernels { kernels, room: numKernels, library };
+    fn hipKernelGetFunction(pFunc: *mut hipFunction_t, kernel: hipKernel_t) -> hipError_t
+        => SameFunction { function: pFunc, of: kernel };
+    fn hipGetFuncBySymbol(functionPtr: *mut hipFunction_t, symbolPtr: HostFn) -> hipError_t
+        => SameFunction { function: functionPtr, of: symbolPtr };
 
     fn __hipRegisterFatBinary(data: *const FatbinWrapper) -> *mut *mut c_void
         => FatBinary { wrapper: data };
@@ -63,4 +98,12 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => ProcAddress { symbol, function: funcPtr, row: row_named };
     fn hipGetDriverEntryPoint_spt(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
         => ProcAddress { symbol, function: funcPtr, row: row_named };
+}
+
+// By the node of libamdhip64's version map that they came with: hip_6.5, hip_7.1, hip_7.2.
+unexported! {
+    "hipLaunchKernelExC" "hipDrvLaunchKernelEx"
+    "hipModuleLoadFatBinary"
+    "hipLibraryLoadData" "hipLibraryLoadFromFile" "hipLibraryUnload" "hipLibraryGetKernel" "hipLibraryEnumerateKernels"
+    "hipKernelGetFunction"
 }

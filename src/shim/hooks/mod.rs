@@ -1,11 +1,34 @@
 //! The table: every hooked function, a row each, library by library.
+//!
+//! Exported under its own name, a function seems to be there even where the ROCm at hand does not have it: to a program that
+//! looks it up in the global scope (`dlsym(RTLD_DEFAULT, …)`) or has a weak reference to it, which would then call it and
+//! be answered `hipErrorNotSupported` instead of going another way. What programs do: Triton, ctypes, JAX, aiter and IREE
+//! ask the library's own handle or `hipGetProcAddress`, which our names do not reach; TVM's stub and compiler-rt's
+//! interceptors do ask RTLD_DEFAULT, for names that every ROCm has; a weak reference to a HIP function was found nowhere.
+//! So what came with ROCm 6.3 or before is exported, and what came later (`unexported!`) is not: it is reached through the
+//! other doors, which give out only what is really there.
+
+/// Declares rows of this file that are not exported: hidden from the dynamic linker, whatever `hooks!` says.
+macro_rules! unexported {
+    ($($name:literal)*) => {
+        $(core::arch::global_asm!(concat!(".hidden ", $name));)*
+
+        #[cfg(test)]
+        pub(super) const UNEXPORTED: &[&str] = &[$($name),*];
+    };
+}
 
 pub(crate) mod hip;
+pub(crate) mod hip_copy;
+pub(crate) mod hip_graph;
+pub(crate) mod hip_sync;
 pub(crate) mod hipblas;
 pub(crate) mod hipblas_typed;
 pub(crate) mod miopen;
+pub(crate) mod rccl;
 pub(crate) mod rocblas;
 pub(crate) mod rocblas_typed;
+pub(crate) mod roctx;
 
 use crate::row::{Hook, Table};
 use std::ffi::CStr;
@@ -31,7 +54,7 @@ macro_rules! libraries {
     (@first $id:expr;) => {};
 }
 
-libraries! { hip rocblas rocblas_typed hipblas hipblas_typed miopen }
+libraries! { hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed miopen rccl roctx }
 
 /// Every row, in the order of their ids.
 pub(crate) fn table() -> Table {
@@ -59,5 +82,12 @@ mod tests {
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn what_is_not_exported_is_in_the_table() {
+        let names: Vec<_> = table().iter().map(|hook| hook.name).collect();
+        let unexported = [hip::UNEXPORTED, hip_copy::UNEXPORTED, hip_sync::UNEXPORTED].concat();
+        assert!(unexported.iter().all(|name| names.contains(name)));
     }
 }

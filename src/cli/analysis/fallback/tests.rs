@@ -1,3 +1,4 @@
+use super::super::nesting::Launches;
 use super::*;
 
 const SOURCE: &str = "Cijk_Ailk_Bljk_SB_MT64x64x8_SE_GSU1_ISA000_K1_KLS";
@@ -36,7 +37,8 @@ fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fall
     };
     let locals: Vec<LocalKernel> = launches.iter().map(local).collect();
     fallbacks.add_process(locals.iter());
-    let inside = locals.iter().map(|local| (local.number, local.dispatched)).collect();
+    let launched = |local: &LocalKernel| Launches { launches: local.dispatched, captured: 0 };
+    let inside = locals.iter().map(|local| (local.number, launched(local))).collect();
     fallbacks.add_gemm(&Contents { kernels: inside, gemms: 0 });
     fallbacks.judge(&kernels, &known, unseen)
 }

@@ -226,7 +226,17 @@ fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
         .kernels
         .iter()
         .take(shown)
-        .map(|k| format!("launched {} x {}", count(k.launches), what(k, &counts.kernels, style)))
+        .map(|k| {
+            let name = what(k, &counts.kernels, style);
+            match (k.launches, k.captured) {
+                (launches, 0) => format!("launched {} x {name}", count(launches)),
+                (0, captured) => format!("captured into a graph {} x {name}", count(captured)),
+                (launches, captured) => {
+                    let (launches, captured) = (count(launches), count(captured));
+                    format!("launched {launches}, captured into a graph {captured} x {name}")
+                }
+            }
+        })
         .collect();
     if counts.kernels.len() > shown {
         lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));

@@ -1,7 +1,7 @@
 //! The kernels, longest host time first.
 
 use super::section;
-use crate::units::{count, dims, percent, time};
+use crate::units::{count, counted, dims, percent, time};
 use crate::{
     analysis::{KernelRow, Summary},
     report::{
@@ -15,8 +15,12 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     if summary.kernels.is_empty() {
         return None;
     }
+    let by_graphs = summary.totals.by_graphs > 0;
+    let captured = summary.totals.captured > 0;
     let failed = summary.kernels.iter().any(|row| row.failed > 0);
-    let mut columns = vec![Column::Right("calls")];
+    let mut columns = vec![Column::Right(if by_graphs { "launches" } else { "calls" })];
+    columns.extend(by_graphs.then_some(Column::Right("by graphs")));
+    columns.extend(captured.then_some(Column::Right("captured")));
     columns.extend(failed.then_some(Column::Right("failed")));
     columns.extend([
         Column::Right("total"),
@@ -28,12 +32,14 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     let mut table = Table::new(&columns);
     for (row, label) in summary.kernels.iter().zip(labels(&summary.kernels, style)) {
         let mut cells = vec![count(row.launches)];
+        cells.extend(by_graphs.then(|| count(row.by_graphs)));
+        cells.extend(captured.then(|| count(row.captured)));
         cells.extend(failed.then(|| count(row.failed)));
         cells.extend([
             time(row.total_ns),
             percent(row.share),
             shape(row),
-            time(row.total_ns / row.launches.max(1)),
+            time(row.total_ns / calls(row).max(1)),
             label,
         ]);
         table.row(cells);
@@ -41,6 +47,31 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     let mut remarks = Vec::new();
     if summary.kernels.iter().any(|row| row.shapes > 1) {
         remarks.push("+n: n more shapes; the most common one is shown".to_string());
+    }
+    if by_graphs {
+        remarks.push(
+            "by graphs: those of the launches that launched graphs made, which take no call".to_string(),
+        );
+    }
+    if captured {
+        remarks.push(
+            "captured: calls that were recorded into a graph; they took time and launched nothing"
+                .to_string(),
+        );
+    }
+    let unlisted = summary.totals.unlisted_graph_launches;
+    if unlisted > 0 {
+        remarks.push(format!(
+            "limited: the kernels of {} are not known and not counted here",
+            counted(unlisted, "graph launch")
+        ));
+    }
+    let in_doubt = summary.totals.launches_in_doubt;
+    if in_doubt > 0 {
+        remarks.push(format!(
+            "limited: {} of the captured calls came after their capture had failed to end, and may have launched",
+            count(in_doubt)
+        ));
     }
     let unnamed = summary.totals.unnamed_launches;
     if unnamed > 0 {
@@ -50,6 +81,11 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         ));
     }
     section("Kernels (host time of the launch calls, not time on the GPU)", &table, style, &remarks)
+}
+
+/// Launch calls: those that launched and those that were captured.
+fn calls(row: &KernelRow) -> u64 {
+    row.launches - row.by_graphs + row.captured
 }
 
 fn shape(row: &KernelRow) -> String {

@@ -3,15 +3,19 @@
 mod calls;
 mod coverage;
 mod fallback;
+mod graphs;
 mod kernels;
 mod processes;
+mod spans;
 mod troubles;
 
 pub(crate) use calls::{convolutions, gemms, modules};
 pub(crate) use coverage::{code_objects, libraries};
 pub(crate) use fallback::fallback;
+pub(crate) use graphs::{copies, graphs, syncs};
 pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;
+pub(crate) use spans::spans;
 pub(crate) use troubles::{failures, in_flight, losses};
 
 use super::table::{Style, Table, broken};

@@ -1,0 +1,68 @@
+//! The library calls that are known by their name.
+
+use super::{label, section};
+use crate::units::{count, time};
+use crate::{
+    analysis::{SpanRow, Summary},
+    report::table::{Column, Style, Table},
+};
+
+/// The most kernels listed under a call; the others are counted.
+const INSIDE: usize = 2;
+
+pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
+    if summary.spans.is_empty() {
+        return None;
+    }
+    let failed = summary.spans.iter().any(|row| row.failed > 0);
+    let mut columns = vec![Column::Right("calls")];
+    columns.extend(failed.then_some(Column::Right("failed")));
+    columns.extend([
+        Column::Right("total"),
+        Column::Missable("mean"),
+        Column::Right("launches"),
+        Column::Left("function"),
+    ]);
+    let mut table = Table::new(&columns);
+    let mut library = "";
+    for row in &summary.spans {
+        if row.library != library {
+            library = &row.library;
+            table.heading(library.strip_suffix(".so").unwrap_or(library).to_string());
+        }
+        let mut cells = vec![count(row.calls)];
+        cells.extend(failed.then(|| count(row.failed)));
+        cells.extend([
+            time(row.total_ns),
+            time(row.total_ns / row.calls.max(1)),
+            count(row.launches),
+            function(row),
+        ]);
+        table.row_with(cells, inside(row, style));
+    }
+    let remark =
+        "launches: those seen inside; a library may also launch from a thread of its own".to_string();
+    section("Other library calls (host time)", &table, style, &[remark])
+}
+
+/// `ncclAllReduce bf16 sum, 1 048 576 elements`.
+fn function(row: &SpanRow) -> String {
+    let words = [Some(&row.function), row.datatype.as_ref(), row.op.as_ref()].into_iter().flatten();
+    let words = words.cloned().collect::<Vec<_>>().join(" ");
+    match row.count {
+        Some(elements) => format!("{words}, {} elements", count(elements)),
+        None => words,
+    }
+}
+
+fn inside(row: &SpanRow, style: &Style) -> Vec<String> {
+    let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
+    let kernel = |k: &crate::analysis::Inside| {
+        format!("launched {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
+    };
+    let mut lines: Vec<String> = row.kernels.iter().take(shown).map(kernel).collect();
+    if row.kernels.len() > shown {
+        lines.push(format!("launched {} more kernels, with --all", row.kernels.len() - shown));
+    }
+    lines
+}

@@ -1,0 +1,131 @@
+//! Which streams took part in which capture, by time.
+
+use crate::history::History;
+use rocshim_ring::definition::Stream;
+use std::collections::HashMap;
+
+/// A capture as it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// When.
+    pub(crate) stamp: u64,
+    /// On which stream.
+    pub(crate) stream: Stream,
+    /// `hipStreamCaptureMode`.
+    pub(crate) mode: u8,
+    /// The thread that began it.
+    pub(crate) tid: u32,
+}
+
+/// The captures of a process.
+#[derive(Default)]
+pub(crate) struct Captures {
+    /// Those whose record is not in the trace yet.
+    untold: HashMap<u32, Begun>,
+    streams: HashMap<Stream, History<u32>>,
+    /// The streams of each capture that has not ended.
+    members: HashMap<u32, Vec<Stream>>,
+}
+
+impl Captures {
+    /// Capture `number` begins.
+    pub(crate) fn begin(&mut self, number: u32, begun: Begun) {
+        self.untold.insert(number, begun);
+        self.join(begun.stamp, number, begun.stream);
+    }
+
+    /// How capture `number` began, the first time that this is asked.
+    pub(crate) fn tell(&mut self, number: u32) -> Option<Begun> {
+        self.untold.remove(&number)
+    }
+
+    /// `stream` takes part in capture `number` from `stamp` on.
+    pub(crate) fn join(&mut self, stamp: u64, number: u32, stream: Stream) {
+        self.streams.entry(stream).or_default().set(stamp, Some(number));
+        self.members.entry(number).or_default().push(stream);
+    }
+
+    /// `stream` takes part in none from `stamp` on.
+    pub(crate) fn leave(&mut self, stamp: u64, stream: Stream) {
+        if let Some(history) = self.streams.get_mut(&stream) {
+            history.set(stamp, None);
+        }
+    }
+
+    /// Capture `number` ended at `stamp`.
+    pub(crate) fn end(&mut self, stamp: u64, number: u32) {
+        for stream in self.members.remove(&number).unwrap_or_default() {
+            // A stream may have begun another one since, after this one had failed.
+            if self.at(stamp, stream) == Some(number) {
+                self.leave(stamp, stream);
+            }
+        }
+    }
+
+    /// The capture that recorded what was asked of `stream` at `stamp`.
+    pub(crate) fn at(&self, stamp: u64, stream: Stream) -> Option<u32> {
+        self.streams.get(&stream)?.at(stamp)
+    }
+
+    /// There was no capture so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(handle: u64) -> Stream {
+        Stream { handle, tid: 0 }
+    }
+
+    #[test]
+    fn a_capture_is_its_streams_from_their_joining_to_its_end() {
+        let mut captures = Captures::default();
+        let begun = Begun { stamp: 10, stream: stream(0xa), mode: 2, tid: 7 };
+        captures.begin(1, begun);
+        captures.join(20, 1, stream(0xb));
+        captures.end(30, 1);
+        captures.join(40, 2, stream(0xb));
+        let at = |stamp| [0xa, 0xb].map(|handle| captures.at(stamp, stream(handle)));
+        assert_eq!([9, 10, 20, 29].map(at), [[None, None], [Some(1), None], [Some(1); 2], [Some(1); 2]]);
+        assert_eq!([30, 40].map(at), [[None, None], [None, Some(2)]]);
+        assert_eq!([captures.tell(1), captures.tell(1)], [Some(begun), None]);
+    }
+
+    #[test]
+    fn a_thread_s_own_stream_is_no_other_thread_s() {
+        let mut captures = Captures::default();
+        captures.join(1, 1, Stream::of(2, 7, false));
+        assert_eq!(captures.at(2, Stream::of(2, 7, false)), Some(1));
+        assert_eq!(
+            captures.at(2, Stream::of(0, 7, true)),
+            Some(1),
+            "the default stream of a function for that"
+        );
+        assert_eq!(captures.at(2, Stream::of(0, 7, false)), None);
+        assert_eq!(captures.at(2, Stream::of(2, 8, false)), None);
+    }
+
+    #[test]
+    fn a_destroyed_stream_s_handle_is_free() {
+        let mut captures = Captures::default();
+        captures.join(1, 1, stream(0xa));
+        captures.leave(5, stream(0xa));
+        assert_eq!((captures.at(4, stream(0xa)), captures.at(5, stream(0xa))), (Some(1), None));
+        captures.end(9, 1);
+    }
+
+    #[test]
+    fn a_capture_that_failed_and_was_begun_anew_is_two() {
+        let mut captures = Captures::default();
+        captures.join(1, 1, stream(0xa));
+        captures.join(5, 2, stream(0xa));
+        captures.end(7, 2);
+        captures.end(8, 1);
+        let at = |stamp| captures.at(stamp, stream(0xa));
+        assert_eq!([2, 5, 7, 8].map(at), [Some(1), Some(2), None, None]);
+    }
+}

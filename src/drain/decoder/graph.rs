@@ -1,0 +1,60 @@
+//! Graphs and captures in the trace: each told of before its first use.
+
+use super::Decoder;
+use crate::hip::{capture, graph, graph_call, graph_kernel};
+use rocshim_ring::definition::Stream;
+use rocshim_ring::hip::GraphCall;
+use rocshim_ring::slot::Event;
+use rocshim_trace::{Record, write_record};
+
+impl Decoder {
+    /// The capture that recorded what this call asked of `stream`, after its record where this is its first use.
+    pub(super) fn capture(&mut self, tid: u32, event: &Event, stream: u64, out: &mut Vec<u8>) -> Option<u32> {
+        if self.captures.is_empty() {
+            return None;
+        }
+        let stream = Stream::of(stream, tid, self.row(event.hook).spt);
+        let number = self.captures.at(event.stamp, stream)?;
+        self.tell_capture(number, out);
+        Some(number)
+    }
+
+    fn tell_capture(&mut self, number: u32, out: &mut Vec<u8>) {
+        if let Some(begun) = self.captures.tell(number) {
+            write_record(out, &capture(number, self.ns(begun.stamp), &begun));
+        }
+    }
+
+    /// The call about a graph, after the records of what it is about.
+    pub(super) fn graph_call(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
+        let raw = GraphCall::read(event);
+        let number = match raw.nodes.checked_sub(1) {
+            None if raw.action == 0 => self.graphs.at(event.stamp, raw.exec),
+            number => number,
+        };
+        let graph = number.and_then(|number| self.graph(number, out));
+        if let Some(number) = raw.capture.checked_sub(1) {
+            self.tell_capture(number, out);
+        }
+        graph_call(self.call(tid, event), &raw, graph)
+    }
+
+    /// The id of the graph that definition `number` tells of, after its record where this is its first use.
+    fn graph(&mut self, number: u32, out: &mut Vec<u8>) -> Option<u32> {
+        if let Some(id) = self.graphs.id(number) {
+            return Some(id);
+        }
+        let (stamp, whole) = self.graphs.whole(number)?;
+        let (kernels, mut record) = (whole.kernels.clone(), graph(whole));
+        if let Some(number) = record.capture {
+            self.tell_capture(number, out);
+        }
+        for kernel in kernels.iter().flatten() {
+            record.kernels.push(graph_kernel(kernel, self.kernel(kernel.function, stamp, out)));
+        }
+        if self.graphs.record(number, &mut record) {
+            write_record(out, &Record::Graph(record.clone()));
+        }
+        Some(record.id)
+    }
+}

@@ -1,0 +1,55 @@
+//! Calls of the other libraries are in the trace by name, with the launches inside them as their children.
+
+use rocshim_tests::{Trace, Traced};
+use rocshim_trace::Span;
+
+/// `FUNCTION COUNT DATATYPE [OP] [PEER]: LAUNCHES`, or what there is of it, in the order in which they returned.
+fn told(trace: &Trace) -> Vec<String> {
+    let hooks = trace.hook_names();
+    let word = |span: &Span| {
+        let launches = trace.launches().filter(|launch| launch.call.parent == Some(span.call.id)).count();
+        let words = [
+            Some(hooks[&span.call.hook].to_string()),
+            span.count.map(|count| count.to_string()),
+            span.datatype.clone(),
+            span.op.clone(),
+            span.peer.map(|peer| format!("with {peer}")),
+            (span.call.status != 0).then(|| format!("failed {}", span.call.status)),
+        ];
+        format!("{}: {launches}", words.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    };
+    trace.spans().map(word).collect()
+}
+
+#[test]
+fn a_collective_tells_what_it_moves_and_with_whom_and_holds_its_launch() {
+    let trace = Traced::program("collectives").with_shim().ok().trace();
+    assert_eq!(
+        told(&trace),
+        [
+            "ncclAllReduce 1048576 bf16 sum: 1",
+            "ncclReduce 11 f32 max with 3: 1",
+            "ncclReduceScatter 12 f16 avg: 1",
+            "ncclBroadcast 13 i8 with 1: 1",
+            "ncclBcast 14 u8 with 2: 1",
+            "ncclAllGather 15 i32: 1",
+            "ncclGather 16 f8e4m3 with 4: 1",
+            "ncclScatter 17 f32 with 5: 1",
+            "ncclAllToAll 18 f32: 1",
+            "ncclAllToAllv f32: 1",
+            "ncclAllReduce 0 f32 7 failed 4: 0",
+            "ncclGroupStart: 0",
+            "ncclSend 20 f32 with 6: 0",
+            "ncclRecv 21 f32 with 7: 0",
+            "ncclGroupEnd: 1",
+            "ncclGroupEnd failed 5: 0",
+        ]
+    );
+    let with_comm: Vec<&Span> = trace.spans().filter(|span| span.comm.0 != 0).collect();
+    assert_eq!(with_comm.len(), 12, "all but the one without and the group's own calls");
+    assert!(with_comm.iter().all(|span| span.comm == with_comm[0].comm));
+    let without_stream = with_comm.iter().filter(|span| span.stream.0 == 0).count();
+    assert_eq!(without_stream, 1, "the one on the default stream");
+    let of_launch = trace.launches().next().expect("a launch").stream;
+    assert_eq!(with_comm[0].stream, of_launch, "the stream that the kernel was launched into");
+}
