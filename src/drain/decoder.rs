@@ -16,7 +16,8 @@ use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::{
-    Bypass, Call, Gap, Header, Hex, Hook, InFlight, Launch, Library, Load, Record, Thread, write_record,
+    Arg, Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Launch, Library, Load, Record, Thread,
+    write_record,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -87,7 +88,7 @@ impl Decoder {
                 self.line(&Record::Bypass(Bypass { path: path.into_owned(), how }), out);
             }
             Definition::Bound { hook, doors, path } => self.bind(number, hook, doors, path.as_deref(), out),
-            Definition::FatBinary { handle, path, offset, ordinal } => {
+            Definition::FatBinary { handle, path, offset, ordinal, .. } => {
                 self.names.own(stamp, handle, number);
                 self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
             }
@@ -103,6 +104,11 @@ impl Decoder {
                 self.line(&Record::CodeObject(object), out);
             }
             Definition::SameFunction { function, of } => self.names.same(stamp, function, of),
+            Definition::Code { function, code } => self.names.describe(stamp, function, code),
+            Definition::Device { ordinal, gfx, name, how } => {
+                let [gfx, name, how] = [gfx, name, how].map(|text| text.into_owned());
+                self.line(&Record::Device(Device { ordinal, gfx, name, how }), out);
+            }
             Definition::Unregister { handle } => self.names.forget(stamp, handle),
             Definition::Unload { module } => self.names.forget(stamp, module),
             Definition::Capture { stream, mode, tid } => {
@@ -256,6 +262,7 @@ impl Decoder {
     fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
         let raw = event::Launch::read(event);
         let kernel = self.kernel(raw.function, event.stamp, out);
+        let (args, args_cut, args_raw) = self.arguments(raw.function, event);
         let blocks = |i: usize| if raw.block[i] == 0 { 0 } else { raw.grid[i].div_ceil(raw.block[i]) };
         Launch {
             call: self.call(tid, event),
@@ -270,6 +277,9 @@ impl Decoder {
             flags: raw.flags.into(),
             cooperative: raw.cooperative || self.row(event.hook).cooperative,
             capture: self.capture(tid, event, raw.stream, out),
+            args,
+            args_cut,
+            args_raw,
         }
     }
 
@@ -277,9 +287,26 @@ impl Decoder {
     fn kernel(&mut self, function: u64, stamp: u64, out: &mut Vec<u8>) -> Option<u32> {
         let (id, kernel) = self.names.function(function, stamp)?;
         if self.told.insert(id) {
-            write_record(out, &Record::Kernel(kernel_record(id, &kernel.name, kernel.code_object)));
+            write_record(out, &Record::Kernel(kernel_record(id, kernel)));
         }
         Some(id)
+    }
+
+    /// What a launch of `function` passed: its arguments, how many are missing, and, of a kernel that is not known, the
+    /// bytes.
+    fn arguments(&self, function: u64, event: &Event) -> (Vec<Arg>, u64, String) {
+        let passed = event::Launch::read_arguments(event);
+        if passed.is_empty() {
+            return Default::default();
+        }
+        let kernel = self.names.function(function, event.stamp).and_then(|(_, kernel)| kernel.code.as_ref());
+        match kernel.and_then(|code| code.arguments.as_ref()) {
+            Some(arguments) => {
+                let (args, cut) = arguments.read(&passed);
+                (args, cut, String::new())
+            }
+            None => (Vec::new(), 0, passed.iter().map(|byte| format!("{byte:02x}")).collect()),
+        }
     }
 
     fn row(&self, hook: u16) -> Row {

@@ -3,13 +3,15 @@
 //! The collector inside the traced process and the command outside it use this one crate, so that a trace reads the
 //! same whether its process wrote it or died first.
 //!
-//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is), `history` (what a
-//! handle meant, by time), `names` (handle → kernel → code object), `library_files` (which file an image is), `captures`
+//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
+//! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
+//! meant, by time), `names` (handle → kernel → code object), `library_files` (which file an image is), `captures`
 //! (stream → capture), `graphs` (instantiated graph → what it does), `records`, `hip` (what they hold as the trace's
 //! records), `decoder` (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring
 //! files of the dead).
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod captures;
 mod code_object;
 mod decoder;
@@ -18,6 +20,7 @@ mod hip;
 mod history;
 mod library_files;
 mod names;
+mod parameters;
 mod records;
 mod recover;
 mod stat;

@@ -2,7 +2,10 @@
 //!
 //! Handles are reused after a module is unloaded: a launch is named by what its handle meant when it was made.
 
+use crate::arguments::Arguments;
 use crate::history::History;
+use crate::parameters::demangle;
+use rocshim_ring::kernel::KernelCode;
 use std::collections::HashMap;
 
 /// A kernel as it was defined.
@@ -11,6 +14,15 @@ pub(crate) struct Kernel {
     pub(crate) code_object: Option<u32>,
     /// Module or fat binary handle.
     owner: u64,
+    /// What its code object says of it.
+    pub(crate) code: Option<Code>,
+}
+
+/// A kernel's code and how its arguments are read.
+pub(crate) struct Code {
+    pub(crate) code: KernelCode<'static>,
+    /// `None`: they are not known.
+    pub(crate) arguments: Option<Arguments>,
 }
 
 /// Everything that has a name.
@@ -34,7 +46,7 @@ impl Names {
     /// `function` means kernel `number`, called `name`, of `owner` from `stamp` on.
     pub(crate) fn name(&mut self, stamp: u64, owner: u64, function: u64, number: u32, name: &str) {
         let code_object = self.owner(owner, stamp);
-        self.kernels.insert(number, Kernel { name: name.into(), code_object, owner });
+        self.kernels.insert(number, Kernel { name: name.into(), code_object, owner, code: None });
         self.functions.entry(function).or_default().set(stamp, Some(number));
         self.members.entry(owner).or_default().push((stamp, function));
     }
@@ -62,6 +74,15 @@ impl Names {
                 history.set(stamp, None);
             }
         }
+    }
+
+    /// The kernel that `function` meant at `stamp` has this code.
+    pub(crate) fn describe(&mut self, stamp: u64, function: u64, code: KernelCode) {
+        let number = self.functions.get(&function).and_then(|history| history.at(stamp));
+        let Some(kernel) = number.and_then(|number| self.kernels.get_mut(&number)) else { return };
+        let mut code = code.into_owned();
+        let arguments = Arguments::of(&mut code, demangle(&kernel.name).as_deref());
+        kernel.code = Some(Code { code, arguments });
     }
 
     /// What `function` meant at `stamp`.

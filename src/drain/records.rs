@@ -2,13 +2,15 @@
 
 use crate::code_object::{FileSource, describe, length};
 use crate::library_files::{LibraryFiles, fallback};
+use crate::names;
+use crate::parameters::demangle;
 use crate::values::*;
-use rocshim_ring::conv;
-use rocshim_ring::definition::{DOORS, Image, Process};
+use rocshim_ring::definition::{DOORS, Image, Process, Text};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::Event;
+use rocshim_ring::{conv, kernel};
 use rocshim_trace::*;
 use std::path::Path;
 
@@ -80,6 +82,7 @@ pub(crate) fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> Code
         format: source.is_some().then(|| image.format.into()),
         bytes: source.as_ref().and_then(|source| length(source)),
         targets: image.targets,
+        kernels: image.kernels,
         ..CodeObject::default()
     }
 }
@@ -103,6 +106,7 @@ pub(crate) fn module_image(id: u32, image: Image, files: &mut LibraryFiles) -> C
         bytes: image.bytes,
         xxh3: image.hash.map(|hash| format!("{hash:032x}")),
         targets: image.targets.into_iter().map(|target| target.into_owned()).collect(),
+        kernels: image.kernels,
         ..CodeObject::default()
     }
 }
@@ -127,17 +131,41 @@ pub(crate) fn elf_identity(path: &str) -> (Option<String>, Option<String>) {
     (soname(), build_id)
 }
 
-/// A kernel, with what its name says.
-pub(crate) fn kernel_record(id: u32, name: &str, code_object: Option<u32>) -> Kernel {
-    Kernel { id, name: name.into(), demangled: demangle(name), code_object, tensile: Tensile::of(name) }
-}
-
-/// The name as people write it; `None` where it is not a mangled C++ name.
-fn demangle(name: &str) -> Option<String> {
-    if !name.starts_with("_Z") {
-        return None;
+/// A kernel, before its first launch.
+pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
+    let own = |text: &Text| text.to_string();
+    let argument = |argument: &kernel::Argument| Argument {
+        offset: argument.offset,
+        size: argument.size,
+        kind: own(&argument.kind),
+        name: argument.name.as_ref().map(own),
+        type_name: argument.type_name.as_ref().or(argument.value_type.as_ref()).map(own),
+    };
+    let name = kernel.name.to_string();
+    let record = Kernel {
+        id,
+        demangled: demangle(&name),
+        tensile: Tensile::of(&name),
+        name,
+        code_object: kernel.code_object,
+        ..Kernel::default()
+    };
+    let Some(names::Code { code, .. }) = &kernel.code else { return record };
+    Kernel {
+        target: code.target.as_ref().map(own),
+        vgprs: code.vgprs,
+        agprs: code.agprs,
+        sgprs: code.sgprs,
+        vgpr_spills: code.vgpr_spills,
+        sgpr_spills: code.sgpr_spills,
+        lds: code.lds,
+        scratch: code.scratch,
+        wavefront: code.wavefront,
+        kernarg: code.kernarg,
+        max_block: code.max_block,
+        args: code.args.as_ref().map(|args| args.iter().map(argument).collect()),
+        ..record
     }
-    cpp_demangle::Symbol::new(name).ok()?.demangle().ok()
 }
 
 pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {

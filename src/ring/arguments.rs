@@ -30,14 +30,18 @@ struct Place {
 }
 
 impl Layout {
-    /// The layout of a kernel with arguments at these (offset, size), up to the first that does not fit.
+    /// The layout of a kernel with arguments at these (offset, size), up to the first that does not fit. A kernel of whose
+    /// arguments not one fits has a byte that tells of them.
     pub fn new(arguments: impl IntoIterator<Item = (u32, u32)>) -> Layout {
+        let mut arguments = arguments.into_iter().peekable();
+        let least = usize::from(arguments.peek().is_some());
         let fits = |(offset, size): &(u32, u32)| {
             offset.checked_add(*size).is_some_and(|end| end as usize <= ARGUMENT_BYTES)
         };
         let place = |(offset, size)| Place { offset: offset as u16, size: size as u16 };
-        let places: Vec<Place> = arguments.into_iter().take_while(fits).map(place).collect();
-        let end = places.iter().map(|place| usize::from(place.offset + place.size)).max().unwrap_or(0);
+        let places: Vec<Place> = arguments.take_while(fits).map(place).collect();
+        let end = places.iter().map(|place| usize::from(place.offset + place.size)).max();
+        let end = end.unwrap_or(0).max(least);
         Layout { places, end, of_buffer: end }
     }
 
@@ -75,44 +79,60 @@ impl<'a> LaunchWith<'a> {
     ) -> LaunchWith<'a> {
         LaunchWith { launch, layout, params, extra }
     }
+}
 
-    /// Copies each argument from where `params` says. One that is NULL makes the launch fail: nothing is taken then.
-    ///
-    /// # Safety
-    /// As [`Payload::store_bytes`].
-    #[inline(always)]
-    unsafe fn copy_params(&self, to: *mut u8) -> usize {
-        for (i, place) in self.layout.places.iter().enumerate() {
-            // SAFETY: by the contract of `new` there is a pointer for each argument of the layout.
-            let from = unsafe { self.params.wrapping_add(i).read() };
-            if from.is_null() {
-                return 0;
-            }
-            // SAFETY: it points to the argument, `size` bytes; a place lies within the room at `to`.
-            unsafe { copy(from, to.wrapping_add(place.offset.into()), place.size.into()) };
-        }
-        self.layout.end
+/// Copies what a launch passes to `to`; gives how many bytes.
+///
+/// # Safety
+/// As [`LaunchWith::new`] and [`Payload::store_bytes`].
+#[inline(never)]
+unsafe fn take(layout: &Layout, params: *const *const u8, extra: *const usize, to: *mut u8) -> usize {
+    match (params.is_null(), extra.is_null()) {
+        // SAFETY: by this function's contract.
+        (false, true) => unsafe { copy_params(layout, params, to) },
+        // SAFETY: by this function's contract.
+        (true, false) => unsafe { copy_buffer(layout, extra, to) },
+        // Both, which the runtime refuses.
+        _ => 0,
     }
+}
 
-    /// Copies the buffer that `extra` names, if it is the list that the runtime takes: in this order, and no other.
-    ///
-    /// # Safety
-    /// As [`Payload::store_bytes`].
-    #[inline(always)]
-    unsafe fn copy_buffer(&self, to: *mut u8) -> usize {
-        // SAFETY: by the contract of `new`, the list goes on as long as its words are the right ones.
-        let word = |i: usize| unsafe { self.extra.wrapping_add(i).read() };
-        let is_list = word(0) == BUFFER[0] && word(2) == BUFFER[1] && word(4) == BUFFER[2];
-        if !is_list || word(1) == 0 || word(3) == 0 {
+/// Copies each argument from where `params` says. One that is NULL makes the launch fail: nothing is taken then.
+///
+/// # Safety
+/// As [`take`].
+#[inline(always)]
+unsafe fn copy_params(layout: &Layout, params: *const *const u8, to: *mut u8) -> usize {
+    for (i, place) in layout.places.iter().enumerate() {
+        // SAFETY: there is a pointer for each argument of the layout.
+        let from = unsafe { params.wrapping_add(i).read() };
+        if from.is_null() {
             return 0;
         }
-        let (from, size) = (word(1) as *const u8, word(3) as *const usize);
-        // SAFETY: the list names its buffer's size.
-        let size = unsafe { size.read_unaligned() }.min(self.layout.of_buffer);
-        // SAFETY: the buffer is at least so long, and the room at `to` is.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, size) };
-        size
+        // SAFETY: it points to the argument, `size` bytes; a place lies within the room at `to`.
+        unsafe { copy(from, to.wrapping_add(place.offset.into()), place.size.into()) };
     }
+    layout.end
+}
+
+/// Copies the buffer that `extra` names, if it is the list that the runtime takes: in this order, and no other.
+///
+/// # Safety
+/// As [`take`].
+#[inline(always)]
+unsafe fn copy_buffer(layout: &Layout, extra: *const usize, to: *mut u8) -> usize {
+    // SAFETY: the list goes on as long as its words are the right ones.
+    let word = |i: usize| unsafe { extra.wrapping_add(i).read() };
+    let is_list = word(0) == BUFFER[0] && word(2) == BUFFER[1] && word(4) == BUFFER[2];
+    if !is_list || word(1) == 0 || word(3) == 0 {
+        return 0;
+    }
+    let (from, size) = (word(1) as *const u8, word(3) as *const usize);
+    // SAFETY: the list names its buffer's size.
+    let size = unsafe { size.read_unaligned() }.min(layout.of_buffer);
+    // SAFETY: the buffer is at least so long, and the room at `to` is.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, size) };
+    size
 }
 
 /// Copies an argument, the usual sizes with one move.
@@ -157,14 +177,11 @@ impl Payload for LaunchWith<'_> {
 
     #[inline(always)]
     unsafe fn store_bytes(&self, to: *mut u8) -> usize {
-        match (self.params.is_null(), self.extra.is_null()) {
-            // SAFETY: by this function's contract.
-            (false, true) => unsafe { self.copy_params(to) },
-            // SAFETY: by this function's contract.
-            (true, false) => unsafe { self.copy_buffer(to) },
-            // None, or both, which the runtime refuses.
-            _ => 0,
+        if self.params.is_null() && self.extra.is_null() {
+            return 0;
         }
+        // SAFETY: by the contracts of `new` and this function.
+        unsafe { take(self.layout, self.params, self.extra, to) }
     }
 }
 
@@ -232,6 +249,8 @@ mod tests {
         for layout in [layout, Layout::unknown()] {
             assert_eq!(launch_with(true, &layout, None, Some(&extra)).1, [5; ARGUMENT_BYTES]);
         }
+        let (event, bytes) = launch_with(false, &Layout::new([(0, 500), (504, 8)]), Some(&params), None);
+        assert_eq!((event.slots(), bytes.len()), (2, 1), "it has arguments, and none is there");
         let overflowing = Layout::new([(0, 4), (u32::MAX, u32::MAX)]);
         assert_eq!(launch_with(false, &overflowing, Some(&params), None).1, [5; 4]);
     }

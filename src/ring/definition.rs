@@ -3,6 +3,7 @@
 //! A definition's number is its place in the log, from 0; ids in the trace are these numbers, so that whoever reads the
 //! log again (after a crash) gives the same ids.
 
+use crate::kernel::KernelCode;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -91,6 +92,8 @@ pub enum Definition<'a> {
         offset: u64,
         /// Which of that file's fat binaries, from 0.
         ordinal: u32,
+        /// Where it lies in memory.
+        address: u64,
     },
     /// `__hipRegisterFunction`.
     HostFunction {
@@ -180,6 +183,28 @@ pub enum Definition<'a> {
         index: u32,
         /// What it is; `None`: it is switched off.
         kernel: Option<GraphKernel>,
+    },
+    /// What the code object says of the kernel that `function` means at this stamp; told before its first launch.
+    Code {
+        /// `hipFunction_t` or host stub.
+        function: u64,
+        /// Its code.
+        #[serde(borrow)]
+        code: KernelCode<'a>,
+    },
+    /// A device was asked about.
+    Device {
+        /// Its number.
+        ordinal: i32,
+        /// Its target: `gfx1100`, `gfx90a:sramecc+:xnack-`.
+        #[serde(borrow)]
+        gfx: Text<'a>,
+        /// What it is sold as.
+        #[serde(borrow)]
+        name: Text<'a>,
+        /// The function that said so.
+        #[serde(borrow)]
+        how: Text<'a>,
     },
 }
 
@@ -301,4 +326,6 @@ pub struct Image<'a> {
     /// GPU targets.
     #[serde(borrow)]
     pub targets: Vec<Text<'a>>,
+    /// Kernels for each target, where that is known.
+    pub kernels: Option<u32>,
 }

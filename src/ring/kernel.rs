@@ -1,7 +1,9 @@
 //! What a code object says of a kernel: its registers and memory, and where each argument lies.
 
-use crate::definition::Text;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+type Text<'a> = Cow<'a, str>;
 
 /// A kernel's code for one target. What the metadata does not tell is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +32,57 @@ pub struct KernelCode<'a> {
     pub max_block: Option<u32>,
     /// The explicit arguments, in the order in which they are passed; hidden ones come from the runtime.
     pub args: Option<Vec<Argument<'a>>>,
+}
+
+impl<'a> KernelCode<'a> {
+    /// What holds whichever of two codes is the one that runs: where they differ, nothing is known.
+    pub fn agreed(self, other: &KernelCode<'a>) -> KernelCode<'a> {
+        fn same<T: PartialEq>(one: Option<T>, other: &Option<T>) -> Option<T> {
+            one.filter(|one| Some(one) == other.as_ref())
+        }
+        KernelCode {
+            target: same(self.target, &other.target),
+            vgprs: same(self.vgprs, &other.vgprs),
+            agprs: same(self.agprs, &other.agprs),
+            sgprs: same(self.sgprs, &other.sgprs),
+            vgpr_spills: same(self.vgpr_spills, &other.vgpr_spills),
+            sgpr_spills: same(self.sgpr_spills, &other.sgpr_spills),
+            lds: same(self.lds, &other.lds),
+            scratch: same(self.scratch, &other.scratch),
+            wavefront: same(self.wavefront, &other.wavefront),
+            kernarg: same(self.kernarg, &other.kernarg),
+            max_block: same(self.max_block, &other.max_block),
+            args: same(self.args, &other.args),
+        }
+    }
+
+    /// The same, on its own.
+    pub fn into_owned(self) -> KernelCode<'static> {
+        let own = |text: Text| Text::Owned(text.into_owned());
+        let argument = |argument: Argument| Argument {
+            offset: argument.offset,
+            size: argument.size,
+            kind: own(argument.kind),
+            name: argument.name.map(own),
+            type_name: argument.type_name.map(own),
+            value_type: argument.value_type.map(own),
+        };
+        let args = self.args.map(|args| args.into_iter().map(argument).collect());
+        KernelCode {
+            target: self.target.map(own),
+            vgprs: self.vgprs,
+            agprs: self.agprs,
+            sgprs: self.sgprs,
+            vgpr_spills: self.vgpr_spills,
+            sgpr_spills: self.sgpr_spills,
+            lds: self.lds,
+            scratch: self.scratch,
+            wavefront: self.wavefront,
+            kernarg: self.kernarg,
+            max_block: self.max_block,
+            args,
+        }
+    }
 }
 
 /// An explicit argument.

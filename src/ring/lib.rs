@@ -9,7 +9,7 @@
 //!   kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
-//! - `definition`, `kernel`, `log`: names and what is known of kernels, written once;
+//! - `kernel`: what is known of a kernel's code; `definition`, `log`: names and all else that is written once;
 //! - `folder`: the files of one process, and what makes writing them out exactly-once.
 //!
 //! Invariants: one producer a ring, one consumer a ring; an event is in the ring or counted as lost; what `Folder`

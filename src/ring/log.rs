@@ -5,7 +5,7 @@
 //! bytes.
 #![allow(unsafe_code)] // reads and writes of the mapped chunks; the committed length (release/acquire) orders them
 
-use crate::definition::{Definition, Frame};
+use crate::definition::Frame;
 use crate::map::{Mapping, PAGE};
 use parking_lot::Mutex;
 use std::io;
@@ -64,6 +64,14 @@ impl Chunk {
     }
 }
 
+/// Where a definition lies in its log: it stays there, and can be read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    chunk: u32,
+    at: u32,
+    length: u32,
+}
+
 /// The writing end.
 pub struct Log {
     folder: Option<PathBuf>,
@@ -86,16 +94,22 @@ impl Log {
         Log { folder: folder.map(Path::to_path_buf), chunks, writer: Mutex::default() }
     }
 
-    /// Appends a definition and returns its number.
+    /// Appends a definition; gives its number, and its place for [`Log::read`].
     ///
     /// # Errors
     /// When there is no more memory for it; nothing is written then.
-    pub fn define(&self, stamp: u64, definition: Definition) -> io::Result<u32> {
-        let frame = postcard::to_allocvec(&Frame { stamp, definition }).map_err(io::Error::other)?;
-        self.append(&frame)
+    pub fn define(&self, frame: &Frame) -> io::Result<(u32, Place)> {
+        let bytes = postcard::to_allocvec(frame).map_err(io::Error::other)?;
+        self.append(&bytes)
     }
 
-    fn append(&self, frame: &[u8]) -> io::Result<u32> {
+    /// The definition at `place`.
+    pub fn read(&self, place: Place) -> Option<Frame<'_>> {
+        let bytes = self.chunks.get(place.chunk as usize)?.get()?.bytes();
+        decode(bytes.get(place.at as usize..)?.get(..place.length as usize)?)
+    }
+
+    fn append(&self, frame: &[u8]) -> io::Result<(u32, Place)> {
         let mut bytes = Vec::with_capacity(4 + frame.len());
         bytes.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         bytes.extend_from_slice(frame);
@@ -103,9 +117,10 @@ impl Log {
         loop {
             let chunk = self.chunk(writer.chunk)?;
             if chunk.room() >= bytes.len() {
+                let (at, length) = (chunk.committed() as u32 + 4, frame.len() as u32);
                 chunk.append(&bytes);
                 writer.count += 1;
-                return Ok(writer.count - 1);
+                return Ok((writer.count - 1, Place { chunk: writer.chunk as u32, at, length }));
             }
             writer.chunk += 1;
         }
@@ -129,13 +144,18 @@ impl Log {
     }
 
     /// Copies what another log (of the process before a fork) holds by now and a child has from its parent: libraries,
-    /// bindings, code, names. Graphs and captures are the parent's alone: they do not survive a fork. Takes no lock of
-    /// that log.
-    pub fn inherit(&self, parent: &Log) {
+    /// bindings, code, names. Graphs and captures are the parent's alone: they do not survive a fork. Each is given to
+    /// `each` as it is in this log. Takes no lock of that log.
+    pub fn inherit(&self, parent: &Log, mut each: impl FnMut(Place)) {
         let is_own = |bytes: &[u8]| decode(bytes).is_none_or(|frame| frame.definition.is_of_one_process());
         let mut reader = LogReader::default();
         // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.
-        reader.read(parent, |_, bytes| drop((!is_own(bytes)).then(|| self.append(bytes))));
+        reader.read(parent, |_, bytes| {
+            let appended = (!is_own(bytes)).then(|| self.append(bytes));
+            if let Some(Ok((_, place))) = appended {
+                each(place);
+            }
+        });
     }
 }
 
@@ -207,6 +227,7 @@ const _: () = assert!(HEAD < PAGE);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Definition;
 
     fn names(log: &Log, reader: &mut LogReader) -> Vec<(u32, String)> {
         let mut seen = Vec::new();
@@ -217,8 +238,12 @@ mod tests {
         seen
     }
 
+    fn frame(name: &str) -> Frame<'_> {
+        Frame { stamp: 1, definition: Definition::HostFunction { handle: 2, stub: 3, name: name.into() } }
+    }
+
     fn define(log: &Log, name: &str) -> u32 {
-        log.define(1, Definition::HostFunction { handle: 2, stub: 3, name: name.into() }).unwrap()
+        log.define(&frame(name)).unwrap().0
     }
 
     #[test]
@@ -241,7 +266,9 @@ mod tests {
         let long = "k".repeat(1000);
         let count = 3000;
         (0..count).for_each(|i| assert_eq!(define(&log, &long), i));
-        let mut seen = 0;
+        let last = log.define(&frame("the last")).unwrap().1;
+        assert_eq!((log.read(last), last.chunk > 0), (Some(frame("the last")), true));
+        let (mut seen, count) = (0, count + 1);
         LogReader::read_files(&folder, |number, bytes| {
             assert_eq!(number, seen);
             assert!(decode(bytes).is_some());
@@ -254,11 +281,16 @@ mod tests {
 
     #[test]
     fn a_child_inherits_what_its_parent_had_defined() {
-        let (parent, child) = (Log::new(None), Log::new(None));
-        parent.define(0, Definition::Process(Default::default())).unwrap();
-        parent.define(0, Definition::Clock { tick_hz: 1 }).unwrap();
+        let (parent, child, mut places) = (Log::new(None), Log::new(None), Vec::new());
+        for definition in [Definition::Process(Default::default()), Definition::Clock { tick_hz: 1 }] {
+            parent.define(&Frame { stamp: 0, definition }).unwrap();
+        }
         define(&parent, "before the fork");
-        child.inherit(&parent);
+        child.inherit(&parent, |place| places.push(place));
+        assert_eq!(
+            places.iter().map(|place| child.read(*place).unwrap()).collect::<Vec<_>>(),
+            [frame("before the fork")]
+        );
         assert_eq!(names(&child, &mut LogReader::default()), [(0, "before the fork".into())]);
     }
 }

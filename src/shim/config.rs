@@ -21,6 +21,7 @@ variables! {
     ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
+    ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. A full ring drops events and counts them.";
     ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
 }
@@ -38,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) off: bool,
     /// The doors that are open, [`Door`]s added together.
     pub(crate) doors: u8,
+    /// Launches are recorded with their arguments.
+    pub(crate) args: bool,
     /// Slots in a ring, a power of two.
     pub(crate) ring_slots: u64,
     /// The folder of the ring files.
@@ -54,6 +57,7 @@ impl Config {
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
             doors: doors(given("ROCSHIM_DOORS")),
+            args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
@@ -122,6 +126,13 @@ mod tests {
             [doors(""), doors("none"), doors("table, dlsym"), doors("get_proc_address")],
             [14, 0, 10, 4]
         );
+    }
+
+    #[test]
+    fn arguments_are_recorded_unless_they_are_switched_off() {
+        let args =
+            |value: &'static str| Config::read(|name| (name == "ROCSHIM_ARGS").then(|| value.into())).args;
+        assert_eq!([args(""), args("on"), args("off"), args("0")], [true, true, false, false]);
     }
 
     #[test]

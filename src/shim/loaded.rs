@@ -57,6 +57,14 @@ impl Object {
         segment.map(|(start, _, offset)| address - start + offset)
     }
 
+    /// How many bytes of the segment that holds it lie from `address` on.
+    pub(crate) fn rest(&self, address: u64) -> usize {
+        let end = |(start, length, _): &(u64, u64, u64)| {
+            (*start..start + length).contains(&address).then(|| start + length)
+        };
+        self.segments.iter().find_map(end).map_or(0, |end| (end - address) as usize)
+    }
+
     /// True when `address` lies in this object.
     pub(crate) fn holds(&self, address: *const c_void) -> bool {
         self.offset_of(address as u64).is_some()

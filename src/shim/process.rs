@@ -2,15 +2,18 @@
 
 use crate::config::Config;
 use crate::graphs::{Graphs, Tell};
-use crate::loaded::{self, Object};
+use crate::layouts;
+use crate::loaded;
+use crate::names::{Code, Names};
 use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_drain::Stat;
-use rocshim_ring::definition::{Definition, Process as About, Text};
+use rocshim_ring::arguments::Layout;
+use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
 use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -101,17 +104,6 @@ impl Ringless {
     }
 }
 
-/// What keeps the definition log short: nothing is told twice.
-#[derive(Default)]
-struct Names {
-    /// `hipFunction_t` → its module and name, as last told.
-    functions: HashMap<u64, (u64, Box<str>)>,
-    /// Objects, as last looked up for a fat binary.
-    objects: Vec<Object>,
-    /// File → where its fat binaries lie, in the order in which they were first registered.
-    fat_binaries: HashMap<String, Vec<u64>>,
-}
-
 /// The ROCm libraries that were told of.
 #[derive(Default)]
 struct Libraries {
@@ -135,11 +127,12 @@ impl Process {
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
         let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
-        log.define(stamp, Definition::Process(about))?;
+        log.define(&Frame { stamp, definition: Definition::Process(about) })?;
         let hooks = table.iter().map(|hook| (hook.name.into(), hook.of.into())).collect();
-        log.define(stamp, Definition::Hooks { hooks, doors: config.doors })?;
+        log.define(&Frame { stamp, definition: Definition::Hooks { hooks, doors: config.doors } })?;
+        let mut names = Names::default();
         if let Some(parent) = parent {
-            log.inherit(&parent.log);
+            log.inherit(&parent.log, |place| names.learn(&log, place));
         }
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
@@ -154,7 +147,7 @@ impl Process {
             ring_count: AtomicU64::new(0),
             ringless: Ringless::default(),
             ended: Ringless::default(),
-            names: Mutex::default(),
+            names: Mutex::new(names),
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
             to_collector,
@@ -164,7 +157,13 @@ impl Process {
 
     /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
     pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
-        self.log.define(stamp, definition).ok()
+        self.tell(&mut self.names.lock(), stamp, definition)
+    }
+
+    fn tell(&self, names: &mut Names, stamp: u64, definition: Definition) -> Option<u32> {
+        let (number, place) = self.log.define(&Frame { stamp, definition }).ok()?;
+        names.learn(&self.log, place);
+        Some(number)
     }
 
     /// True the first time: what happened before the process began is to be told.
@@ -174,7 +173,22 @@ impl Process {
 
     /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
     pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
-        work(&mut self.graphs.lock(), &mut |definition| self.define(stamp, definition))
+        work(&mut self.graphs.lock(), &mut |definition| {
+            self.describe_kernels(&definition);
+            self.define(stamp, definition)
+        })
+    }
+
+    /// Kernels that a graph launches need never be launched by themselves: they are looked up when it is told of.
+    fn describe_kernels(&self, definition: &Definition) {
+        let kernels = match definition {
+            Definition::Graph(graph) => &graph.kernels[..],
+            Definition::ExecNode { kernel, .. } => std::slice::from_ref(kernel),
+            _ => return,
+        };
+        for kernel in kernels.iter().flatten().filter(|kernel| layouts::find(kernel.function).is_none()) {
+            self.layout_of(kernel.function);
+        }
     }
 
     /// Makes a ring for the calling thread, in the folder or in private memory.
@@ -219,40 +233,63 @@ impl Process {
         }
     }
 
-    /// True when a `hipModuleGetFunction` result was not told yet.
-    pub(crate) fn is_new_function(&self, function: u64, module: u64, name: &str) -> bool {
+    /// Tells what a look-up has found: `function` is kernel `name` of `module`.
+    pub(crate) fn define_function(&self, stamp: u64, function: u64, module: u64, name: Text) {
         let mut names = self.names.lock();
-        let told = names.functions.get(&function).is_some_and(|(m, n)| *m == module && **n == *name);
-        if !told {
-            names.functions.insert(function, (module, name.into()));
+        if names.is_new(&self.log, function, module, &name) {
+            self.tell(&mut names, stamp, Definition::Function { function, module, name });
         }
-        !told
     }
 
-    /// The functions of `module` mean nothing any more.
-    pub(crate) fn forget_functions(&self, module: u64) {
-        self.names.lock().functions.retain(|_, (of, _)| *of != module);
+    /// Tells that `function` is the same kernel as `of`.
+    pub(crate) fn define_same_function(&self, stamp: u64, function: u64, of: u64) {
+        let mut names = self.names.lock();
+        if names.is_newly_same(&self.log, function, of) {
+            self.tell(&mut names, stamp, Definition::SameFunction { function, of });
+        }
+    }
+
+    /// Tells of a module, after a `look` at its image, which the program may free, for devices of the targets given.
+    pub(crate) fn define_module<'a>(
+        &self,
+        stamp: u64,
+        module: u64,
+        look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
+    ) -> Option<u32> {
+        let targets = self.names.lock().targets();
+        let (image, code) = look(&targets);
+        let mut names = self.names.lock();
+        let number = self.tell(&mut names, stamp, Definition::Module { module, image });
+        names.add_code(module, code);
+        number
+    }
+
+    /// The functions of `module` mean nothing any more as of `stamp`.
+    pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
+        self.names.lock().forget(module, stamp);
         self.graphs.lock().forget_names();
     }
 
     /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
-    pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, binary: u64) {
+    pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, address: u64) {
         let mut names = self.names.lock();
-        let place = |objects: &[Object]| {
-            objects.iter().find_map(|object| Some((object.path.clone(), object.offset_of(binary)?)))
-        };
-        let found = place(&names.objects).or_else(|| {
-            names.objects = loaded::objects();
-            place(&names.objects)
-        });
-        let (path, offset) = found.unwrap_or_else(|| ("unknown".into(), binary));
-        let known = names.fat_binaries.entry(path.clone()).or_default();
-        let ordinal = known.iter().position(|place| *place == offset).unwrap_or(known.len());
-        if ordinal == known.len() {
-            known.push(offset);
+        let (path, offset, ordinal) = names.place_of(address);
+        let path = path.into();
+        self.tell(&mut names, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
+    }
+
+    /// Tells of a device, once.
+    pub(crate) fn define_device(&self, stamp: u64, ordinal: i32, gfx: Text, name: Text, how: &'static str) {
+        let mut names = self.names.lock();
+        if names.is_new_device(ordinal, &gfx) {
+            self.tell(&mut names, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
         }
-        let ordinal = ordinal as u32;
-        self.define(stamp, Definition::FatBinary { handle, path: path.into(), offset, ordinal });
+    }
+
+    /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
+    pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
+        let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
+        self.names.lock().look_up(&self.log, function, self.config.args, tell)
     }
 }
 

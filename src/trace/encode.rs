@@ -1,6 +1,6 @@
 //! A record to a line. Launches, the bulk of every trace, are written by hand; the rest goes through serde.
 
-use crate::{Call, Launch, Record};
+use crate::{Arg, Call, Launch, Record};
 
 /// Appends `record` and a line end to `out`.
 pub fn write_record(out: &mut Vec<u8>, record: &Record) {
@@ -47,6 +47,17 @@ pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     if let Some(capture) = launch.capture {
         number(out, br#","capture":"#, capture.into());
     }
+    if !launch.args.is_empty() {
+        args(out, &launch.args);
+    }
+    if launch.args_cut != 0 {
+        number(out, br#","args_cut":"#, launch.args_cut);
+    }
+    if !launch.args_raw.is_empty() {
+        out.extend_from_slice(br#","args_raw":""#);
+        out.extend_from_slice(launch.args_raw.as_bytes());
+        out.push(b'"');
+    }
     out.extend_from_slice(b"}\n");
 }
 
@@ -66,6 +77,21 @@ fn call(out: &mut Vec<u8>, call: &Call) {
     if call.unwound {
         out.extend_from_slice(br#","unwound":true"#);
     }
+}
+
+fn args(out: &mut Vec<u8>, args: &[Arg]) {
+    let mut before: &[u8] = br#","args":["#;
+    for arg in args {
+        out.extend_from_slice(before);
+        match arg {
+            Arg::Integer(value) => out.extend_from_slice(itoa::Buffer::new().format(*value).as_bytes()),
+            Arg::Hex(value) => hex(out, b"\"", value.0),
+            // Rare. Writing into memory cannot fail.
+            Arg::Float(_) | Arg::Bytes(_) => drop(serde_json::to_writer(&mut *out, arg)),
+        }
+        before = b",";
+    }
+    out.push(b']');
 }
 
 fn number(out: &mut Vec<u8>, key: &[u8], value: u64) {
@@ -96,6 +122,18 @@ mod tests {
     use super::*;
     use crate::Hex;
 
+    fn values() -> Vec<Arg> {
+        let numbers = [0.0, -0.5, 1e-30, f64::MAX, f64::INFINITY].map(Arg::Float);
+        let others = [
+            Arg::Integer(-3),
+            Arg::Integer(0),
+            Arg::Hex(Hex(0)),
+            Arg::Hex(Hex(u64::MAX)),
+            Arg::Bytes([0, 0xf1].into()),
+        ];
+        numbers.into_iter().chain(others).collect()
+    }
+
     fn launches() -> Vec<Launch> {
         let call =
             Call { tid: 4711, id: 12, parent: None, t: 99, dur: 5, hook: 3, status: 0, unwound: false };
@@ -114,7 +152,11 @@ mod tests {
         full.flags = 1;
         full.cooperative = true;
         full.capture = Some(u32::MAX);
-        vec![plain, full]
+        full.args_cut = 2;
+        full.args = values();
+        let mut raw = plain.clone();
+        raw.args_raw = "00ff".into();
+        vec![plain, full, raw]
     }
 
     #[test]

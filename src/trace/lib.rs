@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! Floors, lowest first: `hex` (64-bit values as strings), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
 //! (which files are one), `solver` (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arg;
 mod encode;
 mod hex;
 mod library;
@@ -25,6 +26,7 @@ mod record;
 mod solver;
 mod tensile;
 
+pub use arg::{Arg, arg_of_text};
 pub use encode::{write_launch, write_record};
 pub use hex::Hex;
 pub use library::is_library;

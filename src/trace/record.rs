@@ -1,7 +1,7 @@
 //! Every record type of the trace, with its fields and their units.
 
-use crate::Hex;
 use crate::tensile::Tensile;
+use crate::{Arg, Hex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub enum Record {
     Hook(Hook),
     /// Device code that was registered or loaded.
     CodeObject(CodeObject),
+    /// A device that the program asked about.
+    Device(Device),
     /// A kernel, defined before its first launch.
     Kernel(Kernel),
     /// A kernel launch, whichever API made it.
@@ -199,6 +201,23 @@ pub struct CodeObject {
     /// Why no such file was found for an image from memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmatched: Option<String>,
+    /// Its kernels, the same number for each target. Absent where that is not so, and for a compressed bundle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<u32>,
+}
+
+/// A device, by what the program's own question was answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its number in the process.
+    pub ordinal: i32,
+    /// Its target: `gfx1100`, `gfx90a:sramecc+:xnack-`.
+    pub gfx: String,
+    /// What it is sold as.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The function that said so.
+    pub how: String,
 }
 
 /// A kernel of a code object.
@@ -217,6 +236,63 @@ pub struct Kernel {
     /// What the name says, where it is one of Tensile's or TensileLite's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensile: Option<Tensile>,
+    /// The target of its code. What follows is what the code object says for this target, which is that of the devices
+    /// that the program asked about; absent where it could be one of several: then only what holds for all of them is
+    /// told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Vector registers of a work-item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vgprs: Option<u32>,
+    /// Accumulation registers of a work-item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agprs: Option<u32>,
+    /// Scalar registers of a wavefront.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sgprs: Option<u32>,
+    /// Vector registers that the compiler kept in memory for want of room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vgpr_spills: Option<u32>,
+    /// Scalar registers that it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sgpr_spills: Option<u32>,
+    /// Static LDS of a work-group, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lds: Option<u32>,
+    /// Scratch of a work-item, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<u32>,
+    /// Work-items of a wavefront.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wavefront: Option<u32>,
+    /// All arguments, hidden ones too, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernarg: Option<u32>,
+    /// The largest block, work-items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_block: Option<u32>,
+    /// The explicit arguments, in the order of `launch.args`. Absent where they are not known; empty for a kernel that
+    /// has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<Argument>>,
+}
+
+/// An explicit argument of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Argument {
+    /// Where it lies among the arguments, bytes.
+    pub offset: u32,
+    /// Its length, bytes.
+    pub size: u32,
+    /// `by_value`, `global_buffer`, …: the code object's word.
+    pub kind: String,
+    /// Its name, where the code object tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its type: the code object's word, or, where it has none, the kernel name's own parameter. Absent where neither
+    /// tells: then its value is read by its kind and size.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<String>,
 }
 
 /// What every event has: who, where in the call tree, when, and how it ended.
@@ -289,6 +365,15 @@ pub struct Launch {
     /// The [`Capture`] that recorded it into a graph: it was not executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
+    /// The kernel's explicit arguments in order, by its [`Kernel::args`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<Arg>,
+    /// How many more it has that were not recorded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub args_cut: u64,
+    /// The buffer of arguments of a kernel that is not known, byte for byte, in hex; its first 376 bytes.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub args_raw: String,
 }
 
 /// One matrix of a [`Gemm`].

@@ -12,6 +12,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Bypass(_) => "bypass",
         Record::Hook(_) => "hook",
         Record::CodeObject(_) => "code_object",
+        Record::Device(_) => "device",
         Record::Kernel(_) => "kernel",
         Record::Launch(_) => "launch",
         Record::Gemm(_) => "gemm",
@@ -61,6 +62,12 @@ pub(crate) fn every() -> Vec<Record> {
             path: "/a.so.6".into(),
             soname: text("a.so.6"),
             build_id: text("00ff"),
+        }),
+        Record::Device(Device {
+            ordinal: 0,
+            gfx: "gfx90a:sramecc+:xnack-".into(),
+            name: "AMD".into(),
+            how: "hipGetDevicePropertiesR0600".into(),
         }),
         Record::Kernel(kernel()),
         Record::Launch(launch),
@@ -117,8 +124,32 @@ fn kernel() -> Kernel {
         isa: text("any"),
         extras: vec!["Bias".into()],
     };
-    let (name, demangled) = ("_Z1kv".into(), text("k()"));
-    Kernel { id: 7, name, demangled, code_object: Some(3), tensile: Some(tensile) }
+    let argument = Argument {
+        offset: 8,
+        size: u32::MAX,
+        kind: "by_value".into(),
+        name: text("n"),
+        type_name: text("unsigned int"),
+    };
+    Kernel {
+        id: 7,
+        name: "_Z1kv".into(),
+        demangled: text("k()"),
+        code_object: Some(3),
+        tensile: Some(tensile),
+        target: text("gfx1100"),
+        vgprs: Some(256),
+        agprs: Some(0),
+        sgprs: Some(18),
+        vgpr_spills: Some(1),
+        sgpr_spills: Some(2),
+        lds: Some(65_536),
+        scratch: Some(16),
+        wavefront: Some(32),
+        kernarg: Some(264),
+        max_block: Some(1024),
+        args: Some(vec![argument]),
+    }
 }
 
 fn header() -> Header {
@@ -179,6 +210,7 @@ fn code_objects() -> [CodeObject; 4] {
         format: text("bundle"),
         bytes: Some(1),
         targets: vec!["gfx1100".into(), "gfx90a:sramecc+:xnack-".into(), "gfx9-4-generic".into()],
+        kernels: Some(8),
         ..CodeObject::default()
     };
     let elsewhere = CodeObject { ordinal: None, offset: None, targets: Vec::new(), ..fat_binary.clone() };
@@ -206,6 +238,15 @@ fn launch() -> Launch {
         flags: 1,
         cooperative: true,
         capture: Some(u32::MAX),
+        args: vec![
+            Arg::Integer(-7),
+            Arg::Float(0.5),
+            Arg::Float(f64::INFINITY),
+            Arg::Hex(Hex(0)),
+            Arg::Bytes([0, 255].into()),
+        ],
+        args_cut: 2,
+        args_raw: "00ff".into(),
     }
 }
 

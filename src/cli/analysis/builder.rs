@@ -121,7 +121,7 @@ impl SummaryBuilder {
             }
             Record::Thread(account) => process.accounted += account.written,
             Record::Footer(footer) => process.footer = Some(footer),
-            Record::Header(_) | Record::Unknown => {}
+            Record::Header(_) | Record::Device(_) | Record::Unknown => {}
         }
         self.process = Some(process);
     }

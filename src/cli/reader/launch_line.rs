@@ -2,7 +2,7 @@
 //!
 //! Anything unexpected (another order, a new key, white space) gives `None`, and the ordinary parser decides.
 
-use rocshim_trace::{Call, Hex, Launch};
+use rocshim_trace::{Arg, Call, Hex, Launch, arg_of_text};
 
 /// The launch of a line in rocshim's own form; `None` for every other line.
 pub(crate) fn parse(line: &[u8]) -> Option<Launch> {
@@ -38,6 +38,15 @@ pub(crate) fn parse(line: &[u8]) -> Option<Launch> {
     if at.skip(br#","capture":"#) {
         launch.capture = Some(at.number()?.try_into().ok()?);
     }
+    if at.skip(br#","args":["#) {
+        launch.args = args(&mut at)?;
+    }
+    if at.skip(br#","args_cut":"#) {
+        launch.args_cut = at.number()?;
+    }
+    if at.skip(br#","args_raw":""#) {
+        launch.args_raw = at.text()?.into();
+    }
     matches!(at.0, b"}\n" | b"}").then_some(launch)
 }
 
@@ -57,6 +66,18 @@ fn call(at: &mut Cursor) -> Option<Call> {
     }
     call.unwound = at.skip(br#","unwound":true"#);
     Some(call)
+}
+
+/// One value or more, with the closing bracket.
+fn args(at: &mut Cursor) -> Option<Vec<Arg>> {
+    let mut args = Vec::with_capacity(16);
+    loop {
+        args.push(if at.skip(b"\"") { arg_of_text(at.text()?)? } else { at.value()? });
+        if at.skip(b"]") {
+            return Some(args);
+        }
+        at.key(b",")?;
+    }
 }
 
 /// The rest of the line.
@@ -103,6 +124,32 @@ impl<'a> Cursor<'a> {
         u64::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok().map(Hex)
     }
 
+    /// Text without escapes, with the closing quote.
+    fn text(&mut self) -> Option<&'a str> {
+        let end = self.0.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        let (text, rest) = self.0.split_at(end);
+        self.0 = rest;
+        self.key(b"\"")?;
+        std::str::from_utf8(text).ok()
+    }
+
+    /// A JSON number of any kind.
+    fn value(&mut self) -> Option<Arg> {
+        let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let (text, rest) = self.0.split_at(self.0.iter().take_while(is_part).count());
+        self.0 = rest;
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        // Up to 15 digits, an integer has the same value whoever reads it.
+        if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
+            if digits.len() > 1 && digits[0] == b'0' {
+                return None;
+            }
+            let size = digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+            return Some(Arg::Integer(if digits.len() < text.len() { -size } else { size }));
+        }
+        serde_json::from_slice(text).ok()
+    }
+
     /// Three numbers with the closing bracket.
     fn triple(&mut self) -> Option<[u32; 3]> {
         let x = self.number()?;
@@ -134,7 +181,14 @@ mod tests {
         full.flags = 1;
         full.cooperative = true;
         full.capture = Some(u32::MAX);
-        vec![Launch::default(), plain, full]
+        full.args_cut = 2;
+        let numbers = [0.0, -0.5, 1e-30, f64::MAX, f64::INFINITY].map(Arg::Float);
+        let integers = [-3, 0, 123_456_789_012_345, (1 << 53) - 1, -(1 << 53)].map(Arg::Integer);
+        let others = [Arg::Hex(Hex(0)), Arg::Hex(Hex(u64::MAX)), Arg::Bytes([0, 0xf1].into())];
+        full.args = numbers.into_iter().chain(integers).chain(others).collect();
+        let mut raw = plain.clone();
+        raw.args_raw = "00ff".into();
+        vec![Launch::default(), raw, plain, full]
     }
 
     #[test]
@@ -150,7 +204,7 @@ mod tests {
     #[test]
     fn any_other_line_is_left_to_the_parser() {
         let mut line = Vec::new();
-        write_launch(&mut line, &launches()[2]);
+        write_launch(&mut line, &launches()[3]);
         let line = String::from_utf8(line).unwrap();
         for changed in [
             line.replace("\"flags\":1", "\"flags\":1,\"new\":2"),
@@ -159,6 +213,10 @@ mod tests {
             line.replace("\"tid\":4711", "\"tid\":99999999999"),
             line.replace("\"lds\":18446744073709551615", "\"lds\":18446744073709551616"),
             line.replace("launch", "gemm"),
+            line.replace("[0.0,", "[00,"),
+            line.replace("[0.0,", "[0.0,null,"),
+            line.replace("[0.0,", "[0.0,,"),
+            line.replace("\"00f1\"", "\"00f\""),
         ] {
             assert_ne!(changed, line);
             assert_eq!(parse(changed.as_bytes()), None, "{changed}");

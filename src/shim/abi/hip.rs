@@ -51,3 +51,10 @@ pub(crate) const FATBIN_MAGIC: u32 = 0x4849_5046;
 
 const _: () = assert!(size_of::<FatbinWrapper>() == 24);
 const _: () = assert!(std::mem::offset_of!(FatbinWrapper, binary) == 8);
+
+/// Bytes of `name` and `gcnArchName` in `hipDeviceProp_t`, whose first field is `name`.
+pub(crate) const DEVICE_NAME_BYTES: usize = 256;
+/// Where `gcnArchName` lies in `hipDeviceProp_tR0000`, which `hipGetDeviceProperties` itself fills in every release.
+pub(crate) const R0000_GCN_ARCH_NAME: usize = 396;
+/// Where it lies in `hipDeviceProp_tR0600`, that of ROCm 6 and later.
+pub(crate) const R0600_GCN_ARCH_NAME: usize = 1160;

@@ -6,7 +6,8 @@ use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use rocshim_drain::{Source, describe, length};
+use crate::names::Code;
+use rocshim_drain::{FileSource, Source, describe, length};
 use rocshim_ring::definition::{Definition, Image, Text};
 use rocshim_ring::event::Load;
 use rocshim_ring::{Producer, Span, clock};
@@ -45,8 +46,7 @@ impl Observed<hipError_t> for LoadFile {
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
-        let image = || Image { path: text(self.path), ..Image::default() };
-        loaded(span, returned, status, self.module, image);
+        loaded(span, returned, status, self.module, |targets| image_in_file(targets, text(self.path)));
     }
 }
 
@@ -58,7 +58,7 @@ impl Observed<hipError_t> for LoadImage {
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
-        loaded(span, returned, status, self.module, || image_in_memory(self.image));
+        loaded(span, returned, status, self.module, |targets| image_in_memory(targets, self.image));
     }
 }
 
@@ -67,14 +67,14 @@ pub(crate) fn loaded<'a>(
     returned: u64,
     status: hipError_t,
     out: *const hipModule_t,
-    image: impl FnOnce() -> Image<'a>,
+    look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
 ) {
     if status == 0 {
         guarded(|process| {
             // Before the module: the library that loads it says in which folders its file may lie.
             process.tell_libraries();
             let module = handle(out);
-            let number = process.define(returned, Definition::Module { module, image: image() });
+            let number = process.define_module(returned, module, look);
             let image = number.map_or(0, |number| number as u64 + 1);
             if let Some(span) = &span {
                 Load::store_loaded(module, image, |index, value| span.put(index, value));
@@ -103,18 +103,28 @@ impl Source for Accepted {
 }
 
 /// Looks at an image that the runtime has just accepted.
-pub(crate) fn image_in_memory<'a>(image: Pointer) -> Image<'a> {
+pub(crate) fn image_in_memory<'a>(targets: &[Box<str>], image: Pointer) -> (Image<'a>, Code) {
     let accepted = Accepted(image as *const u8);
     let bytes = length(&accepted);
     let whole = accepted.read_up_to(0, bytes.unwrap_or(64) as usize);
-    let described = describe(&whole.as_ref());
-    Image {
-        path: None,
-        format: described.format.into(),
-        bytes,
-        hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(&whole)),
-        targets: described.targets.into_iter().map(Text::from).collect(),
-    }
+    let (image, code) = look_at(targets, &whole.as_ref(), bytes);
+    (Image { hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(&whole)), ..image }, code)
+}
+
+/// Looks at a file that the runtime has just loaded.
+fn image_in_file<'a>(targets: &[Box<str>], path: Option<Text<'a>>) -> (Image<'a>, Code) {
+    let source = path.as_ref().and_then(|path| FileSource::open(path.as_ref().as_ref(), 0).ok());
+    let look = |source: FileSource| look_at(targets, &source, length(&source));
+    let (image, code) = source.map_or((Image::default(), Code::Unknown), look);
+    (Image { path, ..image }, code)
+}
+
+fn look_at<'a>(devices: &[Box<str>], source: &dyn Source, bytes: Option<u64>) -> (Image<'a>, Code) {
+    let described = describe(source);
+    let code = Code::of(source, described.format, bytes, devices);
+    let targets = described.targets.into_iter().map(Text::from).collect();
+    let format = described.format.into();
+    (Image { format, bytes, targets, kernels: described.kernels, ..Image::default() }, code)
 }
 
 /// `hipModuleUnload`, `hipLibraryUnload`.
@@ -127,8 +137,9 @@ pub(crate) struct Unload {
 impl Unload {
     /// The call is about to be made: from here on, whoever gets a function of this handle tells of it anew.
     pub(crate) fn now(module: hipModule_t) -> Unload {
-        guarded(|process| process.forget_functions(module as u64));
-        Unload { module, stamp: clock::now() }
+        let stamp = clock::now();
+        guarded(|process| process.forget_functions(module as u64, stamp));
+        Unload { module, stamp }
     }
 }
 
@@ -170,9 +181,7 @@ impl Observed<hipError_t> for GetFunction {
         guarded(|process| {
             let (function, module) = (handle(self.function), self.module as u64);
             let Some(name) = text(self.name) else { return };
-            if process.is_new_function(function, module, &name) {
-                process.define(returned, Definition::Function { function, module, name });
-            }
+            process.define_function(returned, function, module, name);
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Launches whose shape is not among the arguments: it is in a structure, in a list of them, or was told before.
 #![allow(unsafe_code)] // reads the structures that these launches are given
 
-use super::launch::blocks;
+use super::launch::{NONE, Passing, blocks, passing};
 use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::abi::hip_graph::*;
@@ -43,15 +43,25 @@ fn unknown(function: Pointer) -> Launch {
 /// One device's part of a launch on several.
 pub(crate) trait Part {
     fn launch(&self) -> Launch;
+    /// Pointers to the arguments.
+    fn params(&self) -> KernelParams;
 }
 
 impl Part for hipLaunchParams {
     fn launch(&self) -> Launch {
         blocks(self.func, self.gridDim.into(), self.blockDim.into(), self.sharedMem as u64, self.stream)
     }
+
+    fn params(&self) -> KernelParams {
+        self.args.cast()
+    }
 }
 
 impl Part for hipFunctionLaunchParams {
+    fn params(&self) -> KernelParams {
+        self.kernelParams.cast()
+    }
+
     fn launch(&self) -> Launch {
         let (grid, block) = (self.gridDim.into(), self.blockDim.into());
         blocks(self.function, grid, block, self.sharedMemBytes.into(), self.hStream)
@@ -78,20 +88,20 @@ impl<P: Part> OnDevices<P> {
         OnDevices { first, count, flags, recorder: Cell::new(None) }
     }
 
-    fn launch(&self, at: usize) -> Launch {
+    fn launch(&self, at: usize) -> Passing {
         if at >= self.count {
-            return unknown(std::ptr::null());
+            return passing(unknown(std::ptr::null()), NONE, NONE);
         }
         // SAFETY: the program gives a list of `count`, which the real function reads too.
         let part = unsafe { &*self.first.wrapping_add(at) };
-        Launch { flags: self.flags, ..part.launch() }
+        passing(Launch { flags: self.flags, ..part.launch() }, part.params(), NONE)
     }
 }
 
 impl<P: Part> Observed<hipError_t> for OnDevices<P> {
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         self.recorder.set(Some((thread, hook)));
-        thread.enter(hook, &self.launch(0))
+        self.launch(0).enter(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
@@ -99,7 +109,7 @@ impl<P: Part> Observed<hipError_t> for OnDevices<P> {
         span.leave(returned, status);
         let Some((thread, hook)) = self.recorder.get() else { return };
         for at in 1..self.count {
-            if let Some(span) = thread.enter(hook, &self.launch(at)) {
+            if let Some(span) = self.launch(at).enter(thread, hook) {
                 let now = span.entered();
                 span.leave(now, status);
             }
@@ -196,7 +206,7 @@ mod tests {
     fn a_list_that_is_not_believed_is_not_read() {
         let nowhere = std::ptr::dangling::<hipLaunchParams>();
         for (first, count) in [(std::ptr::null(), 1), (nowhere, 0), (nowhere, -1), (nowhere, DEVICES + 1)] {
-            assert_eq!(OnDevices::new(first, count, 3).launch(0).function, 0);
+            assert_eq!(OnDevices::new(first, count, 3).count, 0);
         }
     }
 

@@ -6,8 +6,9 @@ use crate::abi::hip::*;
 use crate::calls::code::{handle, image_in_memory, loaded};
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
+use crate::names::Code;
 use crate::nodes::of_the_one_runtime;
-use rocshim_ring::definition::{Definition, Image, Text};
+use rocshim_ring::definition::{Image, Text};
 use rocshim_ring::event::Load;
 use rocshim_ring::{Producer, Span};
 use std::ffi::CStr;
@@ -35,11 +36,11 @@ impl Observed<hipError_t> for LoadLibrary {
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
         const KNOWN: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
-        let image = || match KNOWN.iter().any(|magic| begins_with(self.image, magic)) {
-            true => image_in_memory(self.image),
-            false => Image { format: "opaque".into(), ..Image::default() },
+        let look = |targets: &[Box<str>]| match KNOWN.iter().any(|magic| begins_with(self.image, magic)) {
+            true => image_in_memory(targets, self.image),
+            false => (Image { format: "opaque".into(), ..Image::default() }, Code::Unknown),
         };
-        loaded(span, returned, status, self.library, image);
+        loaded(span, returned, status, self.library, look);
     }
 }
 
@@ -90,9 +91,7 @@ impl Observed<hipError_t> for EnumerateKernels {
                 // SAFETY: a C string that lives as long as the library.
                 let name: Text = unsafe { CStr::from_ptr(name) }.to_string_lossy();
                 let (function, module) = (kernel as u64, self.library as u64);
-                if process.is_new_function(function, module, &name) {
-                    process.define(returned, Definition::Function { function, module, name });
-                }
+                process.define_function(returned, function, module, name);
             }
         });
     }
@@ -110,11 +109,7 @@ impl Observed<hipError_t> for SameFunction {
     fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
         let (function, of) = (if status == 0 { handle(self.function) } else { 0 }, self.of as u64);
         if function != 0 && function != of {
-            guarded(|process| {
-                if process.is_new_function(function, of, "") {
-                    process.define(returned, Definition::SameFunction { function, of });
-                }
-            });
+            guarded(|process| process.define_same_function(returned, function, of));
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod code;
 pub(crate) mod conv;
 pub(crate) mod copy;
+pub(crate) mod device;
 pub(crate) mod gemm;
 pub(crate) mod graph;
 pub(crate) mod graph_change;

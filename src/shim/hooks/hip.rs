@@ -1,7 +1,7 @@
 //! Rows of libamdhip64: kernel launches, modules, fat binaries. Signatures as in hip_runtime_api.h (ROCm 5.2 to 7.x).
 //!
 //! Order: launches of module functions, launches of host stubs, launches on several devices, code, registration, addresses
-//! of functions.
+//! of functions, devices.
 #![allow(non_snake_case)] // the vendor's names
 #![allow(unsafe_code)] // exports by the vendor's names
 
@@ -12,7 +12,8 @@ use crate::abi::hip_graph::{HIP_LAUNCH_CONFIG, hipFunctionLaunchParams, hipLaunc
 use crate::calls::code::{
     FatBinary, GetFunction, LoadFile, LoadImage, RegisterFunction, Unload, UnregisterFatBinary,
 };
-use crate::calls::launch::{blocks, items, stub};
+use crate::calls::device::DeviceProperties;
+use crate::calls::launch::{NONE, blocks, items, passing, stub};
 use crate::calls::launch_lists::{ByPtr, Configure, OnDevices, configured, driver_configured};
 use crate::calls::library::{EnumerateKernels, LoadLibrary, SameFunction, image_of};
 use crate::calls::proc_address::ProcAddress;
@@ -20,32 +21,32 @@ use std::ffi::c_void;
 
 hooks! { "libamdhip64.so", from super::first::hip;
     fn hipModuleLaunchKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams, extra: KernelParams) -> hipError_t
-        => blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream);
+        => passing(blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream), kernelParams, extra);
     fn hipModuleLaunchCooperativeKernel(f: hipFunction_t, gridDimX: u32, gridDimY: u32, gridDimZ: u32, blockDimX: u32, blockDimY: u32, blockDimZ: u32, sharedMemBytes: u32, stream: hipStream_t, kernelParams: KernelParams) -> hipError_t
-        => blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream);
+        => passing(blocks(f, [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes.into(), stream), kernelParams, NONE);
     fn hipExtModuleLaunchKernel(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: u32) -> hipError_t
-        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags);
+        => passing(items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags), kernelParams, extra);
     fn _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: u32) -> hipError_t
-        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags);
+        => passing(items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], flags), kernelParams, extra);
     fn hipHccModuleLaunchKernel(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t) -> hipError_t
-        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
+        => passing(items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0), kernelParams, extra);
     fn _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(f: hipFunction_t, globalWorkSizeX: u32, globalWorkSizeY: u32, globalWorkSizeZ: u32, localWorkSizeX: u32, localWorkSizeY: u32, localWorkSizeZ: u32, sharedMemBytes: usize, hStream: hipStream_t, kernelParams: KernelParams, extra: KernelParams, startEvent: hipEvent_t, stopEvent: hipEvent_t) -> hipError_t
-        => items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0);
+        => passing(items(f, [globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ], [localWorkSizeX, localWorkSizeY, localWorkSizeZ], sharedMemBytes as u64, hStream, [startEvent, stopEvent], 0), kernelParams, extra);
     fn hipDrvLaunchKernelEx(config: *const HIP_LAUNCH_CONFIG, f: hipFunction_t, params: KernelParams, extra: KernelParams) -> hipError_t
-        => driver_configured(f, config);
+        => passing(driver_configured(f, config), params, extra);
 
     fn hipLaunchKernel(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t) -> hipError_t
-        => blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream);
+        => passing(blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream), args, NONE);
     fn hipLaunchKernel_spt(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t) -> hipError_t
-        => blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream);
+        => passing(blocks(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream), args, NONE);
     fn hipExtLaunchKernel(function_address: HostFn, numBlocks: dim3, dimBlocks: dim3, args: KernelParams, sharedMemBytes: usize, stream: hipStream_t, startEvent: hipEvent_t, stopEvent: hipEvent_t, flags: i32) -> hipError_t
-        => stub(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream, [startEvent, stopEvent], flags as u32);
+        => passing(stub(function_address, numBlocks.into(), dimBlocks.into(), sharedMemBytes as u64, stream, [startEvent, stopEvent], flags as u32), args, NONE);
     fn hipLaunchCooperativeKernel(f: HostFn, gridDim: dim3, blockDimX: dim3, kernelParams: KernelParams, sharedMemBytes: u32, stream: hipStream_t) -> hipError_t
-        => blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream);
+        => passing(blocks(f, gridDim.into(), blockDimX.into(), sharedMemBytes.into(), stream), kernelParams, NONE);
     fn hipLaunchCooperativeKernel_spt(f: HostFn, gridDim: dim3, blockDim: dim3, kernelParams: KernelParams, sharedMemBytes: u32, hStream: hipStream_t) -> hipError_t
-        => blocks(f, gridDim.into(), blockDim.into(), sharedMemBytes.into(), hStream);
+        => passing(blocks(f, gridDim.into(), blockDim.into(), sharedMemBytes.into(), hStream), kernelParams, NONE);
     fn hipLaunchKernelExC(config: *const hipLaunchConfig_t, fPtr: HostFn, args: KernelParams) -> hipError_t
-        => configured(fPtr, config);
+        => passing(configured(fPtr, config), args, NONE);
     fn hipConfigureCall(gridDim: dim3, blockDim: dim3, sharedMem: usize, stream: hipStream_t) -> hipError_t
         => Configure { grid: gridDim.into(), block: blockDim.into(), shared: sharedMem as u64, stream: stream as u64 };
     fn hipLaunchByPtr(func: HostFn) -> hipError_t
@@ -98,6 +99,13 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => ProcAddress { symbol, function: funcPtr, row: row_named };
     fn hipGetDriverEntryPoint_spt(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
         => ProcAddress { symbol, function: funcPtr, row: row_named };
+
+    fn hipGetDeviceProperties(prop: Pointer, deviceId: i32) -> hipError_t
+        => DeviceProperties { name: "hipGetDeviceProperties", properties: prop, device: deviceId, gfx_at: R0000_GCN_ARCH_NAME };
+    fn hipGetDevicePropertiesR0000(prop: Pointer, device: i32) -> hipError_t
+        => DeviceProperties { name: "hipGetDevicePropertiesR0000", properties: prop, device, gfx_at: R0000_GCN_ARCH_NAME };
+    fn hipGetDevicePropertiesR0600(prop: Pointer, deviceId: i32) -> hipError_t
+        => DeviceProperties { name: "hipGetDevicePropertiesR0600", properties: prop, device: deviceId, gfx_at: R0600_GCN_ARCH_NAME };
 }
 
 // By the node of libamdhip64's version map that they came with: hip_6.5, hip_7.1, hip_7.2.
