@@ -6,6 +6,7 @@ use rocshim_tests::{Traced, artifacts};
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("by_dlsym", &[]),
     ("by_dlvsym", &[]),
+    ("arguments", &["ask"]),
     ("by_get_proc_address", &[]),
     ("by_ptr", &[]),
     ("close_all_fds", &[]),

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Floors, lowest first: `hex` (64-bit values as strings), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
-//! (which files are one), `solver` (MIOpen's id table), `encode` (a record to a line), `line` (a line to a record).
+//! (which files are one), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
 //! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
@@ -19,6 +19,7 @@
 
 mod arg;
 mod encode;
+pub mod ggml;
 mod hex;
 mod library;
 mod line;

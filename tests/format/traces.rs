@@ -21,6 +21,7 @@ const RUNS: &[Run] = &[
     ("marks",           &[],                &[]),
     ("marks_local",     &[],                &[]),
     ("handle_reuse",    &[],                &[]),
+    ("arguments",       &["ask"],           &[]),
     ("module_file",     &["module.co"],     &[]),
     ("unregister",      &[],                &[]),
     ("reload",          &[],                &[]),

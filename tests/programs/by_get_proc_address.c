@@ -3,6 +3,7 @@
 #include "code_object.h"
 #include "hip.h"
 #include "plugin.h"
+#include <stddef.h>
 
 static __typeof__(&hipGetProcAddress) address;
 
@@ -15,6 +16,17 @@ static void show(const char *name, int version)
     if (found && found != (void *)-1)
         dladdr(found, &info);
     printf("%s at %d: %d, status %d, %s\n", name, version, error, status, info.dli_sname ? info.dli_sname : found ? "untouched" : "not found");
+}
+
+// The layout of the structure that a version of HIP knows is the one that the function fills.
+static void ask(int version, size_t target_at, size_t size)
+{
+    char *properties = calloc(1, size);
+    __typeof__(&hipGetDeviceProperties) get = NULL;
+    int error = address("hipGetDeviceProperties", (void **)&get, version, 0, NULL);
+    error += get((void *)properties, 0);
+    printf("hipGetDeviceProperties at %d: %d, %s\n", version, error, properties + target_at);
+    free(properties);
 }
 
 int main(void)
@@ -35,7 +47,8 @@ int main(void)
     int failed = !!address("hipModuleLoadDataEx", (void **)&load, 60342134, 0, &status) + !!address("hipModuleGetFunction", (void **)&get, 60342134, 0, NULL) +
                  !!address("hipModuleLaunchKernel", (void **)&launch, 60342134, 0, NULL) + !!address("hipModuleLaunchCooperativeKernel", (void **)&cooperative, 60342134, 0, NULL);
     printf("failed %d, status %d\n", failed, status);
-    show("hipGetDeviceProperties", 500), show("hipGetDeviceProperties", 600);
+    ask(500, offsetof(hipDeviceProp_tR0000, gcnArchName), sizeof(hipDeviceProp_tR0000));
+    ask(600, offsetof(hipDeviceProp_tR0600, gcnArchName), sizeof(hipDeviceProp_tR0600));
     show("hipChooseDevice", 599), show("hipChooseDevice", 60342134);
     show("hipNoSuchFunction", 60342134), show("", 60342134);
     printf("of nothing %d %d\n", address(NULL, &self, 600, 0, &status), address("hipInit", NULL, 600, 0, &status));

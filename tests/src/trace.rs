@@ -1,8 +1,8 @@
 //! A trace read back whole, with the questions that tests ask of it.
 
 use rocshim_trace::{
-    Capture, CodeObject, Conv, Copy, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header, Hook, Kernel,
-    Launch, Load, Mark, Record, Span, Sync, Thread, parse_line,
+    Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header, Hook,
+    Kernel, Launch, Load, Mark, Record, Span, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -67,6 +67,8 @@ impl Trace {
         graph_launches: GraphLaunch;
         /// The kernels.
         kernels: Kernel;
+        /// The devices.
+        devices: Device;
         /// The code objects.
         code_objects: CodeObject;
         /// The hook table, with every change.
