@@ -5,7 +5,7 @@
 use crate::{Arg, Kernel, Launch};
 
 /// How many columns (`ne11`; tokens, for a model's weights), and how that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Columns {
     /// At least so many.
     pub least: u64,
@@ -22,6 +22,12 @@ const ONE: &str = "the kernel has one column";
 const ARGUMENT: &str = "argument ncols_dst";
 const TOTAL: &str = "argument ncols_dst, the columns of all experts together";
 const GRID: &str = "grid.y tiles of mmq_x columns";
+
+/// True when `ne11` may know the columns of this kernel's launches.
+pub fn is_product(kernel: &Kernel) -> bool {
+    let name = kernel.demangled.as_deref().and_then(name_and_template);
+    name.is_some_and(|(name, _)| name.starts_with("mul_mat") || name == "dequantize_mul_mat_vec")
+}
 
 /// The columns of a matrix product of ggml; `None` for other kernels, and where neither the name nor what was recorded of
 /// the launch tells.
@@ -199,7 +205,7 @@ mod tests {
             Some((7, 7, TOTAL))
         );
         assert_eq!(
-            launched("void mul_mat_f<__half2, 32, 7, 2, false>(int)", "ppppiiiiiiiiiiiiiiii", 1),
+            launched("void mul_mat_f<__half2, 32, 7, 2>(int)", "ppppiiiiiiiiiiiiiiii", 1),
             None,
             "with ids"
         );

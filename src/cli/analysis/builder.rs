@@ -5,6 +5,7 @@ mod launches;
 use super::{
     GraphRow, InFlightRow, ProcessRow, Summary, Totals,
     code_objects::CodeObjects,
+    columns::AllColumns,
     convolutions::Convolutions,
     coverage::Coverage,
     failures::Failures,
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::reader::{End, Reading};
 use launches::unnamed;
-use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Load, Mark, Record, Span};
+use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Load, Mark, Record, Span, ggml};
 
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
@@ -28,6 +29,7 @@ pub(crate) struct SummaryBuilder {
     totals: Totals,
     processes: Vec<ProcessRow>,
     kernels: Kernels,
+    columns: AllColumns,
     code_objects: CodeObjects,
     fallbacks: Fallbacks,
     gemms: Gemms,
@@ -52,6 +54,7 @@ impl SummaryBuilder {
             totals: Totals::default(),
             processes: Vec::new(),
             kernels: Kernels::new(),
+            columns: AllColumns::new(),
             code_objects: CodeObjects::new(),
             fallbacks: Fallbacks::default(),
             gemms: Gemms::new(),
@@ -109,7 +112,7 @@ impl SummaryBuilder {
             Record::Hook(hook) => self.hook(&mut process, hook),
             Record::Door(door) => process.doors.push(door),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
-            Record::Kernel(kernel) => self.kernel(&mut process, &kernel),
+            Record::Kernel(kernel) => self.kernel(&mut process, kernel),
             Record::CodeObject(object) => self.code_object(&mut process, &object),
             Record::Gap(gap) => {
                 process.lost += gap.lost;
@@ -179,6 +182,7 @@ impl SummaryBuilder {
             format: 1,
             processes: self.processes,
             kernels,
+            columns: self.columns.rows(&self.kernels),
             gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),
             convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
             spans: self.spans.rows(&self.kernels),
@@ -211,11 +215,13 @@ impl SummaryBuilder {
         }
     }
 
-    fn kernel(&mut self, process: &mut Process, kernel: &Kernel) {
+    fn kernel(&mut self, process: &mut Process, kernel: Kernel) {
         let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
         let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
-        let new = LocalKernel { number, code_object, launched: false, dispatched: 0 };
-        process.kernels.entry(kernel.id).or_insert(new);
+        let id = kernel.id;
+        let product = ggml::is_product(&kernel).then(|| Box::new(kernel));
+        let new = LocalKernel { number, code_object, product, launched: false, dispatched: 0 };
+        process.kernels.entry(id).or_insert(new);
     }
 
     /// An event that launches nothing by itself.

@@ -119,6 +119,11 @@ impl Kernels {
         &self.0.get(kernel).name
     }
 
+    /// The name of a kernel as people write it, where its symbol is a mangled one.
+    pub(crate) fn demangled(&self, kernel: usize) -> Option<&str> {
+        self.0.get(kernel).demangled.as_deref()
+    }
+
     /// What a kernel's symbol says, where it is one of Tensile's.
     pub(crate) fn tensile(&self, kernel: usize) -> Option<&Tensile> {
         self.0.get(kernel).tensile.as_ref()

@@ -7,6 +7,7 @@
 mod builder;
 mod calls;
 mod code_objects;
+mod columns;
 mod convolutions;
 mod coverage;
 mod evidence;
@@ -33,6 +34,7 @@ mod verdict;
 pub(crate) use builder::SummaryBuilder;
 pub(crate) use calls::CallCounts;
 pub(crate) use code_objects::CodeObjectRow;
+pub(crate) use columns::ColumnsRow;
 pub(crate) use convolutions::ConvRow;
 pub(crate) use coverage::LibraryRow;
 pub(crate) use evidence::Evidence;

@@ -6,7 +6,7 @@ use super::{
     nesting::Nesting,
 };
 use crate::reader::End;
-use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Library};
+use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Kernel, Library};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,11 +41,14 @@ pub(crate) struct ProcessRow {
 }
 
 /// A kernel as this process defined it.
+#[derive(Default)]
 pub(crate) struct LocalKernel {
     /// Its number over all processes.
     pub(crate) number: usize,
     /// The number of its code object over all processes.
     pub(crate) code_object: Option<usize>,
+    /// All that the trace says of it, if it is one of ggml's matrix products.
+    pub(crate) product: Option<Box<Kernel>>,
     /// It was launched in this process.
     pub(crate) launched: bool,
     /// Launches in this process that did not fail.

@@ -14,6 +14,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
     let sections = [
         sections::processes(summary, style),
         sections::kernels(summary, style),
+        sections::columns(summary, style),
         sections::graphs(summary, style),
         sections::gemms(summary, style),
         sections::convolutions(summary, style),

@@ -2,6 +2,7 @@
 
 use super::SummaryBuilder;
 use crate::analysis::{evidence::Evidence, kernels::Shape, nesting::Launches, process::Process};
+use rocshim_trace::ggml::{self, Columns};
 use rocshim_trace::{GraphLaunch, Hex, Launch};
 
 impl SummaryBuilder {
@@ -21,6 +22,9 @@ impl SummaryBuilder {
             }
         };
         self.kernels.count(kernel, launch);
+        if let Some(columns) = columns(process, launch.kernel, launch) {
+            self.columns.count(kernel, columns, launch);
+        }
         let inside = process.nesting.take(&launch.call);
         let launched = Launches::one(launch.capture.is_some());
         process.nesting.hand_up(&launch.call, &inside, Some((kernel, launched)));
@@ -68,12 +72,22 @@ impl SummaryBuilder {
             self.totals.by_graphs += launches;
             let number = self.dispatch(process, (kernel.kernel, kernel.function), launches, launches);
             self.kernels.count_by_graphs(number, Shape { grid: kernel.grid, block: kernel.block }, launches);
+            // A graph's node tells no arguments.
+            let launch = Launch { grid: kernel.grid, block: kernel.block, ..Launch::default() };
+            if let Some(columns) = columns(process, kernel.kernel, &launch) {
+                self.columns.count_by_graphs(number, columns, launches);
+            }
         });
         let unlisted = rows.iter().filter(|row| row.evidence == Evidence::Limited);
         self.totals.unlisted_graph_launches += unlisted.map(|row| row.launches - row.failed).sum::<u64>();
         self.totals.launches_in_doubt += graphs.in_doubt;
         self.graphs.extend(rows);
     }
+}
+
+/// How many columns a launch works on, if it is one of ggml's matrix products.
+fn columns(process: &Process, kernel: Option<u32>, launch: &Launch) -> Option<Columns> {
+    ggml::ne11(process.kernels.get(&kernel?)?.product.as_deref()?, launch)
 }
 
 /// A kernel whose handle was never seen being made.

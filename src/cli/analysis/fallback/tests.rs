@@ -34,6 +34,7 @@ fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fall
         code_object: object.map(|object| numbers[object]),
         launched: true,
         dispatched: *dispatched,
+        ..LocalKernel::default()
     };
     let locals: Vec<LocalKernel> = launches.iter().map(local).collect();
     fallbacks.add_process(locals.iter());
@@ -104,7 +105,9 @@ fn launches_that_failed_were_not_dispatched() {
 fn a_kernel_outside_of_gemm_calls_that_is_not_tensiles_does_not_count() {
     let (mut kernels, known, mut fallbacks) = (Kernels::new(), CodeObjects::new(), Fallbacks::default());
     let number = kernels.number("triton_kernel", None);
-    fallbacks.add_process([LocalKernel { number, code_object: None, launched: true, dispatched: 3 }].iter());
+    fallbacks.add_process(
+        [LocalKernel { number, launched: true, dispatched: 3, ..LocalKernel::default() }].iter(),
+    );
     let told = fallbacks.judge(&kernels, &known, None);
     assert_eq!((told.evidence, told.products), (Evidence::ConfirmedAbsent, 0));
 }

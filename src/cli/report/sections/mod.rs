@@ -1,6 +1,7 @@
 //! The sections of the summary: each takes the summary and gives its text, or nothing where there is nothing to show.
 
 mod calls;
+mod columns;
 mod coverage;
 mod fallback;
 mod graphs;
@@ -10,6 +11,7 @@ mod spans;
 mod troubles;
 
 pub(crate) use calls::{convolutions, gemms, modules};
+pub(crate) use columns::columns;
 pub(crate) use coverage::{code_objects, libraries};
 pub(crate) use fallback::fallback;
 pub(crate) use graphs::{copies, graphs, syncs};
