@@ -4,7 +4,7 @@
 
 use object::{Object, ObjectSymbol};
 use rocshim_drain::{FileSource, Metadata, Source, describe, length, metadata};
-use rocshim_tests::real;
+use rocshim_tests::real::HIP6;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 
 #[test]
 fn every_kernel_of_rocblas_tensile_files_is_found() {
-    let library = real::tree().join("usr/lib/x86_64-linux-gnu/rocblas/4.4.1/library");
+    let library = HIP6.folder().join("usr/lib/x86_64-linux-gnu/rocblas/4.4.1/library");
     let mut kernels = 0;
     for path in files(&library, &["co", "hsaco"]) {
         let (bytes, name) = (std::fs::read(&path).unwrap(), path.display().to_string());
@@ -68,7 +68,7 @@ fn bundles(path: &Path) -> Vec<u64> {
 
 #[test]
 fn every_kernel_of_ggml_is_found_in_its_fat_binaries() {
-    let path = real::tree().join("usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+    let path = HIP6.folder().join("usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
     let mut kernels = 0;
     let all = bundles(&path);
     assert_eq!(all.len(), 140);

@@ -5,7 +5,7 @@
 
 use rocshim_tests::executed::{Counted, by_graphs, executed};
 use rocshim_tests::gguf::{self, Quantisation};
-use rocshim_tests::real::{self, device, server::Server};
+use rocshim_tests::real::{self, HIP6, device, server::Server};
 use rocshim_tests::{Trace, artifacts};
 use rocshim_trace::Gemm;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        real::prepare();
+        HIP6.folder();
         Bench { folder: tempfile::tempdir().expect("a scratch folder") }
     }
 
@@ -63,14 +63,14 @@ impl Bench {
 
     /// The same with HIP graphs, llama.cpp's default.
     fn traced_with_graphs(&self) -> Command {
-        let mut command = real::command(GFX, &self.log());
+        let mut command = HIP6.command(GFX, &self.log());
         command.arg(artifacts::command()).arg("run").arg("-o").arg(self.folder.path().join("out")).arg("--");
         command
     }
 
     /// The same without the shim, and with a log of its own.
     fn bare(&self) -> Command {
-        let mut command = real::command(GFX, &self.folder.path().join("bare.log"));
+        let mut command = HIP6.command(GFX, &self.folder.path().join("bare.log"));
         command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
         command
     }
@@ -102,7 +102,7 @@ fn run(command: &mut Command) -> (String, String, Option<i32>) {
 fn a_hip_program_launches_what_the_device_retires() {
     let bench = Bench::new();
     let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    let program = [real::program("hip_module"), real::code_object()];
+    let program = [HIP6.program("hip_module"), real::code_object()];
     traced.args(&program);
     bare.args(&program);
     let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
@@ -120,7 +120,7 @@ fn a_hip_program_launches_what_the_device_retires() {
 fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made_and_changed() {
     let bench = Bench::new();
     let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    let program = [real::program("graphs"), real::code_object()];
+    let program = [HIP6.program("graphs"), real::code_object()];
     traced.args(&program);
     bare.args(&program);
     let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
@@ -162,8 +162,8 @@ fn every_line_is_valid(trace: &Trace) -> BTreeSet<String> {
 fn a_rocblas_gemm_has_its_tensile_kernel_as_its_child() {
     let bench = Bench::new();
     let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    traced.arg(real::program("rocblas_gemm"));
-    bare.arg(real::program("rocblas_gemm"));
+    traced.arg(HIP6.program("rocblas_gemm"));
+    bare.arg(HIP6.program("rocblas_gemm"));
     let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
     assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
     let trace = bench.trace();

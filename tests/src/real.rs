@@ -1,17 +1,22 @@
 //! The real ROCm user space on the null GPU: programs that run in it, and what they run on.
 //!
 //! ```no_run
-//! use rocshim_tests::real::{self, device};
+//! use rocshim_tests::real::{Bench, HIP6, counted};
 //!
-//! real::prepare();
-//! let log = std::path::Path::new("/tmp/device.log");
-//! let status = real::command("gfx1100", log).arg(real::program("hip_module")).arg(real::code_object()).status();
-//! assert!(status.unwrap().success());
-//! assert_eq!(device::kernels(log)["vector_add"], 1);
+//! let bench = Bench::new(&HIP6, "gfx1100");
+//! bench.run_both([bench.tree.program("hip_module"), rocshim_tests::real::code_object()]);
+//! counted::assert_equal(&bench.trace(), &bench.log());
 //! ```
+//!
+//! Floors, lowest first: `device` (its log), `counted` (the trace against that log), `bench` (a program run both ways),
+//! `server`.
 
+pub mod bench;
+pub mod counted;
 pub mod device;
 pub mod server;
+
+pub use bench::Bench;
 
 use crate::artifacts;
 use crate::gguf::{self, Quantisation};
@@ -20,62 +25,95 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// HIP 6.4 with rocBLAS 4, MIOpen and llama.cpp; code for gfx1100.
+pub static HIP6: Tree = Tree::new(
+    "hip6",
+    &[("amdhip64", "libamdhip64.so.6"), ("rocblas", "librocblas.so.4"), ("MIOpen", "libMIOpen.so.1")],
+);
+/// HIP 7.2 with rocBLAS 5 and hipBLASLt; code for gfx1100 and gfx1201.
+pub static HIP7: Tree = Tree::new(
+    "hip7",
+    &[("amdhip64", "libamdhip64.so.7"), ("rocblas", "librocblas.so.5"), ("hipblaslt", "libhipblaslt.so.1")],
+);
+/// Triton, to be used by a Python of the others.
+pub static TRITON: Tree = Tree::new("triton", &[]);
+
+/// A tree of `scripts/real-rocm`: fetched and unpacked when it is first used, unless that has been done before.
+pub struct Tree {
+    name: &'static str,
+    /// Names that programs link, and their files.
+    libraries: &'static [(&'static str, &'static str)],
+    folder: OnceLock<PathBuf>,
+}
+
 fn script() -> PathBuf {
     artifacts::root().join("scripts/real-rocm")
 }
 
-/// Fetches and unpacks the user space, if that has not been done before. Everything else here needs it.
-///
-/// # Panics
-/// When it cannot be had; the script's own sentence says why.
-#[track_caller]
-pub fn prepare() {
-    tree();
-}
+impl Tree {
+    const fn new(name: &'static str, libraries: &'static [(&'static str, &'static str)]) -> Tree {
+        Tree { name, libraries, folder: OnceLock::new() }
+    }
 
-/// The folder of the user space, which is fetched if need be.
-pub fn tree() -> &'static Path {
-    static TREE: OnceLock<PathBuf> = OnceLock::new();
-    TREE.get_or_init(|| {
-        said(Command::new(script()).arg("prepare"));
-        said(Command::new(script()).arg("path")).trim().into()
-    })
-}
+    /// Where it is.
+    ///
+    /// # Panics
+    /// When it cannot be had; the script's own sentence says why.
+    #[track_caller]
+    pub fn folder(&self) -> &Path {
+        self.folder.get_or_init(|| {
+            said(Command::new(script()).args(["--tree", self.name, "prepare"]));
+            said(Command::new(script()).args(["--tree", self.name, "path"])).trim().into()
+        })
+    }
 
-/// A command in the user space: add the program and its arguments. The null GPU is a `gfx` and appends to `log`.
-///
-/// Variables are set for the script too, which is harmless; but `LD_PRELOAD` is not: let the program be `env LD_PRELOAD=…`.
-pub fn command(gfx: &str, log: &Path) -> Command {
-    let mut command = Command::new(script());
-    command.args(["exec", "--gfx", gfx, "--log"]).arg(log).arg("--");
-    command
-}
+    /// A command in the user space: add the program and its arguments. The null GPU is a `gfx` and appends to `log`.
+    ///
+    /// Variables are set for the script too, which is harmless; but `LD_PRELOAD` is not: let the program be
+    /// `env LD_PRELOAD=…`.
+    #[track_caller]
+    pub fn command(&self, gfx: &str, log: &Path) -> Command {
+        self.folder();
+        let mut command = Command::new(script());
+        command.args(["--tree", self.name, "exec", "--gfx", gfx, "--log"]).arg(log).arg("--");
+        command
+    }
 
-/// A program of `tests/programs/real`, linked against the real libraries that its `// link:` line names.
-pub fn program(name: &str) -> PathBuf {
-    let source = artifacts::root().join("tests/programs/real").join(name).with_extension("c");
-    let text = fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
-    let libraries = text.lines().find_map(|line| line.strip_prefix("// link: ")).unwrap_or_default();
-    let program = fs::canonicalize(made_here()).expect("the folder was made").join(name);
-    let unfinished = program.with_extension(std::process::id().to_string());
-    let mut compiler = Command::new("cc");
-    compiler
-        .args(["-O2", "-Wall", "-Wextra", "-Wl,--allow-shlib-undefined", "-o"])
-        .arg(&unfinished)
-        .arg(&source);
-    compiler.args(libraries.split(' ').map(library));
-    said(&mut compiler);
-    fs::rename(&unfinished, &program).expect("a program is renamed in its folder");
-    program
-}
+    /// A program of `tests/programs/real`, linked against this tree's libraries that its `// link:` line names.
+    #[track_caller]
+    pub fn program(&self, name: &str) -> PathBuf {
+        let source = artifacts::root().join("tests/programs/real").join(name).with_extension("c");
+        let text = fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
+        let libraries = text.lines().find_map(|line| line.strip_prefix("// link: ")).unwrap_or_default();
+        let program = made_here(self.name).join(name);
+        let unfinished = program.with_extension(std::process::id().to_string());
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-O2", "-Wall", "-Wextra", "-Wl,--allow-shlib-undefined", "-o"])
+            .arg(&unfinished)
+            .arg(&source);
+        compiler.args(libraries.split_whitespace().map(|name| self.library(name)));
+        said(&mut compiler);
+        fs::rename(&unfinished, &program).expect("a program is renamed in its folder");
+        program
+    }
 
-fn library(name: &str) -> PathBuf {
-    let file = match name {
-        "amdhip64" => "libamdhip64.so.6",
-        "rocblas" => "librocblas.so.4",
-        other => panic!("no library is known as {other}"),
-    };
-    tree().join("usr/lib/x86_64-linux-gnu").join(file)
+    /// A library as it is linked, outside the user space.
+    fn library(&self, name: &str) -> PathBuf {
+        self.folder().join("usr/lib/x86_64-linux-gnu").join(self.file_of(name))
+    }
+
+    /// A library as it is opened inside the user space.
+    #[track_caller]
+    pub fn inside(&self, name: &str) -> PathBuf {
+        Path::new("/usr/lib/x86_64-linux-gnu").join(self.file_of(name))
+    }
+
+    #[track_caller]
+    fn file_of(&self, name: &str) -> &str {
+        let known = self.libraries.iter().find(|(known, _)| *known == name);
+        known.unwrap_or_else(|| panic!("no library of {} is known as {name}", self.name)).1
+    }
 }
 
 /// The code object of the kernels in `vectors.hip`: `vector_add` and `_Z12vector_scaleILi2EEvPfi`, for gfx1100.
@@ -87,7 +125,7 @@ pub fn code_object() -> PathBuf {
 pub fn model(quantisation: Quantisation) -> PathBuf {
     static WRITTEN: OnceLock<[PathBuf; 2]> = OnceLock::new();
     let write = |name: &str, quantisation| {
-        let path = fs::canonicalize(made_here()).expect("the folder was made").join(name);
+        let path = made_here("models").join(name);
         let unfinished = path.with_extension(std::process::id().to_string());
         gguf::write_model(&unfinished, quantisation).expect("a model is written");
         fs::rename(&unfinished, &path).expect("a model is renamed in its folder");
@@ -98,11 +136,11 @@ pub fn model(quantisation: Quantisation) -> PathBuf {
     models[usize::from(quantisation == Quantisation::F16)].clone()
 }
 
-/// Where programs and models go.
-fn made_here() -> PathBuf {
-    let folder = artifacts::target().join("real");
+/// A folder for what is made here and kept: programs, models, compiled kernels.
+pub fn made_here(name: &str) -> PathBuf {
+    let folder = artifacts::target().join("real").join(name);
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    folder
+    fs::canonicalize(folder).expect("the folder was made")
 }
 
 /// What a command prints; it must succeed.

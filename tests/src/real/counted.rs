@@ -1,0 +1,103 @@
+//! The trace against the device's own log: every launch by name, grid and block, in the same number on both sides.
+
+use super::device::{self, Dispatch};
+use crate::Trace;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Launches, counted: kernel, grid in work-items, block.
+pub type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
+
+/// What the device retired.
+///
+/// # Panics
+/// As [`device::dispatches`].
+#[track_caller]
+pub fn dispatched(log: &Path) -> Counted {
+    count(device::dispatches(log))
+}
+
+/// What the device retired for one process.
+///
+/// # Panics
+/// As [`device::dispatches`].
+#[track_caller]
+pub fn dispatched_for(pid: u32, log: &Path) -> Counted {
+    count(device::dispatches(log).into_iter().filter(|dispatch| dispatch.pid == pid))
+}
+
+fn count(dispatches: impl IntoIterator<Item = Dispatch>) -> Counted {
+    let mut counted = Counted::new();
+    dispatches.into_iter().for_each(|d| *counted.entry((d.name, d.grid, d.block)).or_default() += 1);
+    counted
+}
+
+/// What the trace says was launched without an error.
+///
+/// # Panics
+/// When a launch has no kernel.
+#[track_caller]
+pub fn launched(trace: &Trace) -> Counted {
+    let names = trace.kernel_names();
+    let mut counted = Counted::new();
+    for launch in trace.launches().filter(|launch| launch.call.status == 0) {
+        let kernel = launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"));
+        let items = launch.items.unwrap_or(std::array::from_fn(|i| launch.grid[i] * launch.block[i]));
+        *counted.entry((names[&kernel].to_owned(), items, launch.block)).or_default() += 1;
+    }
+    counted
+}
+
+/// Fails unless the trace has every launch that the device retired, once, and no other.
+#[track_caller]
+pub fn assert_equal(trace: &Trace, log: &Path) -> Counted {
+    assert_same(launched(trace), dispatched(log))
+}
+
+/// Fails unless both are the same, and something was launched.
+#[track_caller]
+pub fn assert_same(ours: Counted, devices: Counted) -> Counted {
+    for key in ours.keys().chain(devices.keys()) {
+        let counts = [ours.get(key), devices.get(key)].map(|count| count.copied().unwrap_or(0));
+        assert_eq!(counts[0], counts[1], "launches in the trace, packets of the device: {key:?}");
+    }
+    assert!(!ours.is_empty(), "something was launched");
+    ours
+}
+
+/// How many launches have `family` in their kernel's name.
+pub fn of_family(counted: &Counted, family: &str) -> u64 {
+    counted.iter().filter(|((name, ..), _)| name.contains(family)).map(|(_, count)| count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(count: u64) -> Counted {
+        Counted::from([(("scale".to_owned(), [64, 1, 1], [32, 1, 1]), count)])
+    }
+
+    #[test]
+    fn the_same_launches_are_the_same() {
+        assert_eq!(of_family(&assert_same(some(2), some(2)), "cal"), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "launches in the trace")]
+    fn a_launch_that_is_missing_is_seen() {
+        assert_same(some(1), some(2));
+    }
+
+    #[test]
+    #[should_panic(expected = "launches in the trace")]
+    fn a_launch_that_the_device_never_had_is_seen() {
+        assert_same(some(1), Counted::new());
+    }
+
+    #[test]
+    #[should_panic(expected = "something was launched")]
+    fn two_times_nothing_is_no_proof() {
+        assert_same(Counted::new(), Counted::new());
+    }
+}
