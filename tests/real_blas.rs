@@ -1,7 +1,8 @@
 //! rocBLAS and hipBLASLt on RDNA3 and RDNA4: every call has its Tensile kernels inside, and these are what the device retired.
 
 use rocshim_tests::Trace;
-use rocshim_tests::real::counted::{Counted, assert_equal, of_family};
+use rocshim_tests::executed::Counted;
+use rocshim_tests::real::counted::{assert_equal, of_family};
 use rocshim_tests::real::{Bench, HIP6, HIP7, Tree};
 
 /// Runs the GEMMs of tests/programs/real/rocblas_gemm.c, holds the trace against them, and returns it.

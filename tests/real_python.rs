@@ -2,7 +2,8 @@
 //! hipGetProcAddress, in a library that was opened with RTLD_LOCAL. Every launch is in the trace, once.
 
 use rocshim_tests::artifacts;
-use rocshim_tests::real::counted::{Counted, assert_equal};
+use rocshim_tests::executed::Counted;
+use rocshim_tests::real::counted::assert_equal;
 use rocshim_tests::real::{self, Bench, HIP6, HIP7, TRITON, Tree};
 use std::path::PathBuf;
 

@@ -3,110 +3,30 @@
 //! The device is the null GPU of `tests/null-gpu`, whose own log is an independent count. llama.cpp runs without HIP graphs
 //! here, so that every launch is a call, but for the tests that say so: those count what graph launches execute.
 
-use rocshim_tests::executed::{Counted, by_graphs, executed};
+use rocshim_tests::Trace;
+use rocshim_tests::executed::by_graphs;
 use rocshim_tests::gguf::{self, Quantisation};
-use rocshim_tests::real::{self, HIP6, device, server::Server};
-use rocshim_tests::{Trace, artifacts};
+use rocshim_tests::real::bench::run;
+use rocshim_tests::real::counted::{assert_equal, of_family};
+use rocshim_tests::real::{self, Bench, HIP6, server::Server};
 use rocshim_trace::Gemm;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use tempfile::TempDir;
+use std::process::{Command, Stdio};
 
-const GFX: &str = "gfx1100";
-
-fn dispatched(log: &Path) -> Counted {
-    let mut counted = Counted::new();
-    device::dispatches(log)
-        .into_iter()
-        .for_each(|d| *counted.entry((d.name, d.grid, d.block)).or_default() += 1);
-    counted
+/// A bench on gfx1100 without HIP graphs.
+fn bench() -> Bench {
+    with_graphs().env("GGML_CUDA_DISABLE_GRAPHS", "1")
 }
 
-/// Every launch by name, grid and block, in the same number on both sides.
-#[track_caller]
-fn assert_equal(trace: &Trace, log: &Path) -> Counted {
-    let (ours, devices) = (executed(trace), dispatched(log));
-    for key in ours.keys().chain(devices.keys()) {
-        let counts = [ours.get(key), devices.get(key)].map(|count| count.copied().unwrap_or(0));
-        assert_eq!(counts[0], counts[1], "launches in the trace, packets of the device: {key:?}");
-    }
-    assert!(!ours.is_empty(), "something was launched");
-    ours
-}
-
-fn of_family(counted: &Counted, family: &str) -> u64 {
-    counted.iter().filter(|((name, ..), _)| name.contains(family)).map(|(_, count)| count).sum()
-}
-
-/// A scratch folder for traces and the device's log.
-struct Bench {
-    folder: TempDir,
-}
-
-impl Bench {
-    fn new() -> Bench {
-        HIP6.folder();
-        Bench { folder: tempfile::tempdir().expect("a scratch folder") }
-    }
-
-    fn log(&self) -> PathBuf {
-        self.folder.path().join("device.log")
-    }
-
-    /// A command in the user space under `rocshim run`; add the program and its arguments.
-    fn traced(&self) -> Command {
-        let mut command = self.traced_with_graphs();
-        command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
-        command
-    }
-
-    /// The same with HIP graphs, llama.cpp's default.
-    fn traced_with_graphs(&self) -> Command {
-        let mut command = HIP6.command(GFX, &self.log());
-        command.arg(artifacts::command()).arg("run").arg("-o").arg(self.folder.path().join("out")).arg("--");
-        command
-    }
-
-    /// The same without the shim, and with a log of its own.
-    fn bare(&self) -> Command {
-        let mut command = HIP6.command(GFX, &self.folder.path().join("bare.log"));
-        command.env("GGML_CUDA_DISABLE_GRAPHS", "1");
-        command
-    }
-
-    /// `rocshim summary --json` of the trace.
-    fn summary(&self) -> serde_json::Value {
-        let mut command = Command::new(artifacts::command());
-        let output = command.args(["summary", "--json"]).arg(self.folder.path().join("out")).output();
-        serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
-    }
-
-    fn trace(&self) -> Trace {
-        let out =
-            std::fs::read_dir(self.folder.path().join("out")).expect("traces").flatten().map(|e| e.path());
-        let files: Vec<_> = out.filter(|path| path.extension().is_some_and(|e| e == "ndjson")).collect();
-        assert_eq!(files.len(), 1, "{files:?}");
-        Trace::read(&files[0])
-    }
-}
-
-#[track_caller]
-fn run(command: &mut Command) -> (String, String, Option<i32>) {
-    let Output { status, stdout, stderr } = command.output().expect("it starts");
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    (text(&stdout), text(&stderr), status.code())
+/// The same with HIP graphs, llama.cpp's default.
+fn with_graphs() -> Bench {
+    Bench::new(&HIP6, "gfx1100")
 }
 
 #[test]
 fn a_hip_program_launches_what_the_device_retires() {
-    let bench = Bench::new();
-    let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    let program = [HIP6.program("hip_module"), real::code_object()];
-    traced.args(&program);
-    bare.args(&program);
-    let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
-    assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
+    let bench = bench();
+    bench.run_both([HIP6.program("hip_module"), real::code_object()]);
     let trace = bench.trace();
     assert_equal(&trace, &bench.log());
     let sources: Vec<_> = trace.code_objects().map(|object| object.source.as_str()).collect();
@@ -118,14 +38,9 @@ fn a_hip_program_launches_what_the_device_retires() {
 
 #[test]
 fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made_and_changed() {
-    let bench = Bench::new();
-    let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    let program = [HIP6.program("graphs"), real::code_object()];
-    traced.args(&program);
-    bare.args(&program);
-    let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
-    // With the last error of HIP in it, which listing a graph's nodes must leave alone.
-    assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
+    let bench = bench();
+    // It prints the last error of HIP too, which listing a graph's nodes must leave alone.
+    bench.run_both([HIP6.program("graphs"), real::code_object()]);
     let trace = bench.trace();
     assert_equal(&trace, &bench.log());
     let captured = trace.launches().filter(|launch| launch.capture.is_some()).count();
@@ -158,51 +73,6 @@ fn every_line_is_valid(trace: &Trace) -> BTreeSet<String> {
         .collect()
 }
 
-#[test]
-fn a_rocblas_gemm_has_its_tensile_kernel_as_its_child() {
-    let bench = Bench::new();
-    let (mut traced, mut bare) = (bench.traced(), bench.bare());
-    traced.arg(HIP6.program("rocblas_gemm"));
-    bare.arg(HIP6.program("rocblas_gemm"));
-    let ((out, err, code), (bare_out, _, bare_code)) = (run(&mut traced), run(&mut bare));
-    assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
-    let trace = bench.trace();
-    assert_equal(&trace, &bench.log());
-    let passed = trace.gemms().map(|g| {
-        let op = format!("{}{}", g.trans_a, g.trans_b);
-        (
-            g.form.as_str(),
-            op,
-            [g.m, g.n, g.k, g.batch],
-            g.a.element.as_str(),
-            g.d.element.as_str(),
-            g.compute.as_str(),
-            g.call.status,
-        )
-    });
-    // As tests/programs/real/rocblas_gemm.c passes them.
-    assert_eq!(
-        passed.collect::<Vec<_>>(),
-        [
-            ("plain", "NN".into(), [512, 512, 512, 1], "f32_r", "f32_r", "f32_r", 0),
-            ("plain", "TN".into(), [512, 16, 256, 1], "f16_r", "f16_r", "f32_r", 0),
-            ("strided_batched", "TN".into(), [64, 32, 128, 4], "f16_r", "f32_r", "f32_r", 0),
-            ("batched", "TN".into(), [64, 32, 128, 3], "f16_r", "f16_r", "f16_r", 0),
-            ("plain", "NN".into(), [-1, 512, 512, 1], "f32_r", "f32_r", "f32_r", 4),
-        ]
-    );
-    for gemm in trace.gemms().filter(|gemm| gemm.call.status == 0) {
-        let children: Vec<_> =
-            trace.launches().filter(|launch| launch.call.parent == Some(gemm.call.id)).collect();
-        assert!(children.iter().any(|launch| trace.kernel_of(launch).starts_with("Cijk_")), "{gemm:?}");
-        assert!(children.iter().all(|launch| launch.call.tid == gemm.call.tid && launch.items.is_some()));
-    }
-    assert!(
-        trace.launches().all(|launch| launch.call.parent.is_some()),
-        "every kernel of this program is a GEMM's"
-    );
-}
-
 fn completion(
     command: &mut Command,
     model: Quantisation,
@@ -211,29 +81,42 @@ fn completion(
 ) -> (String, String, Option<i32>) {
     command.arg("llama-completion").arg("-m").arg(real::model(model)).args(["-ngl", "99", "-n", steps]);
     command.args(["-p", &gguf::prompt(tokens), "--temp", "0", "--seed", "1", "-no-cnv"]);
-    run(command.stdin(std::process::Stdio::null()))
+    run(command.stdin(Stdio::null()))
 }
 
 #[test]
 fn llama_completion_launches_what_the_device_retires_and_says_the_same() {
     for (tokens, steps) in [(17, "4"), (46, "16")] {
-        let bench = Bench::new();
+        let bench = bench();
         let (out, err, code) = completion(&mut bench.traced(), Quantisation::Q4_0, tokens, steps);
         let (bare_out, _, bare_code) = completion(&mut bench.bare(), Quantisation::Q4_0, tokens, steps);
         assert_eq!((&out, code), (&bare_out, bare_code), "{err}");
         let counted = assert_equal(&bench.trace(), &bench.log());
-        assert!(
-            of_family(&counted, "mul_mat_vec_q") > 0 && of_family(&counted, "9mul_mat_q") > 0,
-            "{counted:?}"
-        );
+        let (vector, matrix) = (of_family(&counted, "mul_mat_vec_q"), of_family(&counted, "9mul_mat_q"));
+        assert!(vector > 0 && matrix > 0, "{counted:?}");
+        // The whole prompt in one batch; a token at a time then, after the two of llama.cpp's warm-up.
+        let summary = bench.summary();
+        let rows = summary["columns"].as_array().expect("columns").iter();
+        let told: Vec<_> = rows
+            .map(|row| {
+                let launches = row["launches"].as_u64().unwrap();
+                (row["least"].as_u64(), row["most"].as_u64(), row["rule"].as_str().unwrap(), launches)
+            })
+            .collect();
+        let with = |columns: u64| {
+            let rows = told.iter().filter(move |row| (row.0, row.1) == (Some(columns), Some(columns)));
+            rows.map(|row| row.3).sum::<u64>()
+        };
+        assert_eq!((with(tokens as u64), with(1) + with(2)), (matrix, vector), "{told:?}");
+        assert!(with(1) > 0 && told.iter().any(|row| row.2 == "argument ncols_dst"), "{told:?}");
     }
 }
 
 #[test]
 fn with_graphs_the_direct_launches_and_the_kernels_of_the_launched_graphs_are_what_the_device_retires() {
     for (quantisation, tokens, steps) in [(Quantisation::Q4_0, 17, "24"), (Quantisation::F16, 46, "16")] {
-        let bench = Bench::new();
-        let (_, err, code) = completion(&mut bench.traced_with_graphs(), quantisation, tokens, steps);
+        let bench = with_graphs();
+        let (_, err, code) = completion(&mut bench.traced(), quantisation, tokens, steps);
         assert_eq!(code, Some(0), "{err}");
         let trace = bench.trace();
         let counted = assert_equal(&trace, &bench.log());
@@ -258,7 +141,7 @@ fn with_graphs_the_direct_launches_and_the_kernels_of_the_launched_graphs_are_wh
 
 #[test]
 fn an_f16_model_has_its_gemms_with_their_kernels_inside() {
-    let bench = Bench::new();
+    let bench = bench();
     let (_, err, code) = completion(&mut bench.traced(), Quantisation::F16, 46, "4");
     assert_eq!(code, Some(0), "{err}");
     let trace = bench.trace();
@@ -283,7 +166,7 @@ fn an_f16_model_has_its_gemms_with_their_kernels_inside() {
 
 #[test]
 fn llama_server_launches_what_the_device_retires_request_after_request() {
-    let bench = Bench::new();
+    let bench = bench();
     let (asked, longer) = (gguf::prompt(17), gguf::prompt(46));
     let serve = |mut command: Command| {
         command.args(["llama-server", "--temp", "0", "--seed", "1", "--parallel", "1"]);
@@ -316,7 +199,7 @@ fn llama_server_launches_what_the_device_retires_request_after_request() {
 
 #[test]
 fn the_devices_that_llama_server_lists_are_the_same() {
-    let bench = Bench::new();
+    let bench = bench();
     let list = |mut command: Command| run(command.args(["llama-server", "--list-devices"]));
     let ((out, err, code), (bare_out, _, bare_code)) = (list(bench.traced()), list(bench.bare()));
     assert_eq!((&out, code), (&bare_out, bare_code), "{err}");

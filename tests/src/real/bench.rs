@@ -82,6 +82,13 @@ impl Bench {
         files.iter().map(|file| Trace::read(file)).collect()
     }
 
+    /// `rocshim summary --json` of the traces.
+    pub fn summary(&self) -> serde_json::Value {
+        let mut command = Command::new(artifacts::command());
+        let output = command.args(["summary", "--json"]).arg(self.folder().join("out")).output();
+        serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
+    }
+
     /// The one trace that there must be.
     #[track_caller]
     pub fn trace(&self) -> Trace {

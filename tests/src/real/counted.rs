@@ -1,12 +1,9 @@
-//! The trace against the device's own log: every launch by name, grid and block, in the same number on both sides.
+//! The trace against the device's own log: every launch, direct or by a graph, by name, grid and block, in the same number on both sides.
 
 use super::device::{self, Dispatch};
 use crate::Trace;
-use std::collections::BTreeMap;
+use crate::executed::{Counted, executed};
 use std::path::Path;
-
-/// Launches, counted: kernel, grid in work-items, block.
-pub type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
 
 /// What the device retired.
 ///
@@ -32,26 +29,10 @@ fn count(dispatches: impl IntoIterator<Item = Dispatch>) -> Counted {
     counted
 }
 
-/// What the trace says was launched without an error.
-///
-/// # Panics
-/// When a launch has no kernel.
-#[track_caller]
-pub fn launched(trace: &Trace) -> Counted {
-    let names = trace.kernel_names();
-    let mut counted = Counted::new();
-    for launch in trace.launches().filter(|launch| launch.call.status == 0) {
-        let kernel = launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"));
-        let items = launch.items.unwrap_or(std::array::from_fn(|i| launch.grid[i] * launch.block[i]));
-        *counted.entry((names[&kernel].to_owned(), items, launch.block)).or_default() += 1;
-    }
-    counted
-}
-
 /// Fails unless the trace has every launch that the device retired, once, and no other.
 #[track_caller]
 pub fn assert_equal(trace: &Trace, log: &Path) -> Counted {
-    assert_same(launched(trace), dispatched(log))
+    assert_same(executed(trace), dispatched(log))
 }
 
 /// Fails unless both are the same, and something was launched.
