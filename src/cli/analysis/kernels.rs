@@ -15,7 +15,7 @@ pub(crate) struct KernelRow {
     pub(crate) launches: u64,
     /// Those of them that launched graphs made.
     pub(crate) by_graphs: u64,
-    /// Launch calls that were recorded into a graph instead of being executed.
+    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
     pub(crate) captured: u64,
     /// Launches that returned an error.
     pub(crate) failed: u64,
