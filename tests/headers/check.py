@@ -84,13 +84,13 @@ class Comparison:
         self.declarations, self.slots = {}, {}
         for row in self.rows:
             name = row.source_name()
-            if declaration := headers.declaration(name):
+            if declaration := headers.declarations.get(name):
                 self.declarations[row.symbol] = declaration
                 questions.append(f'FUNCTION("{row.symbol}", static_cast<{as_type(declaration)}>(&{name}))')
-            if slot := headers.pointer_declaration(f"t_{name}"):
+            if slot := headers.pointer_declarations.get(f"t_{name}"):
                 self.slots[row.symbol] = slot
                 questions.append(f'POINTER("t_{row.symbol}", t_{name})')
-        self.found = {name for name in self.types if headers.has_type(name)}
+        self.found = headers.types.intersection(self.types)
         for name in sorted(self.found):
             questions.append(f'TYPE("{name}", {name})')
             if name in abi.structs:
