@@ -5,7 +5,9 @@ import re
 # One row a table of ours and an enum of a library: the part of the enum's names that is no word.
 WORDS = [
     ("operation",      "librocblas.so",  "rocblas_operation",               "rocblas_operation_"),
+    ("operation",      "libhipblas.so",  "hipblasOperation_t",              "HIPBLAS_OP_"),
     ("DATATYPES",      "librocblas.so",  "rocblas_datatype",                "rocblas_datatype_"),
+    ("DATATYPES",      "libhipblas.so",  "hipblasDatatype_t",               "HIPBLAS_"),
     ("HIP_DATATYPES",  "libamdhip64.so", "hipDataType",                     "HIP_"),
     ("COMPUTE_TYPES",  "libhipblas.so",  "hipblasComputeType_t",            "HIPBLAS_COMPUTE_"),
     ("EX3_TYPES",      "librocblas.so",  "rocblas_computetype",             "rocblas_compute_type_"),
@@ -16,8 +18,17 @@ WORDS = [
     ("conv_algorithm", "libMIOpen.so",   "miopenConvBwdDataAlgorithm_t",    "miopenConvolutionBwdDataAlgo"),
     ("conv_algorithm", "libMIOpen.so",   "miopenConvBwdWeightsAlgorithm_t", "miopenConvolutionBwdWeightsAlgo"),
     ("conv_mode",      "libMIOpen.so",   "miopenConvolutionMode_t",         "miopen"),
+    ("copy_kind",      "libamdhip64.so", "hipMemcpyKind",                   "hipMemcpy"),
+    ("capture_mode",   "libamdhip64.so", "hipStreamCaptureMode",            "hipStreamCaptureMode"),
+    ("node_kind",      "libamdhip64.so", "hipGraphNodeType",                "hipGraphNodeType"),
+    ("nccl_type",      "librccl.so",     "ncclDataType_t",                  "nccl"),
+    ("nccl_op",        "librccl.so",     "ncclRedOp_t",                     "nccl"),
 ]
-TABLES = {row[0] for row in WORDS}
+
+
+def tables():
+    """The tables of ours that are compared."""
+    return {table for table, _, _, _ in WORDS}
 
 
 def enums_of(library):
@@ -25,13 +36,13 @@ def enums_of(library):
     return [(table, enum, prefix) for table, of, enum, prefix in WORDS if of == library]
 
 
-def questions_of_words(library, headers):
+def questions(library, headers):
     """The numbers to ask for."""
     names = {name for _, enum, _ in enums_of(library) for name in headers.enumerators.get(enum, [])}
     return [f'VALUE("{name}", {name})' for name in sorted(names)]
 
 
-def compare_words(comparison):
+def compare(comparison):
     """Complains of each number of the header that has no word, or another one; returns the (table, number) that it has."""
     our, headers, seen = comparison.our, comparison.headers, set()
     for table, enum, prefix in enums_of(comparison.library):
