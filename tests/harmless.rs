@@ -12,6 +12,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("close_all_fds", &[]),
     ("collectives", &[]),
     ("conv", &[]),
+    ("conv_solutions", &[]),
     ("copies", &[]),
     ("demo", &[]),
     ("devices", &[]),

@@ -8,7 +8,9 @@ use crate::hip::{copy, sync};
 use crate::library_files::LibraryFiles;
 use crate::names::Names;
 use crate::records::*;
+use crate::solutions::Solutions;
 use rocshim_ring::clock::Clock;
+use rocshim_ring::conv;
 use rocshim_ring::definition::{Definition, Frame, Process, ROWS};
 use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::hip::{Copy, Sync};
@@ -52,6 +54,7 @@ pub struct Decoder {
     names: Names,
     captures: Captures,
     graphs: Graphs,
+    solutions: Solutions,
     /// Kernels whose definition this trace has already.
     told: HashSet<u32>,
     /// Lines that wait for the header.
@@ -109,6 +112,10 @@ impl Decoder {
                 let [gfx, name, how] = [gfx, name, how].map(|text| text.into_owned());
                 self.line(&Record::Device(Device { ordinal, gfx, name, how }), out);
             }
+            Definition::Solution { handle, solver, conv } => {
+                self.solutions.begin(stamp, handle, solver, conv.map(|conv| *conv));
+            }
+            Definition::SolutionSolver { handle, solver } => self.solutions.solver(stamp, handle, solver),
             Definition::Unregister { handle } => self.names.forget(stamp, handle),
             Definition::Unload { module } => self.names.forget(stamp, module),
             Definition::Capture { stream, mode, tid } => {
@@ -211,7 +218,7 @@ impl Decoder {
         match event.kind {
             Kind::Launch => Record::Launch(self.launch(tid, event, out)),
             Kind::Gemm => Record::Gemm(gemm(self.call(tid, event), &event::Gemm::read(event))),
-            Kind::Conv => Record::Conv(conv(self.call(tid, event), event)),
+            Kind::Conv => self.conv(tid, event),
             Kind::Load => Record::Load(self.load(tid, event)),
             Kind::Span => Record::Span(span(self.call(tid, event), &Named::read(event))),
             Kind::Mark => Record::Mark(mark(self.call(tid, event), mark::Mark::read(event))),
@@ -257,6 +264,18 @@ impl Decoder {
             status: event.status,
             unwound: event.unwound,
         }
+    }
+
+    /// A call of MIOpen for a convolution, or with a solution or plan for something else.
+    fn conv(&self, tid: u32, event: &Event) -> Record {
+        let mut raw = conv::Conv::read(event);
+        self.solutions.complete(event.stamp, &mut raw);
+        let call = self.call(tid, event);
+        if !raw.is_convolution {
+            return Record::Span(other_problem(call, &raw));
+        }
+        let (returned, results) = conv::Conv::read_results(event);
+        Record::Conv(convolution(call, &raw, returned, results))
     }
 
     fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {

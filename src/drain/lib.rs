@@ -6,7 +6,8 @@
 //! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
 //! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
 //! meant, by time), `names` (handle → kernel → code object), `library_files` (which file an image is), `captures`
-//! (stream → capture), `graphs` (instantiated graph → what it does), `records`, `hip` (what they hold as the trace's
+//! (stream → capture), `graphs` (instantiated graph → what it does), `solutions` (what MIOpen's handles stand for),
+//! `records`, `hip` (what they hold as the trace's
 //! records), `decoder` (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring
 //! files of the dead).
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod names;
 mod parameters;
 mod records;
 mod recover;
+mod solutions;
 mod stat;
 mod values;
 

@@ -9,7 +9,6 @@ use rocshim_ring::definition::{DOORS, Image, Process, Text};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
-use rocshim_ring::slot::Event;
 use rocshim_ring::{conv, kernel};
 use rocshim_trace::*;
 use std::path::Path;
@@ -212,16 +211,22 @@ fn tensor(raw: &conv::Tensor) -> Option<Tensor> {
     })?
 }
 
-pub(crate) fn conv(call: Call, event: &Event) -> Conv {
-    let raw = conv::Conv::read(event);
-    let (returned, results) = conv::Conv::read_results(event);
+pub(crate) fn convolution(
+    call: Call,
+    raw: &conv::Conv,
+    returned: u64,
+    results: Vec<conv::ConvResult>,
+) -> Conv {
     let spatial =
         |values: &[i32]| values.get(..raw.spatial as usize).map(<[i32]>::to_vec).unwrap_or_default();
     let solver = |id: u64| solver_name(id).map(str::to_owned);
     let solution = |id: u64| (id != 0).then_some(id);
     let action = CONV_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown");
     let result = |r: conv::ConvResult| ConvResult {
-        algorithm: conv_algorithm(r.algorithm).into(),
+        algorithm: match r.algorithm {
+            conv::ConvResult::BY_SOLVER => solver_algorithm(r.solution).into(),
+            number => conv_algorithm(number).into(),
+        },
         time_ms: r.time.is_finite().then_some(r.time),
         workspace: r.workspace,
         solution_id: solution(r.solution),
@@ -238,7 +243,10 @@ pub(crate) fn conv(call: Call, event: &Event) -> Conv {
         strides: spatial(&raw.strides),
         dilations: spatial(&raw.dilations),
         groups: raw.groups,
-        mode: conv_mode(raw.mode).into(),
+        mode: if raw.spatial == 0 { "unknown".into() } else { conv_mode(raw.mode).into() },
+        operations: Some(words(raw.operations)).filter(|words| *words != ["convolution"]).unwrap_or_default(),
+        stream: Hex(raw.stream),
+        subject: Hex(raw.subject),
         algorithm: (action == "run").then(|| conv_algorithm(raw.algorithm).into()),
         solution_id: solution(raw.solution),
         solver: solver(raw.solution),
@@ -246,6 +254,21 @@ pub(crate) fn conv(call: Call, event: &Event) -> Conv {
         workspace: raw.workspace,
         returned,
         results: results.into_iter().map(result).collect(),
+    }
+}
+
+/// The words for what a plan or problem does.
+fn words(operations: conv::Operations) -> Vec<String> {
+    operations.words().into_iter().map(str::to_owned).collect()
+}
+
+/// A call with a problem, solution or plan of MIOpen's that is no convolution.
+pub(crate) fn other_problem(call: Call, raw: &conv::Conv) -> Span {
+    Span {
+        operations: words(raw.operations),
+        solution_id: (raw.solution != 0).then_some(raw.solution),
+        solver: solver_name(raw.solution).map(str::to_owned),
+        ..span(call, &Named { stream: raw.stream, ..Named::default() })
     }
 }
 
@@ -258,6 +281,7 @@ pub(crate) fn span(call: Call, raw: &Named) -> Span {
         peer: raw.peer,
         comm: Hex(raw.comm),
         stream: Hex(raw.stream),
+        ..Span::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rocshim_ring::event::NO_ALGO;
 use rocshim_ring::hip::{PEER, UNTOLD};
+use rocshim_trace::solver;
 use std::borrow::Cow;
 
 /// A word for a number, or the number itself.
@@ -95,6 +96,18 @@ pub(crate) fn conv_algorithm(number: u32) -> Cow<'static, str> {
     word(&table, number)
 }
 
+/// The algorithm of a solver, by MIOpen's id table.
+pub(crate) fn solver_algorithm(id: u64) -> &'static str {
+    match solver(id).map_or("", |solver| solver.algorithm) {
+        "GEMM" => "gemm",
+        "Direct" => "direct",
+        "FFT" => "fft",
+        "Winograd" => "winograd",
+        "ImplicitGEMM" => "implicit_gemm",
+        _ => "unknown",
+    }
+}
+
 /// `miopenConvolutionMode_t` (miopen.h).
 pub(crate) fn conv_mode(number: u32) -> Cow<'static, str> {
     word(&[(0, "convolution"), (1, "transpose"), (2, "group"), (3, "depthwise")], number)
@@ -126,7 +139,17 @@ pub(crate) fn node_kind(number: u32) -> Cow<'static, str> {
 }
 
 /// What a convolution call does; events hold the index.
-pub const CONV_ACTIONS: [&str; 5] = ["find", "run", "get_solution", "compile_solution", "immediate"];
+pub const CONV_ACTIONS: [&str; 9] = [
+    "find",
+    "run",
+    "get_solution",
+    "compile_solution",
+    "immediate",
+    "find_solutions",
+    "run_solution",
+    "compile_plan",
+    "execute_plan",
+];
 
 /// Which of the three products of a convolution; events hold the index.
 pub const CONV_DIRECTIONS: [&str; 3] = ["forward", "backward_data", "backward_weights"];

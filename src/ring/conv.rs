@@ -2,6 +2,7 @@
 
 use crate::payload::{Payload, high, low, pair};
 use crate::slot::{Event, Kind};
+use serde::{Deserialize, Serialize};
 
 /// The longest tensor that is recorded: n, c, d, h, w.
 pub const TENSOR_DIMS: usize = 5;
@@ -11,7 +12,7 @@ pub const SPATIAL_DIMS: usize = 3;
 pub const CONV_RESULTS: usize = 8;
 
 /// A tensor descriptor's contents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     /// `miopenDataType_t`.
     pub element: u32,
@@ -36,13 +37,67 @@ pub struct ConvResult {
     pub solution: u64,
 }
 
+impl ConvResult {
+    /// For `algorithm`: it follows from the solver.
+    pub const BY_SOLVER: u32 = u32::MAX;
+}
+
+/// What a fusion plan or problem of MIOpen does, one after the other; the first eight are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operations(pub u64);
+
+/// An operation of a fusion plan or problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Operation {
+    /// A convolution.
+    Convolution = 1,
+    /// A bias is added.
+    Bias,
+    /// An activation function.
+    Activation,
+    /// Batch normalisation, with the statistics of the whole or of this batch.
+    BatchNorm,
+    /// Softmax.
+    Softmax,
+    /// Attention with several heads.
+    Mha,
+}
+
+/// The words for [`Operation`], in the order of their numbers from 1.
+pub const OPERATIONS: [&str; 6] = ["convolution", "bias", "activation", "batch_norm", "softmax", "mha"];
+
+impl Operations {
+    /// These, in this order.
+    pub fn of(operations: &[Operation]) -> Operations {
+        operations.iter().fold(Operations::default(), |all, one| all.then(Operations(*one as u64)))
+    }
+
+    /// These, then `others`.
+    pub fn then(self, others: Operations) -> Operations {
+        let used = 8 - self.0.leading_zeros() / 8;
+        Operations(self.0 | others.0.checked_shl(8 * used).unwrap_or(0))
+    }
+
+    /// Their words.
+    pub fn words(self) -> Vec<&'static str> {
+        let word = |number: &u8| (*number as usize).checked_sub(1).map(|at| OPERATIONS.get(at).copied());
+        self.0.to_le_bytes().iter().map_while(word).map(|word| word.unwrap_or("unknown")).collect()
+    }
+}
+
 /// A convolution call: the problem, what was asked, what came back.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conv {
     /// Index into the actions that the decoder names.
     pub action: u8,
     /// 0 forward, 1 backward data, 2 backward weights.
     pub direction: u8,
+    /// It is known to be a convolution. A run of a solution or plan is not: what its handle stands for is known to whoever
+    /// reads the event.
+    pub is_convolution: bool,
+    /// What the plan or problem does, where there is more to it than a convolution.
+    pub operations: Operations,
     /// x, w, y.
     pub tensors: [Tensor; 3],
     /// How many spatial dimensions count; 0 when the descriptor could not be read.
@@ -65,14 +120,21 @@ pub struct Conv {
     pub workspace: u64,
     /// Exhaustive search asked for.
     pub exhaustive: bool,
+    /// `hipStream_t` of the MIOpen handle; 0 for the default one and where it could not be asked for.
+    pub stream: u64,
+    /// The problem, solution or fusion plan, where the call has one.
+    pub subject: u64,
 }
 
 impl Payload for Conv {
     const KIND: Kind = Kind::Conv;
-    const WORDS: usize = CONV_RESULTS_AT + 1 + 3 * CONV_RESULTS;
+    const WORDS: usize = OPERATIONS_AT + 1;
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
-        let flags = self.action as u32 | (self.direction as u32) << 8 | (self.exhaustive as u32) << 16;
+        let flags = self.action as u32
+            | (self.direction as u32) << 8
+            | (self.exhaustive as u32) << 16
+            | (self.is_convolution as u32) << 17;
         put(0, pair(flags, self.algorithm));
         put(1, self.solution);
         put(2, self.workspace);
@@ -90,6 +152,9 @@ impl Payload for Conv {
             }
         }
         put(CONV_RESULTS_AT, 0);
+        put(STREAM_AT, self.stream);
+        put(SUBJECT_AT, self.subject);
+        put(OPERATIONS_AT, self.operations.0);
     }
 }
 
@@ -97,6 +162,9 @@ const TENSORS_AT: usize = 9;
 const TENSOR_WORDS: usize = 1 + TENSOR_DIMS;
 /// Payload word that counts the results; they follow, three words each.
 pub(crate) const CONV_RESULTS_AT: usize = TENSORS_AT + 3 * TENSOR_WORDS;
+const STREAM_AT: usize = CONV_RESULTS_AT + 1 + 3 * CONV_RESULTS;
+const SUBJECT_AT: usize = STREAM_AT + 1;
+const OPERATIONS_AT: usize = SUBJECT_AT + 1;
 
 impl Conv {
     /// Reads it back.
@@ -116,6 +184,8 @@ impl Conv {
             action: word(0) as u8,
             direction: (word(0) >> 8) as u8,
             exhaustive: word(0) >> 16 & 1 != 0,
+            is_convolution: word(0) >> 17 & 1 != 0,
+            operations: Operations(word(OPERATIONS_AT)),
             algorithm: high(word(0)),
             solution: word(1),
             workspace: word(2),
@@ -126,7 +196,27 @@ impl Conv {
             strides: [low_i(6), high_i(6), low_i(7)],
             dilations: [high_i(7), low_i(8), high_i(8)],
             tensors: std::array::from_fn(tensor),
+            stream: word(STREAM_AT),
+            subject: word(SUBJECT_AT),
         }
+    }
+
+    /// Fills in what a run does not tell from `problem`, which it is a run of.
+    pub fn complete(&mut self, problem: &Conv) {
+        for (tensor, of_problem) in self.tensors.iter_mut().zip(problem.tensors) {
+            *tensor = if tensor.rank == 0 { of_problem } else { *tensor };
+        }
+        *self = Conv {
+            action: self.action,
+            tensors: self.tensors,
+            algorithm: self.algorithm,
+            solution: self.solution,
+            workspace: self.workspace,
+            exhaustive: self.exhaustive,
+            stream: self.stream,
+            subject: self.subject,
+            ..*problem
+        };
     }
 
     /// Gives the words of `returned` results (the first [`CONV_RESULTS`] are kept) to `put`.

@@ -3,6 +3,7 @@
 //! A definition's number is its place in the log, from 0; ids in the trace are these numbers, so that whoever reads the
 //! log again (after a crash) gives the same ids.
 
+use crate::conv::Conv;
 use crate::kernel::KernelCode;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -205,6 +206,22 @@ pub enum Definition<'a> {
         /// The function that said so.
         #[serde(borrow)]
         how: Text<'a>,
+    },
+    /// A solution or fusion plan of MIOpen may be run from now on.
+    Solution {
+        /// The solution or plan.
+        handle: u64,
+        /// Solver id; 0 where it is not known.
+        solver: u64,
+        /// The convolution that it stands for; `None`: something else, or not known.
+        conv: Option<Box<Conv>>,
+    },
+    /// MIOpen has told the program the solver id of a solution.
+    SolutionSolver {
+        /// The solution.
+        handle: u64,
+        /// Solver id.
+        solver: u64,
     },
 }
 

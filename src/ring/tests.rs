@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // making a producer, whose contract each test fulfils
 
 use crate::clock::now;
-use crate::conv::{Conv, ConvResult, Tensor};
+use crate::conv::{Conv, ConvResult, Operation, Operations, Tensor};
 use crate::event::{Gap, Gemm, LOSS_REASONS, Launch, Load};
 use crate::hip::{Copy, GraphCall, Sync};
 use crate::mark::{Mark, TEXT_BYTES, store_level};
@@ -127,6 +127,10 @@ fn a_convolution_comes_out_as_it_went_in() {
         solution: u64::MAX,
         workspace: 1 << 40,
         exhaustive: true,
+        is_convolution: true,
+        operations: Operations::of(&[Operation::BatchNorm, Operation::Mha]),
+        stream: 1 << 50,
+        subject: 1 << 51,
     };
     let results: Vec<_> = (0..8)
         .map(|i| ConvResult {

@@ -3,7 +3,7 @@
 //! Floors, lowest first:
 //! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
 //!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `thread`: what a thread knows of itself;
-//! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of;
+//! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
@@ -38,6 +38,7 @@ mod loaded;
 mod names;
 mod nodes;
 mod prepare;
+mod problems;
 mod process;
 mod real;
 mod row;

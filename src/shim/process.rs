@@ -5,6 +5,7 @@ use crate::graphs::{Graphs, Tell};
 use crate::layouts;
 use crate::loaded;
 use crate::names::{Code, Names};
+use crate::problems::Problems;
 use crate::row::Table;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
@@ -76,6 +77,7 @@ pub(crate) struct Process {
     names: Mutex<Names>,
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
+    pub(crate) problems: Problems,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
 }
@@ -150,6 +152,7 @@ impl Process {
             names: Mutex::new(names),
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
+            problems: Problems::default(),
             to_collector,
             for_collector,
         })

@@ -33,7 +33,7 @@ pub use hex::Hex;
 pub use library::is_library;
 pub use line::{LineError, parse_line};
 pub use record::*;
-pub use solver::solver_name;
+pub use solver::{Solver, solver, solver_name};
 pub use tensile::{MatrixInstruction, Tensile};
 
 /// The format number that this crate writes; raised when the meaning of a field changes.

@@ -457,14 +457,15 @@ pub struct Tensor {
 /// What MIOpen offered for a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConvResult {
-    /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number.
+    /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number. Of Find 2.0, which returns
+    /// none: the solver's by the id table, or `unknown`.
     pub algorithm: String,
     /// Measured or estimated time, ms, as MIOpen gave it; absent where that is no finite number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<f32>,
     /// Workspace it needs, bytes.
     pub workspace: u64,
-    /// The solver id; immediate mode only (the search returns none).
+    /// The solver id; immediate mode and Find 2.0 only (`find` returns none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
     /// The solver's name by the id table.
@@ -478,9 +479,10 @@ pub struct Conv {
     /// Who and when.
     #[serde(flatten)]
     pub call: Call,
-    /// `find`, `run`, `get_solution`, `compile_solution` or `immediate`.
+    /// `find`, `run`; of immediate mode `get_solution`, `compile_solution`, `immediate`; of Find 2.0 `find_solutions`,
+    /// `run_solution`; of fusion plans `compile_plan`, `execute_plan`.
     pub action: String,
-    /// `forward`, `backward_data` or `backward_weights`.
+    /// `forward`, `backward_data`, `backward_weights`; `unknown` for a solution that was loaded from bytes.
     pub direction: String,
     /// The input (or its gradient).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -499,12 +501,22 @@ pub struct Conv {
     pub dilations: Vec<i32>,
     /// Group count.
     pub groups: i32,
-    /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
+    /// `convolution`, `transpose`, `group`, `depthwise`, or the number; `unknown` where the descriptor could not be read.
     pub mode: String,
+    /// What the fusion plan or fused problem does, in this order: `convolution`, `bias`, `activation`, `batch_norm`,
+    /// `softmax`, `mha`; empty for a convolution alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<String>,
+    /// The stream of the MIOpen handle; absent for the default one (NULL) and where it could not be asked for.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+    /// The problem that is searched for, or the solution or fusion plan that is run.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub subject: Hex,
     /// The algorithm asked for, in `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// The solver id, in immediate mode.
+    /// The solver id, in immediate mode and of a solution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
     /// The solver's name by the id table.
@@ -545,9 +557,19 @@ pub struct Span {
     /// The communicator.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub comm: Hex,
-    /// The stream that was passed; absent for the default one (NULL) and where the function takes none.
+    /// The stream that was passed, or that of the MIOpen handle; absent for the default one (NULL) and where the function
+    /// takes none.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub stream: Hex,
+    /// A problem, solution or fusion plan of MIOpen that is no convolution: what it does, as in [`Conv::operations`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<String>,
+    /// … the solver id of the solution that is run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution_id: Option<u64>,
+    /// … the solver's name by the id table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
 }
 
 /// What the program says about itself through roctx.

@@ -3,6 +3,8 @@
 //! Ids are stable by MIOpen's contract (`solver.cpp` registers in order and never reuses a number), so one table serves
 //! every release. `solvers.tsv` has a row per id: id, name, since, primitive, algorithm, notes.
 
+use std::sync::LazyLock;
+
 /// The solver's name for an id, in MIOpen's own spelling; `None` for an id that the table does not have or that was
 /// registered and removed before any release named it.
 ///
@@ -11,14 +13,44 @@
 /// assert_eq!(rocshim_trace::solver_name(0), None);
 /// ```
 pub fn solver_name(id: u64) -> Option<&'static str> {
-    rows().find(|(row, _)| *row == id).map(|(_, name)| name).filter(|name| !name.starts_with('('))
+    Some(solver(id)?.name)
 }
 
-fn rows() -> impl Iterator<Item = (u64, &'static str)> {
-    include_str!("solvers.tsv").lines().skip(1).filter_map(|line| {
-        let mut columns = line.split('\t');
-        Some((columns.next()?.parse().ok()?, columns.next()?))
-    })
+/// A solver of MIOpen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Solver {
+    /// Its id.
+    pub id: u64,
+    /// Its name, in MIOpen's own spelling.
+    pub name: &'static str,
+    /// What it solves, in MIOpen's own word: `Convolution`, `Fusion`, `Batchnorm`, …; empty where that is not known.
+    pub primitive: &'static str,
+    /// The algorithm of a convolution, in MIOpen's own word: `Direct`, `Winograd`, `ImplicitGEMM`, `GEMM`, `FFT`; else empty.
+    pub algorithm: &'static str,
+}
+
+/// The solver with this id; `None` as for [`solver_name`].
+///
+/// ```
+/// let solver = rocshim_trace::solver(1).unwrap();
+/// assert_eq!((solver.primitive, solver.algorithm), ("Convolution", "Direct"));
+/// ```
+pub fn solver(id: u64) -> Option<&'static Solver> {
+    // Rows are in the order of their ids, from 1.
+    let row = usize::try_from(id.checked_sub(1)?).ok()?;
+    rows().get(row).filter(|solver| !solver.name.starts_with('('))
+}
+
+fn rows() -> &'static [Solver] {
+    static ROWS: LazyLock<Vec<Solver>> = LazyLock::new(|| {
+        let row = |line: &'static str| {
+            let mut columns = line.split('\t');
+            let (id, name, _since) = (columns.next()?.parse().ok()?, columns.next()?, columns.next()?);
+            Some(Solver { id, name, primitive: columns.next()?, algorithm: columns.next()? })
+        };
+        include_str!("solvers.tsv").lines().skip(1).filter_map(row).collect()
+    });
+    &ROWS
 }
 
 #[cfg(test)]
@@ -43,9 +75,9 @@ mod tests {
 
     #[test]
     fn every_row_has_an_id_in_order_and_a_name() {
-        let ids: Vec<u64> = rows().map(|(id, _)| id).collect();
+        let ids: Vec<u64> = rows().iter().map(|solver| solver.id).collect();
         assert_eq!(ids.len(), include_str!("solvers.tsv").lines().count() - 1, "a row did not parse");
         assert_eq!(ids, (1..=ids.len() as u64).collect::<Vec<_>>(), "ids run from 1 without holes");
-        assert!(rows().all(|(_, name)| !name.is_empty()));
+        assert!(rows().iter().all(|solver| !solver.name.is_empty()));
     }
 }

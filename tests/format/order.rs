@@ -48,12 +48,10 @@ fn events(lines: &[Value]) -> impl Iterator<Item = Event<'_>> {
         let in_flight = kind(value) == "in_flight";
         let value = if in_flight { &value["event"] } else { value };
         let (t, parent) = (value["t"].as_u64()?, value["parent"].as_u64());
-        if !EVENTS.contains(&kind(value)) {
-            return None;
-        }
+        let is_event = EVENTS.contains(&kind(value));
         let (tid, id) = (value["tid"].as_u64()?, value["id"].as_u64()?);
         let end = t + number(value, "dur");
-        Some(Event { line: at + 1, tid, id, parent, t, end, in_flight, value })
+        is_event.then_some(Event { line: at + 1, tid, id, parent, t, end, in_flight, value })
     })
 }
 

@@ -3,6 +3,7 @@
 #[path = "records_of_code.rs"]
 mod code;
 
+use crate::products::{conv, gemm};
 use code::{code_objects, kernel, launch};
 use rocshim_trace::*;
 use std::collections::BTreeMap;
@@ -38,11 +39,11 @@ pub(crate) fn name(record: &Record) -> &'static str {
     }
 }
 
-fn text(text: &str) -> Option<String> {
+pub(crate) fn text(text: &str) -> Option<String> {
     Some(text.into())
 }
 
-fn call(status: i32, unwound: bool) -> Call {
+pub(crate) fn call(status: i32, unwound: bool) -> Call {
     Call {
         tid: u32::MAX,
         id: 12,
@@ -100,7 +101,20 @@ pub(crate) fn every() -> Vec<Record> {
     records.extend(syncs());
     records.extend(graphs());
     records.extend(["plain", "batched", "strided_batched", "any_order"].map(gemm));
-    records.extend(["find", "run", "get_solution", "compile_solution", "immediate"].map(conv));
+    records.extend(
+        [
+            "find",
+            "run",
+            "get_solution",
+            "compile_solution",
+            "immediate",
+            "find_solutions",
+            "run_solution",
+            "compile_plan",
+            "execute_plan",
+        ]
+        .map(conv),
+    );
     records.extend(["push", "start", "pause", "name_device"].map(mark));
     records.push(Record::Span(span()));
     records.extend(
@@ -236,72 +250,6 @@ fn graphs() -> [Record; 6] {
     ]
 }
 
-fn gemm(form: &str) -> Record {
-    let stride = (form == "strided_batched").then_some(i64::MIN);
-    let row_stride = (form == "any_order").then_some(1);
-    let matrix = |element: &str| Matrix { ptr: Hex(0), element: element.into(), ld: -1, stride, row_stride };
-    Record::Gemm(Gemm {
-        call: call(4, true),
-        form: form.into(),
-        handle: Hex(1),
-        trans_a: "N".into(),
-        trans_b: "4000000000".into(),
-        m: -1,
-        n: i64::MAX,
-        k: 0,
-        batch: 1,
-        a: matrix("f16_r"),
-        b: matrix("f8_e4m3_fnuz"),
-        c: matrix("77"),
-        d: matrix("invalid"),
-        alpha: Hex(2),
-        beta: Hex(3),
-        compute: "32f_fast_16f".into(),
-        algo: "solution_index".into(),
-        solution: i32::MIN,
-        flags: 1,
-    })
-}
-
-fn conv(action: &str) -> Record {
-    let tensor = |element: &str| Tensor {
-        element: element.into(),
-        dims: vec![1, 16, 8, 8],
-        strides: vec![1024, 64, 8, 1],
-    };
-    let (is_run, is_find, is_listing) =
-        (action == "run", action == "find", ["find", "get_solution"].contains(&action));
-    let (id, solver) = (Some(91), text("GemmFwdRest"));
-    let of_immediate = ["compile_solution", "immediate"].contains(&action);
-    let result = ConvResult {
-        algorithm: "gemm".into(),
-        time_ms: Some(-1.5),
-        workspace: 0,
-        solution_id: id.filter(|_| !is_find),
-        solver: solver.clone().filter(|_| !is_find),
-    };
-    Record::Conv(Conv {
-        call: call(3, true),
-        action: action.into(),
-        direction: "backward_weights".into(),
-        x: Some(tensor("f32")),
-        w: Some(tensor("i8x4")),
-        y: Some(tensor("12")),
-        pads: vec![0, 0],
-        strides: vec![1, 1],
-        dilations: Vec::new(),
-        groups: 0,
-        mode: "convolution".into(),
-        algorithm: is_run.then(|| "implicit_gemm".into()),
-        solution_id: id.filter(|_| of_immediate),
-        solver: solver.filter(|_| of_immediate),
-        exhaustive: is_find,
-        workspace: if is_find || is_run || action == "immediate" { 1 } else { 0 },
-        returned: if is_listing { 9 } else { 0 },
-        results: if is_listing { vec![result; 8] } else { Vec::new() },
-    })
-}
-
 fn span() -> Span {
     Span {
         call: call(801, true),
@@ -311,6 +259,9 @@ fn span() -> Span {
         peer: Some(-1),
         comm: Hex(1),
         stream: Hex(u64::MAX),
+        operations: vec!["batch_norm".into()],
+        solution_id: Some(1),
+        solver: text("Softmax"),
     }
 }
 

@@ -8,8 +8,16 @@
 typedef struct miopenHandle *miopenHandle_t;
 typedef struct miopenTensorDescriptor *miopenTensorDescriptor_t;
 typedef struct miopenConvolutionDescriptor *miopenConvolutionDescriptor_t;
+typedef struct miopenProblem *miopenProblem_t;
+typedef struct miopenFindOptions *miopenFindOptions_t;
+typedef struct miopenSolution *miopenSolution_t;
+typedef struct miopenFusionPlan *miopenFusionPlanDescriptor_t;
+typedef struct miopenFusionOp *miopenFusionOpDescriptor_t;
+typedef struct miopenOperatorArgs *miopenOperatorArgs_t;
+typedef struct miopenSoftmaxDescriptor *miopenSoftmaxDescriptor_t;
+typedef struct miopenActivationDescriptor *miopenActivationDescriptor_t;
 typedef hipStream_t miopenAcceleratorQueue_t;
-typedef enum { miopenStatusSuccess = 0, miopenStatusNotInitialized = 1, miopenStatusInvalidValue = 2, miopenStatusBadParm = 3, miopenStatusInternalError = 5, miopenStatusUnknownError = 7 } miopenStatus_t;
+typedef enum { miopenStatusSuccess = 0, miopenStatusNotInitialized = 1, miopenStatusInvalidValue = 2, miopenStatusBadParm = 3, miopenStatusInternalError = 5, miopenStatusUnknownError = 7, miopenStatusUnsupportedOp = 8 } miopenStatus_t;
 typedef enum { miopenHalf = 0, miopenFloat = 1, miopenInt32 = 2, miopenInt8 = 3, miopenBFloat16 = 5, miopenDouble = 6 } miopenDataType_t;
 typedef enum { miopenConvolution = 0, miopenTranspose = 1 } miopenConvolutionMode_t;
 typedef enum { miopenConvolutionFwdAlgoGEMM = 0, miopenConvolutionFwdAlgoDirect = 1 } miopenConvFwdAlgorithm_t;
@@ -17,6 +25,13 @@ typedef enum { miopenConvolutionBwdDataAlgoGEMM = 0, miopenConvolutionBwdDataAlg
 typedef enum { miopenConvolutionBwdWeightsAlgoGEMM = 0, miopenConvolutionBwdWeightsAlgoDirect = 1 } miopenConvBwdWeightsAlgorithm_t;
 typedef struct { int algo; float time; size_t memory; } miopenConvAlgoPerf_t;
 typedef struct { float time; size_t workspace_size; uint64_t solution_id; int algorithm; } miopenConvSolution_t;
+
+typedef enum { miopenProblemDirectionForward = 0, miopenProblemDirectionBackward = 1, miopenProblemDirectionBackwardWeights = 2 } miopenProblemDirection_t;
+typedef enum { miopenTensorConvolutionX = 1, miopenTensorConvolutionW = 2, miopenTensorConvolutionY = 3, miopenTensorSoftmaxX = 44, miopenTensorSoftmaxY = 45 } miopenTensorArgumentId_t;
+typedef struct { miopenTensorArgumentId_t id; miopenTensorDescriptor_t *descriptor; void *buffer; } miopenTensorArgument_t;
+typedef enum { miopenVerticalFusion = 0, miopenHorizontalFusion = 1 } miopenFusionDirection_t;
+typedef enum { miopenActivationPASTHRU = 0, miopenActivationRELU = 3 } miopenActivationMode_t;
+typedef enum { miopenBNPerActivation = 0, miopenBNSpatial = 1 } miopenBatchNormMode_t;
 
 const char *miopenGetErrorString(miopenStatus_t error);
 miopenStatus_t miopenGetVersion(size_t *major, size_t *minor, size_t *patch);
@@ -43,6 +58,37 @@ miopenStatus_t miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t co
 miopenStatus_t miopenGetConvolutionSpatialDim(miopenConvolutionDescriptor_t convDesc, int *spatialDim);
 miopenStatus_t miopenGetConvolutionGroupCount(miopenConvolutionDescriptor_t convDesc, int *groupCount);
 miopenStatus_t miopenSetConvolutionGroupCount(miopenConvolutionDescriptor_t convDesc, int groupCount);
+
+miopenStatus_t miopenCreateConvProblem(miopenProblem_t *problem, miopenConvolutionDescriptor_t operatorDesc, miopenProblemDirection_t direction);
+miopenStatus_t miopenCreateBiasProblem(miopenProblem_t *problem, miopenProblemDirection_t direction);
+miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *problem, miopenSoftmaxDescriptor_t operatorDesc, miopenProblemDirection_t direction);
+miopenStatus_t miopenSetProblemTensorDescriptor(miopenProblem_t problem, miopenTensorArgumentId_t id, miopenTensorDescriptor_t descriptor);
+miopenStatus_t miopenFuseProblems(miopenProblem_t problem1, miopenProblem_t problem2);
+miopenStatus_t miopenDestroyProblem(miopenProblem_t problem);
+miopenStatus_t miopenFindSolutions(miopenHandle_t handle, miopenProblem_t problem, miopenFindOptions_t options, miopenSolution_t *solutions, size_t *numSolutions, size_t maxSolutions);
+miopenStatus_t miopenRunSolution(miopenHandle_t handle, miopenSolution_t solution, size_t nInputs, const miopenTensorArgument_t *tensors, void *workspace, size_t workspaceSize);
+miopenStatus_t miopenDestroySolution(miopenSolution_t solution);
+miopenStatus_t miopenLoadSolution(miopenSolution_t *solution, const char *data, size_t size);
+miopenStatus_t miopenSaveSolution(miopenSolution_t solution, char *data);
+miopenStatus_t miopenGetSolutionSize(miopenSolution_t solution, size_t *size);
+miopenStatus_t miopenGetSolutionWorkspaceSize(miopenSolution_t solution, size_t *workspaceSize);
+miopenStatus_t miopenGetSolutionTime(miopenSolution_t solution, float *time);
+miopenStatus_t miopenGetSolutionSolverId(miopenSolution_t solution, uint64_t *solverId);
+
+miopenStatus_t miopenCreateFusionPlan(miopenFusionPlanDescriptor_t *fusePlanDesc, miopenFusionDirection_t fuseDirection, miopenTensorDescriptor_t inputDesc);
+miopenStatus_t miopenDestroyFusionPlan(miopenFusionPlanDescriptor_t fusePlanDesc);
+miopenStatus_t miopenCreateOpConvForward(miopenFusionPlanDescriptor_t fusePlanDesc, miopenFusionOpDescriptor_t *convOp, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t wDesc);
+miopenStatus_t miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDesc, miopenFusionOpDescriptor_t *biasOp, miopenTensorDescriptor_t bDesc);
+miopenStatus_t miopenCreateOpActivationForward(miopenFusionPlanDescriptor_t fusePlanDesc, miopenFusionOpDescriptor_t *activFwdOp, miopenActivationMode_t mode);
+miopenStatus_t miopenCreateOpBatchNormInference(miopenFusionPlanDescriptor_t fusePlanDesc, miopenFusionOpDescriptor_t *bnOp, miopenBatchNormMode_t bn_mode, miopenTensorDescriptor_t bnScaleBiasMeanVarDesc);
+miopenStatus_t miopenCreateOperatorArgs(miopenOperatorArgs_t *args);
+miopenStatus_t miopenDestroyOperatorArgs(miopenOperatorArgs_t args);
+miopenStatus_t miopenSetOpArgsConvForward(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t convOp, const void *alpha, const void *beta, const void *w);
+miopenStatus_t miopenSetOpArgsBiasForward(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t biasOp, const void *alpha, const void *beta, const void *bias);
+miopenStatus_t miopenSetOpArgsActivForward(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t activFwdOp, const void *alpha, const void *beta, double activAlpha, double activBeta, double activGamma);
+miopenStatus_t miopenCompileFusionPlan(miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc);
+miopenStatus_t miopenExecuteFusionPlan(miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc, miopenTensorDescriptor_t inputDesc, const void *input, miopenTensorDescriptor_t outputDesc, void *output, miopenOperatorArgs_t args);
+miopenStatus_t miopenConvolutionBiasActivationForward(miopenHandle_t handle, const void *alpha1, miopenTensorDescriptor_t xDesc, const void *x, miopenTensorDescriptor_t wDesc, const void *w, miopenConvolutionDescriptor_t convDesc, miopenConvFwdAlgorithm_t algo, void *workspace, size_t workspaceSizeInBytes, const void *alpha2, miopenTensorDescriptor_t zDesc, const void *z, miopenTensorDescriptor_t biasDesc, const void *bias, miopenActivationDescriptor_t activationDesc, miopenTensorDescriptor_t yDesc, void *y);
 
 miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(miopenHandle_t handle, miopenTensorDescriptor_t wDesc, miopenTensorDescriptor_t xDesc, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t yDesc, size_t *workSpaceSize);
 miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(miopenHandle_t handle, miopenTensorDescriptor_t dyDesc, miopenTensorDescriptor_t wDesc, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t dxDesc, size_t *workSpaceSize);

@@ -4,13 +4,6 @@
 // for the whole batch, without the im2col kernel before it; with groups it is a strided batch.
 #include "miopen_descriptors.h"
 
-struct problem {
-    enum direction direction;
-    miopenHandle_t handle;
-    miopenTensorDescriptor_t x, w, y;
-    miopenConvolutionDescriptor_t conv;
-};
-
 static const uint64_t NAIVE[] = {85, 86, 87};      // ConvDirectNaiveConv{Fwd,Bwd,Wrw}
 static const uint64_t GEMM_1X1[] = {88, 96, 101};  // GemmFwd1x1_0_1, GemmBwd1x1_stride1, GemmWrw1x1_stride1
 static const uint64_t GEMM_REST[] = {91, 97, 102}; // GemmFwdRest, GemmBwdRest, GemmWrwUniversal
@@ -28,7 +21,7 @@ static struct problem problem_of(enum direction direction, miopenHandle_t handle
     }
 }
 
-static bool valid(const struct problem *p)
+bool problem_is_valid(const struct problem *p)
 {
     return p->handle && p->conv && p->conv->spatial && p->x && p->w && p->y && p->x->dims == p->conv->spatial + 2 && p->w->dims == p->x->dims && p->y->dims == p->x->dims &&
            p->x->lens[1] == p->w->lens[1] * p->conv->groups && p->y->lens[1] == p->w->lens[0] && p->x->lens[0] == p->y->lens[0];
@@ -113,7 +106,7 @@ static miopenStatus_t run_gemm(const struct problem *p, const void *a, const voi
     return status ? miopenStatusInternalError : miopenStatusSuccess;
 }
 
-static void log_conv(const char *api, const struct problem *p, int algo, uint64_t solution_id, size_t workspace, miopenStatus_t status)
+void problem_log(const char *api, const struct problem *p, int algo, uint64_t solution_id, size_t workspace, miopenStatus_t status)
 {
     char text[3][80] = {"-", "-", "-"}, numbers[3][40] = {"-", "-", "-"};
     const miopenTensorDescriptor_t tensors[] = {p->x, p->w, p->y};
@@ -132,7 +125,7 @@ static void log_conv(const char *api, const struct problem *p, int algo, uint64_
 
 static miopenStatus_t find(const char *api, const struct problem *p, const void *a, const void *b, void *o, int request, int *returned, miopenConvAlgoPerf_t *results, void *work, size_t size)
 {
-    miopenStatus_t status = valid(p) && returned && results && request > 0 ? run_naive(p, a, b, o) : miopenStatusBadParm;
+    miopenStatus_t status = problem_is_valid(p) && returned && results && request > 0 ? run_naive(p, a, b, o) : miopenStatusBadParm;
     bool gemm = !status && gemm_workspace(p) <= size && (work || !gemm_workspace(p)); // too little room: not a candidate
     if (gemm)
         status = run_gemm(p, a, b, o);
@@ -143,50 +136,64 @@ static miopenStatus_t find(const char *api, const struct problem *p, const void 
         if (*returned < request)
             results[(*returned)++] = (miopenConvAlgoPerf_t){miopenConvolutionFwdAlgoDirect, 0.5f, 0};
     }
-    log_conv(api, p, -1, 0, size, status);
+    problem_log(api, p, -1, 0, size, status);
     return status;
 }
 
 static miopenStatus_t run(const char *api, const struct problem *p, const void *a, const void *b, void *o, int algo, uint64_t id, void *work, size_t size)
 {
     miopenStatus_t status = miopenStatusBadParm;
-    if (valid(p) && (algo == miopenConvolutionFwdAlgoDirect || id == NAIVE[p->direction]))
+    if (problem_is_valid(p) && (algo == miopenConvolutionFwdAlgoDirect || id == NAIVE[p->direction]))
         status = run_naive(p, a, b, o);
-    else if (valid(p) && (algo == miopenConvolutionFwdAlgoGEMM || id == gemm_id(p)) && gemm_workspace(p) <= size && (work || !gemm_workspace(p)))
+    else if (problem_is_valid(p) && (algo == miopenConvolutionFwdAlgoGEMM || id == gemm_id(p)) && gemm_workspace(p) <= size && (work || !gemm_workspace(p)))
         status = run_gemm(p, a, b, o);
-    log_conv(api, p, algo, id, size, status);
+    problem_log(api, p, algo, id, size, status);
     return status;
 }
 
 static miopenStatus_t solutions(const char *api, const struct problem *p, size_t max, size_t *count, miopenConvSolution_t *out)
 {
-    miopenStatus_t status = valid(p) && count ? miopenStatusSuccess : miopenStatusBadParm;
+    miopenStatus_t status = problem_is_valid(p) && count ? miopenStatusSuccess : miopenStatusBadParm;
     if (!status) {
         miopenConvSolution_t both[] = {{0.05f, gemm_workspace(p), gemm_id(p), miopenConvolutionFwdAlgoGEMM}, {0.5f, 0, NAIVE[p->direction], miopenConvolutionFwdAlgoDirect}};
         *count = max < 2 ? max : 2;
         if (out)
             memcpy(out, both, *count * sizeof *out);
     }
-    log_conv(api, p, -1, 0, 0, status);
+    problem_log(api, p, -1, 0, 0, status);
     return status;
 }
 
 static miopenStatus_t one_solution(const char *api, const struct problem *p, uint64_t id, size_t *size)
 {
-    bool gemm = valid(p) && id == gemm_id(p);
-    miopenStatus_t status = gemm || (valid(p) && id == NAIVE[p->direction]) ? miopenStatusSuccess : miopenStatusBadParm;
+    bool gemm = problem_is_valid(p) && id == gemm_id(p);
+    miopenStatus_t status = gemm || (problem_is_valid(p) && id == NAIVE[p->direction]) ? miopenStatusSuccess : miopenStatusBadParm;
     if (!status && size)
         *size = gemm ? gemm_workspace(p) : 0;
     else if (!status && !gemm) // CompileSolution: the code is loaded now
         naive_kernel(p);
-    log_conv(api, p, -1, id, 0, status);
+    problem_log(api, p, -1, id, 0, status);
     return status;
+}
+
+void problem_candidates(const struct problem *p, struct candidate both[2])
+{
+    both[0] = (struct candidate){gemm_id(p), miopenConvolutionFwdAlgoGEMM, 0.05f, gemm_workspace(p)};
+    both[1] = (struct candidate){NAIVE[p->direction], miopenConvolutionFwdAlgoDirect, 0.5f, 0};
+}
+
+miopenStatus_t problem_run(const struct problem *p, uint64_t id, const void *a, const void *b, void *o, const void *work, size_t size)
+{
+    if (problem_is_valid(p) && id == NAIVE[p->direction])
+        return run_naive(p, a, b, o);
+    bool has_room = problem_is_valid(p) && gemm_workspace(p) <= size && (work || !gemm_workspace(p));
+    return has_room && id == gemm_id(p) ? run_gemm(p, a, b, o) : miopenStatusBadParm;
 }
 
 static miopenStatus_t workspace(const char *api, const struct problem *p, size_t *size)
 {
-    miopenStatus_t status = valid(p) && size ? (*size = gemm_workspace(p), miopenStatusSuccess) : miopenStatusBadParm;
-    log_conv(api, p, -1, 0, 0, status);
+    miopenStatus_t status = problem_is_valid(p) && size ? (*size = gemm_workspace(p), miopenStatusSuccess) : miopenStatusBadParm;
+    problem_log(api, p, -1, 0, 0, status);
     return status;
 }
 

@@ -1,6 +1,41 @@
 // libMIOpen stand-in: handles, tensor and convolution descriptors.
 #include "miopen_descriptors.h"
 
+miopenStatus_t miopen_fails(const char *api)
+{
+    fprintf(stderr, "MIOpen Error: %s\n", api);
+    return miopenStatusBadParm;
+}
+
+void miopen_logs(const char *api)
+{
+    const char *on = getenv("MIOPEN_ENABLE_LOGGING");
+    if (on && !strcmp(on, "1"))
+        fprintf(stderr, "MIOpen(HIP): %s\n", api);
+}
+
+hipFunction_t miopen_kernel(const char *name, const char *args)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct { const char *name; hipFunction_t f; } known[8];
+    hipFunction_t f = NULL;
+    pthread_mutex_lock(&lock);
+    int i = 0;
+    while (known[i].name && strcmp(known[i].name, name))
+        i++;
+    if (!known[i].name) {
+        struct co_kernel kernel = {name, args};
+        unsigned char *code = co_module(&kernel, 1);
+        hipModule_t module;
+        if (!hipModuleLoadData(&module, code) && !hipModuleGetFunction(&known[i].f, module, name))
+            known[i].name = name;
+        free(code);
+    }
+    f = known[i].f;
+    pthread_mutex_unlock(&lock);
+    return f;
+}
+
 PUBLIC miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle, miopenAcceleratorQueue_t stream)
 {
     rocblas_handle blas;
@@ -35,7 +70,7 @@ PUBLIC miopenStatus_t miopenSetStream(miopenHandle_t handle, miopenAcceleratorQu
 
 PUBLIC miopenStatus_t miopenGetStream(miopenHandle_t handle, miopenAcceleratorQueue_t *streamID)
 {
-    return handle ? (*streamID = handle->stream, miopenStatusSuccess) : miopenStatusBadParm;
+    return handle ? (*streamID = handle->stream, miopenStatusSuccess) : FAILS();
 }
 
 PUBLIC miopenStatus_t miopenGetVersion(size_t *major, size_t *minor, size_t *patch) { return *major = 3, *minor = 3, *patch = 0, miopenStatusSuccess; }
@@ -67,12 +102,17 @@ PUBLIC miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t t, mi
     return miopenSetTensorDescriptor(t, dataType, 4, (int[]){n, c, h, w}, NULL);
 }
 
-PUBLIC miopenStatus_t miopenGetTensorDescriptorSize(miopenTensorDescriptor_t t, int *size) { return t ? (*size = t->dims, miopenStatusSuccess) : miopenStatusBadParm; }
+PUBLIC miopenStatus_t miopenGetTensorDescriptorSize(miopenTensorDescriptor_t t, int *size)
+{
+    CALLED();
+    return t ? (*size = t->dims, miopenStatusSuccess) : FAILS();
+}
 
 PUBLIC miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t t, miopenDataType_t *dataType, int *dimsA, int *stridesA)
 {
+    CALLED();
     if (!t)
-        return miopenStatusBadParm;
+        return FAILS();
     if (dataType)
         *dataType = t->type;
     if (dimsA)
@@ -112,13 +152,14 @@ PUBLIC miopenStatus_t miopenInitConvolutionDescriptor(miopenConvolutionDescripto
 
 PUBLIC miopenStatus_t miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t c, int requestedSpatialDim, int *spatialDim, int *padA, int *strideA, int *dilationA, miopenConvolutionMode_t *c_mode)
 {
-    if (!c || requestedSpatialDim < c->spatial)
-        return miopenStatusBadParm;
+    CALLED();
+    if (!c || c->spatial < requestedSpatialDim)
+        return FAILS();
     if (spatialDim)
         *spatialDim = c->spatial;
     if (c_mode)
         *c_mode = c->mode;
-    for (int i = 0; i < c->spatial; i++)
+    for (int i = 0; i < requestedSpatialDim; i++)
         padA[i] = c->pad[i], strideA[i] = c->stride[i], dilationA[i] = c->dilation[i];
     return miopenStatusSuccess;
 }
@@ -133,6 +174,11 @@ PUBLIC miopenStatus_t miopenGetConvolutionDescriptor(miopenConvolutionDescriptor
 }
 
 PUBLIC miopenStatus_t miopenGetConvolutionSpatialDim(miopenConvolutionDescriptor_t c, int *spatialDim) { return c ? (*spatialDim = c->spatial, miopenStatusSuccess) : miopenStatusBadParm; }
-PUBLIC miopenStatus_t miopenGetConvolutionGroupCount(miopenConvolutionDescriptor_t c, int *groupCount) { return c ? (*groupCount = c->groups, miopenStatusSuccess) : miopenStatusBadParm; }
+PUBLIC miopenStatus_t miopenGetConvolutionGroupCount(miopenConvolutionDescriptor_t c, int *groupCount)
+{
+    CALLED();
+    return c ? (*groupCount = c->groups, miopenStatusSuccess) : FAILS();
+}
+
 PUBLIC miopenStatus_t miopenSetConvolutionGroupCount(miopenConvolutionDescriptor_t c, int groupCount) { return c && groupCount > 0 ? (c->groups = groupCount, miopenStatusSuccess) : miopenStatusBadParm; }
 

@@ -1,6 +1,7 @@
 //! Records of one file after the other, in one pass, to a summary.
 
 mod launches;
+mod trials;
 
 use super::{
     GraphRow, InFlightRow, ProcessRow, Summary, Totals,
@@ -118,7 +119,7 @@ impl SummaryBuilder {
                 process.lost += gap.lost;
                 self.losses.count(process.number, process.header.pid, &gap);
             }
-            Record::InFlight(in_flight) => self.in_flight(&process, &in_flight.event),
+            Record::InFlight(in_flight) => self.in_flight(&mut process, &in_flight.event),
             Record::Library(library) => {
                 process.libraries.insert(library.id, library);
             }
@@ -240,27 +241,30 @@ impl SummaryBuilder {
         self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
         let (library, name) = self.name(function);
         self.fallbacks.add_gemm(&inside);
-        self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
+        let kind = self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
         inside.gemms = 1;
+        inside.add_product(kind, 1);
         process.nesting.hand_up(&call, &inside, None);
     }
 
     fn conv(&mut self, process: &mut Process, conv: Conv) {
         let call = conv.call.clone();
-        let inside = process.nesting.take(&call);
+        let mut inside = process.nesting.take(&call);
         let function = self.event(process, &call);
         self.totals.convolutions += 1;
         let (library, name) = self.name(function);
+        self.trials(&name, &mut inside);
         self.convolutions.count((&library, &name), conv, &inside);
         process.nesting.hand_up(&call, &inside, None);
     }
 
     fn span(&mut self, process: &mut Process, span: Span) {
         let call = span.call.clone();
-        let inside = process.nesting.take(&call);
+        let mut inside = process.nesting.take(&call);
         let function = self.event(process, &call);
         self.totals.spans += 1;
         let (library, name) = self.name(function);
+        self.trials(&name, &mut inside);
         self.spans.count((function.unwrap_or(usize::MAX), &library, &name), span, &inside);
         process.nesting.hand_up(&call, &inside, None);
     }
@@ -298,7 +302,7 @@ impl SummaryBuilder {
         (library.to_string(), name.to_string())
     }
 
-    fn in_flight(&mut self, process: &Process, event: &Record) {
+    fn in_flight(&mut self, process: &mut Process, event: &Record) {
         let (call, what) = match event {
             Record::Launch(launch) => {
                 let known = launch.kernel.and_then(|id| process.kernels.get(&id));
@@ -324,6 +328,9 @@ impl SummaryBuilder {
         };
         let function = process.hooks.get(&call.hook).map(|local| local.function);
         let (_, name) = self.name(function);
+        let mut inside = process.nesting.take(call);
+        self.trials(&name, &mut inside);
+        process.nesting.hand_up(call, &inside, None);
         self.in_flight.push(InFlightRow::new(process.header.pid, call, &name, what));
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Calls {
     total_ns: u64,
     /// Calls that succeeded although no launch was seen inside.
     silent: u64,
+    trials: u64,
     inside: Contents,
 }
 
@@ -26,6 +27,8 @@ pub(crate) struct CallCounts {
     pub(crate) calls: u64,
     /// Calls that returned an error or were left by an exception.
     pub(crate) failed: u64,
+    /// Calls that were trials: made while MIOpen searched for the fastest way.
+    pub(crate) trials: u64,
     /// Host time of all calls.
     pub(crate) total_ns: u64,
     /// Kernels launched inside these calls, on the same thread, at any depth.
@@ -47,6 +50,11 @@ impl Calls {
         self.inside.add(inside);
     }
 
+    /// So many of the calls were trials.
+    pub(crate) fn count_trials(&mut self, trials: u64) {
+        self.trials += trials;
+    }
+
     pub(crate) fn total_ns(&self) -> u64 {
         self.total_ns
     }
@@ -61,6 +69,7 @@ impl Calls {
         CallCounts {
             calls: self.calls,
             failed: self.failed,
+            trials: self.trials,
             total_ns: self.total_ns,
             kernels: kernels.inside(&self.inside.kernels),
             evidence,
@@ -90,14 +99,21 @@ mod tests {
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
         let mut kernels = Kernels::new();
         let kernel = kernels.number("k", None);
-        let with = Contents { kernels: vec![(kernel, Launches { launches: 2, captured: 0 })], gemms: 0 };
+        let launches = Launches { launches: 2, trials: 1, captured: 0 };
+        let with = Contents { kernels: vec![(kernel, launches)], ..Contents::default() };
         let mut calls = Calls::default();
         calls.count(&Call { dur: 5, ..Call::default() }, &with);
         calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
         let row = calls.row(&kernels, true, None);
         assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
-        let launched =
-            Inside { kernel: "k".into(), demangled: None, launches: 2, captured: 0, tensile: None };
+        let launched = Inside {
+            kernel: "k".into(),
+            demangled: None,
+            launches: 2,
+            trials: 1,
+            captured: 0,
+            tensile: None,
+        };
         assert_eq!(row.kernels, [launched]);
 
         calls.count(&Call::default(), &Contents::default());

@@ -17,9 +17,9 @@ pub(crate) struct ConvRow {
     pub(crate) library: String,
     /// Its function.
     pub(crate) function: String,
-    /// `find`, `run`, `get_solution`, `compile_solution` or `immediate`.
+    /// What was asked, as in the trace: `find`, `run`, `immediate`, `run_solution`, …
     pub(crate) action: String,
-    /// `forward`, `backward_data` or `backward_weights`.
+    /// `forward`, `backward_data`, `backward_weights`, `unknown`.
     pub(crate) direction: String,
     /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
     pub(crate) mode: String,
@@ -37,9 +37,11 @@ pub(crate) struct ConvRow {
     pub(crate) dilations: Vec<i32>,
     /// Group count.
     pub(crate) groups: i32,
+    /// What is fused, one after the other; empty for a convolution alone.
+    pub(crate) operations: Vec<String>,
     /// The algorithm asked for, in `run`.
     pub(crate) algorithm: Option<String>,
-    /// The solver id, in immediate mode.
+    /// The solver id, in immediate mode and of a solution.
     pub(crate) solution_id: Option<u64>,
     /// The solver's name by MIOpen's id table.
     pub(crate) solver: Option<String>,
@@ -95,7 +97,7 @@ impl Convolutions {
 /// What makes two calls the same: everything but who, when, where in memory, and what came back.
 fn key(function: &str, conv: &Conv) -> String {
     format!(
-        "{function} {} {} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {:?} {:?} {}",
+        "{function} {} {} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {:?} {:?} {:?} {}",
         conv.action,
         conv.direction,
         conv.x,
@@ -106,6 +108,7 @@ fn key(function: &str, conv: &Conv) -> String {
         conv.dilations,
         conv.groups,
         conv.mode,
+        conv.operations,
         conv.algorithm,
         conv.solution_id,
         conv.exhaustive,
@@ -116,7 +119,7 @@ impl Kind {
     fn row(&self, kernels: &Kernels, blind: Option<&str>) -> ConvRow {
         let conv = self.last.clone();
         // Asking and compiling launch nothing; a search may answer from its cache.
-        let launches = matches!(conv.action.as_str(), "run" | "immediate");
+        let launches = matches!(conv.action.as_str(), "run" | "immediate" | "run_solution" | "execute_plan");
         ConvRow {
             library: self.library.clone(),
             function: self.function.clone(),
@@ -130,6 +133,7 @@ impl Kind {
             strides: conv.strides,
             dilations: conv.dilations,
             groups: conv.groups,
+            operations: conv.operations,
             algorithm: conv.algorithm,
             solution_id: conv.solution_id,
             solver_evidence: conv.solver.is_some().then_some(Evidence::Inferred),

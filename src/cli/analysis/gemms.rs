@@ -67,8 +67,8 @@ impl Gemms {
         Gemms(Interner::new())
     }
 
-    /// Counts a product made through `function`, the number of a function over all processes.
-    pub(crate) fn count(&mut self, function: (usize, &str, &str), gemm: Gemm, inside: &Contents) {
+    /// Counts a product made through `function`, the number of a function over all processes; gives the number of its kind.
+    pub(crate) fn count(&mut self, function: (usize, &str, &str), gemm: Gemm, inside: &Contents) -> usize {
         let (number, library, name) = function;
         let call = gemm.call;
         let asked = gemm.algo == "solution_index";
@@ -85,13 +85,19 @@ impl Gemms {
             algo: gemm.algo,
             solution: asked.then_some(gemm.solution),
         };
-        let kind = self.0.value((number, problem.clone()), || Kind {
+        let kind = self.0.number((number, problem.clone()), || Kind {
             library: library.to_string(),
             function: name.to_string(),
             problem,
             calls: Calls::default(),
         });
-        kind.calls.count(&call, inside);
+        self.0.get_mut(kind).calls.count(&call, inside);
+        kind
+    }
+
+    /// So many calls of the kind with this number, which were counted, were trials.
+    pub(crate) fn count_trials(&mut self, kind: usize, trials: u64) {
+        self.0.get_mut(kind).calls.count_trials(trials);
     }
 
     /// Every kind, longest host time first.

@@ -15,7 +15,9 @@ pub(crate) struct KernelRow {
     pub(crate) launches: u64,
     /// Those of them that launched graphs made.
     pub(crate) by_graphs: u64,
-    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
+    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    pub(crate) trials: u64,
+    /// Launch calls that were recorded into a graph instead of being executed.
     pub(crate) captured: u64,
     /// Launches that returned an error.
     pub(crate) failed: u64,
@@ -55,6 +57,8 @@ pub(crate) struct Inside {
     pub(crate) demangled: Option<String>,
     /// Launches of it inside such calls.
     pub(crate) launches: u64,
+    /// Those of them that were trials of a search.
+    pub(crate) trials: u64,
     /// Launches of it inside such calls that were recorded into a graph instead of being executed.
     pub(crate) captured: u64,
     /// What the symbol says, where it is one of Tensile's.
@@ -67,6 +71,7 @@ struct Stats {
     tensile: Option<Tensile>,
     launches: u64,
     by_graphs: u64,
+    trials: u64,
     captured: u64,
     failed: u64,
     total_ns: u64,
@@ -93,6 +98,7 @@ impl Kernels {
             tensile: Tensile::of(name),
             launches: 0,
             by_graphs: 0,
+            trials: 0,
             captured: 0,
             failed: 0,
             total_ns: 0,
@@ -149,14 +155,19 @@ impl Kernels {
         stats.launch(shape, launches);
     }
 
+    /// So many launches of the kernel with this number, which were counted, were trials.
+    pub(crate) fn count_trials(&mut self, kernel: usize, trials: u64) {
+        self.0.get_mut(kernel).trials += trials;
+    }
+
     /// The kernels inside a kind of call, most launched first.
     pub(crate) fn inside(&self, counts: &[(usize, Launches)]) -> Vec<Inside> {
         let mut rows: Vec<Inside> = counts
             .iter()
-            .map(|(kernel, Launches { launches, captured })| {
-                let (stats, launches, captured) = (self.0.get(*kernel), *launches, *captured);
+            .map(|(kernel, counts)| {
+                let (stats, Launches { launches, trials, captured }) = (self.0.get(*kernel), *counts);
                 let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
-                Inside { kernel, demangled, launches, captured, tensile: stats.tensile.clone() }
+                Inside { kernel, demangled, launches, trials, captured, tensile: stats.tensile.clone() }
             })
             .collect();
         let all = |row: &Inside| row.launches + row.captured;
@@ -193,6 +204,7 @@ impl Stats {
             demangled: self.demangled.clone(),
             launches: self.launches,
             by_graphs: self.by_graphs,
+            trials: self.trials,
             captured: self.captured,
             failed: self.failed,
             total_ns: self.total_ns,

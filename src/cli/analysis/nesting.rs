@@ -15,6 +15,8 @@ pub(crate) struct Contents {
     pub(crate) kernels: Vec<(usize, Launches)>,
     /// Matrix products that the program asked for (one that is made inside another counts as that one).
     pub(crate) gemms: u64,
+    /// Kinds of matrix products by their number, with the calls that are not known to be trials of a search.
+    pub(crate) products: Vec<(usize, u64)>,
 }
 
 /// Launches of a kernel.
@@ -22,6 +24,8 @@ pub(crate) struct Contents {
 pub(crate) struct Launches {
     /// Executed.
     pub(crate) launches: u64,
+    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    pub(crate) trials: u64,
     /// Recorded into a graph instead.
     pub(crate) captured: u64,
 }
@@ -29,13 +33,13 @@ pub(crate) struct Launches {
 impl Launches {
     /// One launch.
     pub(crate) fn one(captured: bool) -> Launches {
-        Launches { launches: u64::from(!captured), captured: u64::from(captured) }
+        Launches { launches: u64::from(!captured), trials: 0, captured: u64::from(captured) }
     }
 }
 
 impl Contents {
     fn is_empty(&self) -> bool {
-        self.kernels.is_empty() && self.gemms == 0
+        self.kernels.is_empty() && self.gemms == 0 && self.products.is_empty()
     }
 
     /// Adds what another call contained.
@@ -44,12 +48,24 @@ impl Contents {
             self.add_launches(*kernel, *launches);
         }
         self.gemms += other.gemms;
+        for (product, calls) in &other.products {
+            self.add_product(*product, *calls);
+        }
+    }
+
+    /// Adds calls of a kind of matrix product.
+    pub(crate) fn add_product(&mut self, product: usize, calls: u64) {
+        match self.products.iter_mut().find(|(known, _)| *known == product) {
+            Some((_, sum)) => *sum += calls,
+            None => self.products.push((product, calls)),
+        }
     }
 
     fn add_launches(&mut self, kernel: usize, launches: Launches) {
         match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
             Some((_, sum)) => {
                 sum.launches += launches.launches;
+                sum.trials += launches.trials;
                 sum.captured += launches.captured;
             }
             None => self.kernels.push((kernel, launches)),

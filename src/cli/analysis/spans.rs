@@ -20,6 +20,12 @@ pub(crate) struct SpanRow {
     pub(crate) datatype: Option<String>,
     /// How a collective combines.
     pub(crate) op: Option<String>,
+    /// What a solution or fusion plan of MIOpen does, one after the other.
+    pub(crate) operations: Vec<String>,
+    /// The solver id of the solution that is run.
+    pub(crate) solution_id: Option<u64>,
+    /// The solver's name by MIOpen's id table.
+    pub(crate) solver: Option<String>,
     /// Elements that all calls moved, as passed; absent where the function has none.
     pub(crate) count: Option<u64>,
     /// Calls, failed ones among them.
@@ -40,7 +46,10 @@ struct Kind {
 }
 
 /// All kinds of such calls.
-pub(crate) struct Spans(Interner<(usize, Option<String>, Option<String>), Kind>);
+pub(crate) struct Spans(Interner<Key, Kind>);
+
+/// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.
+type Key = (usize, Option<String>, Option<String>, Option<u64>, Vec<String>);
 
 impl Spans {
     pub(crate) fn new() -> Self {
@@ -50,12 +59,16 @@ impl Spans {
     /// Counts a call of `function`: its number over all processes, its library, its name.
     pub(crate) fn count(&mut self, function: (usize, &str, &str), span: Span, inside: &Contents) {
         let (number, library, name) = function;
-        let kind = self.0.value((number, span.datatype.clone(), span.op.clone()), || Kind {
+        let key = (number, span.datatype.clone(), span.op.clone(), span.solution_id, span.operations.clone());
+        let kind = self.0.value(key, || Kind {
             row: SpanRow {
                 library: library.to_string(),
                 function: name.to_string(),
                 datatype: span.datatype,
                 op: span.op,
+                operations: span.operations,
+                solution_id: span.solution_id,
+                solver: span.solver,
                 count: None,
                 calls: 0,
                 failed: 0,
@@ -105,8 +118,8 @@ mod tests {
         let mut spans = Spans::new();
         let mut kernels = Kernels::new();
         let inside = Contents {
-            kernels: vec![(kernels.number("k", None), Launches { launches: 2, captured: 0 })],
-            gemms: 0,
+            kernels: vec![(kernels.number("k", None), Launches { launches: 2, ..Launches::default() })],
+            ..Contents::default()
         };
         let mut count = |number, library, name, datatype: Option<&str>, count, dur, status| {
             let call = Call { dur, status, ..Call::default() };

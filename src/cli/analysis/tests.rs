@@ -134,3 +134,42 @@ fn a_graph_launch_executes_its_kernels_and_a_captured_launch_executes_nothing() 
     assert_eq!((told.totals.launches, told.totals.by_graphs), (3, 2), "what its capture recorded");
     assert_eq!(told.graphs[0].evidence, Evidence::Inferred);
 }
+
+#[test]
+fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
+    let conv = |id: u64, hook: u16, action: &str| {
+        format!(
+            r#"{{"type":"conv","tid":7,"id":{id},"t":1,"dur":9,"hook":{hook},"action":"{action}","direction":"forward","pads":[],"strides":[],"dilations":[],"groups":1,"mode":"convolution"}}
+"#
+        )
+    };
+    let hook = |id: u16, name: &str| {
+        format!(
+            r#"{{"type":"hook","id":{id},"name":"{name}","of":"libMIOpen.so","door":"preload","state":"armed"}}
+"#
+        )
+    };
+    let hooks = [hook(8, "miopenFindSolutions"), hook(9, "miopenRunSolution")].concat();
+    // A search (1) tries a product (2, 3) and a kernel (4); a run (5) launches one; a second search dies with one made.
+    let lines = [
+        hooks,
+        launch(3, Some(2)),
+        gemm(2, Some(1), 1),
+        launch(4, Some(1)),
+        conv(1, 8, "find_solutions"),
+        launch(6, Some(5)),
+        conv(5, 9, "run_solution"),
+        gemm(7, None, 1),
+        launch(9, Some(8)),
+        format!(r#"{{"type":"in_flight","event":{}}}"#, conv(8, 8, "find_solutions").trim()) + "\n",
+    ];
+    let told = summary(&lines, End::Leftover);
+    assert_eq!((told.totals.launches, told.totals.trials), (4, 3));
+    assert_eq!((told.kernels[0].launches, told.kernels[0].trials), (4, 3));
+    assert_eq!((told.gemms[0].counts.calls, told.gemms[0].counts.trials), (2, 1));
+    let inside = |action: &str| {
+        let row = told.convolutions.iter().find(|row| row.action == action).unwrap();
+        (row.counts.kernels[0].launches, row.counts.kernels[0].trials)
+    };
+    assert_eq!([inside("find_solutions"), inside("run_solution")], [(2, 2), (1, 0)]);
+}

@@ -47,6 +47,9 @@ pub(crate) fn sentence(totals: &Totals) -> String {
         let graphs = counted(totals.graph_launches, "graph launch");
         launches.push_str(&format!(" ({} of them by {graphs})", count(totals.by_graphs)));
     }
+    if totals.trials > 0 {
+        launches.push_str(&format!(" ({} of them trials of searches)", count(totals.trials)));
+    }
     let mut parts = vec![launches];
     parts.push(match totals.gemm_calls - totals.gemms {
         0 => counted(totals.gemms, "GEMM"),

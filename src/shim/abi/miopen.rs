@@ -9,6 +9,11 @@ pub(crate) const miopenStatusNotImplemented: miopenStatus_t = 6;
 pub(crate) type miopenHandle_t = Pointer;
 pub(crate) type miopenTensorDescriptor_t = Pointer;
 pub(crate) type miopenConvolutionDescriptor_t = Pointer;
+pub(crate) type miopenProblem_t = Pointer;
+pub(crate) type miopenSolution_t = Pointer;
+pub(crate) type miopenFusionPlanDescriptor_t = Pointer;
+pub(crate) type miopenProblemDirection_t = u32;
+pub(crate) type miopenTensorArgumentId_t = u32;
 /// One of the three `miopenConv*Algorithm_t`.
 pub(crate) type miopenConvAlgorithm_t = u32;
 
@@ -38,3 +43,15 @@ const _: () = assert!(size_of::<miopenConvSolution_t>() == 32);
 const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, workspace_size) == 8);
 const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, solution_id) == 16);
 const _: () = assert!(std::mem::offset_of!(miopenConvSolution_t, algorithm) == 24);
+
+/// A tensor of a run. Without a descriptor it has the problem's.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct miopenTensorArgument_t {
+    pub(crate) id: miopenTensorArgumentId_t,
+    pub(crate) descriptor: *const miopenTensorDescriptor_t,
+    pub(crate) buffer: Pointer,
+}
+
+const _: () = assert!(size_of::<miopenTensorArgument_t>() == 24);
+const _: () = assert!(std::mem::offset_of!(miopenTensorArgument_t, descriptor) == 8);

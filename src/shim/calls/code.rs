@@ -41,7 +41,6 @@ pub(crate) struct LoadImage {
 impl Observed<hipError_t> for LoadFile {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -54,7 +53,6 @@ impl Observed<hipError_t> for LoadFile {
 impl Observed<hipError_t> for LoadImage {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -148,7 +146,6 @@ impl Unload {
 impl Observed<hipError_t> for Unload {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load { unload: true, module: self.module as u64, image: 0 })
     }

@@ -1,11 +1,10 @@
 //! Convolution calls of MIOpen: the problem is read from its descriptors, the results from where MIOpen put them.
-#![allow(unsafe_code)] // calls MIOpen's accessors and reads the arrays that the program passed
+#![allow(unsafe_code)] // reads the arrays that the program passed
 
-use crate::abi::Pointer;
+use super::descriptors::{convolution, stream, tensor};
 use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
-use crate::real::Accessor;
-use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
+use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, Operation, Operations};
 use rocshim_ring::{Frame, Producer, Span};
 
 /// Which of the three products of a convolution.
@@ -25,12 +24,16 @@ pub(crate) struct Problem(
 
 /// Indices of `rocshim_drain::CONV_ACTIONS`.
 #[derive(Clone, Copy)]
-enum Action {
+pub(crate) enum Action {
     Find,
     Run,
     GetSolution,
     Compile,
     Immediate,
+    FindSolutions,
+    RunSolution,
+    CompilePlan,
+    ExecutePlan,
 }
 
 /// Where a call puts its results.
@@ -42,24 +45,28 @@ enum Results {
 
 /// A convolution call.
 pub(crate) struct ConvCall {
+    handle: miopenHandle_t,
     problem: Problem,
     action: Action,
     algorithm: u32,
     solution: u64,
     workspace: usize,
     exhaustive: bool,
+    operations: Operations,
     results: Results,
 }
 
 impl ConvCall {
-    fn new(problem: Problem, action: Action) -> ConvCall {
-        let results = Results::None;
-        ConvCall { problem, action, algorithm: 0, solution: 0, workspace: 0, exhaustive: false, results }
+    fn new(handle: miopenHandle_t, problem: Problem, action: Action) -> ConvCall {
+        let (algorithm, solution, workspace, exhaustive) = (0, 0, 0, false);
+        let (operations, results) = (Operations::default(), Results::None);
+        ConvCall { handle, problem, action, algorithm, solution, workspace, exhaustive, operations, results }
     }
 }
 
 /// A search.
 pub(crate) fn find(
+    handle: miopenHandle_t,
     problem: Problem,
     count: *const i32,
     first: *const miopenConvAlgoPerf_t,
@@ -68,16 +75,33 @@ pub(crate) fn find(
     exhaustive: bool,
 ) -> ConvCall {
     let results = Results::Found { count, first, room };
-    ConvCall { workspace, exhaustive, results, ..ConvCall::new(problem, Action::Find) }
+    ConvCall { workspace, exhaustive, results, ..ConvCall::new(handle, problem, Action::Find) }
 }
 
 /// A run of the algorithm that a search gave.
-pub(crate) fn run(problem: Problem, algorithm: miopenConvAlgorithm_t, workspace: usize) -> ConvCall {
-    ConvCall { algorithm, workspace, ..ConvCall::new(problem, Action::Run) }
+pub(crate) fn run(
+    handle: miopenHandle_t,
+    problem: Problem,
+    algorithm: miopenConvAlgorithm_t,
+    workspace: usize,
+) -> ConvCall {
+    ConvCall { algorithm, workspace, ..ConvCall::new(handle, problem, Action::Run) }
+}
+
+/// A run of an algorithm with bias and activation fused to it.
+pub(crate) fn run_fused(
+    handle: miopenHandle_t,
+    problem: Problem,
+    algorithm: miopenConvAlgorithm_t,
+    workspace: usize,
+) -> ConvCall {
+    let operations = Operations::of(&[Operation::Convolution, Operation::Bias, Operation::Activation]);
+    ConvCall { operations, ..run(handle, problem, algorithm, workspace) }
 }
 
 /// Immediate mode: which solutions there are.
 pub(crate) fn get_solution(
+    handle: miopenHandle_t,
     problem: Problem,
     count: *const usize,
     first: *const miopenConvSolution_t,
@@ -85,18 +109,23 @@ pub(crate) fn get_solution(
 ) -> ConvCall {
     ConvCall {
         results: Results::Solutions { count, first, room },
-        ..ConvCall::new(problem, Action::GetSolution)
+        ..ConvCall::new(handle, problem, Action::GetSolution)
     }
 }
 
 /// Immediate mode: a solution is compiled.
-pub(crate) fn compile(problem: Problem, solution: u64) -> ConvCall {
-    ConvCall { solution, ..ConvCall::new(problem, Action::Compile) }
+pub(crate) fn compile(handle: miopenHandle_t, problem: Problem, solution: u64) -> ConvCall {
+    ConvCall { solution, ..ConvCall::new(handle, problem, Action::Compile) }
 }
 
 /// Immediate mode: a solution is run.
-pub(crate) fn immediate(problem: Problem, solution: u64, workspace: usize) -> ConvCall {
-    ConvCall { solution, workspace, ..ConvCall::new(problem, Action::Immediate) }
+pub(crate) fn immediate(
+    handle: miopenHandle_t,
+    problem: Problem,
+    solution: u64,
+    workspace: usize,
+) -> ConvCall {
+    ConvCall { solution, workspace, ..ConvCall::new(handle, problem, Action::Immediate) }
 }
 
 impl<R: Answer> Observed<R> for ConvCall {
@@ -119,18 +148,21 @@ impl ConvCall {
     #[inline(never)]
     fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
         let Problem(direction, tensors, conv) = &self.problem;
-        let tensors = tensors.map(read_tensor);
+        let tensors = tensors.map(tensor);
         let mut payload = Conv {
             action: self.action as u8,
             direction: *direction as u8,
+            is_convolution: true,
+            operations: self.operations,
             tensors,
             algorithm: self.algorithm,
             solution: self.solution,
             workspace: self.workspace as u64,
             exhaustive: self.exhaustive,
+            stream: stream(self.handle),
             ..Conv::default()
         };
-        read_convolution(*conv, &mut payload);
+        convolution(*conv, &mut payload);
         thread.enter_from(frame, hook, &payload)
     }
 
@@ -165,60 +197,4 @@ fn keep<T: Copy>(
         *place = ConvResult { algorithm, time, workspace: workspace as u64, solution };
     }
     (returned as u64, returned.min(CONV_RESULTS), kept)
-}
-
-// MIOpen's accessors read a descriptor and do nothing else (MIOpen, tensor_api.cpp and convolution_api.cpp), so calling
-// them inside a hook changes nothing.
-static TENSOR_SIZE: Accessor = Accessor::new("libMIOpen.so", "miopenGetTensorDescriptorSize");
-static TENSOR: Accessor = Accessor::new("libMIOpen.so", "miopenGetTensorDescriptor");
-static CONVOLUTION: Accessor = Accessor::new("libMIOpen.so", "miopenGetConvolutionNdDescriptor");
-static GROUPS: Accessor = Accessor::new("libMIOpen.so", "miopenGetConvolutionGroupCount");
-
-type TensorSize = unsafe extern "C" fn(Pointer, *mut i32) -> miopenStatus_t;
-type GetTensor = unsafe extern "C" fn(Pointer, *mut u32, *mut i32, *mut i32) -> miopenStatus_t;
-type GetConvolution =
-    unsafe extern "C" fn(Pointer, i32, *mut i32, *mut i32, *mut i32, *mut i32, *mut u32) -> miopenStatus_t;
-type GetGroups = unsafe extern "C" fn(Pointer, *mut i32) -> miopenStatus_t;
-
-fn read_tensor(descriptor: miopenTensorDescriptor_t) -> Tensor {
-    let (mut tensor, mut rank) = (Tensor::default(), 0);
-    let (Some(size), Some(get)) = (TENSOR_SIZE.get(), TENSOR.get()) else { return tensor };
-    // SAFETY: MIOpen's function of this name, whose type miopen.h states.
-    let size: TensorSize = unsafe { std::mem::transmute(size) };
-    // SAFETY: as above.
-    let get: GetTensor = unsafe { std::mem::transmute(get) };
-    // SAFETY: the program passed this descriptor to MIOpen itself; MIOpen checks NULL.
-    let status = unsafe { size(descriptor, &mut rank) };
-    if status != 0 || !(1..=TENSOR_DIMS as i32).contains(&rank) {
-        return tensor;
-    }
-    let (dims, strides) = (tensor.dims.as_mut_ptr(), tensor.strides.as_mut_ptr());
-    // SAFETY: both arrays have room for the `rank` values that MIOpen writes.
-    let status = unsafe { get(descriptor, &mut tensor.element, dims, strides) };
-    tensor.rank = if status == 0 { rank as u32 } else { 0 };
-    tensor
-}
-
-fn read_convolution(descriptor: miopenConvolutionDescriptor_t, to: &mut Conv) {
-    // n and c are not spatial; the descriptor of a convolution has as many dimensions as its tensors leave.
-    let spatial = (to.tensors[0].rank as usize).saturating_sub(2);
-    if let Some(groups) = GROUPS.get() {
-        // SAFETY: MIOpen's function of this name, whose type miopen.h states.
-        let groups: GetGroups = unsafe { std::mem::transmute(groups) };
-        // SAFETY: as in `read_tensor`.
-        unsafe { groups(descriptor, &mut to.groups) };
-    }
-    let Some(get) = CONVOLUTION.get() else { return };
-    // SAFETY: as above.
-    let get: GetConvolution = unsafe { std::mem::transmute(get) };
-    let mut actual = 0;
-    let (pads, strides, dilations) =
-        (to.pads.as_mut_ptr(), to.strides.as_mut_ptr(), to.dilations.as_mut_ptr());
-    if !(1..=SPATIAL_DIMS).contains(&spatial) {
-        return;
-    }
-    // SAFETY: the arrays have room for the `spatial` values that are asked for.
-    let status =
-        unsafe { get(descriptor, spatial as i32, &mut actual, pads, strides, dilations, &mut to.mode) };
-    to.spatial = if status == 0 { spatial as u32 } else { 0 };
 }

@@ -69,7 +69,6 @@ impl BeginCapture {
 impl Observed<hipError_t> for BeginCapture {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -103,7 +102,6 @@ impl EndCapture {
 impl Observed<hipError_t> for EndCapture {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -137,7 +135,6 @@ impl Instantiate {
 impl Observed<hipError_t> for Instantiate {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -183,7 +180,6 @@ impl Update {
 impl Observed<hipError_t> for Update {
     const TELLS: bool = true;
 
-    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }

@@ -3,6 +3,7 @@
 pub(crate) mod code;
 pub(crate) mod conv;
 pub(crate) mod copy;
+mod descriptors;
 pub(crate) mod device;
 pub(crate) mod gemm;
 pub(crate) mod graph;
@@ -12,5 +13,7 @@ pub(crate) mod launch_lists;
 pub(crate) mod library;
 pub(crate) mod mark;
 pub(crate) mod named;
+pub(crate) mod problem;
 pub(crate) mod proc_address;
+pub(crate) mod solution;
 pub(crate) mod sync;

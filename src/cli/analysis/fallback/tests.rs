@@ -38,9 +38,9 @@ fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fall
     };
     let locals: Vec<LocalKernel> = launches.iter().map(local).collect();
     fallbacks.add_process(locals.iter());
-    let launched = |local: &LocalKernel| Launches { launches: local.dispatched, captured: 0 };
+    let launched = |local: &LocalKernel| Launches { launches: local.dispatched, ..Launches::default() };
     let inside = locals.iter().map(|local| (local.number, launched(local))).collect();
-    fallbacks.add_gemm(&Contents { kernels: inside, gemms: 0 });
+    fallbacks.add_gemm(&Contents { kernels: inside, ..Contents::default() });
     fallbacks.judge(&kernels, &known, unseen)
 }
 

@@ -155,6 +155,9 @@ fn problem(row: &ConvRow) -> String {
     if row.mode != "convolution" {
         words.push(row.mode.clone());
     }
+    if !row.operations.is_empty() {
+        words.push(format!("fused {}", row.operations.join("+")));
+    }
     words.extend(
         [&row.x, &row.w, &row.y].into_iter().flatten().next().map(|tensor: &Tensor| tensor.element.clone()),
     );
@@ -229,6 +232,7 @@ fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
         .map(|k| {
             let name = what(k, &counts.kernels, style);
             match (k.launches, k.captured) {
+                (launches, 0) if k.trials == launches => format!("tried {} x {name}", count(launches)),
                 (launches, 0) => format!("launched {} x {name}", count(launches)),
                 (0, captured) => format!("captured into a graph {} x {name}", count(captured)),
                 (launches, captured) => {
@@ -241,6 +245,9 @@ fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
     if counts.kernels.len() > shown {
         lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));
     }
+    lines.extend(
+        (counts.trials > 0).then(|| format!("trials of a search: {} of the calls", count(counts.trials))),
+    );
     lines.extend(counts.why.as_ref().map(|why| format!("{}: {why}", counts.evidence)));
     lines
 }

@@ -16,10 +16,12 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         return None;
     }
     let by_graphs = summary.totals.by_graphs > 0;
+    let trials = summary.totals.trials > 0;
     let captured = summary.totals.captured > 0;
     let failed = summary.kernels.iter().any(|row| row.failed > 0);
     let mut columns = vec![Column::Right(if by_graphs { "launches" } else { "calls" })];
     columns.extend(by_graphs.then_some(Column::Right("by graphs")));
+    columns.extend(trials.then_some(Column::Right("trials")));
     columns.extend(captured.then_some(Column::Right("captured")));
     columns.extend(failed.then_some(Column::Right("failed")));
     columns.extend([
@@ -33,6 +35,7 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     for (row, label) in summary.kernels.iter().zip(labels(&summary.kernels, style)) {
         let mut cells = vec![count(row.launches)];
         cells.extend(by_graphs.then(|| count(row.by_graphs)));
+        cells.extend(trials.then(|| count(row.trials)));
         cells.extend(captured.then(|| count(row.captured)));
         cells.extend(failed.then(|| count(row.failed)));
         cells.extend([
@@ -51,6 +54,11 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     if by_graphs {
         remarks.push(
             "by graphs: those of the launches that launched graphs made, which take no call".to_string(),
+        );
+    }
+    if trials {
+        remarks.push(
+            "trials: those of the launches that MIOpen made while it searched for the fastest way".into(),
         );
     }
     if captured {

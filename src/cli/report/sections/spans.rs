@@ -45,10 +45,13 @@ pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
     section("Other library calls (host time)", &table, style, &[remark])
 }
 
-/// `ncclAllReduce bf16 sum, 1 048 576 elements`.
+/// `ncclAllReduce bf16 sum, 1 048 576 elements`, `miopenRunSolution softmax 157 Softmax`.
 fn function(row: &SpanRow) -> String {
     let words = [Some(&row.function), row.datatype.as_ref(), row.op.as_ref()].into_iter().flatten();
-    let words = words.cloned().collect::<Vec<_>>().join(" ");
+    let mut words = words.cloned().collect::<Vec<_>>();
+    words.extend((!row.operations.is_empty()).then(|| row.operations.join("+")));
+    words.extend(row.solution_id.map(|id| format!("{id} {}", row.solver.as_deref().unwrap_or_default())));
+    let words = words.join(" ");
     match row.count {
         Some(elements) => format!("{words}, {} elements", count(elements)),
         None => words,
@@ -58,7 +61,8 @@ fn function(row: &SpanRow) -> String {
 fn inside(row: &SpanRow, style: &Style) -> Vec<String> {
     let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
     let kernel = |k: &crate::analysis::Inside| {
-        format!("launched {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
+        let verb = if k.trials > 0 && k.trials == k.launches { "tried" } else { "launched" };
+        format!("{verb} {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
     };
     let mut lines: Vec<String> = row.kernels.iter().take(shown).map(kernel).collect();
     if row.kernels.len() > shown {
