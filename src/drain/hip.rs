@@ -26,7 +26,7 @@ pub(crate) fn copy(call: Call, raw: &hip::Copy, capture: Option<u32>) -> Record 
             .into_iter()
             .find(|via| via.0 == raw.via)
             .map(|via| via.1.into()),
-        value: set.then_some(raw.src as u32),
+        value: set.then_some(raw.src as u32 & u32::MAX >> (32 - 8 * u32::from(raw.unit.clamp(1, 4)))),
         unit: (raw.unit > 1).then_some(raw.unit),
         extent: several.then_some([raw.width, raw.height, raw.depth.max(1)]),
         pitches: several.then_some(raw.pitches),

@@ -66,7 +66,8 @@ pub(crate) trait Observed<R>: Sized {
     /// True when the call tells of more than its event: it must be finished even when the event is lost.
     const TELLS: bool = false;
 
-    /// Before the call: stages the event.
+    /// Before the call: stages the event. Always inlined, because the frame that [`Producer::enter`] notes is to be the
+    /// hook's: a call that was left by a jump is told by it from one that still runs.
     #[inline(always)]
     fn enter(&self, _thread: Producer, _hook: u16) -> Option<Span> {
         None
@@ -120,7 +121,11 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     if hook.is_runtime && thread.is_some_and(Producer::is_inside_runtime) {
         return call(real);
     }
-    let span = thread.and_then(|thread| observed.enter(thread, hook.id_of(way)));
+    // Not `and_then`: a closure may have a frame of its own, and what is staged must tell of the hook's.
+    let span = match thread {
+        Some(thread) => observed.enter(thread, hook.id_of(way)),
+        None => None,
+    };
     let answer = call(real);
     if span.is_some() || O::TELLS {
         observed.finish(span, clock::now(), answer);

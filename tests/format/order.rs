@@ -48,10 +48,12 @@ fn events(lines: &[Value]) -> impl Iterator<Item = Event<'_>> {
         let in_flight = kind(value) == "in_flight";
         let value = if in_flight { &value["event"] } else { value };
         let (t, parent) = (value["t"].as_u64()?, value["parent"].as_u64());
-        let is_event = EVENTS.contains(&kind(value));
+        if !EVENTS.contains(&kind(value)) {
+            return None;
+        }
         let (tid, id) = (value["tid"].as_u64()?, value["id"].as_u64()?);
         let end = t + number(value, "dur");
-        is_event.then_some(Event { line: at + 1, tid, id, parent, t, end, in_flight, value })
+        Some(Event { line: at + 1, tid, id, parent, t, end, in_flight, value })
     })
 }
 

@@ -2,10 +2,9 @@
 import argparse, concurrent.futures, os, pathlib, re, sys, tempfile
 from dataclasses import dataclass
 
-import ours, tables
+import ours, tables, words
 from known import Known, number
 from vendor import LIBRARIES, Headers, as_type, library_of, parameter_name
-from words import TABLES, WORDS, compare_words, questions_of_words
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Comparison:
         self.compare_types()
         self.compare_constants()
         tables.compare(self)
-        self.seen_words = compare_words(self)
+        self.seen_words = words.compare(self)
 
     def complain(self, what, text):
         self.complaints.append((what, text))
@@ -80,17 +79,17 @@ class Comparison:
     def ask(self):
         """Fills `facts` with all that the comparison needs, by one program."""
         headers, abi = self.headers, self.our.abi
-        questions = questions_of_words(self.library, headers) + tables.questions(self)
+        questions = words.questions(self.library, headers) + tables.questions(self)
         self.declarations, self.slots = {}, {}
         for row in self.rows:
             name = row.source_name()
-            if declaration := headers.declaration(name):
+            if declaration := headers.declarations.get(name):
                 self.declarations[row.symbol] = declaration
                 questions.append(f'FUNCTION("{row.symbol}", static_cast<{as_type(declaration)}>(&{name}))')
-            if slot := headers.pointer_declaration(f"t_{name}"):
+            if slot := headers.pointer_declarations.get(f"t_{name}"):
                 self.slots[row.symbol] = slot
                 questions.append(f'POINTER("t_{row.symbol}", t_{name})')
-        self.found = {name for name in self.types if headers.has_type(name)}
+        self.found = headers.types.intersection(self.types)
         for name in sorted(self.found):
             questions.append(f'TYPE("{name}", {name})')
             if name in abi.structs:
@@ -200,9 +199,13 @@ def agree(our, their):
 def compare(our, releases):
     """Every comparison that there are headers for, several at a time."""
     with tempfile.TemporaryDirectory(prefix="check-headers.") as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        wanted = {row.library for row in our.rows} | {library_of(file) for file in our.abi.files.values()} | {library for table, library, _, _ in WORDS if table in our.words}
-        pairs = [(release, library) for library in LIBRARIES for release in releases if library in wanted and release.version(library)]
-        todo = [pool.submit(Comparison, our, release, library, pathlib.Path(work) / release.folder.name / library) for release, library in pairs]
+        wanted = {row.library for row in our.rows} | {library_of(file) for file in our.abi.files.values()} | {library for table, library, _, _ in words.WORDS if table in our.words}
+        pairs = {}
+        for library in filter(wanted.__contains__, LIBRARIES):
+            for release in releases: # of which one may have what an older one has
+                pairs.setdefault((library, release.version(library)), release)
+        todo = [pool.submit(Comparison, our, release, library, pathlib.Path(work) / release.folder.name / library)
+                for (library, version), release in pairs.items() if version]
         return [one.result() for one in todo]
 
 
@@ -224,10 +227,10 @@ def complaints_of(our, comparisons):
         if len(functions) > longest:
             found.append((struct, f"has {len(functions)} functions, in the headers at most {longest}", []))
     seen = set().union(*(comparison.seen_words for comparison in comparisons))
-    for table, words in our.words.items():
-        if table not in TABLES:
+    for table, numbers in our.words.items():
+        if table not in words.tables():
             found.append((f"the words of {table}", "have no enum: give them a row in WORDS (tests/headers/words.py)", []))
-        found += [(f"the words of {table}", f"{number} is {word}, in no header", []) for number, word in words if table in TABLES and (table, number) not in seen and not our.known.is_ours(f"{table}.{number}")]
+        found += [(f"the words of {table}", f"{number} is {word}, in no header", []) for number, word in numbers if table in words.tables() and (table, number) not in seen and not our.known.is_ours(f"{table}.{number}")]
     found += [("known.tsv", f"{kind} {name} is about nothing that rocshim has", []) for kind, name in our.known.unused()]
     return found
 

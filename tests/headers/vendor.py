@@ -48,6 +48,9 @@ class Headers:
         code = " ".join(line for line in lines if not line.startswith("#"))
         self.text = without_attributes(" ".join(code.split()))
         self.enumerators = dict(self.read_enums())
+        self.declarations = first(self.read_declarations())
+        self.pointer_declarations = first(self.read_pointer_declarations())
+        self.types = set(self.read_types())
 
     def source(self, name, text):
         """Writes a program that includes the headers."""
@@ -62,28 +65,29 @@ class Headers:
             for enum in {match[1], match[3]} - {""}:
                 yield enum, names
 
-    def has_type(self, name):
-        """They declare a type of this name."""
-        return re.search(rf"\b(?:struct|union|enum) {name} ?[{{:]|typedef [^;{{}}()]*\b{name} ?;|\}} ?{name} ?;|typedef [^;]*\( ?\* ?{name} ?\)", self.text)
-
     def has_constant(self, name):
         """They declare a constant of this name."""
         return name in self.macros or any(name in names for names in self.enumerators.values())
 
-    def declaration(self, name):
-        """The first declaration of a function that is no template: its result, its parameters; None where there is none."""
-        for match in re.finditer(rf"[;{{}}]([^;{{}}()]*[\w*&\s]){name} ?\(", self.text):
+    def read_types(self):
+        """The names of the types that they declare."""
+        for pattern in (r"\b(?:struct|union|enum) (\w+) ?[{:]", r"\btypedef [^;{}()]*\b(\w+) ?;", r"\} ?(\w+) ?;"):
+            yield from re.findall(pattern, self.text)
+        yield from self.pointer_declarations
+
+    def read_declarations(self):
+        """(name, result, parameters) of every function that is no template."""
+        for match in re.finditer(r"[;{}]([^;{}()]*[\w*&\s])\b(\w+) ?\(", self.text):
             before = [word for word in match[1].split() if word not in NO_TYPE]
             if before and before[0] not in NO_DECLARATION:
                 parameters, after = arguments(self.text, match.end())
                 if after.startswith((";", "{")):
-                    return " ".join(before), parameters
-        return None
+                    yield match[2], " ".join(before), parameters
 
-    def pointer_declaration(self, name):
-        """As `declaration`, of `typedef R (*name)(…)`."""
-        match = re.search(rf"typedef ([^;(]*)\( ?\* ?{name} ?\) ?\(", self.text)
-        return (match[1], arguments(self.text, match.end())[0]) if match else None
+    def read_pointer_declarations(self):
+        """As `read_declarations`, of `typedef R (*name)(…)`."""
+        for match in re.finditer(r"\btypedef ([^;(]*)\( ?\* ?(\w+) ?\) ?\(", self.text):
+            yield match[2], match[1], arguments(self.text, match.end())[0]
 
     def members(self, struct):
         """The names of a struct's members, in order, where each is declared by `T name;`."""
@@ -103,6 +107,14 @@ class Headers:
             rest = [int(word) if word.lstrip("-").isdigit() else word for word in rest]
             getattr(facts, kind)[name] = rest[0] if kind in ("types", "values") else rest
         return facts
+
+
+def first(declarations):
+    """{name: (result, parameters)}, of each name the first."""
+    found = {}
+    for name, *declaration in declarations:
+        found.setdefault(name, declaration)
+    return found
 
 
 def run(command):

@@ -52,8 +52,18 @@ impl Call {
     /// A field's value.
     #[track_caller]
     pub fn field(&self, name: &str) -> &str {
+        self.find(name).unwrap_or_else(|| panic!("no {name} in {}", self.fields))
+    }
+
+    /// A field's value, where the call has the field.
+    pub fn find(&self, name: &str) -> Option<&str> {
         let mut pairs = self.fields.split(' ').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(key, _)| *key == name).unwrap_or_else(|| panic!("no {name} in {}", self.fields)).1
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    /// The value of a field that is a handle, an address or a number written in hexadecimal; 0 where there is none.
+    pub fn hex(&self, name: &str) -> u64 {
+        self.find(name).map_or(0, hex)
     }
 }
 

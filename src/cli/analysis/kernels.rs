@@ -17,7 +17,7 @@ pub(crate) struct KernelRow {
     pub(crate) by_graphs: u64,
     /// Those of them that were trials: made while MIOpen searched for the fastest way.
     pub(crate) trials: u64,
-    /// Launch calls that were recorded into a graph instead of being executed.
+    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
     pub(crate) captured: u64,
     /// Launches that returned an error.
     pub(crate) failed: u64,

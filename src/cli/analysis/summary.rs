@@ -48,7 +48,7 @@ pub(crate) struct Totals {
     pub(crate) by_graphs: u64,
     /// Those of them that were trials: made while MIOpen searched for the fastest way.
     pub(crate) trials: u64,
-    /// Launch calls that were recorded into a graph instead of being executed.
+    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
     pub(crate) captured: u64,
     /// Those of them that came after their capture had failed to end: they may have been executed.
     pub(crate) launches_in_doubt: u64,

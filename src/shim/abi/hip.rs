@@ -1,5 +1,5 @@
 //! hip_runtime_api.h: what the hooked functions take and return.
-#![allow(non_camel_case_types, non_upper_case_globals)]
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
 use super::Pointer;
 use std::ffi::c_char;
@@ -52,9 +52,22 @@ pub(crate) const FATBIN_MAGIC: u32 = 0x4849_5046;
 const _: () = assert!(size_of::<FatbinWrapper>() == 24);
 const _: () = assert!(std::mem::offset_of!(FatbinWrapper, binary) == 8);
 
-/// Bytes of `name` and `gcnArchName` in `hipDeviceProp_t`, whose first field is `name`.
-pub(crate) const DEVICE_NAME_BYTES: usize = 256;
-/// Where `gcnArchName` lies in `hipDeviceProp_tR0000`, which `hipGetDeviceProperties` itself fills in every release.
-pub(crate) const R0000_GCN_ARCH_NAME: usize = 396;
-/// Where it lies in `hipDeviceProp_tR0600`, that of ROCm 6 and later.
-pub(crate) const R0600_GCN_ARCH_NAME: usize = 1160;
+/// What `hipGetDeviceProperties` fills: the layout of ROCm 5, which its plain name keeps in every release.
+#[repr(C, align(8))]
+pub(crate) struct hipDeviceProp_tR0000 {
+    /// What the device is sold as, ended by NUL.
+    pub(crate) name: [u8; 256],
+    pub(crate) before: [u8; 140],
+    /// The target, `gfx1100`, with its features, ended by NUL.
+    pub(crate) gcnArchName: [u8; 256],
+    pub(crate) after: [u8; 140],
+}
+
+/// What `hipGetDevicePropertiesR0600` fills: the layout of ROCm 6 and later.
+#[repr(C, align(8))]
+pub(crate) struct hipDeviceProp_tR0600 {
+    pub(crate) name: [u8; 256],
+    pub(crate) before: [u8; 904],
+    pub(crate) gcnArchName: [u8; 256],
+    pub(crate) after: [u8; 56],
+}

@@ -53,7 +53,7 @@ const _: () = assert!(offset_of!(hipGraphNodeParams, reserved2) == 248);
 pub(crate) const hipLaunchAttributeCooperative: u32 = 2;
 
 /// An attribute of a launch. Only the cooperative one's value, an int, is ever read.
-#[repr(C)]
+#[repr(C, align(8))]
 pub(crate) struct hipLaunchAttribute {
     pub(crate) id: u32,
     pub(crate) pad: [u8; 4],

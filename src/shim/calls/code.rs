@@ -41,6 +41,7 @@ pub(crate) struct LoadImage {
 impl Observed<hipError_t> for LoadFile {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -53,6 +54,7 @@ impl Observed<hipError_t> for LoadFile {
 impl Observed<hipError_t> for LoadImage {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }
@@ -146,6 +148,7 @@ impl Unload {
 impl Observed<hipError_t> for Unload {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load { unload: true, module: self.module as u64, image: 0 })
     }

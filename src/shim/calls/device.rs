@@ -1,38 +1,50 @@
 //! Devices, by what the runtime answers to the program's own questions.
 #![allow(unsafe_code)] // reads a structure that the runtime has just filled
 
-use crate::abi::Pointer;
-use crate::abi::hip::{DEVICE_NAME_BYTES, hipError_t};
+use crate::abi::hip::{hipDeviceProp_tR0000, hipDeviceProp_tR0600, hipError_t};
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use rocshim_ring::Span;
 use rocshim_ring::definition::Text;
 
-/// `hipGetDeviceProperties` in one of its layouts.
-pub(crate) struct DeviceProperties {
-    /// The function's name.
-    pub(crate) name: &'static str,
-    /// The structure that it fills; it begins with the name that the device is sold as.
-    pub(crate) properties: Pointer,
-    pub(crate) device: i32,
-    /// Where the target's name lies in it.
-    pub(crate) gfx_at: usize,
+/// `hipDeviceProp_t` in one of its layouts.
+pub(crate) trait Properties {
+    /// What the device is sold as, and its target.
+    fn names(&self) -> [&[u8]; 2];
 }
 
-impl Observed<hipError_t> for DeviceProperties {
+impl Properties for hipDeviceProp_tR0000 {
+    fn names(&self) -> [&[u8]; 2] {
+        [&self.name, &self.gcnArchName]
+    }
+}
+
+impl Properties for hipDeviceProp_tR0600 {
+    fn names(&self) -> [&[u8]; 2] {
+        [&self.name, &self.gcnArchName]
+    }
+}
+
+/// `hipGetDeviceProperties` in one of its layouts.
+pub(crate) struct DeviceProperties<P> {
+    /// The function's name.
+    pub(crate) name: &'static str,
+    /// The structure that it fills.
+    pub(crate) properties: *const P,
+    pub(crate) device: i32,
+}
+
+impl<P: Properties> Observed<hipError_t> for DeviceProperties<P> {
     const SILENT: bool = true;
 
     fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
-        if status != 0 || self.properties.is_null() {
+        if status != 0 {
             return;
         }
+        // SAFETY: the call succeeded, so it has just filled the program's structure.
+        let Some(properties) = (unsafe { self.properties.as_ref() }) else { return };
         guarded(|process| {
-            let text = |at: usize| {
-                let from = self.properties.cast::<u8>().wrapping_add(at);
-                // SAFETY: the call succeeded, so the structure was filled, in which `DEVICE_NAME_BYTES` lie here.
-                text(unsafe { std::slice::from_raw_parts(from, DEVICE_NAME_BYTES) })
-            };
-            let (name, gfx) = (text(0), text(self.gfx_at));
+            let [name, gfx] = properties.names().map(text);
             if gfx.starts_with("gfx") {
                 process.define_device(returned, self.device, gfx, name, self.name);
             }

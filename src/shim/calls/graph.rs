@@ -69,6 +69,7 @@ impl BeginCapture {
 impl Observed<hipError_t> for BeginCapture {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -102,6 +103,7 @@ impl EndCapture {
 impl Observed<hipError_t> for EndCapture {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -135,6 +137,7 @@ impl Instantiate {
 impl Observed<hipError_t> for Instantiate {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }
@@ -180,6 +183,7 @@ impl Update {
 impl Observed<hipError_t> for Update {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.asked())
     }

@@ -99,6 +99,7 @@ impl<P: Part> OnDevices<P> {
 }
 
 impl<P: Part> Observed<hipError_t> for OnDevices<P> {
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         self.recorder.set(Some((thread, hook)));
         self.launch(0).enter(thread, hook)
@@ -169,6 +170,7 @@ impl ByPtr {
 }
 
 impl Observed<hipError_t> for ByPtr {
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.launch())
     }

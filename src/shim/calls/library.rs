@@ -30,6 +30,7 @@ pub(crate) struct LoadLibrary {
 impl Observed<hipError_t> for LoadLibrary {
     const TELLS: bool = true;
 
+    #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &Load::default())
     }

@@ -101,11 +101,11 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => ProcAddress { symbol, function: funcPtr, row: row_named };
 
     fn hipGetDeviceProperties(prop: Pointer, deviceId: i32) -> hipError_t
-        => DeviceProperties { name: "hipGetDeviceProperties", properties: prop, device: deviceId, gfx_at: R0000_GCN_ARCH_NAME };
+        => DeviceProperties { name: "hipGetDeviceProperties", properties: prop.cast::<hipDeviceProp_tR0000>(), device: deviceId };
     fn hipGetDevicePropertiesR0000(prop: Pointer, device: i32) -> hipError_t
-        => DeviceProperties { name: "hipGetDevicePropertiesR0000", properties: prop, device, gfx_at: R0000_GCN_ARCH_NAME };
+        => DeviceProperties { name: "hipGetDevicePropertiesR0000", properties: prop.cast::<hipDeviceProp_tR0000>(), device };
     fn hipGetDevicePropertiesR0600(prop: Pointer, deviceId: i32) -> hipError_t
-        => DeviceProperties { name: "hipGetDevicePropertiesR0600", properties: prop, device: deviceId, gfx_at: R0600_GCN_ARCH_NAME };
+        => DeviceProperties { name: "hipGetDevicePropertiesR0600", properties: prop.cast::<hipDeviceProp_tR0600>(), device: deviceId };
 }
 
 // By the node of libamdhip64's version map that they came with: hip_6.5, hip_7.1, hip_7.2.

@@ -98,22 +98,22 @@ hooks! { "libamdhip64.so", from super::first::hip_copy;
         => later(stream, array(rows(height, [dpitch, 0], copy(dst, src, width, kind))));
     fn hipMemcpy2DFromArray_spt(dst: Pointer, dpitch: usize, src: hipArray_t, wOffset: usize, hOffset: usize, width: usize, height: usize, kind: hipMemcpyKind) -> hipError_t
         => array(rows(height, [dpitch, 0], copy(dst, src, width, kind)));
-    fn hipMemcpy2DFromArrayAsync_spt(dst: Pointer, dpitch: usize, src: hipArray_t, wOffset: usize, hOffset: usize, width: usize, height: usize, kind: hipMemcpyKind, stream: hipStream_t) -> hipError_t
+    fn hipMemcpy2DFromArrayAsync_spt(dst: Pointer, dpitch: usize, src: hipArray_t, wOffsetSrc: usize, hOffsetSrc: usize, width: usize, height: usize, kind: hipMemcpyKind, stream: hipStream_t) -> hipError_t
         => later(stream, array(rows(height, [dpitch, 0], copy(dst, src, width, kind))));
     fn hipMemcpyToArray(dst: hipArray_t, wOffset: usize, hOffset: usize, src: Pointer, count: usize, kind: hipMemcpyKind) -> hipError_t
         => array(copy(dst, src, count, kind));
     fn hipMemcpyFromArray(dst: Pointer, srcArray: hipArray_t, wOffset: usize, hOffset: usize, count: usize, kind: hipMemcpyKind) -> hipError_t
         => array(copy(dst, srcArray, count, kind));
-    fn hipMemcpyFromArray_spt(dst: Pointer, srcArray: hipArray_t, wOffset: usize, hOffset: usize, count: usize, kind: hipMemcpyKind) -> hipError_t
-        => array(copy(dst, srcArray, count, kind));
+    fn hipMemcpyFromArray_spt(dst: Pointer, src: hipArray_t, wOffsetSrc: usize, hOffset: usize, count: usize, kind: hipMemcpyKind) -> hipError_t
+        => array(copy(dst, src, count, kind));
     fn hipMemcpyHtoA(dstArray: hipArray_t, dstOffset: usize, srcHost: Pointer, count: usize) -> hipError_t
         => array(copy(dstArray, srcHost, count, H2D));
-    fn hipMemcpyHtoAAsync(dstArray: hipArray_t, dstOffset: usize, srcHost: Pointer, count: usize, stream: hipStream_t) -> hipError_t
-        => later(stream, array(copy(dstArray, srcHost, count, H2D)));
+    fn hipMemcpyHtoAAsync(dstArray: hipArray_t, dstOffset: usize, srcHost: Pointer, ByteCount: usize, stream: hipStream_t) -> hipError_t
+        => later(stream, array(copy(dstArray, srcHost, ByteCount, H2D)));
     fn hipMemcpyAtoH(dst: Pointer, srcArray: hipArray_t, srcOffset: usize, count: usize) -> hipError_t
         => array(copy(dst, srcArray, count, D2H));
-    fn hipMemcpyAtoHAsync(dst: Pointer, srcArray: hipArray_t, srcOffset: usize, count: usize, stream: hipStream_t) -> hipError_t
-        => later(stream, array(copy(dst, srcArray, count, D2H)));
+    fn hipMemcpyAtoHAsync(dstHost: Pointer, srcArray: hipArray_t, srcOffset: usize, ByteCount: usize, stream: hipStream_t) -> hipError_t
+        => later(stream, array(copy(dstHost, srcArray, ByteCount, D2H)));
     fn hipMemcpyAtoD(dstDevice: hipDeviceptr_t, srcArray: hipArray_t, srcOffset: usize, ByteCount: usize) -> hipError_t
         => array(copy(dstDevice, srcArray, ByteCount, D2D));
     fn hipMemcpyDtoA(dstArray: hipArray_t, dstOffset: usize, srcDevice: hipDeviceptr_t, ByteCount: usize) -> hipError_t
@@ -139,8 +139,8 @@ hooks! { "libamdhip64.so", from super::first::hip_copy;
         => later(stream, set(dest, value.into(), count, 2));
     fn hipMemsetD32(dest: hipDeviceptr_t, value: i32, count: usize) -> hipError_t
         => set(dest, value as u32, count, 4);
-    fn hipMemsetD32Async(dest: hipDeviceptr_t, value: i32, count: usize, stream: hipStream_t) -> hipError_t
-        => later(stream, set(dest, value as u32, count, 4));
+    fn hipMemsetD32Async(dst: hipDeviceptr_t, value: i32, count: usize, stream: hipStream_t) -> hipError_t
+        => later(stream, set(dst, value as u32, count, 4));
     fn hipMemset2D(dst: Pointer, pitch: usize, value: i32, width: usize, height: usize) -> hipError_t
         => rows(height, [pitch, 0], set(dst, value as u32, width, 1));
     fn hipMemset2DAsync(dst: Pointer, pitch: usize, value: i32, width: usize, height: usize, stream: hipStream_t) -> hipError_t

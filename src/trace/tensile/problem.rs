@@ -107,12 +107,16 @@ fn said<'a>(words: &[&'a str]) -> Option<Said<'a>> {
         return Some(Said { types, extras: without_flags(rest).1 });
     }
     let (a, joined) = types::first(word)?;
-    if !joined.is_empty() {
-        let types = types::single(a, joined.contains('H'), true);
-        return are_flags(joined).then(|| Said { types, extras: rest.to_vec() });
+    if !joined.is_empty() && are_flags(joined) {
+        return Some(Said { types: types::single(a, joined.contains('H'), true), extras: rest.to_vec() });
     }
     let (flags, extras) = without_flags(rest);
-    Some(Said { types: types::single(a, flags.contains('H'), false), extras })
+    let types = match types::pair(word) {
+        Some([a, b]) if !flags.is_empty() => [Some(a), Some(b), None, None], // B8F8_BH
+        None if joined.is_empty() => types::single(a, flags.contains('H'), false),
+        _ => return None,
+    };
+    Some(Said { types, extras })
 }
 
 /// The flags in a word of their own, and the other words.

@@ -1,4 +1,4 @@
-//! Real names: rocBLAS 4.4's with what its own metadata say of those kernels, and others of ROCm 4 to 7 as their users
+//! Real names: rocBLAS 4.4's and hipBLASLt 1.2's with what their own metadata say of those kernels, and others of ROCm 4 to 7 as users
 //! have published them (some cut at the end).
 
 use super::*;
@@ -104,6 +104,7 @@ fn types_are_told_as_far_as_the_name_tells_them() {
         // Words of their own, as from ROCm 7 on.
         ("S_B", "f32_r f32_r f32_r f32_r "),
         ("H_BH_UserArgs", "f16_r f16_r   UserArgs"),
+        ("B8F8_BH_Bias_SHB_HA_S", "bf8_r f8_r   Bias,SHB,HA,S"),
         ("C_C_B", "f32_c f32_c f32_c f32_c "), // B conjugated
         ("C_B", "f32_c f32_c f32_c f32_c "),
         ("F4SS_MXAE8B32_MXBE8B32_BH_Bias", "f4_r f4_r f32_r f32_r MXAE8B32,MXBE8B32,Bias"),
