@@ -112,6 +112,8 @@ fn every_record_type_and_closed_word_occurs_in_a_real_trace() {
     let none: [&str; 0] = [];
     assert_eq!(words("code_object", "source"), none);
     assert_eq!(words("gemm", "form"), none);
+    assert_eq!(words("blas", "action"), none);
+    assert_eq!(words("blas", "form"), none);
     assert_eq!(words("conv", "action"), none);
     assert_eq!(words("conv", "direction"), none);
     assert_eq!(words("copy", "action"), none);

@@ -23,6 +23,8 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("fork_both", &[]),
     ("fork_exec", &[]),
     ("gemm", &[]),
+    ("gemm_forms", &[]),
+    ("blas_calls", &[]),
     ("graph_capture", &[]),
     ("graph_fork", &[]),
     ("graph_nodes", &[]),

@@ -2,12 +2,14 @@
 
 mod graph;
 
+use crate::blas::blas;
 use crate::captures::{Begun, Captures};
 use crate::graphs::Graphs;
 use crate::hip::{copy, sync};
 use crate::library_files::LibraryFiles;
 use crate::names::Names;
 use crate::records::*;
+use crate::settings::Settings;
 use crate::solutions::Solutions;
 use rocshim_ring::clock::Clock;
 use rocshim_ring::conv;
@@ -55,6 +57,7 @@ pub struct Decoder {
     captures: Captures,
     graphs: Graphs,
     solutions: Solutions,
+    settings: Settings,
     /// Kernels whose definition this trace has already.
     told: HashSet<u32>,
     /// Lines that wait for the header.
@@ -129,6 +132,10 @@ impl Decoder {
             Definition::ExecNode { exec, index, kernel } => {
                 self.graphs.change(stamp, number, exec, index, kernel);
             }
+            Definition::Setting { handle, setting, value } => {
+                self.settings.set(stamp, handle, setting, value)
+            }
+            Definition::HandleGone { handle } => self.settings.forget(stamp, handle),
         }
     }
 
@@ -217,7 +224,12 @@ impl Decoder {
     fn record(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         match event.kind {
             Kind::Launch => Record::Launch(self.launch(tid, event, out)),
-            Kind::Gemm => Record::Gemm(gemm(self.call(tid, event), &event::Gemm::read(event))),
+            Kind::Gemm => {
+                let raw = event::Gemm::read(event);
+                let set_to = |setting| self.settings.at(event.stamp, raw.handle, setting);
+                Record::Gemm(gemm(self.call(tid, event), &raw, set_to))
+            }
+            Kind::Blas => blas(self.call(tid, event), event),
             Kind::Conv => self.conv(tid, event),
             Kind::Load => Record::Load(self.load(tid, event)),
             Kind::Span => Record::Span(span(self.call(tid, event), &Named::read(event))),

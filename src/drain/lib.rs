@@ -5,14 +5,14 @@
 //!
 //! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
 //! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
-//! meant, by time), `names` (handle → kernel → code object), `library_files` (which file an image is), `captures`
-//! (stream → capture), `graphs` (instantiated graph → what it does), `solutions` (what MIOpen's handles stand for),
-//! `records`, `hip` (what they hold as the trace's
-//! records), `decoder` (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring
-//! files of the dead).
+//! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `library_files`
+//! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
+//! (what MIOpen's handles stand for), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
+//! (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring files of the dead).
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod blas;
 mod captures;
 mod code_object;
 mod decoder;
@@ -24,12 +24,14 @@ mod names;
 mod parameters;
 mod records;
 mod recover;
+mod settings;
 mod solutions;
 mod stat;
 mod values;
 
 pub use code_object::{FileSource, Image, Metadata, Source, describe, fits, length, metadata};
 pub use decoder::Decoder;
+pub use parameters::demangle;
 pub use recover::{Leftover, is_running, leftover, recover, unbegun};
 pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

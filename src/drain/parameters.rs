@@ -1,7 +1,7 @@
 //! A C++ function's name as people write it, and its parameters as that name tells them.
 
 /// The name as people write it; `None` where it is not a mangled C++ name.
-pub(crate) fn demangle(name: &str) -> Option<String> {
+pub fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
     }

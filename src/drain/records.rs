@@ -5,7 +5,7 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::names;
 use crate::parameters::demangle;
 use crate::values::*;
-use rocshim_ring::definition::{DOORS, Image, Process, Text};
+use rocshim_ring::definition::{ATOMICS, DOORS, Image, MATH_MODE, POINTER_MODE, Process, STREAM, Text};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
@@ -167,7 +167,9 @@ pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
     }
 }
 
-pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
+/// `set_to` gives what the handle was set to, where that is known.
+pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<u64>) -> Gemm {
+    let mode = |setting: u8| set_to(setting).map(|number| number as u32);
     let form = GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown");
     let matrix = |i: usize| Matrix {
         ptr: Hex(raw.matrices[i]),
@@ -196,6 +198,10 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm) -> Gemm {
         algo: gemm_algo(raw.algo).into(),
         solution: raw.solution,
         flags: raw.flags.into(),
+        stream: set_to(STREAM).map(Hex),
+        pointer_mode: mode(POINTER_MODE).map(|number| pointer_mode(number).into()),
+        atomics: mode(ATOMICS).map(|number| atomics(number).into()),
+        math_mode: mode(MATH_MODE).map(|number| math_mode(number).into()),
     }
 }
 

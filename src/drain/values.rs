@@ -80,6 +80,73 @@ pub(crate) fn gemm_algo(number: u32) -> Cow<'static, str> {
 /// The one value of `hipblasGemmAlgo_t` (hipblas.h).
 const HIPBLAS_GEMM_DEFAULT: u32 = 160;
 
+/// `rocblas_pointer_mode` (rocblas-types.h); `hipblasPointerMode_t` has the same numbers.
+pub(crate) fn pointer_mode(number: u32) -> Cow<'static, str> {
+    word(&[(0, "host"), (1, "device")], number)
+}
+
+/// `rocblas_atomics_mode` (rocblas-types.h); `hipblasAtomicsMode_t` has the same numbers.
+pub(crate) fn atomics(number: u32) -> Cow<'static, str> {
+    word(&[(0, "not_allowed"), (1, "allowed")], number)
+}
+
+/// `rocblas_math_mode` (rocblas-types.h); of `hipblasMath_t`, those that rocBLAS can do have the same numbers.
+pub(crate) fn math_mode(number: u32) -> Cow<'static, str> {
+    word(&[(0, "default"), (1, "xf32_xdl")], number)
+}
+
+/// The compute type of hipBLASLt: `hipblasComputeType_t`, or up to ROCm 5.7 `hipblasLtComputeType_t` (hipblaslt.h), which
+/// has two values.
+pub(crate) fn lt_compute(number: u32) -> Cow<'static, str> {
+    match number {
+        300 => "32f".into(),
+        301 => "32f_fast_xf32".into(),
+        _ => word(COMPUTE_TYPES, number),
+    }
+}
+
+/// `hipblasLtEpilogue_t` (hipblaslt.h).
+#[rustfmt::skip]
+const EPILOGUES: &[(u32, &str)] = &[
+    (1, "default"), (2, "relu"), (4, "bias"), (6, "relu_bias"), (32, "gelu"), (36, "gelu_bias"), (130, "relu_aux"),
+    (134, "relu_aux_bias"), (160, "gelu_aux"), (164, "gelu_aux_bias"), (192, "dgelu"), (208, "dgelu_bgrad"),
+    (256, "bgrada"), (512, "bgradb"), (65536, "swish"), (65540, "swish_bias"), (131072, "clamp"), (131076, "clamp_bias"),
+    (131200, "clamp_aux"), (131204, "clamp_aux_bias"), (262144, "sigmoid"), (262148, "sigmoid_bias"),
+];
+
+pub(crate) fn lt_epilogue(number: u32) -> Cow<'static, str> {
+    word(EPILOGUES, number)
+}
+
+/// `hipblasLtOrder_t` (hipblaslt.h).
+#[rustfmt::skip]
+const ORDERS: &[(u32, &str)] = &[
+    (0, "col"), (1, "row"), (100, "col16_4r16"), (101, "col16_4r8"), (102, "col16_4r4"), (103, "col16_4r2"),
+];
+
+pub(crate) fn lt_order(number: u32) -> Cow<'static, str> {
+    word(ORDERS, number)
+}
+
+/// `hipblasLtMatmulMatrixScale_t` (hipblaslt.h).
+#[rustfmt::skip]
+const SCALE_MODES: &[(u32, &str)] = &[
+    (0, "scalar_32f"), (1, "vec16_ue4m3"), (2, "vec32_ue8m0"), (3, "outer_vec_32f"), (4, "vec128_32f"), (5, "blk128x128_32f"),
+];
+
+pub(crate) fn lt_scale_mode(number: u32) -> Cow<'static, str> {
+    word(SCALE_MODES, number)
+}
+
+/// `hipblasLtPointerMode_t` (hipblaslt.h). 1 stays a number: it is the device, but in ROCm 6.0 it was what is 4 now.
+pub(crate) fn lt_pointer_mode(number: u32) -> Cow<'static, str> {
+    match number {
+        0 => "host".into(),
+        4 => "alpha_device_vector_beta_host".into(),
+        _ => number.to_string().into(),
+    }
+}
+
 /// `miopenDataType_t` (miopen.h).
 pub(crate) fn tensor_type(number: u32) -> Cow<'static, str> {
     #[rustfmt::skip]

@@ -223,6 +223,20 @@ pub enum Definition<'a> {
         /// Solver id.
         solver: u64,
     },
+    /// A BLAS library's handle has a setting from now on.
+    Setting {
+        /// The handle.
+        handle: u64,
+        /// Index into [`SETTINGS`].
+        setting: u8,
+        /// The stream, or the library's own number; `None`: it is not known any more.
+        value: Option<u64>,
+    },
+    /// A BLAS library's handle was destroyed.
+    HandleGone {
+        /// The handle.
+        handle: u64,
+    },
 }
 
 impl Definition<'_> {
@@ -287,6 +301,17 @@ pub struct GraphKernel {
     /// Dynamic LDS, bytes.
     pub lds: u32,
 }
+
+/// What a BLAS library's handle can be set to.
+pub const SETTINGS: [&str; 4] = ["stream", "pointer_mode", "atomics", "math_mode"];
+/// The stream of its work.
+pub const STREAM: u8 = 0;
+/// Where the scalars lie.
+pub const POINTER_MODE: u8 = 1;
+/// Whether its kernels may use atomic operations.
+pub const ATOMICS: u8 = 2;
+/// Whether narrower types may be used inside.
+pub const MATH_MODE: u8 = 3;
 
 /// The process that is traced.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,8 @@
 //! Floors, lowest first:
 //! - `clock`: the stamp of every event;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `conv`, `hip`, `named`, `mark`: the words of each
-//!   kind; `arguments`: what a launch passes to its kernel;
+//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
+//!   each kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
 //! - `kernel`: what is known of a kernel's code; `definition`, `log`: names and all else that is written once;
@@ -16,6 +16,7 @@
 //! commits is never written twice.
 
 pub mod arguments;
+pub mod blas;
 pub mod clock;
 mod consumer;
 pub mod conv;

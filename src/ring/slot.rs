@@ -51,6 +51,8 @@ pub enum Kind {
     Span = 6,
     /// A mark or range of the program's own.
     Mark = 7,
+    /// A call of a BLAS library that is told in more than its arguments, or makes no product.
+    Blas = 8,
     /// A kernel launch.
     Launch = 0x11,
     /// A module load or unload.
@@ -65,12 +67,13 @@ pub enum Kind {
 
 impl Kind {
     fn from_bits(bits: u8) -> Option<Kind> {
-        const ALL: [Kind; 10] = [
+        const ALL: [Kind; 11] = [
             Kind::Gemm,
             Kind::Conv,
             Kind::Gap,
             Kind::Span,
             Kind::Mark,
+            Kind::Blas,
             Kind::Launch,
             Kind::Load,
             Kind::Graph,

@@ -48,7 +48,7 @@ impl Answer for i32 {
     fn missing(of: &str) -> i32 {
         match of {
             "librocblas.so" => rocblas_status_not_implemented,
-            "libhipblas.so" => HIPBLAS_STATUS_NOT_SUPPORTED,
+            "libhipblas.so" | "libhipblaslt.so" => HIPBLAS_STATUS_NOT_SUPPORTED,
             "libMIOpen.so" => miopenStatusNotImplemented,
             _ => hipErrorNotSupported,
         }
@@ -65,6 +65,9 @@ pub(crate) trait Observed<R>: Sized {
     const SILENT: bool = false;
     /// True when the call tells of more than its event: it must be finished even when the event is lost.
     const TELLS: bool = false;
+    /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
+    /// notice the copy.
+    const FRESHENS: bool = Self::SILENT || Self::TELLS;
 
     /// Before the call: stages the event. Always inlined, because the frame that [`Producer::enter`] notes is to be the
     /// hook's: a call that was left by a jump is told by it from one that still runs.
@@ -104,7 +107,7 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     observed: O,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    if way == 0 && (O::SILENT || O::TELLS) {
+    if way == 0 && O::FRESHENS {
         freshen(hook.table);
     }
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {

@@ -1,12 +1,14 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
 use crate::config::Config;
+use crate::descriptors::Descriptors;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
 use crate::loaded;
 use crate::names::{Code, Names};
 use crate::problems::Problems;
 use crate::row::Table;
+use crate::settings::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_drain::Stat;
@@ -78,6 +80,8 @@ pub(crate) struct Process {
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
     pub(crate) problems: Problems,
+    settings: Settings,
+    pub(crate) descriptors: Descriptors,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
 }
@@ -153,6 +157,8 @@ impl Process {
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
             problems: Problems::default(),
+            settings: Settings::default(),
+            descriptors: Descriptors::default(),
             to_collector,
             for_collector,
         })
@@ -265,6 +271,18 @@ impl Process {
         let number = self.tell(&mut names, stamp, Definition::Module { module, image });
         names.add_code(module, code);
         number
+    }
+
+    /// Tells that a BLAS library's handle has a setting from `stamp` on, unless that is told already.
+    pub(crate) fn set(&self, stamp: u64, handle: u64, setting: u8, value: u64) {
+        if let Some(value) = self.settings.news(handle, setting, value) {
+            self.define(stamp, Definition::Setting { handle, setting, value });
+        }
+    }
+
+    /// The handle's settings are to be told anew.
+    pub(crate) fn forget_settings(&self, handle: u64) {
+        self.settings.forget(handle);
     }
 
     /// The functions of `module` mean nothing any more as of `stamp`.

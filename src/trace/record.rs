@@ -29,6 +29,10 @@ pub enum Record {
     Launch(Launch),
     /// A matrix product of a BLAS library.
     Gemm(Gemm),
+    /// A matrix product of hipBLASLt.
+    Matmul(Matmul),
+    /// A call of a BLAS library that makes no product.
+    Blas(Blas),
     /// A convolution call of MIOpen: search, run, or immediate mode.
     Conv(Conv),
     /// A call of a library that is known by its name: a transform, a solve, a collective, …
@@ -440,6 +444,196 @@ pub struct Gemm {
     /// The flags argument.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
+    /// The stream that the handle was set to (`0x0`: the default one); absent where that was not seen, or changed so often
+    /// that it is no longer told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Hex>,
+    /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for the
+    /// two below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer_mode: Option<String>,
+    /// Whether kernels may use atomic operations, which some solutions do: `allowed`, `not_allowed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomics: Option<String>,
+    /// Whether f32 may be computed in xf32: `default`, `xf32_xdl`, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub math_mode: Option<String>,
+}
+
+/// One matrix of a [`Problem`]; what is not known of it is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LtMatrix {
+    /// Where it lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ptr: Option<Hex>,
+    /// Element type, in the words of [`Matrix`].
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    /// Leading dimension, in elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ld: Option<i64>,
+    /// Elements from one batch to the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<i64>,
+    /// `col`, `row`, `col16_4r16`, …, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+/// The problem of a product whose arguments are descriptors, or of a question about products. What was told by a
+/// descriptor that was not seen being made, or by a C++ object, is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Problem {
+    /// op(A): `N`, `T` or `C`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trans_a: Option<String>,
+    /// op(B).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trans_b: Option<String>,
+    /// Rows of D.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m: Option<i64>,
+    /// Columns of D.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<i64>,
+    /// The inner dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<i64>,
+    /// Number of products.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<i64>,
+    /// A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<LtMatrix>,
+    /// B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<LtMatrix>,
+    /// C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c: Option<LtMatrix>,
+    /// D.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d: Option<LtMatrix>,
+    /// Where alpha lies; never read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<Hex>,
+    /// Where beta lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<Hex>,
+    /// `host`, `alpha_device_vector_beta_host`, or the number: 1 is the device, but in ROCm 6.0 it was the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer_mode: Option<String>,
+    /// The type in which it is computed: `32f`, `32f_fast_16f`, …, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute: Option<String>,
+    /// Element type of alpha and beta.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_type: Option<String>,
+    /// What is done to the result: `default` (nothing), `relu`, `bias`, `gelu_aux_bias`, …, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epilogue: Option<String>,
+    /// Where the bias lies, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Hex>,
+    /// Its element type, where one was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias_type: Option<String>,
+    /// Where A's scale lies, where there is one; so for B, C and D.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_a: Option<Hex>,
+    /// B's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_b: Option<Hex>,
+    /// C's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_c: Option<Hex>,
+    /// D's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_d: Option<Hex>,
+    /// How A's scale applies: `scalar_32f`, `vec32_ue8m0`, …, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_mode_a: Option<String>,
+    /// How B's does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_mode_b: Option<String>,
+    /// Where the epilogue's second output or input lies, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aux: Option<Hex>,
+    /// Its leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aux_ld: Option<i64>,
+}
+
+/// A matrix product of hipBLASLt: D = epilogue(alpha * op(A) * op(B) + beta * C).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matmul {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// The library handle (hipblasLtMatmul).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<Hex>,
+    /// The C++ object that runs (hipblaslt_ext::GemmInstance::run): what it runs was told by [`Blas`] calls before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Hex>,
+    /// What is computed.
+    #[serde(flatten)]
+    pub problem: Problem,
+    /// The index of the algorithm that was given; absent where none was and the library picks, where it was given to the
+    /// instance before, where the call failed, and where the descriptor is not known or of ROCm 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algo: Option<i32>,
+    /// Workspace given to the call, bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workspace: u64,
+    /// The stream; absent for the default one (NULL).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
+}
+
+/// A call of a BLAS library that makes no product.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Blas {
+    /// Who and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `create` and `destroy` (a handle), `initialize` (rocblas_initialize), `solutions` (rocblas_gemm…_get_solutions),
+    /// `heuristic` (hipblasLtMatmulAlgoGetHeuristic), `transform` (hipblasLtMatrixTransform: C = alpha * op(A) + beta *
+    /// op(B)); of a C++ object of hipBLASLt, `problem` (Gemm::setProblem) and `prepare` (GemmInstance::initialize).
+    pub action: String,
+    /// The library handle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<Hex>,
+    /// The C++ object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Hex>,
+    /// The form of the products that `solutions` asks about; absent where it asks about types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// What it is about.
+    #[serde(flatten)]
+    pub problem: Problem,
+    /// The flags argument of `solutions`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flags: u64,
+    /// The index of the algorithm that was given, in `prepare`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algo: Option<i32>,
+    /// How many results were asked for, in `heuristic`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requested: u64,
+    /// How many there are; absent where the call does not tell (`solutions` that fills an array) or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returned: Option<u64>,
+    /// The indices of the first of them (at most 8), in `heuristic`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solutions: Vec<i32>,
+    /// Workspace that the first of them needs, bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub needs: u64,
+    /// The stream, of `transform` and `prepare`; absent for the default one (NULL).
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub stream: Hex,
 }
 
 /// A tensor of a convolution.

@@ -12,8 +12,20 @@ pub(crate) type Complaints = Vec<String>;
 const ROUNDING: u64 = 1;
 
 /// Types that are events.
-const EVENTS: [&str; 10] =
-    ["launch", "gemm", "conv", "span", "mark", "load", "copy", "sync", "graph_call", "graph_launch"];
+const EVENTS: [&str; 12] = [
+    "launch",
+    "gemm",
+    "matmul",
+    "blas",
+    "conv",
+    "span",
+    "mark",
+    "load",
+    "copy",
+    "sync",
+    "graph_call",
+    "graph_launch",
+];
 
 /// An event, with what the rules need of it; `line` counts from 1.
 struct Event<'a> {

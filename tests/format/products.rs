@@ -27,6 +27,10 @@ pub(crate) fn gemm(form: &str) -> Record {
         algo: "solution_index".into(),
         solution: i32::MIN,
         flags: 1,
+        stream: Some(Hex(0)),
+        pointer_mode: text("device"),
+        atomics: text("not_allowed"),
+        math_mode: text("xf32_xdl"),
     })
 }
 

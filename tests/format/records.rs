@@ -1,9 +1,12 @@
 //! One record of every type and situation with every field written out: who adds a field must add it here.
 
+#[path = "records_of_blas.rs"]
+mod blas;
 #[path = "records_of_code.rs"]
 mod code;
 
 use crate::products::{conv, gemm};
+use blas::{blas_calls, matmuls};
 use code::{code_objects, kernel, launch};
 use rocshim_trace::*;
 use std::collections::BTreeMap;
@@ -21,6 +24,8 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Kernel(_) => "kernel",
         Record::Launch(_) => "launch",
         Record::Gemm(_) => "gemm",
+        Record::Matmul(_) => "matmul",
+        Record::Blas(_) => "blas",
         Record::Conv(_) => "conv",
         Record::Span(_) => "span",
         Record::Mark(_) => "mark",
@@ -101,6 +106,8 @@ pub(crate) fn every() -> Vec<Record> {
     records.extend(syncs());
     records.extend(graphs());
     records.extend(["plain", "batched", "strided_batched", "any_order"].map(gemm));
+    records.extend(matmuls());
+    records.extend(blas_calls());
     records.extend(
         [
             "find",

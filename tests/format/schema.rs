@@ -23,7 +23,8 @@ pub(crate) fn strict() -> &'static Validator {
     VALIDATOR.get_or_init(|| {
         let mut closed = schema().clone();
         closed["properties"]["type"]["enum"] = types().into_iter().collect();
-        let whole = |name: &str| name != "call"; // a part of the events, which have keys of their own
+        // Parts of the events, which have keys of their own.
+        let whole = |name: &str| !["call", "problem"].contains(&name);
         for (_, definition) in object_mut(&mut closed["$defs"]).iter_mut().filter(|(name, _)| whole(name)) {
             if definition.get("properties").is_some() {
                 definition["unevaluatedProperties"] = json!(false);

@@ -15,6 +15,8 @@ const RUNS: &[Run] = &[
     ("launch_forms",    &[],                &[]),
     ("gemm",            &[],                &[("STANDIN_ROCBLAS_BETA", "1")]),
     ("gemm_forms",      &[],                &[]),
+    ("blas_calls",      &[],                &[]),
+    ("matmul",          &[],                &[]),
     ("conv",            &[],                &[]),
     ("conv_solutions",  &[],                &[]),
     ("failing",         &[],                &[]),

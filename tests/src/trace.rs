@@ -1,8 +1,8 @@
 //! A trace read back whole, with the questions that tests ask of it.
 
 use rocshim_trace::{
-    Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header, Hook,
-    Kernel, Launch, Load, Mark, Record, Span, Sync, Thread, parse_line,
+    Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header,
+    Hook, Kernel, Launch, Load, Mark, Matmul, Record, Span, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -45,6 +45,10 @@ impl Trace {
         launches: Launch;
         /// The matrix products.
         gemms: Gemm;
+        /// The products of hipBLASLt.
+        matmuls: Matmul;
+        /// The other calls of BLAS libraries.
+        blas_calls: Blas;
         /// The convolution calls.
         convs: Conv;
         /// The calls that are known by their name.

@@ -11,7 +11,7 @@
 #define HEX(pointer) ((unsigned long)(pointer))
 
 struct hipblasLtMatrixLayout { uint64_t rows, cols; int64_t ld, stride; hipDataType type; int32_t batch, order; };
-struct hipblasLtMatmulDesc { hipblasOperation_t trans[2]; hipblasLtEpilogue_t epilogue; void *bias; hipDataType bias_type, scale; hipblasComputeType_t compute; int32_t pointer_mode; };
+struct hipblasLtMatmulDesc { hipblasOperation_t trans[2]; hipblasLtEpilogue_t epilogue; void *bias, *scales[4], *aux; int64_t aux_ld; hipDataType bias_type, scale; hipblasComputeType_t compute; int32_t pointer_mode; };
 struct hipblasLtMatmulPreference { uint64_t workspace; };
 
 struct product {
@@ -132,6 +132,13 @@ PUBLIC hipblasStatus_t hipblasLtMatmulAlgoGetHeuristic(hipblasLtHandle_t handle,
     return found ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_NOT_SUPPORTED;
 }
 
+// Adds and reorders; nothing is launched for it here.
+PUBLIC hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t lightHandle, hipblasLtMatrixTransformDesc_t transformDesc, const void *alpha, const void *A, hipblasLtMatrixLayout_t Adesc, const void *beta, const void *B, hipblasLtMatrixLayout_t Bdesc, void *C, hipblasLtMatrixLayout_t Cdesc, hipStream_t stream)
+{
+    (void)transformDesc, (void)beta, (void)B, (void)Bdesc, (void)stream;
+    return lightHandle && alpha && A && Adesc && C && Cdesc ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_INVALID_VALUE;
+}
+
 // hipblaslt_ext::Gemm: the product itself lies behind the object's first word.
 PUBLIC void hipblaslt_ext_Gemm(struct hipblaslt_gemm *self, hipblasLtHandle_t handle, hipblasLtMatmulDesc_t matmulDesc, const void *alpha, const void *A, hipblasLtMatrixLayout_t matA, const void *B, hipblasLtMatrixLayout_t matB, const void *beta, const void *C, hipblasLtMatrixLayout_t matC, void *D, hipblasLtMatrixLayout_t matD)
 {
@@ -139,6 +146,30 @@ PUBLIC void hipblaslt_ext_Gemm(struct hipblaslt_gemm *self, hipblasLtHandle_t ha
     *p = (struct product){handle, matmulDesc, alpha, A, B, beta, C, matA, matB, matC, matD, D, {{0}, 0}, 0, 0};
     self->room[0] = p;
 }
+
+PUBLIC hipblasStatus_t hipblaslt_ext_setProblem_described(struct hipblaslt_gemm *self, hipblasLtMatmulDesc_t matmul_descr, const void *alpha, const void *A, hipblasLtMatrixLayout_t matA, const void *B, hipblasLtMatrixLayout_t matB, const void *beta, const void *C, hipblasLtMatrixLayout_t matC, void *D, hipblasLtMatrixLayout_t matD)
+{
+    struct product *p = self->room[0];
+    *p = (struct product){p->handle, matmul_descr, alpha, A, B, beta, C, matA, matB, matC, matD, D, {{0}, 0}, 0, 0};
+    return HIPBLAS_STATUS_SUCCESS;
+}
+
+// Sizes alone: the types and operations stay what they were, the layouts become the object's own.
+PUBLIC hipblasStatus_t hipblaslt_ext_setProblem(struct hipblaslt_gemm *self, int64_t m, int64_t n, int64_t k, int64_t batch_count, int64_t lda, int64_t ldb, int64_t ldc, int64_t ldd, int64_t strideA, int64_t strideB, int64_t strideC, int64_t strideD, void *epilogue, void *inputs, void *problemtype)
+{
+    struct product *p = self->room[0];
+    struct hipblasLtMatrixLayout *own = calloc(4, sizeof *own);
+    int ta = p->desc->trans[0] != HIPBLAS_OP_N, tb = p->desc->trans[1] != HIPBLAS_OP_N, batch = batch_count;
+    (void)epilogue, (void)inputs, (void)problemtype;
+    own[0] = (struct hipblasLtMatrixLayout){ta ? k : m, ta ? m : k, lda, strideA, p->la->type, batch, 0};
+    own[1] = (struct hipblasLtMatrixLayout){tb ? n : k, tb ? k : n, ldb, strideB, p->lb->type, batch, 0};
+    own[2] = (struct hipblasLtMatrixLayout){m, n, ldc, strideC, p->lc->type, batch, 0};
+    own[3] = (struct hipblasLtMatrixLayout){m, n, ldd, strideD, p->ld->type, batch, 0};
+    p->la = &own[0], p->lb = &own[1], p->lc = &own[2], p->ld = &own[3];
+    return HIPBLAS_STATUS_SUCCESS;
+}
+
+PUBLIC hipblasStatus_t hipblaslt_ext_copyMatmul(hipblasLtMatmulDesc_t src, hipblasLtMatmulDesc_t dst) { return src && dst ? (*dst = *src, HIPBLAS_STATUS_SUCCESS) : HIPBLAS_STATUS_INVALID_VALUE; }
 
 PUBLIC hipblasStatus_t hipblaslt_ext_initialize(struct hipblaslt_gemm *self, const hipblasLtMatmulAlgo_t *algo, void *workspace, _Bool useUserArgs, hipStream_t stream)
 {
@@ -156,6 +187,7 @@ PUBLIC hipblasStatus_t hipblaslt_ext_run(struct hipblaslt_gemm *self, hipStream_
 }
 
 PUBLIC hipblasStatus_t hipblaslt_ext_run_60(struct hipblaslt_gemm *self, hipStream_t stream) { return multiply("_ZN13hipblaslt_ext12GemmInstance3runEP12ihipStream_t", self->room[0], stream); }
+PUBLIC hipblasStatus_t hipblaslt_ext_run_grouped(struct hipblaslt_gemm *self, void *deviceUserArgs, hipStream_t stream) { return (void)deviceUserArgs, multiply("_ZN13hipblaslt_ext11GroupedGemm3runEPvP12ihipStream_t", self->room[0], stream); }
 PUBLIC int hipblaslt_ext_getIndexFromAlgo(hipblasLtMatmulAlgo_t *algo) { return index_of(algo) < 0 ? -1 : index_of(algo); }
 
 PUBLIC hipblasStatus_t hipblasLtGetVersion(hipblasLtHandle_t handle, int *version) { return handle && version ? (*version = 1000, HIPBLAS_STATUS_SUCCESS) : HIPBLAS_STATUS_INVALID_VALUE; }
@@ -166,7 +198,7 @@ PUBLIC hipblasStatus_t hipblasLtCreate(hipblasLtHandle_t *handle) { return handl
 PUBLIC hipblasStatus_t hipblasLtDestroy(const hipblasLtHandle_t handle) { return free(handle), handle ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_NOT_INITIALIZED; }
 PUBLIC hipblasStatus_t hipblasLtMatrixLayoutCreate(hipblasLtMatrixLayout_t *matLayout, hipDataType type, uint64_t rows, uint64_t cols, int64_t ld) { return MAKE(matLayout, ((struct hipblasLtMatrixLayout){rows, cols, ld, 0, type, 1, 0})); }
 PUBLIC hipblasStatus_t hipblasLtMatrixLayoutDestroy(const hipblasLtMatrixLayout_t matLayout) { return free(matLayout), HIPBLAS_STATUS_SUCCESS; }
-PUBLIC hipblasStatus_t hipblasLtMatmulDescCreate(hipblasLtMatmulDesc_t *matmulDesc, hipblasComputeType_t computeType, hipDataType scaleType) { return MAKE(matmulDesc, ((struct hipblasLtMatmulDesc){{HIPBLAS_OP_N, HIPBLAS_OP_N}, HIPBLASLT_EPILOGUE_DEFAULT, NULL, 0, scaleType, computeType, 0})); }
+PUBLIC hipblasStatus_t hipblasLtMatmulDescCreate(hipblasLtMatmulDesc_t *matmulDesc, hipblasComputeType_t computeType, hipDataType scaleType) { return MAKE(matmulDesc, ((struct hipblasLtMatmulDesc){.trans = {HIPBLAS_OP_N, HIPBLAS_OP_N}, .epilogue = HIPBLASLT_EPILOGUE_DEFAULT, .scale = scaleType, .compute = computeType})); }
 PUBLIC hipblasStatus_t hipblasLtMatmulDescDestroy(const hipblasLtMatmulDesc_t matmulDesc) { return free(matmulDesc), HIPBLAS_STATUS_SUCCESS; }
 PUBLIC hipblasStatus_t hipblasLtMatmulPreferenceCreate(hipblasLtMatmulPreference_t *pref) { return MAKE(pref, ((struct hipblasLtMatmulPreference){0})); }
 PUBLIC hipblasStatus_t hipblasLtMatmulPreferenceDestroy(const hipblasLtMatmulPreference_t pref) { return free(pref), HIPBLAS_STATUS_SUCCESS; }
@@ -183,8 +215,8 @@ static struct attribute of_layout(hipblasLtMatrixLayout_t l, int attr)
 
 static struct attribute of_desc(hipblasLtMatmulDesc_t d, int attr)
 {
-    const struct attribute all[] = {AT(d->trans[0]), AT(d->trans[1]), AT(d->epilogue), AT(d->bias), AT(d->bias_type)};
-    return attr == HIPBLASLT_MATMUL_DESC_POINTER_MODE ? AT(d->pointer_mode) : attr >= 0 && attr < 5 ? all[attr] : (struct attribute){NULL, 0};
+    const struct attribute none = {NULL, 0}, all[] = {AT(d->trans[0]), AT(d->trans[1]), AT(d->epilogue), AT(d->bias), AT(d->bias_type), AT(d->scales[0]), AT(d->scales[1]), AT(d->scales[2]), AT(d->scales[3]), none, AT(d->aux), AT(d->aux_ld), none, AT(d->pointer_mode)};
+    return attr >= 0 && attr < (int)(sizeof all / sizeof *all) ? all[attr] : none;
 }
 
 static hipblasStatus_t set(struct attribute a, const void *buf, size_t size)

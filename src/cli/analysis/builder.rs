@@ -1,6 +1,7 @@
 //! Records of one file after the other, in one pass, to a summary.
 
 mod launches;
+mod products;
 mod trials;
 
 use super::{
@@ -21,7 +22,8 @@ use super::{
 };
 use crate::reader::{End, Reading};
 use launches::unnamed;
-use rocshim_trace::{Call, CodeObject, Conv, Gemm, Hook, Kernel, Load, Mark, Record, Span, ggml};
+use products::in_short;
+use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Span, ggml};
 
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
@@ -90,7 +92,11 @@ impl SummaryBuilder {
         let Some(mut process) = self.process.take() else { return };
         match record {
             Record::Launch(launch) => self.launch(&mut process, &launch),
-            Record::Gemm(gemm) => self.gemm(&mut process, gemm),
+            Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), gemm.into()),
+            Record::Matmul(matmul) => self.product(&mut process, &matmul.call.clone(), matmul.into()),
+            Record::Blas(blas) => {
+                self.span(&mut process, Span { call: blas.call, ..Span::default() });
+            }
             Record::Conv(conv) => self.conv(&mut process, conv),
             Record::Span(span) => self.span(&mut process, span),
             Record::Mark(mark) => self.mark(&mut process, &mark),
@@ -232,21 +238,6 @@ impl SummaryBuilder {
         self.event(process, call);
     }
 
-    fn gemm(&mut self, process: &mut Process, gemm: Gemm) {
-        let call = gemm.call.clone();
-        let mut inside = process.nesting.take(&call);
-        let function = self.event(process, &call);
-        self.totals.gemm_calls += 1;
-        // A product made inside this one is this one, seen at a lower floor.
-        self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
-        let (library, name) = self.name(function);
-        self.fallbacks.add_gemm(&inside);
-        let kind = self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), gemm, &inside);
-        inside.gemms = 1;
-        inside.add_product(kind, 1);
-        process.nesting.hand_up(&call, &inside, None);
-    }
-
     fn conv(&mut self, process: &mut Process, conv: Conv) {
         let call = conv.call.clone();
         let mut inside = process.nesting.take(&call);
@@ -310,9 +301,9 @@ impl SummaryBuilder {
                     known.map_or_else(|| unnamed(process, launch.function), |k| self.kernels.name(k.number));
                 (&launch.call, name)
             }
-            Record::Gemm(g) => {
-                (&g.call, format!("{}{} {}x{}x{} {}", g.trans_a, g.trans_b, g.m, g.n, g.k, g.a.element))
-            }
+            Record::Gemm(gemm) => (&gemm.call, in_short(gemm.clone().into())),
+            Record::Matmul(matmul) => (&matmul.call, in_short(matmul.clone().into())),
+            Record::Blas(blas) => (&blas.call, blas.action.clone()),
             Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
             Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default()),
             Record::Mark(mark) => (&mark.call, mark.text.clone().unwrap_or_default()),

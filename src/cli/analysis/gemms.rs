@@ -7,7 +7,7 @@ use super::{
     nesting::Contents,
     solution_index::{self, Numbering, SolutionLibrary},
 };
-use rocshim_trace::Gemm;
+use rocshim_trace::{Call, Gemm, LtMatrix, Matmul};
 use serde::Serialize;
 
 /// A kind of matrix product.
@@ -19,38 +19,87 @@ pub(crate) struct GemmRow {
     pub(crate) function: String,
     #[serde(flatten)]
     pub(crate) problem: GemmProblem,
+    /// Why not everything is known of it.
+    pub(crate) unknown: Option<&'static str>,
     /// Whose solution that is.
     pub(crate) solution_of: Option<SolutionLibrary>,
     #[serde(flatten)]
     pub(crate) counts: CallCounts,
 }
 
-/// What makes two matrix products the same.
+/// What makes two matrix products the same. What a trace does not tell is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct GemmProblem {
-    /// `plain`, `batched` or `strided_batched`.
+    /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by descriptors) or `object` (a C++
+    /// object that was given its problem before).
     pub(crate) form: String,
     /// op(A): `N`, `T` or `C`.
-    pub(crate) trans_a: String,
+    pub(crate) trans_a: Option<String>,
     /// op(B).
-    pub(crate) trans_b: String,
+    pub(crate) trans_b: Option<String>,
     /// Rows of D.
-    pub(crate) m: i64,
+    pub(crate) m: Option<i64>,
     /// Columns of D.
-    pub(crate) n: i64,
+    pub(crate) n: Option<i64>,
     /// The inner dimension.
-    pub(crate) k: i64,
+    pub(crate) k: Option<i64>,
     /// Number of products in a call.
-    pub(crate) batch: i64,
+    pub(crate) batch: Option<i64>,
     /// Element types of A, B, C and D.
-    pub(crate) types: [String; 4],
+    pub(crate) types: [Option<String>; 4],
     /// The type in which it is computed.
-    pub(crate) compute: String,
-    /// `standard`, `solution_index`, or the number.
-    pub(crate) algo: String,
-    /// The solution that was asked for; only with `solution_index`.
+    pub(crate) compute: Option<String>,
+    /// What is done to the result beside; only of hipBLASLt.
+    pub(crate) epilogue: Option<String>,
+    /// `standard`, `solution_index`, or the number; only of rocBLAS and hipBLAS.
+    pub(crate) algo: Option<String>,
+    /// The solution that was asked for.
     pub(crate) solution: Option<i32>,
 }
+
+impl From<Gemm> for GemmProblem {
+    fn from(gemm: Gemm) -> GemmProblem {
+        let solution = (gemm.algo == "solution_index").then_some(gemm.solution);
+        GemmProblem {
+            form: gemm.form,
+            trans_a: Some(gemm.trans_a),
+            trans_b: Some(gemm.trans_b),
+            m: Some(gemm.m),
+            n: Some(gemm.n),
+            k: Some(gemm.k),
+            batch: Some(gemm.batch),
+            types: [gemm.a, gemm.b, gemm.c, gemm.d].map(|matrix| Some(matrix.element)),
+            compute: Some(gemm.compute),
+            epilogue: None,
+            algo: Some(gemm.algo),
+            solution,
+        }
+    }
+}
+
+impl From<Matmul> for GemmProblem {
+    fn from(matmul: Matmul) -> GemmProblem {
+        let problem = matmul.problem;
+        let element = |matrix: Option<LtMatrix>| matrix.and_then(|matrix| matrix.element);
+        GemmProblem {
+            form: if matmul.instance.is_some() { OBJECT } else { DESCRIBED }.into(),
+            trans_a: problem.trans_a,
+            trans_b: problem.trans_b,
+            m: problem.m,
+            n: problem.n,
+            k: problem.k,
+            batch: problem.batch,
+            types: [problem.a, problem.b, problem.c, problem.d].map(element),
+            compute: problem.compute,
+            epilogue: problem.epilogue,
+            algo: None,
+            solution: matmul.algo,
+        }
+    }
+}
+
+const OBJECT: &str = "object";
+const DESCRIBED: &str = "described";
 
 /// All kinds of matrix products.
 pub(crate) struct Gemms(Interner<(usize, GemmProblem), Kind>);
@@ -68,30 +117,21 @@ impl Gemms {
     }
 
     /// Counts a product made through `function`, the number of a function over all processes; gives the number of its kind.
-    pub(crate) fn count(&mut self, function: (usize, &str, &str), gemm: Gemm, inside: &Contents) -> usize {
+    pub(crate) fn count(
+        &mut self,
+        function: (usize, &str, &str),
+        call: &Call,
+        problem: GemmProblem,
+        inside: &Contents,
+    ) -> usize {
         let (number, library, name) = function;
-        let call = gemm.call;
-        let asked = gemm.algo == "solution_index";
-        let problem = GemmProblem {
-            form: gemm.form,
-            trans_a: gemm.trans_a,
-            trans_b: gemm.trans_b,
-            m: gemm.m,
-            n: gemm.n,
-            k: gemm.k,
-            batch: gemm.batch,
-            types: [gemm.a.element, gemm.b.element, gemm.c.element, gemm.d.element],
-            compute: gemm.compute,
-            algo: gemm.algo,
-            solution: asked.then_some(gemm.solution),
-        };
         let kind = self.0.number((number, problem.clone()), || Kind {
             library: library.to_string(),
             function: name.to_string(),
             problem,
             calls: Calls::default(),
         });
-        self.0.get_mut(kind).calls.count(&call, inside);
+        self.0.get_mut(kind).calls.count(call, inside);
         kind
     }
 
@@ -110,6 +150,7 @@ impl Gemms {
                 library: kind.library.clone(),
                 function: kind.function.clone(),
                 problem: kind.problem.clone(),
+                unknown: kind.problem.unknown(),
                 solution_of: kind.solution_of(numbering),
                 counts: kind.calls.row(kernels, !kind.problem.is_empty(), blind),
             })
@@ -130,6 +171,18 @@ impl Kind {
 impl GemmProblem {
     /// With a dimension of 0 there is nothing to launch.
     fn is_empty(&self) -> bool {
-        self.m == 0 || self.n == 0 || self.batch == 0
+        [self.m, self.n, self.batch].contains(&Some(0))
+    }
+
+    /// Why not everything is known of it.
+    fn unknown(&self) -> Option<&'static str> {
+        let is_whole = self.k.is_some() && self.compute.is_some() && self.types.iter().all(Option::is_some);
+        match &*self.form {
+            _ if is_whole => None,
+            OBJECT => Some("the object was given its problem and its algorithm before"),
+            _ => Some(
+                "a descriptor was not seen being made, or other threads were in the way of looking it up",
+            ),
+        }
     }
 }

@@ -68,7 +68,8 @@ pub(crate) struct Totals {
     pub(crate) gemm_calls: u64,
     /// Convolution calls: searches, runs, questions.
     pub(crate) convolutions: u64,
-    /// Calls that are known by their name alone: transforms, solves, collectives, layers.
+    /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those of BLAS libraries that
+    /// make no product.
     pub(crate) spans: u64,
     /// Marks, ranges and names of the programs' own.
     pub(crate) marks: u64,

@@ -178,6 +178,7 @@ fn record_of(line: &[u8]) -> Result<Record, LineError> {
     let name = line.strip_prefix(br#"{"type":""#).unwrap_or_default();
     match name.split(|byte| *byte == b'"').next().unwrap_or_default() {
         b"gemm" => read(line, Record::Gemm),
+        b"matmul" => read(line, Record::Matmul),
         b"conv" => read(line, Record::Conv),
         b"copy" => read(line, Record::Copy),
         b"sync" => read(line, Record::Sync),

@@ -1,5 +1,7 @@
 //! Kernel names as they fit: without what every name has, then cut in the middle.
 
+use rocshim_drain::demangle;
+
 /// A name without return type and parameters: `mul_mat_vec_q<(ggml_type)2, 1>` of
 /// `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. A name of another form is left as it is.
 pub(crate) fn tidy(name: &str) -> &str {
@@ -7,6 +9,11 @@ pub(crate) fn tidy(name: &str) -> &str {
     let Some(open) = parameters(name) else { return name };
     let called = &name[..open];
     called.get(return_type(called)..).unwrap_or(called)
+}
+
+/// A function's name; of a C++ function `hipblaslt_ext::GemmInstance::run`.
+pub(crate) fn function(symbol: &str) -> String {
+    demangle(symbol).map_or_else(|| symbol.to_string(), |name| tidy(&name).to_string())
 }
 
 /// A Tensile product's name as far as its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what follows are dozens of parameters.

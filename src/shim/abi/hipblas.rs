@@ -18,6 +18,9 @@ pub(crate) type hipDataType = u32;
 pub(crate) type hipblasComputeType_t = u32;
 pub(crate) type hipblasGemmAlgo_t = u32;
 pub(crate) type hipblasGemmFlags_t = u32;
+pub(crate) type hipblasPointerMode_t = u32;
+pub(crate) type hipblasAtomicsMode_t = u32;
+pub(crate) type hipblasMath_t = u32;
 pub(crate) type hipblasStride = i64;
 /// C's `int`.
 pub(crate) type int = i32;

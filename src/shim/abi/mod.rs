@@ -4,6 +4,7 @@ pub(crate) mod hip;
 pub(crate) mod hip_copy;
 pub(crate) mod hip_graph;
 pub(crate) mod hipblas;
+pub(crate) mod hipblaslt;
 pub(crate) mod miopen;
 pub(crate) mod rccl;
 pub(crate) mod rocblas;

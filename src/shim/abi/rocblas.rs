@@ -13,6 +13,9 @@ pub(crate) type rocblas_datatype = u32;
 /// The compute type of the ex3 functions.
 pub(crate) type rocblas_computetype = u32;
 pub(crate) type rocblas_gemm_algo = u32;
+pub(crate) type rocblas_pointer_mode = u32;
+pub(crate) type rocblas_atomics_mode = u32;
+pub(crate) type rocblas_math_mode = u32;
 pub(crate) type rocblas_int = i32;
 pub(crate) type rocblas_stride = i64;
 

@@ -24,6 +24,7 @@ pub(crate) mod hip_graph;
 pub(crate) mod hip_sync;
 pub(crate) mod hipblas;
 pub(crate) mod hipblas_typed;
+pub(crate) mod hipblaslt;
 pub(crate) mod miopen;
 pub(crate) mod miopen_handles;
 pub(crate) mod rccl;
@@ -55,7 +56,9 @@ macro_rules! libraries {
     (@first $id:expr;) => {};
 }
 
-libraries! { hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed miopen miopen_handles rccl roctx }
+libraries! {
+    hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed hipblaslt miopen miopen_handles rccl roctx
+}
 
 /// Every row, in the order of their ids.
 pub(crate) fn table() -> Table {

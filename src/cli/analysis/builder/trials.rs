@@ -1,11 +1,16 @@
-//! Trials: what MIOpen launches while it searches for the fastest way. They tell nothing about which way is taken after.
+//! Trials: what a library launches while it searches for the fastest way. They tell nothing about which way is taken
+//! after. Only what lies inside a call that makes nothing else is one: PyTorch's TunableOp tries solutions with the calls
+//! and arguments with which it makes its products afterwards (TunableOp.h, GemmRocblas.h: it asks once for all solutions of
+//! the types, then calls `rocblas_gemm_ex` by index), so no call of its tells which it is.
 
 use super::SummaryBuilder;
 use crate::analysis::nesting::Contents;
 
-/// Whether a function searches by trying. Compiling a fusion plan does, since it has solvers (MIOpen, fusion.cpp).
+/// Whether a function searches, and may do so by trying. Compiling a fusion plan does, since it has solvers (MIOpen,
+/// fusion.cpp).
 fn is_search(function: &str) -> bool {
-    function.starts_with("miopenFind") || function == "miopenCompileFusionPlan"
+    function.starts_with("miopenFind")
+        || ["miopenCompileFusionPlan", "hipblasLtMatmulAlgoGetHeuristic"].contains(&function)
 }
 
 impl SummaryBuilder {

@@ -1,72 +1,15 @@
-//! The calls of the libraries above HIP: matrix products, convolutions, modules, with the kernels inside.
+//! The calls of the libraries above HIP: convolutions, modules, and of every kind of call the kernels inside.
 
 use super::{label, section};
 use crate::units::{bytes, count, time};
 use crate::{
-    analysis::{CallCounts, ConvRow, GemmRow, Inside, Summary},
+    analysis::{CallCounts, ConvRow, Inside, Summary},
     report::table::{Column, Style, Table},
 };
 use rocshim_trace::Tensor;
 
 /// The most kernels listed under a call; the others are counted.
 const INSIDE: usize = 4;
-
-pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
-    if summary.gemms.is_empty() {
-        return None;
-    }
-    let (failed, mut columns) = count_columns(summary.gemms.iter().map(|row| &row.counts));
-    columns.extend([
-        Column::Left("op"),
-        Column::Right("m"),
-        Column::Right("n"),
-        Column::Right("k"),
-        Column::Right("batch"),
-        Column::Left("types"),
-        Column::Left("function"),
-    ]);
-    let mut table = Table::new(&columns);
-    for row in &summary.gemms {
-        let problem = &row.problem;
-        let mut cells = count_cells(&row.counts, failed);
-        cells.extend([
-            format!("{}{}", problem.trans_a, problem.trans_b),
-            problem.m.to_string(),
-            problem.n.to_string(),
-            problem.k.to_string(),
-            problem.batch.to_string(),
-            types(row),
-            row.function.clone(),
-        ]);
-        let mut under = inside(&row.counts, style);
-        if let Some(solution) = problem.solution {
-            under.insert(0, format!("solution index {solution} was asked for{}", whose(row)));
-        }
-        table.row_with(cells, under);
-    }
-    section("GEMMs (host time; below each, the kernels launched inside the call)", &table, style, &[])
-}
-
-/// Whose solution the index means, with the rule.
-fn whose(row: &GemmRow) -> String {
-    let Some(told) = &row.solution_of else { return String::new() };
-    let library = match told.library.as_deref() {
-        Some("fallback") => " of the fallback library".to_string(),
-        Some(target) => format!(" of the library for {target}"),
-        None => String::new(),
-    };
-    format!(", {}{library}: {}", told.evidence, told.why)
-}
-
-/// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
-fn types(row: &GemmRow) -> String {
-    let [a, b, _, d] = &row.problem.types;
-    let short = |element: &str| element.strip_suffix("_r").unwrap_or(element).to_string();
-    let inputs = if a == b { short(a) } else { format!("{}*{}", short(a), short(b)) };
-    let result = if a == b && a == d { inputs } else { format!("{inputs}>{}", short(d)) };
-    let compute = short(&row.problem.compute);
-    if result == compute { result } else { format!("{result} in {compute}") }
-}
 
 pub(crate) fn convolutions(summary: &Summary, style: &Style) -> Option<String> {
     if summary.convolutions.is_empty() {
@@ -188,7 +131,7 @@ pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
 }
 
 /// The columns that every kind of call has; `failed` where there are failures.
-fn count_columns<'a>(mut rows: impl Iterator<Item = &'a CallCounts>) -> (bool, Vec<Column>) {
+pub(super) fn count_columns<'a>(mut rows: impl Iterator<Item = &'a CallCounts>) -> (bool, Vec<Column>) {
     let failed = rows.any(|counts| counts.failed > 0);
     let mut columns = vec![Column::Right("calls")];
     columns.extend(failed.then_some(Column::Right("failed")));
@@ -196,7 +139,7 @@ fn count_columns<'a>(mut rows: impl Iterator<Item = &'a CallCounts>) -> (bool, V
     (failed, columns)
 }
 
-fn count_cells(counts: &CallCounts, failed: bool) -> Vec<String> {
+pub(super) fn count_cells(counts: &CallCounts, failed: bool) -> Vec<String> {
     let mut cells = vec![count(counts.calls)];
     cells.extend(failed.then(|| count(counts.failed)));
     cells.extend([time(counts.total_ns), time(counts.total_ns / counts.calls.max(1))]);
@@ -223,7 +166,7 @@ fn what(kernel: &Inside, beside: &[Inside], style: &Style) -> String {
 }
 
 /// The kernels inside, and what is unsure about them.
-fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
+pub(super) fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
     let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
     let mut lines: Vec<String> = counts
         .kernels

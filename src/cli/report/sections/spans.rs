@@ -4,6 +4,7 @@ use super::{label, section};
 use crate::units::{count, time};
 use crate::{
     analysis::{SpanRow, Summary},
+    report::names,
     report::table::{Column, Style, Table},
 };
 
@@ -47,7 +48,8 @@ pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
 
 /// `ncclAllReduce bf16 sum, 1 048 576 elements`, `miopenRunSolution softmax 157 Softmax`.
 fn function(row: &SpanRow) -> String {
-    let words = [Some(&row.function), row.datatype.as_ref(), row.op.as_ref()].into_iter().flatten();
+    let name = names::function(&row.function);
+    let words = [Some(&name), row.datatype.as_ref(), row.op.as_ref()].into_iter().flatten();
     let mut words = words.cloned().collect::<Vec<_>>();
     words.extend((!row.operations.is_empty()).then(|| row.operations.join("+")));
     words.extend(row.solution_id.map(|id| format!("{id} {}", row.solver.as_deref().unwrap_or_default())));

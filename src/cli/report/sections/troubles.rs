@@ -4,6 +4,7 @@ use super::section;
 use crate::units::{count, time};
 use crate::{
     analysis::Summary,
+    report::names::function,
     report::table::{Column, Style, Table},
 };
 
@@ -18,7 +19,7 @@ pub(crate) fn failures(summary: &Summary, style: &Style) -> Option<String> {
             (Some(status), None) => status.to_string(),
             (None, _) => "nothing: a C++ exception left it".into(),
         };
-        table.row(vec![count(row.calls), row.function.clone(), returned]);
+        table.row(vec![count(row.calls), function(&row.function), returned]);
     }
     section("Failed calls", &table, style, &[])
 }
@@ -68,7 +69,7 @@ pub(crate) fn in_flight(summary: &Summary, style: &Style) -> Option<String> {
             row.pid.to_string(),
             row.tid.to_string(),
             time(row.t_ns),
-            row.function.clone(),
+            function(&row.function),
             format!("{}{inside}", row.what),
         ]);
     }

@@ -1,0 +1,30 @@
+//! Matrix products, whichever library makes them.
+
+use super::SummaryBuilder;
+use crate::analysis::{gemms::GemmProblem, process::Process};
+use rocshim_trace::Call;
+
+impl SummaryBuilder {
+    pub(super) fn product(&mut self, process: &mut Process, call: &Call, problem: GemmProblem) {
+        let mut inside = process.nesting.take(call);
+        let function = self.event(process, call);
+        self.totals.gemm_calls += 1;
+        // A product made inside this one is this one, seen at a lower floor.
+        self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
+        let (library, name) = self.name(function);
+        self.fallbacks.add_gemm(&inside);
+        let kind =
+            self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), call, problem, &inside);
+        inside.gemms = 1;
+        inside.add_product(kind, 1);
+        process.nesting.hand_up(call, &inside, None);
+    }
+}
+
+/// `TN 4096x12x512 f16_r`; `?` for what is not known.
+pub(super) fn in_short(problem: GemmProblem) -> String {
+    let word = |word: Option<String>| word.unwrap_or_else(|| "?".into());
+    let [m, n, k] = [problem.m, problem.n, problem.k].map(|size| word(size.map(|size| size.to_string())));
+    let [a, ..] = problem.types;
+    format!("{}{} {m}x{n}x{k} {}", word(problem.trans_a), word(problem.trans_b), word(a))
+}
