@@ -1,7 +1,9 @@
 // Convolutions on the real MIOpen: find and run, then immediate mode by solution id, in all three directions; 3x3 and 1x1.
+// Then Find 2.0: each solution is run once, and the ids of their solvers are printed in order.
 // link: amdhip64 MIOpen
 #include "../miopen.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { ROOM = 8 << 20, AT_MOST = 16 };
 
@@ -53,12 +55,47 @@ static void all_ways(const char *name, const int *xs, const int *ws, const int *
     miopenDestroyTensorDescriptor(xD), miopenDestroyTensorDescriptor(wD), miopenDestroyTensorDescriptor(yD);
 }
 
+static int by_number(const void *a, const void *b) { return *(const uint64_t *)a < *(const uint64_t *)b ? -1 : 1; }
+
+static void by_handle(const int *xs, const int *ws, const int *ys)
+{
+    miopenTensorDescriptor_t descriptors[] = {tensor(xs), tensor(ws), tensor(ys)};
+    miopenTensorArgument_t arguments[] = {{miopenTensorConvolutionX, NULL, x}, {miopenTensorConvolutionW, NULL, w}, {miopenTensorConvolutionY, NULL, y}};
+    miopenConvolutionDescriptor_t conv;
+    miopenProblem_t problem;
+    miopenSolution_t solutions[AT_MOST];
+    uint64_t ids[AT_MOST];
+    size_t count = 0;
+    int worst = 0;
+    miopenCreateConvolutionDescriptor(&conv);
+    miopenInitConvolutionDescriptor(conv, miopenConvolution, 1, 1, 1, 1, 1, 1);
+    miopenCreateConvProblem(&problem, conv, miopenProblemDirectionForward);
+    for (int i = 0; i < 3; i++)
+        miopenSetProblemTensorDescriptor(problem, arguments[i].id, descriptors[i]);
+    int find = miopenFindSolutions(handle, problem, NULL, solutions, &count, AT_MOST);
+    for (size_t i = 0; i < count; i++) {
+        worst |= miopenRunSolution(handle, solutions[i], 3, arguments, work, ROOM);
+        worst |= miopenGetSolutionSolverId(solutions[i], &ids[i]);
+        worst |= miopenDestroySolution(solutions[i]);
+    }
+    qsort(ids, count, sizeof *ids, by_number);
+    printf("solvers");
+    for (size_t i = 0; i < count; i++)
+        printf(" %lu", (unsigned long)ids[i]);
+    printf(": find %d, runs %d\n", find, worst);
+    miopenDestroyProblem(problem);
+    miopenDestroyConvolutionDescriptor(conv);
+    for (int i = 0; i < 3; i++)
+        miopenDestroyTensorDescriptor(descriptors[i]);
+}
+
 int main(void)
 {
     hipMalloc(&x, ROOM), hipMalloc(&w, ROOM), hipMalloc(&y, ROOM), hipMalloc(&work, ROOM);
     printf("create %d\n", miopenCreate(&handle));
     all_ways("3x3", (int[]){2, 16, 28, 28}, (int[]){32, 16, 3, 3}, (int[]){2, 32, 28, 28}, 1);
     all_ways("1x1", (int[]){1, 64, 14, 14}, (int[]){32, 64, 1, 1}, (int[]){1, 32, 14, 14}, 0);
+    by_handle((int[]){2, 16, 28, 28}, (int[]){32, 16, 3, 3}, (int[]){2, 32, 28, 28});
     printf("synchronize %d\n", hipDeviceSynchronize());
     printf("destroy %d\n", miopenDestroy(handle));
     return 0;
