@@ -77,8 +77,18 @@ fn on_rdna_4_every_gemm_takes_a_source_kernel() {
     }
 }
 
+/// As tests/programs/real/hipblaslt_matmul.c passes them.
+const MATMULS: [(&str, &str, [i64; 4], &str, &str); 6] = [
+    ("default", "NN", [512, 256, 128, 1], "f32_r", "f32_r"),
+    ("bias", "TN", [512, 16, 256, 1], "f16_r", "f16_r"),
+    ("gelu_bias", "NN", [128, 64, 256, 1], "f16_r", "f16_r"),
+    ("relu", "TN", [128, 64, 256, 1], "f16_r", "f16_r"),
+    ("default", "TN", [64, 32, 128, 4], "f16_r", "f32_r"),
+    ("default", "TN", [256, 256, 256, 1], "bf16_r", "bf16_r"),
+];
+
 #[test]
-fn a_matmul_of_hipblaslt_has_its_kernel() {
+fn a_matmul_of_hipblaslt_has_its_problem_its_algorithm_and_its_kernel() {
     for gfx in ["gfx1100", "gfx1201"] {
         let bench = Bench::new(&HIP7, gfx);
         let out = bench.run_both([HIP7.program("hipblaslt_matmul")]);
@@ -86,7 +96,43 @@ fn a_matmul_of_hipblaslt_has_its_kernel() {
         for product in products.clone() {
             assert!(product.ends_with("found some, run 0, without a workspace 0, no matrix 3"), "{out}");
         }
-        let counted = assert_equal(&bench.trace(), &bench.log());
+        let trace = bench.trace();
+        let counted = assert_equal(&trace, &bench.log());
         assert_eq!(of_family(&counted, "Cijk_"), 2 * products.count() as u64, "{counted:?}");
+
+        let mut matmuls: Vec<_> = trace.matmuls().collect();
+        matmuls.sort_by_key(|matmul| matmul.call.id);
+        let mut questions: Vec<_> = trace.blas_calls().filter(|call| call.action == "heuristic").collect();
+        questions.sort_by_key(|call| call.call.id);
+        assert_eq!((matmuls.len(), questions.len()), (3 * MATMULS.len(), MATMULS.len()));
+        for ((calls, question), expected) in matmuls.chunks(3).zip(questions).zip(MATMULS) {
+            for call in calls {
+                let p = &call.problem;
+                let [trans_a, trans_b, epilogue] =
+                    [&p.trans_a, &p.trans_b, &p.epilogue].map(|word| word.clone().unwrap_or_default());
+                let size = [p.m, p.n, p.k, p.batch].map(|extent| extent.expect("an extent"));
+                let [a, d] = [&p.a, &p.d].map(|side| side.as_ref().and_then(|side| side.element.clone()));
+                assert_eq!(
+                    (&*epilogue, &*format!("{trans_a}{trans_b}"), size, &*a.unwrap(), &*d.unwrap()),
+                    expected
+                );
+            }
+            // One with the first algorithm of those that were offered, one that leaves the choice, one that fails.
+            assert!(
+                question.solutions.len() as u64 == question.returned.unwrap()
+                    && !question.solutions.is_empty()
+            );
+            assert_eq!(
+                calls.iter().map(|call| call.algo).collect::<Vec<_>>(),
+                [Some(question.solutions[0]), None, None]
+            );
+            assert_eq!(calls.iter().map(|call| call.call.status).collect::<Vec<_>>(), [0, 0, 3]);
+            for call in calls {
+                let inside = trace.launches().filter(|launch| launch.call.parent == Some(call.call.id));
+                let names: Vec<_> = inside.map(|launch| trace.kernel_of(launch)).collect();
+                assert!(names.iter().all(|name| name.starts_with("Cijk_")), "{names:?}");
+                assert_eq!(names.len(), usize::from(call.call.status == 0), "{call:?}");
+            }
+        }
     }
 }
