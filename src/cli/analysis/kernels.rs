@@ -5,7 +5,7 @@ use rocshim_trace::{Launch, Tensile};
 use serde::Serialize;
 
 /// A kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct KernelRow {
     /// The symbol, as the compiler named it.
     pub(crate) name: String,

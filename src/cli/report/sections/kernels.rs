@@ -111,17 +111,57 @@ pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> Strin
     }
 }
 
-/// The names of all rows; two kernels that differ only in what is usually left out keep it.
+/// The names of all rows; two kernels that differ only in what is usually left out keep it: of a Tensile product, those
+/// parameters that not all of them have.
 fn labels(rows: &[KernelRow], style: &Style) -> Vec<String> {
     let label = |row: &KernelRow| label(&row.name, row.demangled.as_deref(), style);
-    let mut uses: HashMap<String, u64> = HashMap::new();
+    let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
     for row in rows {
-        *uses.entry(label(row)).or_default() += 1;
+        alike.entry(label(row)).or_default().push(&row.name);
     }
     rows.iter()
         .map(|row| match label(row) {
-            short if uses[&short] > 1 => row.demangled.clone().unwrap_or_else(|| row.name.clone()),
-            short => short,
+            short if alike[&short].len() == 1 => short,
+            short => own_parameters(&row.name, &alike[&short]).map_or_else(
+                || row.demangled.clone().unwrap_or_else(|| row.name.clone()),
+                |own| short + &own,
+            ),
         })
         .collect()
+}
+
+/// The parameters in a Tensile product's name that the others lack; `None` where that does not tell it apart.
+fn own_parameters(name: &str, alike: &[&str]) -> Option<String> {
+    to_tile(name)?;
+    let lacks = |other: &str, word: &str| !other.split('_').any(|known| known == word);
+    let own: Vec<&str> =
+        name.split('_').filter(|word| alike.iter().any(|other| lacks(other, word))).collect();
+    (!own.is_empty()).then(|| own.join("_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labelled(names: &[&str]) -> Vec<String> {
+        let row = |name: &&str| KernelRow { name: name.to_string(), ..KernelRow::default() };
+        labels(&names.iter().map(row).collect::<Vec<_>>(), &Style::default())
+    }
+
+    #[test]
+    fn products_of_one_tile_are_told_apart_by_what_they_do_not_share() {
+        let [one, other] =
+            ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS1_VW4", "Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS2_VW4"];
+        assert_eq!(labelled(&[one]), ["Cijk_Ailk_Bljk_SB_MT64x64x8…"]);
+        assert_eq!(
+            labelled(&[one, other]),
+            ["Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS1", "Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS2"]
+        );
+        // One that has nothing that the other lacks.
+        let longer = format!("{one}_PGR2");
+        assert_eq!(
+            labelled(&[one, &longer]),
+            [one.to_string(), "Cijk_Ailk_Bljk_SB_MT64x64x8…PGR2".to_string()]
+        );
+    }
 }
