@@ -95,16 +95,28 @@ fn a_matmul_of_hipblaslt_has_its_problem_its_algorithm_and_its_kernel() {
         let products = out.lines().filter(|line| line.contains(':'));
         for product in products.clone() {
             assert!(product.ends_with("found some, run 0, without a workspace 0, no matrix 3"), "{out}");
+            assert!(out.contains(&format!("{product}\nby C++ 0 0\n")), "{out}");
         }
         let trace = bench.trace();
         let counted = assert_equal(&trace, &bench.log());
-        assert_eq!(of_family(&counted, "Cijk_"), 2 * products.count() as u64, "{counted:?}");
+        assert_eq!(of_family(&counted, "Cijk_"), 3 * products.clone().count() as u64, "{counted:?}");
 
-        let mut matmuls: Vec<_> = trace.matmuls().collect();
+        // The first algorithm's index, as the library itself tells it.
+        let indices = products.map(|product| {
+            let (_, rest) = product.split_once("index ").expect("the index of the first algorithm");
+            rest.split_once(',').and_then(|(index, _)| index.parse::<i32>().ok())
+        });
+        let indices: Vec<_> = indices.collect();
+        let (runs, mut matmuls): (Vec<_>, Vec<_>) =
+            trace.matmuls().partition(|matmul| matmul.instance.is_some());
+        let prepared = trace.blas_calls().filter(|call| call.action == "prepare");
+        assert_eq!(prepared.map(|call| call.algo).collect::<Vec<_>>(), indices);
         matmuls.sort_by_key(|matmul| matmul.call.id);
         let mut questions: Vec<_> = trace.blas_calls().filter(|call| call.action == "heuristic").collect();
         questions.sort_by_key(|call| call.call.id);
         assert_eq!((matmuls.len(), questions.len()), (3 * MATMULS.len(), MATMULS.len()));
+        let asked: Vec<_> = questions.iter().map(|question| question.solutions.first().copied()).collect();
+        assert_eq!((asked, runs.len()), (indices, MATMULS.len()));
         for ((calls, question), expected) in matmuls.chunks(3).zip(questions).zip(MATMULS) {
             for call in calls {
                 let p = &call.problem;
@@ -127,7 +139,7 @@ fn a_matmul_of_hipblaslt_has_its_problem_its_algorithm_and_its_kernel() {
                 [Some(question.solutions[0]), None, None]
             );
             assert_eq!(calls.iter().map(|call| call.call.status).collect::<Vec<_>>(), [0, 0, 3]);
-            for call in calls {
+            for call in calls.iter().chain(&runs) {
                 let inside = trace.launches().filter(|launch| launch.call.parent == Some(call.call.id));
                 let names: Vec<_> = inside.map(|launch| trace.kernel_of(launch)).collect();
                 assert!(names.iter().all(|name| name.starts_with("Cijk_")), "{names:?}");

@@ -3,173 +3,209 @@
 //! They are opaque, and asking the library for their contents would show in its log, so what the program puts into them
 //! is kept here, from the calls that make, change and destroy them. A product looks its five descriptors up on the
 //! program's own thread, before the program's call: programs make, use and destroy descriptors around every product
-//! (PyTorch does), so telling each of them to the collector would flood the definition log. That takes a lock, for the
-//! time of a look-up in a hash table, which is why it is done here and never for a launch. The locks are many, by the
-//! descriptor's address, so that threads with descriptors of their own do not meet. Nobody waits for long: who does not
-//! get a lock in time goes on without it, and what lies behind that lock is known to nobody any more.
+//! (PyTorch does), so telling each of them to the collector would flood the definition log.
 //!
 //! A descriptor that was never seen being made is not here: what it holds is absent from the trace, never guessed.
 
-use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use crate::abi::hipblaslt::*;
+use crate::slots::Slots;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Descriptors that are kept behind each lock; what is made beyond that is not known.
-const MOST: usize = 4096;
-const SHARDS: usize = 16;
+/// The words that are kept of a descriptor, each under one of the numbers below.
+pub(crate) type Words = [u64; WORDS];
+const WORDS: usize = 17;
+
+/// What the descriptor is of: [`LAYOUT`] or [`PRODUCT`].
+const WHAT: usize = 0;
+/// A matrix.
+const LAYOUT: u64 = 1;
+/// A product.
+const PRODUCT: u64 = 2;
+
+// Of a layout.
+pub(crate) const ELEMENT: usize = 1;
+pub(crate) const ROWS: usize = 2;
+pub(crate) const COLS: usize = 3;
+pub(crate) const LD: usize = 4;
+pub(crate) const BATCH: usize = 5;
+pub(crate) const STRIDE: usize = 6;
+pub(crate) const ORDER: usize = 7;
+
+// Of a product.
+pub(crate) const COMPUTE: usize = 1;
+pub(crate) const SCALE_TYPE: usize = 2;
+/// Of A, then B.
+pub(crate) const TRANS: usize = 3;
+pub(crate) const EPILOGUE: usize = 5;
+pub(crate) const BIAS: usize = 6;
+pub(crate) const BIAS_TYPE: usize = 7;
+/// Of A, then B, C, D.
+pub(crate) const SCALES: usize = 8;
+/// Of A, then B.
+pub(crate) const SCALE_MODES: usize = 12;
+pub(crate) const AUX: usize = 14;
+pub(crate) const AUX_LD: usize = 15;
+pub(crate) const POINTER_MODE: usize = 16;
+
 /// Compute types of ROCm 6 on are below; up to 5.7 they were `hipblasLtComputeType_t`, from 300 on.
-const FIRST_OLD_COMPUTE_TYPE: u32 = 150;
-/// How long a thread waits for another that looks something up.
-const PATIENCE: Duration = Duration::from_millis(5);
+const FIRST_OLD_COMPUTE_TYPE: u64 = 150;
 
-/// A matrix layout, with the defaults of a new one (hipBLASLt, handle.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
-    pub(crate) element: u32,
-    pub(crate) rows: u64,
-    pub(crate) cols: u64,
-    pub(crate) ld: i64,
-    pub(crate) batch: i32,
-    pub(crate) stride: i64,
-    pub(crate) order: i32,
+/// An attribute: its number, the word in which it is kept, its bytes.
+type Attribute = (u32, usize, usize);
+
+#[rustfmt::skip]
+const OF_LAYOUTS: [Attribute; 7] = [
+    (HIPBLASLT_MATRIX_LAYOUT_BATCH_COUNT,          BATCH,   4),
+    (HIPBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, STRIDE,  8),
+    (HIPBLASLT_MATRIX_LAYOUT_TYPE,                 ELEMENT, 4),
+    (HIPBLASLT_MATRIX_LAYOUT_ORDER,                ORDER,   4),
+    (HIPBLASLT_MATRIX_LAYOUT_ROWS,                 ROWS,    8),
+    (HIPBLASLT_MATRIX_LAYOUT_COLS,                 COLS,    8),
+    (HIPBLASLT_MATRIX_LAYOUT_LD,                   LD,      8),
+];
+
+#[rustfmt::skip]
+const OF_PRODUCTS: [Attribute; 14] = [
+    (HIPBLASLT_MATMUL_DESC_TRANSA,               TRANS,           4),
+    (HIPBLASLT_MATMUL_DESC_TRANSB,               TRANS + 1,       4),
+    (HIPBLASLT_MATMUL_DESC_EPILOGUE,             EPILOGUE,        4),
+    (HIPBLASLT_MATMUL_DESC_BIAS_POINTER,         BIAS,            8),
+    (HIPBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,       BIAS_TYPE,       4),
+    // From here on of ROCm 6.
+    (HIPBLASLT_MATMUL_DESC_A_SCALE_POINTER,      SCALES,          8),
+    (HIPBLASLT_MATMUL_DESC_B_SCALE_POINTER,      SCALES + 1,      8),
+    (HIPBLASLT_MATMUL_DESC_C_SCALE_POINTER,      SCALES + 2,      8),
+    (HIPBLASLT_MATMUL_DESC_D_SCALE_POINTER,      SCALES + 3,      8),
+    (HIPBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, AUX,             8),
+    (HIPBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,      AUX_LD,          8),
+    (HIPBLASLT_MATMUL_DESC_POINTER_MODE,         POINTER_MODE,    4),
+    (HIPBLASLT_MATMUL_DESC_A_SCALE_MODE,         SCALE_MODES,     4),
+    (HIPBLASLT_MATMUL_DESC_B_SCALE_MODE,         SCALE_MODES + 1, 4),
+];
+/// Attributes of products that ROCm 5 had with these numbers.
+const OLD: usize = 5;
+
+/// A new layout (hipBLASLt, handle.h).
+pub(crate) fn layout(element: hipDataType, rows: u64, cols: u64, ld: i64) -> Words {
+    let mut words = [0; WORDS];
+    (words[WHAT], words[ELEMENT], words[BATCH]) = (LAYOUT, element.into(), 1);
+    (words[ROWS], words[COLS], words[LD]) = (rows, cols, ld as u64);
+    words
 }
 
-/// The descriptor of a product, with the defaults of a new one (hipBLASLt, handle.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Product {
-    /// Compute type, and that of the scalars.
-    pub(crate) compute: [u32; 2],
-    pub(crate) trans: [u32; 2],
-    pub(crate) epilogue: u32,
-    pub(crate) bias: u64,
-    pub(crate) bias_type: u32,
-    /// Of A, B, C, D.
-    pub(crate) scales: [u64; 4],
-    /// Of A, B.
-    pub(crate) scale_modes: [u32; 2],
-    pub(crate) aux: u64,
-    pub(crate) aux_ld: i64,
-    pub(crate) pointer_mode: u32,
+/// A new descriptor of a product (hipBLASLt, handle.h).
+pub(crate) fn product(compute: hipblasComputeType_t, scale: hipDataType) -> Words {
+    let mut words = [0; WORDS];
+    (words[WHAT], words[COMPUTE], words[SCALE_TYPE]) = (PRODUCT, compute.into(), scale.into());
+    words[TRANS..TRANS + 2].fill(HIPBLAS_OP_N.into());
+    (words[EPILOGUE], words[BIAS_TYPE]) =
+        (HIPBLASLT_EPILOGUE_DEFAULT.into(), HIPBLASLT_DATATYPE_INVALID.into());
+    words
 }
 
-impl Product {
-    /// It is of ROCm 6 or later, and so is all that goes with it: up to 5.7 attributes from 5 on were something else, and
-    /// algorithms and their results had other layouts.
-    pub(crate) fn is_of_rocm_6_on(&self) -> bool {
-        self.compute[0] < FIRST_OLD_COMPUTE_TYPE
-    }
-}
-
-/// A descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Descriptor {
-    Layout(Layout),
-    Product(Product),
-}
-
-#[derive(Default)]
-struct Shard {
-    known: Mutex<HashMap<u64, Descriptor>>,
-    /// A change was missed: nothing behind this lock is sure any more.
-    unsure: AtomicBool,
-}
-
-impl Shard {
-    fn change(&self, change: impl FnOnce(&mut HashMap<u64, Descriptor>)) {
-        match self.known.try_lock_for(PATIENCE) {
-            Some(mut known) => change(&mut known),
-            // Relaxed: who reads it late has looked up before the change.
-            None => self.unsure.store(true, Relaxed),
-        }
-    }
+/// A product's descriptor is of ROCm 6 or later, and so is all that goes with it: up to 5.7 attributes from 5 on were
+/// something else, and algorithms and their results had other layouts.
+pub(crate) fn is_of_rocm_6_on(product: &Words) -> bool {
+    product[COMPUTE] < FIRST_OLD_COMPUTE_TYPE
 }
 
 /// The descriptors of a process, by address.
 #[derive(Default)]
-pub(crate) struct Descriptors {
-    shards: [Shard; SHARDS],
-}
+pub(crate) struct Descriptors(Slots<WORDS>);
 
 impl Descriptors {
-    fn shard(&self, address: u64) -> &Shard {
-        // Descriptors lie at least 32 bytes apart.
-        &self.shards[(address >> 5) as usize % SHARDS]
-    }
-
     /// A descriptor was made.
-    pub(crate) fn made(&self, address: u64, descriptor: Descriptor) {
-        self.shard(address).change(|known| {
-            if known.len() < MOST || known.contains_key(&address) {
-                known.insert(address, descriptor);
-            }
-        });
-    }
-
-    /// An attribute was set: `change` puts it into the descriptor, if that is known.
-    pub(crate) fn changed(&self, address: u64, change: impl FnOnce(&mut Descriptor)) {
-        self.shard(address).change(|known| {
-            if let Some(descriptor) = known.get_mut(&address) {
-                change(descriptor);
-            }
-        });
+    pub(crate) fn made(&self, address: u64, words: Words) {
+        self.0.put(address, words);
     }
 
     /// A descriptor is about to be destroyed.
     pub(crate) fn gone(&self, address: u64) {
-        self.shard(address).change(|known| {
-            known.remove(&address);
-        });
+        self.0.remove(address);
     }
 
-    /// What the descriptor at `address` holds.
-    pub(crate) fn get(&self, address: u64) -> Option<Descriptor> {
-        let shard = self.shard(address);
-        let known = shard.known.try_lock_for(PATIENCE)?;
-        // Relaxed: set before the change was given up; see `change`.
-        known.get(&address).filter(|_| !shard.unsure.load(Relaxed)).copied()
+    /// An attribute was set; `read` gives a value of so many bytes, or nothing where the program passed fewer and the library
+    /// has left the attribute as it was.
+    pub(crate) fn changed(&self, address: u64, attribute: u32, read: impl Fn(usize) -> Option<u64>) {
+        let Some(words) = self.0.find(address) else { return };
+        let attributes = match snapshot(words) {
+            layout if layout[WHAT] == LAYOUT => &OF_LAYOUTS[..],
+            product if is_of_rocm_6_on(&product) => &OF_PRODUCTS,
+            _ => &OF_PRODUCTS[..OLD],
+        };
+        let known = attributes.iter().find(|(number, _, _)| *number == attribute);
+        if let Some((word, value)) = known.and_then(|(_, word, bytes)| Some((*word, read(*bytes)?))) {
+            // Relaxed: the thread that uses the descriptor next has it from this one.
+            words[word].store(value, Relaxed);
+        }
     }
+
+    /// What the matrix layout at `address` holds.
+    pub(crate) fn layout(&self, address: u64) -> Option<Words> {
+        self.get(address, LAYOUT)
+    }
+
+    /// What the product's descriptor at `address` holds.
+    pub(crate) fn product(&self, address: u64) -> Option<Words> {
+        self.get(address, PRODUCT)
+    }
+
+    fn get(&self, address: u64, what: u64) -> Option<Words> {
+        self.0.find(address).map(snapshot).filter(|words| words[WHAT] == what)
+    }
+}
+
+fn snapshot(words: &[AtomicU64; WORDS]) -> Words {
+    // Relaxed: see `changed`.
+    std::array::from_fn(|i| words[i].load(Relaxed))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn layout(rows: u64) -> Descriptor {
-        Descriptor::Layout(Layout { element: 0, rows, cols: 1, ld: 1, batch: 1, stride: 0, order: 0 })
-    }
-
     #[test]
     fn a_descriptor_is_known_from_its_making_to_its_end() {
         let descriptors = Descriptors::default();
-        assert_eq!(descriptors.get(0x40), None);
-        descriptors.made(0x40, layout(7));
-        descriptors.changed(0x40, |it| *it = layout(8));
-        descriptors.changed(0x60, |_| panic!("it was never made"));
-        assert_eq!(descriptors.get(0x40), Some(layout(8)));
+        let rows = || descriptors.layout(0x40).map(|layout| layout[ROWS]);
+        let change = |attribute, value: u64| {
+            descriptors.changed(0x40, attribute, |bytes| (bytes == 8).then_some(value));
+        };
+        change(HIPBLASLT_MATRIX_LAYOUT_ROWS, 9);
+        assert_eq!(rows(), None, "it was never made");
+        descriptors.made(0x40, layout(0, 7, 1, 1));
+        assert_eq!(rows(), Some(7));
+        change(HIPBLASLT_MATRIX_LAYOUT_ROWS, 8);
+        change(HIPBLASLT_MATRIX_LAYOUT_TYPE, 14);
+        assert_eq!(rows(), Some(8));
+        assert_eq!(descriptors.layout(0x40).unwrap()[ELEMENT], 0, "the value was too short");
+        assert_eq!(descriptors.product(0x40), None, "it is none");
         descriptors.gone(0x40);
-        assert_eq!(descriptors.get(0x40), None);
+        assert_eq!(rows(), None);
     }
 
     #[test]
-    fn a_change_that_was_missed_makes_everything_behind_its_lock_unknown() {
+    fn a_number_that_was_another_attribute_in_rocm_5_is_not_taken_for_todays() {
         let descriptors = Descriptors::default();
-        descriptors.made(0x40, layout(7));
-        let other = 0x40 + 32;
-        descriptors.made(other, layout(9));
-        let held = descriptors.shard(0x40).known.lock();
-        descriptors.changed(0x40, |_| panic!("it cannot be reached"));
-        drop(held);
-        assert_eq!(descriptors.get(0x40), None, "its rows may have changed");
-        assert_eq!(descriptors.get(other), Some(layout(9)));
+        for (address, compute) in [(0x40, 2), (0x80, 300)] {
+            descriptors.made(address, product(compute, 0));
+            descriptors.changed(address, HIPBLASLT_MATMUL_DESC_TRANSA, |_| Some(112));
+            descriptors.changed(address, HIPBLASLT_MATMUL_DESC_A_SCALE_POINTER, |_| Some(5));
+        }
+        let told = |address| descriptors.product(address).map(|product| (product[TRANS], product[SCALES]));
+        assert_eq!((told(0x40), told(0x80)), (Some((112, 5)), Some((112, 0))));
     }
 
     #[test]
-    fn there_are_never_more_than_so_many() {
-        let descriptors = Descriptors::default();
-        let address = |i: usize| (i * SHARDS * 32) as u64;
-        (1..=MOST + 10).for_each(|i| descriptors.made(address(i), layout(i as u64)));
-        assert_eq!(descriptors.get(address(MOST)), Some(layout(MOST as u64)));
-        assert_eq!(descriptors.get(address(MOST + 1)), None);
+    fn every_attribute_has_a_word_of_its_own() {
+        for attributes in [&OF_LAYOUTS[..], &OF_PRODUCTS] {
+            let mut words: Vec<usize> = attributes.iter().map(|(_, word, _)| *word).collect();
+            words.sort_unstable();
+            assert!(
+                words.windows(2).all(|pair| pair[0] < pair[1])
+                    && words[0] > WHAT
+                    && words[words.len() - 1] < WORDS
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@
 //!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `thread`: what a thread knows of itself;
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
-//! - `settings`: what BLAS handles were told to be set to; `descriptors`: what hipBLASLt's descriptors hold;
+//! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `descriptors`: what hipBLASLt's descriptors hold;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
@@ -46,5 +46,6 @@ mod real;
 mod row;
 mod settings;
 mod sink;
+mod slots;
 mod thread;
 mod ways;

@@ -180,9 +180,7 @@ impl GemmProblem {
         match &*self.form {
             _ if is_whole => None,
             OBJECT => Some("the object was given its problem and its algorithm before"),
-            _ => Some(
-                "a descriptor was not seen being made, or other threads were in the way of looking it up",
-            ),
+            _ => Some("a descriptor was not seen being made, or there was no room to keep it"),
         }
     }
 }

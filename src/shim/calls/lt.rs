@@ -9,7 +9,7 @@
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::hipblaslt::*;
-use crate::descriptors::{Descriptor, Descriptors, Layout};
+use crate::descriptors::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use rocshim_ring::blas::{self, BLAS_RESULTS, Blas};
@@ -24,72 +24,80 @@ pub(crate) struct Described {
 
 /// Puts what is known of the descriptors into `to`.
 fn describe(descriptors: &Descriptors, described: &Described, to: &mut Blas) {
-    let layout = |i: usize| match descriptors.get(described.layouts[i] as u64) {
-        Some(Descriptor::Layout(layout)) => Some(layout),
-        _ => None,
-    };
-    let layouts: [Option<Layout>; 4] = std::array::from_fn(layout);
+    let layouts = described.layouts.map(|layout| descriptors.layout(layout as u64));
     for (i, layout) in layouts.iter().enumerate() {
         let Some(layout) = layout else { continue };
         to.known |= blas::LAYOUT << i;
-        (to.types[i], to.lds[i], to.strides[i]) = (layout.element, layout.ld, layout.stride);
-        to.orders[i] = layout.order as u32;
+        (to.types[i], to.orders[i]) = (layout[ELEMENT] as u32, layout[ORDER] as u32);
+        (to.lds[i], to.strides[i]) = (layout[LD] as i64, layout[STRIDE] as i64);
     }
     if let Some(d) = &layouts[3] {
         to.known |= blas::ROWS;
-        (to.size[0], to.size[1], to.batch) = (d.rows as i64, d.cols as i64, d.batch.into());
+        // A batch count is an i32.
+        (to.size[0], to.size[1], to.batch) = (d[ROWS] as i64, d[COLS] as i64, d[BATCH] as i32 as i64);
     }
-    let Some(Descriptor::Product(product)) = descriptors.get(described.product as u64) else { return };
+    let Some(product) = descriptors.product(described.product as u64) else { return };
+    let two = |first: usize| [product[first] as u32, product[first + 1] as u32];
     to.known |= blas::OPERATION | blas::EPILOGUE;
-    (to.compute, to.trans) = (product.compute, product.trans);
-    (to.epilogue, to.bias, to.bias_type) = (product.epilogue, product.bias, product.bias_type);
+    (to.compute, to.trans) = ([product[COMPUTE] as u32, product[SCALE_TYPE] as u32], two(TRANS));
+    to.epilogue = product[EPILOGUE] as u32;
+    (to.bias, to.bias_type) = (product[BIAS], product[BIAS_TYPE] as u32);
     if let Some(a) = &layouts[0] {
         to.known |= blas::INNER;
-        to.size[2] = if product.trans[0] == HIPBLAS_OP_N { a.cols } else { a.rows } as i64;
+        to.size[2] = if to.trans[0] == HIPBLAS_OP_N { a[COLS] } else { a[ROWS] } as i64;
     }
-    if product.is_of_rocm_6_on() {
+    if is_of_rocm_6_on(&product) {
         to.known |= blas::EXTRAS;
-        (to.scales, to.scale_modes) = (product.scales, product.scale_modes);
-        (to.aux, to.aux_ld, to.pointer_mode) = (product.aux, product.aux_ld, product.pointer_mode);
+        to.scales = std::array::from_fn(|i| product[SCALES + i]);
+        to.scale_modes = two(SCALE_MODES);
+        (to.aux, to.aux_ld) = (product[AUX], product[AUX_LD] as i64);
+        to.pointer_mode = product[POINTER_MODE] as u32;
     }
 }
 
-/// `hipblasLtMatmul`.
-pub(crate) struct Matmul {
-    pub(crate) handle: hipblasLtHandle_t,
-    pub(crate) described: Described,
-    pub(crate) scalars: [Pointer; 2],
-    /// A, B, C, D.
-    pub(crate) matrices: [Pointer; 4],
-    pub(crate) algo: *const hipblasLtMatmulAlgo_t,
-    pub(crate) workspace: usize,
-    pub(crate) stream: hipStream_t,
-}
-
-/// What is staged of a call, kept until it returns.
-fn staged(action: u8, handle: Pointer, described: &Described) -> Blas {
+/// What a call tells that is about what `described` holds.
+fn about(action: u8, handle: Pointer, described: &Described) -> Blas {
     let mut blas = Blas { action, handle: handle as u64, ..Blas::default() };
     guarded(|process| describe(&process.descriptors, described, &mut blas));
     blas
 }
 
+/// `hipblasLtMatmul`.
+pub(crate) struct Matmul {
+    told: Blas,
+    algo: *const hipblasLtMatmulAlgo_t,
+}
+
+/// `hipblasLtMatmul`; the matrices are A, B, C, D.
+pub(crate) fn matmul(
+    handle: hipblasLtHandle_t,
+    described: Described,
+    scalars: [Pointer; 2],
+    matrices: [Pointer; 4],
+    algo: *const hipblasLtMatmulAlgo_t,
+    workspace: usize,
+    stream: hipStream_t,
+) -> Matmul {
+    let told = Blas {
+        scalars: scalars.map(|scalar| scalar as u64),
+        matrices: matrices.map(|matrix| matrix as u64),
+        workspace: workspace as u64,
+        stream: stream as u64,
+        ..about(blas::RUN, handle, &described)
+    };
+    Matmul { told, algo }
+}
+
 impl Observed<hipblasStatus_t> for Matmul {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let blas = Blas {
-            scalars: self.scalars.map(|scalar| scalar as u64),
-            matrices: self.matrices.map(|matrix| matrix as u64),
-            workspace: self.workspace as u64,
-            stream: self.stream as u64,
-            ..staged(blas::RUN, self.handle, &self.described)
-        };
-        thread.enter(hook, &blas)
+        thread.enter(hook, &self.told)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         // Up to ROCm 5.6 the algorithm was a pointer.
-        if status == 0 && knows_extras(&self.described) {
+        if status == 0 && self.told.knows(blas::EXTRAS) {
             store_algo(&span, self.algo);
         }
         span.leave(returned, status);
@@ -105,83 +113,68 @@ fn store_algo(span: &Span, algo: *const hipblasLtMatmulAlgo_t) {
     }
 }
 
-/// The product's descriptor is of ROCm 6 or later, and so is everything else that goes with it.
-fn knows_extras(described: &Described) -> bool {
-    let mut knows = false;
-    guarded(|process| {
-        let descriptor = process.descriptors.get(described.product as u64);
-        knows = matches!(descriptor, Some(Descriptor::Product(product)) if product.is_of_rocm_6_on());
-    });
-    knows
+/// `hipblasLtMatmulAlgoGetHeuristic`.
+pub(crate) struct Heuristic {
+    told: Blas,
+    results: *const hipblasLtMatmulHeuristicResult_t,
+    returned: *const i32,
 }
 
 /// `hipblasLtMatmulAlgoGetHeuristic`.
-pub(crate) struct Heuristic {
-    pub(crate) handle: hipblasLtHandle_t,
-    pub(crate) described: Described,
-    pub(crate) requested: i32,
-    pub(crate) results: *const hipblasLtMatmulHeuristicResult_t,
-    pub(crate) returned: *const i32,
+pub(crate) fn heuristic(
+    handle: hipblasLtHandle_t,
+    described: Described,
+    requested: i32,
+    results: *const hipblasLtMatmulHeuristicResult_t,
+    returned: *const i32,
+) -> Heuristic {
+    let requested = requested.max(0) as u32;
+    let told = Blas { requested, ..about(blas::HEURISTIC, handle, &described) };
+    Heuristic { told, results, returned }
 }
 
 impl Observed<hipblasStatus_t> for Heuristic {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let requested = self.requested.max(0) as u32;
-        thread.enter(hook, &Blas { requested, ..staged(blas::HEURISTIC, self.handle, &self.described) })
+        thread.enter(hook, &self.told)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         if status == 0 && !self.returned.is_null() && !self.results.is_null() {
             // SAFETY: the call succeeded, so the library has stored a count here.
-            let count = unsafe { *self.returned }.clamp(0, self.requested.max(0)) as usize;
-            let mut indices = [0; BLAS_RESULTS];
-            let mut workspace = 0;
+            let count = (unsafe { *self.returned }.max(0) as u32).min(self.told.requested);
             // Up to ROCm 5.7 results had another layout.
-            let readable = if knows_extras(&self.described) { count.min(BLAS_RESULTS) } else { 0 };
-            for (i, index) in indices.iter_mut().enumerate().take(readable) {
-                // SAFETY: `i < count`, and the library has filled that many.
-                let result = unsafe { self.results.wrapping_add(i).read() };
-                *index = result.algo.index;
-                workspace = if i == 0 { result.workspaceSize as u64 } else { workspace };
-            }
-            let kept = &indices[..readable];
-            Blas::store_answer(count as u32, workspace, kept, |index, value| span.put(index, value));
+            let readable = if self.told.knows(blas::EXTRAS) { count as usize } else { 0 };
+            let result = |i: usize| {
+                // SAFETY: `i < readable`, which is no more than the library has filled.
+                unsafe { self.results.wrapping_add(i).read() }
+            };
+            let needs = if readable > 0 { result(0).workspaceSize as u64 } else { 0 };
+            let mut indices = [0; BLAS_RESULTS];
+            let kept = &mut indices[..readable.min(BLAS_RESULTS)];
+            kept.iter_mut().enumerate().for_each(|(i, index)| *index = result(i).algo.index);
+            Blas::store_answer(count, needs, kept, |index, value| span.put(index, value));
         }
         span.leave(returned, status);
     }
 }
 
 /// `hipblasLtMatrixTransform`: C = alpha * op(A) + beta * op(B). It has no product's descriptor.
-pub(crate) struct Transform {
-    pub(crate) handle: hipblasLtHandle_t,
-    pub(crate) scalars: [Pointer; 2],
-    /// A, B, C.
-    pub(crate) matrices: [Pointer; 3],
-    pub(crate) layouts: [hipblasLtMatrixLayout_t; 3],
-    pub(crate) stream: hipStream_t,
-}
-
-impl Observed<hipblasStatus_t> for Transform {
-    #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let [a, b, c] = self.layouts;
-        let described = Described { product: std::ptr::null(), layouts: [a, b, c, std::ptr::null()] };
-        let [a, b, c] = self.matrices.map(|matrix| matrix as u64);
-        let blas = Blas {
-            scalars: self.scalars.map(|scalar| scalar as u64),
-            matrices: [a, b, c, 0],
-            stream: self.stream as u64,
-            ..staged(blas::TRANSFORM, self.handle, &described)
-        };
-        thread.enter(hook, &blas)
-    }
-
-    fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
-        if let Some(span) = span {
-            span.leave(returned, status);
-        }
+pub(crate) fn transform(
+    handle: hipblasLtHandle_t,
+    scalars: [Pointer; 2],
+    [a, b, c]: [Pointer; 3],
+    [a_layout, b_layout, c_layout]: [hipblasLtMatrixLayout_t; 3],
+    stream: hipStream_t,
+) -> Blas {
+    let nothing = std::ptr::null();
+    let described = Described { product: nothing, layouts: [a_layout, b_layout, c_layout, nothing] };
+    Blas {
+        scalars: scalars.map(|scalar| scalar as u64),
+        matrices: [a, b, c, nothing].map(|matrix| matrix as u64),
+        stream: stream as u64,
+        ..about(blas::TRANSFORM, handle, &described)
     }
 }
 
@@ -202,32 +195,19 @@ pub(crate) fn laid_out(problem: Blas, lds: [i64; 4], strides: [i64; 4]) -> Blas 
     Blas { known: problem.known | blas::STRIDES, lds, strides, ..problem }
 }
 
-/// `hipblaslt_ext::Gemm::setProblem` with descriptors.
-pub(crate) struct SetProblem {
-    pub(crate) instance: Pointer,
-    pub(crate) described: Described,
-    pub(crate) scalars: [Pointer; 2],
-    /// A, B, C, D.
-    pub(crate) matrices: [Pointer; 4],
-}
-
-impl Observed<hipblasStatus_t> for SetProblem {
-    #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let blas = staged(blas::PROBLEM, self.instance, &self.described);
-        let blas = Blas {
-            known: blas.known | blas::INSTANCE,
-            scalars: self.scalars.map(|scalar| scalar as u64),
-            matrices: self.matrices.map(|matrix| matrix as u64),
-            ..blas
-        };
-        thread.enter(hook, &blas)
-    }
-
-    fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
-        if let Some(span) = span {
-            span.leave(returned, status);
-        }
+/// `hipblaslt_ext::Gemm::setProblem` with descriptors; the matrices are A, B, C, D.
+pub(crate) fn described_problem(
+    instance: Pointer,
+    described: Described,
+    scalars: [Pointer; 2],
+    matrices: [Pointer; 4],
+) -> Blas {
+    let told = about(blas::PROBLEM, instance, &described);
+    Blas {
+        known: told.known | blas::INSTANCE,
+        scalars: scalars.map(|scalar| scalar as u64),
+        matrices: matrices.map(|matrix| matrix as u64),
+        ..told
     }
 }
 

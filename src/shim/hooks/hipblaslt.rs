@@ -11,28 +11,27 @@ use crate::abi::hip::{hipEvent_t, hipStream_t};
 use crate::abi::hipblaslt::*;
 use crate::calls::handle::{Create, Destroy};
 use crate::calls::lt::{
-    Described, Heuristic, Matmul, Prepare, SetProblem, Transform, laid_out, problem, run,
+    Described, Prepare, described_problem, heuristic, laid_out, matmul, problem, run, transform,
 };
-use crate::calls::lt_descriptors::{
-    CopyProduct, CreateLayout, CreateProduct, DestroyDescriptor, SetAttribute,
-};
+use crate::calls::lt_descriptors::{CopyProduct, CreateDescriptor, DestroyDescriptor, SetAttribute};
+use crate::descriptors::{layout, product};
 
 hooks! { "libhipblaslt.so", from super::first::hipblaslt;
     fn hipblasLtMatmul(handle: hipblasLtHandle_t, matmulDesc: hipblasLtMatmulDesc_t, alpha: Pointer, A: Pointer, Adesc: hipblasLtMatrixLayout_t, B: Pointer, Bdesc: hipblasLtMatrixLayout_t, beta: Pointer, C: Pointer, Cdesc: hipblasLtMatrixLayout_t, D: Pointer, Ddesc: hipblasLtMatrixLayout_t, algo: *const hipblasLtMatmulAlgo_t, workspace: Pointer, workspaceSizeInBytes: usize, stream: hipStream_t) -> hipblasStatus_t
-        => Matmul { handle, described: Described { product: matmulDesc, layouts: [Adesc, Bdesc, Cdesc, Ddesc] }, scalars: [alpha, beta], matrices: [A, B, C, D], algo, workspace: workspaceSizeInBytes, stream };
+        => matmul(handle, Described { product: matmulDesc, layouts: [Adesc, Bdesc, Cdesc, Ddesc] }, [alpha, beta], [A, B, C, D], algo, workspaceSizeInBytes, stream);
     fn hipblasLtMatmulAlgoGetHeuristic(handle: hipblasLtHandle_t, matmulDesc: hipblasLtMatmulDesc_t, Adesc: hipblasLtMatrixLayout_t, Bdesc: hipblasLtMatrixLayout_t, Cdesc: hipblasLtMatrixLayout_t, Ddesc: hipblasLtMatrixLayout_t, pref: hipblasLtMatmulPreference_t, requestedAlgoCount: i32, heuristicResultsArray: *mut hipblasLtMatmulHeuristicResult_t, returnAlgoCount: *mut i32) -> hipblasStatus_t
-        => Heuristic { handle, described: Described { product: matmulDesc, layouts: [Adesc, Bdesc, Cdesc, Ddesc] }, requested: requestedAlgoCount, results: heuristicResultsArray, returned: returnAlgoCount };
+        => heuristic(handle, Described { product: matmulDesc, layouts: [Adesc, Bdesc, Cdesc, Ddesc] }, requestedAlgoCount, heuristicResultsArray, returnAlgoCount);
     fn hipblasLtMatrixTransform(lightHandle: hipblasLtHandle_t, transformDesc: hipblasLtMatrixTransformDesc_t, alpha: Pointer, A: Pointer, Adesc: hipblasLtMatrixLayout_t, beta: Pointer, B: Pointer, Bdesc: hipblasLtMatrixLayout_t, C: Pointer, Cdesc: hipblasLtMatrixLayout_t, stream: hipStream_t) -> hipblasStatus_t
-        => Transform { handle: lightHandle, scalars: [alpha, beta], matrices: [A, B, C], layouts: [Adesc, Bdesc, Cdesc], stream };
+        => transform(lightHandle, [alpha, beta], [A, B, C], [Adesc, Bdesc, Cdesc], stream);
 
     fn hipblasLtMatrixLayoutCreate(matLayout: *mut hipblasLtMatrixLayout_t, r#type: hipDataType, rows: u64, cols: u64, ld: i64) -> hipblasStatus_t
-        => CreateLayout { out: matLayout, element: r#type, rows, cols, ld };
+        => CreateDescriptor { out: matLayout, words: layout(r#type, rows, cols, ld) };
     fn hipblasLtMatrixLayoutDestroy(matLayout: hipblasLtMatrixLayout_t) -> hipblasStatus_t
         => DestroyDescriptor::now(matLayout);
     fn hipblasLtMatrixLayoutSetAttribute(matLayout: hipblasLtMatrixLayout_t, attr: hipblasLtMatrixLayoutAttribute_t, buf: Pointer, sizeInBytes: usize) -> hipblasStatus_t
         => SetAttribute { descriptor: matLayout, attribute: attr, value: buf, bytes: sizeInBytes };
     fn hipblasLtMatmulDescCreate(matmulDesc: *mut hipblasLtMatmulDesc_t, computeType: hipblasComputeType_t, scaleType: hipDataType) -> hipblasStatus_t
-        => CreateProduct { out: matmulDesc, compute: computeType, scale: scaleType };
+        => CreateDescriptor { out: matmulDesc, words: product(computeType, scaleType) };
     fn hipblasLtMatmulDescDestroy(matmulDesc: hipblasLtMatmulDesc_t) -> hipblasStatus_t
         => DestroyDescriptor::now(matmulDesc);
     fn hipblasLtMatmulDescSetAttribute(matmulDesc: hipblasLtMatmulDesc_t, attr: hipblasLtMatmulDescAttributes_t, buf: Pointer, sizeInBytes: usize) -> hipblasStatus_t
@@ -56,7 +55,7 @@ hooks! { "libhipblaslt.so", from super::first::hipblaslt;
     fn _ZN13hipblaslt_ext4Gemm10setProblemEllllllllllllRNS_14GemmEpilogueV2ERNS_12GemmInputsV2ERNS_17GemmProblemTypeV2E(this: Pointer, m: i64, n: i64, k: i64, batch_count: i64, lda: i64, ldb: i64, ldc: i64, ldd: i64, strideA: i64, strideB: i64, strideC: i64, strideD: i64, epilogue: Pointer, inputs: Pointer, problemtype: Pointer) -> hipblasStatus_t
         => laid_out(problem(this, [m, n, k], batch_count), [lda, ldb, ldc, ldd], [strideA, strideB, strideC, strideD]);
     fn _ZN13hipblaslt_ext4Gemm10setProblemEP27hipblasLtMatmulDescOpaque_tPKvS4_P29hipblasLtMatrixLayoutOpaque_tS4_S6_S4_S4_S6_PvS6_(this: Pointer, matmul_descr: hipblasLtMatmulDesc_t, alpha: Pointer, A: Pointer, matA: hipblasLtMatrixLayout_t, B: Pointer, matB: hipblasLtMatrixLayout_t, beta: Pointer, C: Pointer, matC: hipblasLtMatrixLayout_t, D: Pointer, matD: hipblasLtMatrixLayout_t) -> hipblasStatus_t
-        => SetProblem { instance: this, described: Described { product: matmul_descr, layouts: [matA, matB, matC, matD] }, scalars: [alpha, beta], matrices: [A, B, C, D] };
+        => described_problem(this, Described { product: matmul_descr, layouts: [matA, matB, matC, matD] }, [alpha, beta], [A, B, C, D]);
 
     // hipblaslt_ext::GemmInstance::initialize: ROCm 5.7; 6.0 on; with a tuning, of a class of two names, 6.1 on
     fn _ZN13hipblaslt_ext12GemmInstance10initializeERK22_hipblasLtMatmulAlgo_tPvP12ihipStream_t(this: Pointer, algo: *const hipblasLtMatmulAlgo_t, workspace: Pointer, stream: hipStream_t) -> hipblasStatus_t

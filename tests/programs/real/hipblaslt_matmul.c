@@ -1,6 +1,7 @@
-// One matmul of each kind that inference uses, on the real hipBLASLt: heuristic first, then the algorithm that it names.
+// One matmul of each kind that inference uses, on the real hipBLASLt: heuristic first, then the algorithm that it names,
+// by both interfaces.
 // link: amdhip64 hipblaslt
-#include "../hipblaslt.h"
+#include "../hipblaslt_ext.h"
 #include <stdio.h>
 
 enum { ROOM = 4 << 20, ALGORITHMS = 4 };
@@ -46,11 +47,17 @@ static void multiply(const struct product *p)
     hipblasLtMatmulPreferenceCreate(&preference);
     hipblasLtMatmulPreferenceSetAttribute(preference, HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof room);
     printf("%s: heuristic %d", p->name, hipblasLtMatmulAlgoGetHeuristic(handle, product, a_layout, b_layout, c_layout, c_layout, preference, ALGORITHMS, found, &count));
-    printf(", found %s", count > 0 ? "some" : "none");
+    printf(", index %d, found %s", count > 0 ? hipblaslt_ext_getIndexFromAlgo(&found[0].algo) : -1, count > 0 ? "some" : "none");
     if (count > 0)
         printf(", run %d", hipblasLtMatmul(handle, product, &one, a, a_layout, b, b_layout, &zero, c, c_layout, c, c_layout, &found[0].algo, workspace, ROOM, NULL));
     printf(", without a workspace %d", hipblasLtMatmul(handle, product, &one, a, a_layout, b, b_layout, &zero, c, c_layout, c, c_layout, NULL, NULL, 0, NULL));
     printf(", no matrix %d\n", hipblasLtMatmul(handle, product, &one, NULL, a_layout, b, b_layout, &zero, c, c_layout, c, c_layout, NULL, workspace, ROOM, NULL));
+    if (count > 0) {
+        struct hipblaslt_gemm gemm;
+        hipblaslt_ext_Gemm(&gemm, handle, product, &one, a, a_layout, b, b_layout, &zero, c, c_layout, c, c_layout);
+        printf("by C++ %d", hipblaslt_ext_initialize(&gemm, &found[0].algo, workspace, 1, NULL));
+        printf(" %d\n", hipblaslt_ext_run(&gemm, NULL, NULL, NULL));
+    }
     hipblasLtMatmulPreferenceDestroy(preference), hipblasLtMatmulDescDestroy(product);
     hipblasLtMatrixLayoutDestroy(a_layout), hipblasLtMatrixLayoutDestroy(b_layout), hipblasLtMatrixLayoutDestroy(c_layout);
 }

@@ -112,7 +112,7 @@ GEMMs (host time; below each, the kernels launched inside the call)
       solution index 1039 was asked for
       launched 1 x Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32… gfx1100
       1  200 ns  200 ns  ??   ?   ?   ?      ?  ?            hipblasLtMatmul
-      unresolved: a descriptor was not seen being made, or other threads were in the way of looking it up
+      unresolved: a descriptor was not seen being made, or there was no room to keep it
       launched 1 x Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32… gfx1100
       1  100 ns  100 ns  ??   ?   ?   ?      ?  ?            hipblaslt_ext::GemmInstance::run
       unresolved: the object was given its problem and its algorithm before
