@@ -38,6 +38,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("kill_self", &["1000", "_exit"]),
     ("kill_self", &["1000", "quick_exit"]),
     ("launch_forms", &[]),
+    ("layers", &[]),
     ("libraries", &[]),
     ("load_deep", &[]),
     ("load_global", &[]),

@@ -1,6 +1,6 @@
 //! Calls of the other libraries are in the trace by name, with the launches inside them as their children.
 
-use rocshim_tests::{Trace, Traced};
+use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::Span;
 
 /// `FUNCTION COUNT DATATYPE [OP] [PEER]: LAUNCHES`, or what there is of it, in the order in which they returned.
@@ -52,4 +52,32 @@ fn a_collective_tells_what_it_moves_and_with_whom_and_holds_its_launch() {
     assert_eq!(without_stream, 1, "the one on the default stream");
     let of_launch = trace.launches().next().expect("a launch").stream;
     assert_eq!(with_comm[0].stream, of_launch, "the stream that the kernel was launched into");
+}
+
+#[test]
+fn a_layer_is_there_by_name_and_holds_its_launch_and_what_passes_through_is_untouched() {
+    let run = || Traced::program("layers");
+    let (bare, traced) = (run().run(), run().with_shim().ok());
+    assert_eq!((&bare.stdout, &bare.stderr), (&traced.stdout, &traced.stderr));
+    let calls = |outcome: &Outcome| {
+        let calls = outcome.standin_log().calls;
+        let layers = calls.iter().filter(|call| call.symbol.starts_with("miopen"));
+        layers.map(|call| (call.symbol.clone(), call.field("arguments").to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(calls(&bare), calls(&traced), "every argument");
+    assert_eq!(calls(&bare).len(), 6);
+    let trace = traced.trace();
+    assert_eq!(
+        told(&trace),
+        [
+            "miopenSoftmaxForward: 1",
+            "miopenSoftmaxForward failed 3: 0",
+            "miopenBatchNormalizationForwardTraining: 1",
+            "miopenFusedAdam: 1",
+            "miopenSoftmaxForward: 1",
+            "miopenSoftmaxForward: 1",
+        ]
+    );
+    let unwound: Vec<bool> = trace.spans().map(|span| span.call.unwound).collect();
+    assert_eq!(unwound, [false, false, false, false, true, false]);
 }

@@ -31,6 +31,12 @@ const _: () = assert!((STACK - payload_at(bytes_at(true))) * 8 >= ARGUMENT_BYTES
 pub struct Frame(u64);
 
 impl Frame {
+    /// A frame whose lowest address is `stack`.
+    #[inline(always)]
+    pub fn at(stack: u64) -> Frame {
+        Frame(stack)
+    }
+
     /// The frame of the function that this is inlined into.
     #[inline(always)]
     pub fn own() -> Frame {

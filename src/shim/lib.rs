@@ -8,7 +8,7 @@
 //! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `descriptors`: what hipBLASLt's descriptors hold;
 //! - `process`: what the process records into; `sink`: the trace file; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
-//! - `hook`: the macro that declares and `observe`, which wraps a call; `calls`: what each kind of call tells;
+//! - `hook`: the macro that declares and `observe`, which wraps a call; `span`: the same for calls of which only the name is told; `calls`: what each kind of call tells;
 //! - `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
 //!
 //! Invariants (each has a test of its name under `tests/`):
@@ -24,6 +24,8 @@
 mod section;
 #[macro_use]
 mod hook;
+#[macro_use]
+mod span;
 
 mod abi;
 mod calls;

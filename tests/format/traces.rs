@@ -19,6 +19,7 @@ const RUNS: &[Run] = &[
     ("matmul",          &[],                &[]),
     ("conv",            &[],                &[]),
     ("conv_solutions",  &[],                &[]),
+    ("layers",          &[],                &[]),
     ("failing",         &[],                &[]),
     ("graph_capture",   &[],                &[]),
     ("graph_capture",   &[],                &[("on", "registering"), ("STANDIN_DIE_AT", "30")]),

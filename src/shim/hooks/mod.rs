@@ -27,6 +27,7 @@ pub(crate) mod hipblas_typed;
 pub(crate) mod hipblaslt;
 pub(crate) mod miopen;
 pub(crate) mod miopen_handles;
+pub(crate) mod miopen_layers;
 pub(crate) mod rccl;
 pub(crate) mod rocblas;
 pub(crate) mod rocblas_typed;
@@ -57,7 +58,8 @@ macro_rules! libraries {
 }
 
 libraries! {
-    hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed hipblaslt miopen miopen_handles rccl roctx
+    hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed hipblaslt miopen miopen_handles
+    miopen_layers rccl roctx
 }
 
 /// Every row, in the order of their ids.
@@ -91,7 +93,8 @@ mod tests {
     #[test]
     fn what_is_not_exported_is_in_the_table() {
         let names: Vec<_> = table().iter().map(|hook| hook.name).collect();
-        let unexported = [hip::UNEXPORTED, hip_copy::UNEXPORTED, hip_sync::UNEXPORTED].concat();
+        let unexported =
+            [hip::UNEXPORTED, hip_copy::UNEXPORTED, hip_sync::UNEXPORTED, miopen_layers::UNEXPORTED].concat();
         assert!(unexported.iter().all(|name| names.contains(name)));
     }
 }
