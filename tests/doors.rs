@@ -258,3 +258,11 @@ fn a_launch_that_goes_on_to_another_export_of_the_library_is_recorded_once() {
     let reached = shapes(reached([&outcome.standin_log()]));
     assert_eq!((shapes(launched(&outcome.trace())), reached.len()), (reached, 20));
 }
+
+#[test]
+fn doctor_finds_nothing_wrong_with_the_shim_and_a_program() {
+    let program = artifacts::program("demo");
+    let outcome = Traced::rocshim(["doctor".as_ref(), program.as_os_str()]).run().ok();
+    assert!(outcome.stdout.contains("ok    shim"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("fail"), "{}", outcome.stdout);
+}

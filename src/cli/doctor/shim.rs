@@ -1,7 +1,7 @@
 //! The shim: found, of the right kind, complete.
 
 use super::{Finding, Shim};
-use crate::launch::{Elf, Exports, find_shim, hooks_of, preload_value};
+use crate::launch::{Elf, Exports, find_shim, hooks_of, preload_value, unexported_of};
 use std::path::Path;
 
 const SUBJECT: &str = "shim";
@@ -38,11 +38,11 @@ fn facts(path: &Path) -> anyhow::Result<(Shim, String)> {
     let elf = Elf::read(path)?.ok_or_else(|| anyhow::anyhow!("{name} is no ELF file"))?;
     anyhow::ensure!(elf.x86_64, "{name} is not for x86-64");
     let hooks = hooks_of(path)?;
-    let exports = Exports::read(path)?;
+    let (exports, unexported) = (Exports::read(path)?, unexported_of(path)?);
     let missing: Vec<&str> = hooks
         .iter()
         .map(|hook| hook.symbol.as_str())
-        .filter(|hook| !exports.symbols.contains(*hook))
+        .filter(|hook| !exports.symbols.contains(*hook) && !unexported.iter().any(|name| name == hook))
         .collect();
     anyhow::ensure!(missing.is_empty(), "{name} lists hooks that it does not export: {}", missing.join(", "));
     let mut libraries: Vec<String> = Vec::new();

@@ -10,4 +10,6 @@ pub(crate) use child::run_child;
 pub(crate) use elf::{Elf, Exports, Glibc};
 pub(crate) use folder::{check_folder, chosen_folder, prepare_folder};
 pub(crate) use program::{Program, Trap, executed_file, find_program, traps};
-pub(crate) use shim::{HookLine, VariableLine, find_shim, hooks_of, preload_value, variables_of};
+pub(crate) use shim::{
+    HookLine, VariableLine, find_shim, hooks_of, preload_value, unexported_of, variables_of,
+};

@@ -83,6 +83,11 @@ pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
         .collect())
 }
 
+/// Those of them that are not exported: the other doors lead to them.
+pub(crate) fn unexported_of(shim: &Path) -> Result<Vec<String>> {
+    Ok(rows_of(shim, ".rocshim.unexported")?.into_iter().map(|[symbol, ..]| symbol).collect())
+}
+
 /// The environment variables that a shim reads, in the order of its table.
 pub(crate) fn variables_of(shim: &Path) -> Result<Vec<VariableLine>> {
     Ok(rows_of(shim, ".rocshim.variables")?

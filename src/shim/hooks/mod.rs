@@ -15,6 +15,11 @@ macro_rules! unexported {
 
         #[cfg(test)]
         pub(super) const UNEXPORTED: &[&str] = &[$($name),*];
+
+        const _: () = {
+            const LIST: &str = concat!($($name, "\tnot exported\x1e"),*);
+            rocshim_section!(".rocshim.unexported", LIST);
+        };
     };
 }
 
