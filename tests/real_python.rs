@@ -1,10 +1,11 @@
 //! Python on the real HIP: Triton's own launcher, and ctypes. Both find HIP's functions with dlsym, Triton also with
 //! hipGetProcAddress, in a library that was opened with RTLD_LOCAL. Every launch is in the trace, once.
 
-use rocshim_tests::artifacts;
 use rocshim_tests::executed::Counted;
 use rocshim_tests::real::counted::assert_equal;
 use rocshim_tests::real::{self, Bench, HIP6, HIP7, TRITON, Tree};
+use rocshim_tests::{Trace, artifacts};
+use rocshim_trace::{Arg, Hex};
 use std::path::PathBuf;
 
 /// The user space's own; a machine's may come first in PATH.
@@ -25,7 +26,19 @@ fn triton(tree: &'static Tree, gfx: &'static str, compiler: &str) -> Counted {
     let library = tree.inside("amdhip64");
     let out = bench.run_both([PYTHON.into(), script("triton_client.py"), library, "1000".into()]);
     assert_eq!(out, "synchronize 0\n");
-    assert_equal(&bench.trace(), &bench.log())
+    let trace = bench.trace();
+    assert_every_sum_is_of(&trace, 1 << 20);
+    assert_equal(&trace, &bench.log())
+}
+
+/// Each launch of `vector_add` was given three addresses and the number of elements.
+#[track_caller]
+fn assert_every_sum_is_of(trace: &Trace, elements: i64) {
+    for launch in trace.launches().filter(|launch| trace.kernel_of(launch) == "vector_add") {
+        let are_addresses = |args: &[Arg]| args.iter().all(|arg| matches!(arg, Arg::Hex(Hex(1..))));
+        let (addresses, rest) = launch.args.split_at(3);
+        assert!(are_addresses(addresses) && rest[0] == Arg::Integer(elements), "{launch:?}");
+    }
 }
 
 fn triton_launches() -> Counted {
@@ -59,6 +72,8 @@ fn two_threads_launch_through_ctypes() {
         assert_eq!(out, "synchronize 0\n");
         let key = |name: &str| (name.to_owned(), [1024, 1, 1], [256, 1, 1]);
         let expected = Counted::from([(key("vector_add"), 1000), (key("_Z12vector_scaleILi2EEvPfi"), 1000)]);
-        assert_eq!(assert_equal(&bench.trace(), &bench.log()), expected);
+        let trace = bench.trace();
+        assert_every_sum_is_of(&trace, 1024);
+        assert_eq!(assert_equal(&trace, &bench.log()), expected);
     }
 }
