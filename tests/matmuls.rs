@@ -39,16 +39,15 @@ fn a_product_has_the_stream_that_its_launch_has() {
 #[test]
 fn what_a_handle_was_set_to_is_said_from_then_on_and_no_longer_than_the_handle_lives() {
     let (trace, _) = traces();
-    let modes: Vec<_> =
-        trace.gemms().map(|gemm| (&gemm.pointer_mode, &gemm.atomics, &gemm.math_mode)).collect();
+    let modes: Vec<_> = trace
+        .gemms()
+        .map(|gemm| [&gemm.pointer_mode, &gemm.atomics, &gemm.math_mode, &gemm.metric])
+        .collect();
     let text = |word: &str| Some(word.to_string());
-    let set = (&text("host"), &text("not_allowed"), &text("xf32_xdl"));
-    assert_eq!(modes[..4], [(&None, &None, &None); 4]);
-    assert_eq!(modes[4], set);
-    assert!(
-        modes.len() > 20 && modes[5..].iter().all(|modes| *modes == (&None, &None, &None)),
-        "the next handle"
-    );
+    let set = [text("host"), text("not_allowed"), text("xf32_xdl"), text("cu_efficiency")];
+    assert_eq!(modes[..4], [[&None; 4]; 4]);
+    assert_eq!(modes[4], set.each_ref());
+    assert!(modes.len() > 20 && modes[5..].iter().all(|modes| *modes == [&None; 4]), "the next handle");
 }
 
 #[test]

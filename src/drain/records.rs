@@ -5,7 +5,9 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::names;
 use crate::parameters::demangle;
 use crate::values::*;
-use rocshim_ring::definition::{ATOMICS, DOORS, Image, MATH_MODE, POINTER_MODE, Process, STREAM, Text};
+use rocshim_ring::definition::{
+    ATOMICS, DOORS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, STREAM, Text,
+};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
@@ -202,6 +204,7 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<
         pointer_mode: mode(POINTER_MODE).map(|number| pointer_mode(number).into()),
         atomics: mode(ATOMICS).map(|number| atomics(number).into()),
         math_mode: mode(MATH_MODE).map(|number| math_mode(number).into()),
+        metric: mode(METRIC).map(|number| metric(number).into()),
     }
 }
 

@@ -95,6 +95,11 @@ pub(crate) fn math_mode(number: u32) -> Cow<'static, str> {
     word(&[(0, "default"), (1, "xf32_xdl")], number)
 }
 
+/// `rocblas_performance_metric` (rocblas-types.h).
+pub(crate) fn metric(number: u32) -> Cow<'static, str> {
+    word(&[(0, "default"), (1, "device_efficiency"), (2, "cu_efficiency")], number)
+}
+
 /// The compute type of hipBLASLt: `hipblasComputeType_t`, or up to ROCm 5.7 `hipblasLtComputeType_t` (hipblaslt.h), which
 /// has two values.
 pub(crate) fn lt_compute(number: u32) -> Cow<'static, str> {

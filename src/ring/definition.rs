@@ -303,7 +303,7 @@ pub struct GraphKernel {
 }
 
 /// What a BLAS library's handle can be set to.
-pub const SETTINGS: [&str; 4] = ["stream", "pointer_mode", "atomics", "math_mode"];
+pub const SETTINGS: [&str; 5] = ["stream", "pointer_mode", "atomics", "math_mode", "metric"];
 /// The stream of its work.
 pub const STREAM: u8 = 0;
 /// Where the scalars lie.
@@ -312,6 +312,8 @@ pub const POINTER_MODE: u8 = 1;
 pub const ATOMICS: u8 = 2;
 /// Whether narrower types may be used inside.
 pub const MATH_MODE: u8 = 3;
+/// By what a solution is chosen.
+pub const METRIC: u8 = 4;
 
 /// The process that is traced.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -448,8 +448,8 @@ pub struct Gemm {
     /// that it is no longer told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Hex>,
-    /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for the
-    /// two below.
+    /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for
+    /// those below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer_mode: Option<String>,
     /// Whether kernels may use atomic operations, which some solutions do: `allowed`, `not_allowed`.
@@ -458,6 +458,9 @@ pub struct Gemm {
     /// Whether f32 may be computed in xf32: `default`, `xf32_xdl`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub math_mode: Option<String>,
+    /// What the choice of a solution is to favour: `default`, `device_efficiency`, `cu_efficiency`, or the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
 }
 
 /// One matrix of a [`Problem`]; what is not known of it is absent.

@@ -31,6 +31,7 @@ pub(crate) fn gemm(form: &str) -> Record {
         pointer_mode: text("device"),
         atomics: text("not_allowed"),
         math_mode: text("xf32_xdl"),
+        metric: text("device_efficiency"),
     })
 }
 

@@ -17,6 +17,7 @@ WORDS = [
     ("atomics",        "librocblas.so",   "rocblas_atomics_mode",            "rocblas_atomics_"),
     ("atomics",        "libhipblas.so",   "hipblasAtomicsMode_t",            "HIPBLAS_ATOMICS_"),
     ("math_mode",      "librocblas.so",   "rocblas_math_mode",               "rocblas_"),
+    ("metric",         "librocblas.so",   "rocblas_performance_metric",      "rocblas_"),
     ("EPILOGUES",      "libhipblaslt.so", "hipblasLtEpilogue_t",             "HIPBLASLT_EPILOGUE_"),
     ("ORDERS",         "libhipblaslt.so", "hipblasLtOrder_t",                "HIPBLASLT_ORDER_"),
     ("SCALE_MODES",    "libhipblaslt.so", "hipblasLtMatmulMatrixScale_t",    "HIPBLASLT_MATMUL_MATRIX_SCALE_"),

@@ -28,7 +28,7 @@ static void settings(void)
     status += rocblas_gemm_ex(GEMM, 0, 0, 0);
     for (int i = 0; i < 3; i++)
         status += rocblas_set_stream(handle, first), status += rocblas_gemm_ex(GEMM, 0, 0, 0);
-    rocblas_set_pointer_mode(handle, rocblas_pointer_mode_host), rocblas_set_atomics_mode(handle, rocblas_atomics_not_allowed), rocblas_set_math_mode(handle, rocblas_xf32_xdl_math_op);
+    rocblas_set_pointer_mode(handle, rocblas_pointer_mode_host), rocblas_set_atomics_mode(handle, rocblas_atomics_not_allowed), rocblas_set_math_mode(handle, rocblas_xf32_xdl_math_op), rocblas_set_performance_metric(handle, rocblas_cu_efficiency_performance_metric);
     status += rocblas_set_stream(handle, second), status += rocblas_gemm_ex(GEMM, 0, 0, 0);
     printf("settings %d, no handle %d\n", status, rocblas_set_stream(NULL, first));
     rocblas_get_stream(handle, &stream);

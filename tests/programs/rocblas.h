@@ -14,6 +14,7 @@ typedef enum { rocblas_gemm_algo_standard = 0, rocblas_gemm_algo_solution_index 
 typedef enum { rocblas_pointer_mode_host = 0, rocblas_pointer_mode_device = 1 } rocblas_pointer_mode;
 typedef enum { rocblas_atomics_not_allowed = 0, rocblas_atomics_allowed = 1 } rocblas_atomics_mode;
 typedef enum { rocblas_default_math = 0, rocblas_xf32_xdl_math_op = 1 } rocblas_math_mode;
+typedef enum { rocblas_default_performance_metric = 0, rocblas_device_efficiency_performance_metric = 1, rocblas_cu_efficiency_performance_metric = 2 } rocblas_performance_metric;
 typedef enum { rocblas_status_success = 0, rocblas_status_invalid_handle = 1, rocblas_status_not_implemented = 2, rocblas_status_invalid_pointer = 3, rocblas_status_invalid_size = 4, rocblas_status_internal_error = 6, rocblas_status_invalid_value = 11 } rocblas_status;
 
 typedef struct { uint16_t data; } rocblas_half;
@@ -28,6 +29,7 @@ rocblas_status rocblas_set_pointer_mode(rocblas_handle handle, rocblas_pointer_m
 rocblas_status rocblas_get_pointer_mode(rocblas_handle handle, rocblas_pointer_mode *pointer_mode);
 rocblas_status rocblas_set_atomics_mode(rocblas_handle handle, rocblas_atomics_mode atomics_mode);
 rocblas_status rocblas_set_math_mode(rocblas_handle handle, rocblas_math_mode math_mode);
+rocblas_status rocblas_set_performance_metric(rocblas_handle handle, rocblas_performance_metric metric);
 void rocblas_initialize(void);
 rocblas_status rocblas_get_version_string(char *buf, size_t len);
 rocblas_status rocblas_get_version_string_size(size_t *len);

@@ -14,6 +14,7 @@ struct _rocblas_handle {
     rocblas_pointer_mode pointer_mode;
     rocblas_atomics_mode atomics_mode;
     rocblas_math_mode math_mode;
+    rocblas_performance_metric metric;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -213,6 +214,11 @@ PUBLIC rocblas_status rocblas_get_pointer_mode(rocblas_handle handle, rocblas_po
 PUBLIC rocblas_status rocblas_set_atomics_mode(rocblas_handle handle, rocblas_atomics_mode atomics_mode)
 {
     return handle ? (handle->atomics_mode = atomics_mode, rocblas_status_success) : rocblas_status_invalid_handle;
+}
+
+PUBLIC rocblas_status rocblas_set_performance_metric(rocblas_handle handle, rocblas_performance_metric metric)
+{
+    return handle ? (handle->metric = metric, rocblas_status_success) : rocblas_status_invalid_handle;
 }
 
 PUBLIC rocblas_status rocblas_set_math_mode(rocblas_handle handle, rocblas_math_mode math_mode)

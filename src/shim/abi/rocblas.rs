@@ -16,6 +16,7 @@ pub(crate) type rocblas_gemm_algo = u32;
 pub(crate) type rocblas_pointer_mode = u32;
 pub(crate) type rocblas_atomics_mode = u32;
 pub(crate) type rocblas_math_mode = u32;
+pub(crate) type rocblas_performance_metric = u32;
 pub(crate) type rocblas_int = i32;
 pub(crate) type rocblas_stride = i64;
 

@@ -12,7 +12,7 @@ use crate::abi::rocblas::*;
 use crate::calls::gemm::{Plain, Strides, any_order, batched, plain, strided_batched};
 use crate::calls::handle::{Create, Destroy, GetStream, Set, initialize};
 use crate::calls::solutions::{by_type, solutions};
-use rocshim_ring::definition::{ATOMICS, MATH_MODE, POINTER_MODE, STREAM};
+use rocshim_ring::definition::{ATOMICS, MATH_MODE, METRIC, POINTER_MODE, STREAM};
 
 /// The functions of one form differ in two types: that of a size, and that of the compute type.
 macro_rules! by_types {
@@ -87,4 +87,6 @@ by_types! {
             => Set { handle, setting: ATOMICS, value: atomics_mode.into() };
         fn rocblas_set_math_mode(handle: rocblas_handle, math_mode: rocblas_math_mode) -> rocblas_status
             => Set { handle, setting: MATH_MODE, value: math_mode.into() };
+        fn rocblas_set_performance_metric(handle: rocblas_handle, metric: rocblas_performance_metric) -> rocblas_status
+            => Set { handle, setting: METRIC, value: metric.into() };
 }
