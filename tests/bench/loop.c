@@ -3,7 +3,7 @@
 //   loop FORM MODE BURSTS CALLS THREADS PAUSE_US
 //   loop clock                                     prints `clock TICKS_PER_US NS_PER_READ` of the time-stamp counter
 //
-// FORM is module (hipModuleLaunchKernel), paced (the same, each followed by a microsecond of other work), stub
+// FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments), paced (the same, each followed by a microsecond of other work), stub
 // (hipLaunchKernel) or gemm (rocblas_gemm_ex, which launches one kernel).
 // MODE is time: a line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount of work took around
 // the burst, ns: when it is more than elsewhere, the machine was slower. Or tail: each call is timed by itself, and one
@@ -29,7 +29,7 @@ static unsigned long bursts, calls, threads, pause_us;
 static unsigned long waiting, round_now; // of the barrier
 static int tails, may_spin;
 static double ns_per_tick;
-static hipFunction_t function;
+static hipFunction_t function, of_six, of_sixteen;
 
 struct thread {
     pthread_t id;
@@ -92,6 +92,21 @@ static double gauge(void)
 
 static inline void launch_module(unsigned long i) { hipModuleLaunchKernel(function, i + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL); }
 
+// As many pointers and numbers as kernels take: three pointers and three numbers, four pointers and twelve numbers.
+static inline void launch_with(hipFunction_t f, unsigned long i, int pointers, int numbers)
+{
+    void *buffers[4] = {&buffers[0], &buffers[1], &buffers[2], &buffers[3]}, *params[16];
+    int values[12] = {i, i + 1, 4096};
+    for (int at = 0; at < pointers; at++)
+        params[at] = &buffers[at];
+    for (int at = 0; at < numbers; at++)
+        params[pointers + at] = &values[at];
+    hipModuleLaunchKernel(f, i + 1, 1, 1, 64, 1, 1, 0, NULL, params, NULL);
+}
+
+static inline void launch_six(unsigned long i) { launch_with(of_six, i, 3, 3); }
+static inline void launch_sixteen(unsigned long i) { launch_with(of_sixteen, i, 4, 12); }
+
 // The work after a launch waits for its answer, the next launch for neither.
 static __thread unsigned long worked;
 static inline void launch_paced(unsigned long i)
@@ -130,6 +145,8 @@ static inline void multiply(unsigned long i)
     enum { form##_events = per_call, form##_handle = new_handle };
 
 LOOPS(module, launch_module, 1, 0)
+LOOPS(args6, launch_six, 1, 0)
+LOOPS(args16, launch_sixteen, 1, 0)
 LOOPS(paced, launch_paced, 1, 0)
 LOOPS(stub, launch_stub, 1, 0)
 LOOPS(gemm, multiply, 2, 1)
@@ -142,7 +159,7 @@ static const struct form {
     int needs_handle;
 } FORMS[] = {
 #define FORM(form) {#form, form##_run, form##_tail, form##_events, form##_handle}
-    FORM(module), FORM(paced), FORM(stub), FORM(gemm),
+    FORM(module), FORM(args6), FORM(args16), FORM(paced), FORM(stub), FORM(gemm),
 }, *form;
 
 static void add_usage(struct thread *t, long sign)
@@ -221,7 +238,7 @@ static int print_clock(void)
 
 int main(int argc, char **argv)
 {
-    struct co_kernel kernel = {"by_module", ""};
+    struct co_kernel kernels[] = {{"by_module", ""}, {"of_six", "pppiii"}, {"of_sixteen", "ppppiiiiiiiiiiii"}};
     hipModule_t module;
     if (argc == 2 && !strcmp(argv[1], "clock"))
         return print_clock();
@@ -229,14 +246,15 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], FORMS[i].name))
             form = &FORMS[i];
     if (!form || (bursts = strtoul(argv[3], NULL, 10)) < 1 || (calls = strtoul(argv[4], NULL, 10)) < 1 || (threads = strtoul(argv[5], NULL, 10)) < 1 || threads > THREADS_MAX) {
-        fprintf(stderr, "usage: %s module|paced|stub|gemm time|tail BURSTS CALLS THREADS PAUSE_US, or %s clock\n", argv[0], argv[0]);
+        fprintf(stderr, "usage: %s module|args6|args16|paced|stub|gemm time|tail BURSTS CALLS THREADS PAUSE_US, or %s clock\n", argv[0], argv[0]);
         return 2;
     }
     tails = !strcmp(argv[2], "tail");
     pause_us = strtoul(argv[6], NULL, 10);
     cpu_set_t cpus;
     may_spin = !sched_getaffinity(0, sizeof cpus, &cpus) && CPU_COUNT(&cpus) > (int)threads;
-    if (hipModuleLoadData(&module, co_module(&kernel, 1)) || hipModuleGetFunction(&function, module, "by_module") || hipMalloc(&data, 1 << 20))
+    if (hipModuleLoadData(&module, co_module(kernels, 3)) || hipModuleGetFunction(&function, module, "by_module") || hipMalloc(&data, 1 << 20) ||
+        hipModuleGetFunction(&of_six, module, "of_six") || hipModuleGetFunction(&of_sixteen, module, "of_sixteen"))
         return 1;
     ns_per_tick = tails ? measure_tick() : 0;
 

@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 enum { LAUNCHES = 3000 };
-static hipFunction_t f;
+static hipFunction_t f, with_arguments;
 static int launched, sandboxed;
 
 static void launch(int times)
 {
+    void *buffer = &buffer, *params[] = {&buffer, &times};
+    for (int i = 0; i < times; i++)
+        launched += !hipModuleLaunchKernel(with_arguments, 2, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
     for (int i = 0; i < times; i++)
         launched += !hipModuleLaunchKernel(f, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
 }
@@ -53,11 +56,12 @@ static void *counting_faults(void *arg)
 
 int main(void)
 {
-    struct co_kernel kernel = {"hot", ""};
+    struct co_kernel kernels[] = {{"hot", ""}, {"hot_with_arguments", "pi"}};
     hipModule_t module;
     pthread_t thread;
-    hipModuleLoadData(&module, co_module(&kernel, 1));
+    hipModuleLoadData(&module, co_module(kernels, 2));
     hipModuleGetFunction(&f, module, "hot");
+    hipModuleGetFunction(&with_arguments, module, "hot_with_arguments");
     pthread_create(&thread, NULL, counting_faults, NULL);
     pthread_join(thread, NULL);
     pthread_create(&thread, NULL, in_a_sandbox, NULL);
