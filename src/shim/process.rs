@@ -1,10 +1,10 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
 use crate::config::Config;
-use crate::descriptors::Descriptors;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
 use crate::loaded;
+use crate::lt_descriptors::Descriptors;
 use crate::names::{Code, Names};
 use crate::problems::Problems;
 use crate::row::Table;

@@ -3,9 +3,9 @@
 
 use crate::abi::Pointer;
 use crate::abi::hipblaslt::*;
-use crate::descriptors::Words;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
+use crate::lt_descriptors::Words;
 use rocshim_ring::Span;
 
 /// `hipblasLtMatrixLayoutCreate`, `hipblasLtMatmulDescCreate`.

@@ -10,8 +10,8 @@ use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::rocblas::*;
 use crate::calls::gemm::{Plain, Strides, any_order, batched, plain, strided_batched};
+use crate::calls::gemm_solutions::{by_type, solutions};
 use crate::calls::handle::{Create, Destroy, GetStream, Set, initialize};
-use crate::calls::solutions::{by_type, solutions};
 use rocshim_ring::definition::{ATOMICS, MATH_MODE, METRIC, POINTER_MODE, STREAM};
 
 /// The functions of one form differ in two types: that of a size, and that of the compute type.
