@@ -54,6 +54,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("short_threads", &[]),
     ("silent", &[]),
     ("throw_through", &[]),
+    ("tuner", &[]),
     ("two_copies", &["plt"]),
     ("two_copies", &["dlsym"]),
     ("two_copies_linked", &[]),

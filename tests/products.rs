@@ -114,3 +114,27 @@ fn a_product_of_hipblas_holds_that_of_rocblas_which_holds_the_launch() {
         assert_eq!(launches, usize::from(gemm.call.status == 0), "{gemm:?}");
     }
 }
+
+#[test]
+fn a_program_that_tries_one_solution_after_the_other_is_told_of_as_such() {
+    let outcome = Traced::program("tuner").with_shim().ok();
+    let said: Vec<u64> =
+        outcome.stdout.split(' ').filter_map(|word| word.trim_matches([',', '\n']).parse().ok()).collect();
+    let [failed, solutions, tried] = said[..] else { panic!("{}", outcome.stdout) };
+    assert!(failed == 0 && solutions >= 3);
+    let file = outcome.trace_files().remove(0);
+    let summary = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), file.as_os_str()]).run().ok();
+    let summary: serde_json::Value = serde_json::from_str(&summary.stdout).unwrap();
+    let told: Vec<_> = summary["sweeps"].as_array().unwrap().iter().collect();
+    let of = |row: &serde_json::Value, key: &str| row[key].as_u64().unwrap();
+    // The first product after the trials stands in the same row: it is the last call, which is not counted.
+    let expected = [(1, solutions, tried / 2, tried / 2); 2];
+    let rows = told
+        .iter()
+        .map(|row| (of(row, "sweeps"), of(row, "solutions"), of(row, "calls"), of(row, "launches")));
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    assert!(told.iter().all(|row| row["evidence"] == "inferred" && row["function"] == "rocblas_gemm_ex"));
+    assert_eq!(summary["totals"]["swept"], tried);
+    let swept = summary["kernels"].as_array().unwrap().iter().map(|row| of(row, "swept")).sum::<u64>();
+    assert_eq!(swept, tried);
+}

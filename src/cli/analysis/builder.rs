@@ -18,6 +18,7 @@ use super::{
     modules::Modules,
     process::{LocalHook, LocalKernel, Process},
     spans::Spans,
+    sweeps::Sweeps,
     transfers::{Copies, Syncs},
 };
 use crate::reader::{End, Reading};
@@ -36,6 +37,7 @@ pub(crate) struct SummaryBuilder {
     code_objects: CodeObjects,
     fallbacks: Fallbacks,
     gemms: Gemms,
+    sweeps: Sweeps,
     convolutions: Convolutions,
     spans: Spans,
     graphs: Vec<GraphRow>,
@@ -61,6 +63,7 @@ impl SummaryBuilder {
             code_objects: CodeObjects::new(),
             fallbacks: Fallbacks::default(),
             gemms: Gemms::new(),
+            sweeps: Sweeps::new(),
             convolutions: Convolutions::new(),
             spans: Spans::new(),
             graphs: Vec::new(),
@@ -140,6 +143,7 @@ impl SummaryBuilder {
     pub(crate) fn end_file(&mut self, reading: Reading) {
         let Some(mut process) = self.process.take() else { return };
         self.launch_by_graphs(&mut process);
+        process.runs.end().iter().for_each(|sweep| self.count_sweep(sweep));
         let open_way = |library: &str| process.open_way(library);
         self.coverage.add_process(
             process.seen(),
@@ -191,6 +195,7 @@ impl SummaryBuilder {
             kernels,
             columns: self.columns.rows(&self.kernels),
             gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),
+            sweeps: self.sweeps.rows(),
             convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
             spans: self.spans.rows(&self.kernels),
             graphs: self.graphs,

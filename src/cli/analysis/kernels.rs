@@ -15,8 +15,10 @@ pub(crate) struct KernelRow {
     pub(crate) launches: u64,
     /// Those of them that launched graphs made.
     pub(crate) by_graphs: u64,
-    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest way.
     pub(crate) trials: u64,
+    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    pub(crate) swept: u64,
     /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
     pub(crate) captured: u64,
     /// Launches that returned an error.
@@ -72,6 +74,7 @@ struct Stats {
     launches: u64,
     by_graphs: u64,
     trials: u64,
+    swept: u64,
     captured: u64,
     failed: u64,
     total_ns: u64,
@@ -99,6 +102,7 @@ impl Kernels {
             launches: 0,
             by_graphs: 0,
             trials: 0,
+            swept: 0,
             captured: 0,
             failed: 0,
             total_ns: 0,
@@ -155,6 +159,11 @@ impl Kernels {
         stats.launch(shape, launches);
     }
 
+    /// So many launches of the kernel with this number, which were counted, were made in a sweep.
+    pub(crate) fn count_swept(&mut self, kernel: usize, launches: u64) {
+        self.0.get_mut(kernel).swept += launches;
+    }
+
     /// So many launches of the kernel with this number, which were counted, were trials.
     pub(crate) fn count_trials(&mut self, kernel: usize, trials: u64) {
         self.0.get_mut(kernel).trials += trials;
@@ -205,6 +214,7 @@ impl Stats {
             launches: self.launches,
             by_graphs: self.by_graphs,
             trials: self.trials,
+            swept: self.swept,
             captured: self.captured,
             failed: self.failed,
             total_ns: self.total_ns,

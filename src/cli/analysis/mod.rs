@@ -26,6 +26,7 @@ mod spans;
 mod status;
 mod status_words;
 mod summary;
+mod sweeps;
 #[cfg(test)]
 mod tests;
 mod transfers;
@@ -48,6 +49,7 @@ pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
 pub(crate) use spans::SpanRow;
 pub(crate) use summary::{Summary, Totals};
+pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
 #[cfg(test)]
 pub(crate) use tests::summary_of_text;
 pub(crate) use transfers::{CopyRow, Counts, SyncRow};

@@ -4,6 +4,7 @@ use super::{
     coverage::{Blindness, Seen},
     graphs::Graphs,
     nesting::Nesting,
+    sweeps::Runs,
 };
 use crate::reader::End;
 use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Kernel, Library};
@@ -77,6 +78,7 @@ pub(crate) struct Process {
     /// Ids of code objects with their number over all processes and their file.
     pub(crate) code_objects: HashMap<u32, (usize, Option<String>)>,
     pub(crate) nesting: Nesting,
+    pub(crate) runs: Runs,
     pub(crate) graphs: Graphs,
     pub(crate) footer: Option<Footer>,
     pub(crate) events: u64,
@@ -100,6 +102,7 @@ impl Process {
             kernels: HashMap::new(),
             code_objects: HashMap::new(),
             nesting: Nesting::default(),
+            runs: Runs::default(),
             graphs: Graphs::default(),
             footer: None,
             events: 0,

@@ -2,7 +2,7 @@
 
 use super::{
     CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FunctionRow, GemmRow, GraphRow,
-    InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SyncRow,
+    InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow, SyncRow,
 };
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ pub(crate) struct Summary {
     pub(crate) columns: Vec<ColumnsRow>,
     pub(crate) graphs: Vec<GraphRow>,
     pub(crate) gemms: Vec<GemmRow>,
+    pub(crate) sweeps: Vec<SweepRow>,
     pub(crate) convolutions: Vec<ConvRow>,
     pub(crate) spans: Vec<SpanRow>,
     pub(crate) copies: Vec<CopyRow>,
@@ -46,8 +47,10 @@ pub(crate) struct Totals {
     pub(crate) launches: u64,
     /// Those of them that launched graphs made.
     pub(crate) by_graphs: u64,
-    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest way.
     pub(crate) trials: u64,
+    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    pub(crate) swept: u64,
     /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
     pub(crate) captured: u64,
     /// Those of them that came after their capture had failed to end: they may have been executed.

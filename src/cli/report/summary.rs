@@ -17,6 +17,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
         sections::columns(summary, style),
         sections::graphs(summary, style),
         sections::gemms(summary, style),
+        sections::sweeps(summary, style),
         sections::convolutions(summary, style),
         sections::spans(summary, style),
         sections::copies(summary, style),

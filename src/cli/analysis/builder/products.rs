@@ -1,7 +1,7 @@
 //! Matrix products, whichever library makes them.
 
 use super::SummaryBuilder;
-use crate::analysis::{gemms::GemmProblem, process::Process};
+use crate::analysis::{gemms::GemmProblem, nesting::Contents, process::Process, sweeps::Sweep};
 use rocshim_trace::Call;
 
 impl SummaryBuilder {
@@ -13,11 +13,36 @@ impl SummaryBuilder {
         self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
         let (library, name) = self.name(function);
         self.fallbacks.add_gemm(&inside);
-        let kind =
-            self.gemms.count((function.unwrap_or(usize::MAX), &library, &name), call, problem, &inside);
+        let kind = self.gemms.count(
+            (function.unwrap_or(usize::MAX), &library, &name),
+            call,
+            problem.clone(),
+            &inside,
+        );
+        self.sweep(process, (call.tid, function.unwrap_or(usize::MAX)), &problem, &inside);
         inside.gemms = 1;
         inside.add_product(kind, 1);
         process.nesting.hand_up(call, &inside, None);
+    }
+
+    fn sweep(
+        &mut self,
+        process: &mut Process,
+        (tid, function): (u32, usize),
+        problem: &GemmProblem,
+        inside: &Contents,
+    ) {
+        let over = process.runs.product(tid, function, problem, inside);
+        over.into_iter().for_each(|sweep| self.count_sweep(&sweep));
+    }
+
+    pub(super) fn count_sweep(&mut self, sweep: &Sweep) {
+        let (_, name) = self.name(Some(sweep.function).filter(|number| *number != usize::MAX));
+        self.sweeps.count(sweep, &name);
+        for (kernel, launches) in &sweep.kernels {
+            self.kernels.count_swept(*kernel, *launches);
+            self.totals.swept += launches;
+        }
     }
 }
 

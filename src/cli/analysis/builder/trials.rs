@@ -1,7 +1,7 @@
 //! Trials: what a library launches while it searches for the fastest way. They tell nothing about which way is taken
 //! after. Only what lies inside a call that makes nothing else is one: PyTorch's TunableOp tries solutions with the calls
 //! and arguments with which it makes its products afterwards (TunableOp.h, GemmRocblas.h: it asks once for all solutions of
-//! the types, then calls `rocblas_gemm_ex` by index), so no call of its tells which it is.
+//! the types, then calls `rocblas_gemm_ex` by index), so no call of its tells which it is (`sweeps` infers it from calls in a row).
 
 use super::SummaryBuilder;
 use crate::analysis::nesting::Contents;

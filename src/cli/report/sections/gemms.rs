@@ -44,7 +44,7 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
 }
 
 /// What the trace tells of it; `?` where it does not.
-fn known<T: Display>(value: &Option<T>) -> String {
+pub(super) fn known<T: Display>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| "?".into(), T::to_string)
 }
 
@@ -74,7 +74,7 @@ fn whose(row: &GemmRow) -> String {
 }
 
 /// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
-fn types([a, b, _, d]: &[Option<String>; 4], compute: &Option<String>) -> String {
+pub(super) fn types([a, b, _, d]: &[Option<String>; 4], compute: &Option<String>) -> String {
     let short = |element: &Option<String>| {
         let element = known(element);
         element.strip_suffix("_r").unwrap_or(&element).to_string()

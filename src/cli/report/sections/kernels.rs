@@ -17,11 +17,13 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     }
     let by_graphs = summary.totals.by_graphs > 0;
     let trials = summary.totals.trials > 0;
+    let swept = summary.totals.swept > 0;
     let captured = summary.totals.captured > 0;
     let failed = summary.kernels.iter().any(|row| row.failed > 0);
     let mut columns = vec![Column::Right(if by_graphs { "launches" } else { "calls" })];
     columns.extend(by_graphs.then_some(Column::Right("by graphs")));
     columns.extend(trials.then_some(Column::Right("trials")));
+    columns.extend(swept.then_some(Column::Right("in a row")));
     columns.extend(captured.then_some(Column::Right("captured")));
     columns.extend(failed.then_some(Column::Right("failed")));
     columns.extend([
@@ -36,6 +38,7 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         let mut cells = vec![count(row.launches)];
         cells.extend(by_graphs.then(|| count(row.by_graphs)));
         cells.extend(trials.then(|| count(row.trials)));
+        cells.extend(swept.then(|| count(row.swept)));
         cells.extend(captured.then(|| count(row.captured)));
         cells.extend(failed.then(|| count(row.failed)));
         cells.extend([
@@ -58,8 +61,11 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     }
     if trials {
         remarks.push(
-            "trials: those of the launches that MIOpen made while it searched for the fastest way".into(),
+            "trials: those of the launches that a library made while it searched for the fastest way".into(),
         );
+    }
+    if swept {
+        remarks.push("in a row: those that seem to be trials of the program's own, see below".into());
     }
     if captured {
         remarks.push(

@@ -9,6 +9,7 @@ mod graphs;
 mod kernels;
 mod processes;
 mod spans;
+mod sweeps;
 mod troubles;
 
 pub(crate) use calls::{convolutions, modules};
@@ -20,6 +21,7 @@ pub(crate) use graphs::{copies, graphs, syncs};
 pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;
 pub(crate) use spans::spans;
+pub(crate) use sweeps::sweeps;
 pub(crate) use troubles::{failures, in_flight, losses};
 
 use super::table::{Style, Table, broken};
