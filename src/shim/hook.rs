@@ -6,8 +6,11 @@
 #![allow(unsafe_code)] // calls the real function through its address
 
 use crate::abi::{
-    hip::hipErrorNotSupported, hipblas::HIPBLAS_STATUS_NOT_SUPPORTED, miopen::miopenStatusNotImplemented,
-    rocblas::rocblas_status_not_implemented,
+    hip::hipErrorNotSupported, hipblas::HIPBLAS_STATUS_NOT_SUPPORTED, hipfft::HIPFFT_NOT_IMPLEMENTED,
+    hiprand::HIPRAND_STATUS_NOT_IMPLEMENTED, hipsparse::HIPSPARSE_STATUS_NOT_SUPPORTED,
+    miopen::miopenStatusNotImplemented, rocblas::rocblas_status_not_implemented,
+    rocfft::rocfft_status_failure, rocrand::ROCRAND_STATUS_INTERNAL_ERROR,
+    rocsparse::rocsparse_status_not_implemented,
 };
 use crate::prepare::prepare;
 use crate::row::Hook;
@@ -47,9 +50,15 @@ impl<T> Answer for *mut T {
 impl Answer for i32 {
     fn missing(of: &str) -> i32 {
         match of {
-            "librocblas.so" => rocblas_status_not_implemented,
+            "librocblas.so" | "librocsolver.so" => rocblas_status_not_implemented,
             "libhipblas.so" | "libhipblaslt.so" => HIPBLAS_STATUS_NOT_SUPPORTED,
             "libMIOpen.so" => miopenStatusNotImplemented,
+            "librocfft.so" => rocfft_status_failure,
+            "libhipfft.so" => HIPFFT_NOT_IMPLEMENTED,
+            "librocrand.so" => ROCRAND_STATUS_INTERNAL_ERROR,
+            "libhiprand.so" => HIPRAND_STATUS_NOT_IMPLEMENTED,
+            "librocsparse.so" => rocsparse_status_not_implemented,
+            "libhipsparse.so" => HIPSPARSE_STATUS_NOT_SUPPORTED,
             _ => hipErrorNotSupported,
         }
     }
@@ -186,11 +195,9 @@ macro_rules! hooks {
             mod $name {
                 use super::*;
 
-                /// The exported function and the ones for the other doors.
-                pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS] = [
-                    super::$name as *const _, from::<1> as *const _, from::<2> as *const _, from::<3> as *const _,
-                    from::<4> as *const _,
-                ];
+                /// The functions for the other doors.
+                pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS - 1] =
+                    [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
 
                 unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
                     // SAFETY: the program's own arguments.

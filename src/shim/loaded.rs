@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::path::PathBuf;
 
 /// The ROCm libraries that a trace tells of, by the beginning of their file name.
-const ROCM: [&str; 14] = [
+const ROCM: [&str; 21] = [
     "libamdhip64.so",
     "librocblas.so",
     "libhipblas.so",
@@ -24,7 +24,14 @@ const ROCM: [&str; 14] = [
     "librccl.so",
     "libggml-hip.so",
     "libtorch_hip.so",
+    "librocfft.so",
+    "libhipfft.so",
+    "librocrand.so",
+    "libhiprand.so",
     "librocsparse.so",
+    "libhipsparse.so",
+    "librocsolver.so",
+    "libhipsolver.so",
 ];
 
 /// A loaded object.

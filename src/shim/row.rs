@@ -54,7 +54,7 @@ pub(crate) struct Hook {
 
 /// A way in to a function.
 pub(crate) struct Way {
-    /// The shim's own function.
+    /// The shim's own function; NULL for way 0, which the linker gives out by its name.
     own: OwnAddress,
     /// The real function; NULL until it was found. Way 0: NULL again when libraries have come or gone, and always while
     /// it depends on the caller. The others: changed only when the library behind the old address is gone.
@@ -78,12 +78,14 @@ impl Hook {
         id: u16,
         name: &'static str,
         of: &'static str,
-        own: [*const c_void; WAYS],
+        own: [*const c_void; WAYS - 1],
         table: fn() -> Table,
     ) -> Hook {
         assert!(id < MAX_ROWS);
-        let [a, b, c, d, e] = own;
-        let ways = [Way::new(a), Way::new(b), Way::new(c), Way::new(d), Way::new(e)];
+        let [a, b, c, d] = own;
+        // Not the exported function's address: the loader would have to look up each name at every program's start.
+        let exported = Way::new(std::ptr::null());
+        let ways = [exported, Way::new(a), Way::new(b), Way::new(c), Way::new(d)];
         let is_runtime = matches!(of.as_bytes(), b"libamdhip64.so");
         Hook { id, name, of, is_runtime, table, ways, told_missing: AtomicBool::new(false) }
     }
@@ -113,7 +115,7 @@ impl Way {
         Way { own: OwnAddress(own), real, doors: AtomicU8::new(0), told, calls }
     }
 
-    /// The shim's own function.
+    /// The shim's own function; NULL for way 0.
     pub(crate) fn own(&self) -> *mut c_void {
         self.own.0.cast_mut()
     }

@@ -238,11 +238,9 @@ macro_rules! spans {
             mod $name {
                 use super::*;
 
-                /// The exported function and the ones for the other doors.
-                pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS] = [
-                    super::$name as *const _, from::<1> as *const _, from::<2> as *const _, from::<3> as *const _,
-                    from::<4> as *const _,
-                ];
+                /// The functions for the other doors.
+                pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS - 1] =
+                    [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
 
                 /// Words that the arguments take on the stack.
                 pub(super) const WORDS: usize =

@@ -10,6 +10,14 @@ LIBRARIES = {
     "libhipblaslt.so": ("libhipblaslt-dev",                      "hipblaslt", ["hipblaslt/hipblaslt.h"]),
     "libMIOpen.so":    ("libmiopen-dev",                         "miopen",    ["miopen/miopen.h"]),
     "librccl.so":      ("librccl-dev",                           "rccl",      ["rccl/rccl.h"]),
+    "librocfft.so":    ("librocfft-dev",                         "rocfft",    ["rocfft/rocfft.h"]),
+    "libhipfft.so":    ("libhipfft-dev",                         "hipfft",    ["hipfft/hipfft.h", "hipfft/hipfftXt.h"]),
+    "librocrand.so":   ("librocrand-dev",                        "rocrand",   ["rocrand/rocrand.h"]),
+    "libhiprand.so":   ("libhiprand-dev",                        "hiprand",   ["hiprand/hiprand.h"]),
+    "librocsparse.so": ("librocsparse-dev",                      "rocsparse", ["rocsparse/rocsparse.h"]),
+    "libhipsparse.so": ("libhipsparse-dev",                      "hipsparse", ["hipsparse/hipsparse.h"]),
+    "librocsolver.so": ("librocsolver-dev",                      "rocsolver", ["rocsolver/rocsolver.h"]),
+    "libhipsolver.so": ("libhipsolver-dev",                      "hipsolver", ["hipsolver/hipsolver.h"]),
     "libroctx64.so":   ("libroctx-dev",                          "roctx",     ["roctracer/roctx.h"]),
 }
 # Everything that the libraries have, without the C++ overloads of C functions.

@@ -30,12 +30,20 @@ pub(crate) mod hip_sync;
 pub(crate) mod hipblas;
 pub(crate) mod hipblas_typed;
 pub(crate) mod hipblaslt;
+pub(crate) mod hipfft;
+pub(crate) mod hiprand;
+pub(crate) mod hipsparse;
 pub(crate) mod miopen;
 pub(crate) mod miopen_handles;
 pub(crate) mod miopen_layers;
 pub(crate) mod rccl;
 pub(crate) mod rocblas;
+pub(crate) mod rocblas_levels;
 pub(crate) mod rocblas_typed;
+pub(crate) mod rocfft;
+pub(crate) mod rocrand;
+pub(crate) mod rocsolver;
+pub(crate) mod rocsparse;
 pub(crate) mod roctx;
 
 use crate::row::{Hook, Table};
@@ -63,8 +71,8 @@ macro_rules! libraries {
 }
 
 libraries! {
-    hip hip_graph hip_copy hip_sync rocblas rocblas_typed hipblas hipblas_typed hipblaslt miopen miopen_handles
-    miopen_layers rccl roctx
+    hip hip_graph hip_copy hip_sync rocblas rocblas_typed rocblas_levels hipblas hipblas_typed hipblaslt miopen miopen_handles
+    miopen_layers rccl roctx rocfft hipfft rocrand hiprand rocsparse hipsparse rocsolver
 }
 
 /// Every row, in the order of their ids.
@@ -98,8 +106,14 @@ mod tests {
     #[test]
     fn what_is_not_exported_is_in_the_table() {
         let names: Vec<_> = table().iter().map(|hook| hook.name).collect();
-        let unexported =
-            [hip::UNEXPORTED, hip_copy::UNEXPORTED, hip_sync::UNEXPORTED, miopen_layers::UNEXPORTED].concat();
+        let unexported = [
+            hip::UNEXPORTED,
+            hip_copy::UNEXPORTED,
+            hip_sync::UNEXPORTED,
+            miopen_layers::UNEXPORTED,
+            rocsparse::UNEXPORTED,
+        ]
+        .concat();
         assert!(unexported.iter().all(|name| names.contains(name)));
     }
 }
