@@ -157,7 +157,10 @@ impl Decoder {
         write_record(out, &Record::Header(self.header.clone()));
         out.append(&mut self.early);
         doors(self.doors).for_each(|door| write_record(out, &Record::Door(door)));
-        self.hooks.values().for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
+        let armed = self.hooks.values().filter(|hook| hook.id < ROWS);
+        hook_tables(armed).for_each(|table| write_record(out, &Record::HookTable(table)));
+        let changed = self.hooks.values().filter(|hook| hook.state != "armed");
+        changed.for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
     }
 
     /// True once the header was written.

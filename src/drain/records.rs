@@ -20,6 +20,27 @@ pub(crate) fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<st
     Hook { id, name, of, door: "preload".into(), state: "armed".into(), library: None, why: None }
 }
 
+/// Names in a line of the hook table, bytes: it stays within a page of the trace.
+const NAMES: usize = 3000;
+
+/// The hook table with these rows, in the order of their ids.
+pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> impl Iterator<Item = HookTable> {
+    let mut tables: Vec<HookTable> = Vec::new();
+    for hook in hooks {
+        let has_room = |table: &&mut HookTable| {
+            let follows = table.of == hook.of && table.first as usize + table.names.len() == hook.id as usize;
+            follows && table.names.iter().map(String::len).sum::<usize>() < NAMES
+        };
+        match tables.last_mut().filter(has_room) {
+            Some(table) => table.names.push(hook.name.clone()),
+            None => {
+                tables.push(HookTable { of: hook.of.clone(), first: hook.id, names: vec![hook.name.clone()] })
+            }
+        }
+    }
+    tables.into_iter()
+}
+
 /// The names of doors that are added together.
 pub(crate) fn door_names(doors: u8) -> String {
     let named = DOORS.iter().filter(|(door, _)| doors & door != 0).map(|(_, name)| *name);

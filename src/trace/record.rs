@@ -17,6 +17,8 @@ pub enum Record {
     Door(Door),
     /// An object that passes the hooks by.
     Bypass(Bypass),
+    /// Functions of a library that are hooked.
+    HookTable(HookTable),
     /// A hooked function: how it is seen and which file it is bound to.
     Hook(Hook),
     /// Device code that was registered or loaded.
@@ -145,7 +147,34 @@ pub struct Bypass {
     pub how: String,
 }
 
-/// A hooked function by one way in. Written for every row of the table at the start, and again when its state changes.
+/// Functions of one library that are hooked: armed by preload until a [`Hook`] says otherwise. Written at the start, in
+/// several lines for a library with many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HookTable {
+    /// Their ROCm library, without version: `libamdhip64.so`.
+    pub of: String,
+    /// The id of the first; the others follow it in order.
+    pub first: u16,
+    /// Their symbols, as exported.
+    pub names: Vec<String>,
+}
+
+impl HookTable {
+    /// Each of them, armed.
+    pub fn hooks(&self) -> impl Iterator<Item = Hook> {
+        (self.first..).zip(&self.names).map(|(id, name)| Hook {
+            id,
+            name: name.clone(),
+            of: self.of.clone(),
+            door: "preload".into(),
+            state: "armed".into(),
+            library: None,
+            why: None,
+        })
+    }
+}
+
+/// A hooked function by one way in. Written when its state changes or a door gives it out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hook {
     /// Referred to by `hook` of the events.

@@ -2,7 +2,7 @@
 
 use rocshim_trace::{
     Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header,
-    Hook, Kernel, Launch, Load, Mark, Matmul, Record, Span, Sync, Thread, parse_line,
+    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, Record, Span, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -75,7 +75,9 @@ impl Trace {
         devices: Device;
         /// The code objects.
         code_objects: CodeObject;
-        /// The hook table, with every change.
+        /// The hook table, as it was at the start.
+        hook_tables: HookTable;
+        /// Every change of it.
         hooks: Hook;
         /// The losses.
         gaps: Gap;
@@ -94,7 +96,9 @@ impl Trace {
 
     /// Hook id → symbol.
     pub fn hook_names(&self) -> HashMap<u16, &str> {
-        self.hooks().map(|hook| (hook.id, hook.name.as_str())).collect()
+        let armed = self.hook_tables().flat_map(|table| (table.first..).zip(&table.names));
+        let changed = self.hooks().map(|hook| (hook.id, &hook.name));
+        armed.chain(changed).map(|(id, name)| (id, name.as_str())).collect()
     }
 
     /// The symbol of the kernel that was launched.

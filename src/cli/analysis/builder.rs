@@ -119,6 +119,7 @@ impl SummaryBuilder {
             }
             Record::GraphLaunch(launch) => self.graph_launch(&mut process, &launch),
             Record::Capture(_) => {}
+            Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
             Record::Hook(hook) => self.hook(&mut process, hook),
             Record::Door(door) => process.doors.push(door),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
