@@ -135,10 +135,10 @@ Failed calls
       1  hipLaunchKernel  9 hipErrorInvalidConfiguration
 
 Coverage: was it called? (3 functions hooked)
-  library      calls  evidence          why
-  libamdhip64      3  confirmed         1 of 1 hooked functions called
-  librocblas       1  confirmed         1 of 1 hooked functions called
-  libMIOpen        0  confirmed absent  not loaded in the process
+  library      calls  evidence   why
+  libamdhip64      3  confirmed  1 of 1 hooked functions called
+  librocblas       1  confirmed  1 of 1 hooked functions called
+  confirmed absent, not loaded in the process: libMIOpen
   `rocshim hooks TRACE` lists every function
 ";
 

@@ -3,7 +3,7 @@
 use super::section;
 use crate::units::{bytes, count, counted};
 use crate::{
-    analysis::{CodeObjectRow, Summary},
+    analysis::{CodeObjectRow, Evidence, LibraryRow, Summary},
     report::table::{Column, Style, Table},
 };
 use std::collections::BTreeMap;
@@ -80,15 +80,26 @@ pub(crate) fn libraries(summary: &Summary, style: &Style) -> Option<String> {
         Column::Left("evidence"),
         Column::Text("why"),
     ]);
-    for row in &summary.libraries {
-        let name = row.library.trim_end_matches(".so").to_string();
+    let (absent, present): (Vec<_>, Vec<_>) = summary.libraries.iter().partition(|row| is_absent(row));
+    let name = |row: &LibraryRow| row.library.trim_end_matches(".so").to_string();
+    for row in present {
         table.row_with(
-            vec![name, count(row.calls), row.evidence.to_string(), row.why.clone()],
+            vec![name(row), count(row.calls), row.evidence.to_string(), row.why.clone()],
             if style.full_names { row.paths.iter().cloned().collect() } else { Vec::new() },
         );
     }
-    let remark = "`rocshim hooks TRACE` lists every function".to_string();
+    let mut remarks = Vec::new();
+    if let Some(first) = absent.first() {
+        let names: Vec<String> = absent.iter().map(|row| name(row)).collect();
+        remarks.push(format!("{}, {}: {}", first.evidence, first.why, names.join(", ")));
+    }
+    remarks.push("`rocshim hooks TRACE` lists every function".to_string());
     let title =
         format!("Coverage: was it called? ({} hooked)", counted(summary.functions.len() as u64, "function"));
-    section(&title, &table, style, &[remark])
+    section(&title, &table, style, &remarks)
+}
+
+/// True for a library that was not there, for certain: all of these fit one line.
+fn is_absent(row: &LibraryRow) -> bool {
+    row.loaded_in == 0 && row.calls == 0 && row.evidence == Evidence::ConfirmedAbsent
 }
