@@ -39,16 +39,18 @@ static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Table {
     fn with_room(slots: usize) -> Table {
+        assert!(slots.is_power_of_two());
         Table { slots: (0..slots).map(|_| Slot::default()).collect(), used: AtomicU64::new(0) }
     }
 
     /// The slot of `function`, or the one that it would take.
     #[inline(always)]
     fn slot(&self, function: u64) -> &Slot {
-        let mask = self.slots.len() - 1;
+        let mask = self.slots.len().wrapping_sub(1);
         let mut at = (function.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
         loop {
-            let slot = &self.slots[at & mask];
+            // SAFETY: `slots` is never empty and its length is a power of two, so `mask` is its last index.
+            let slot = unsafe { self.slots.get_unchecked(at & mask) };
             // Acquire: with the function come its owner and layout.
             let other = slot.function.load(Acquire);
             if other == function || other == 0 {

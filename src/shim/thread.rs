@@ -117,17 +117,18 @@ pub(crate) enum State {
 #[inline(always)]
 pub(crate) fn state() -> State {
     match word() {
-        UNKNOWN => State::Unknown,
-        OFF => State::Off,
-        ENDED => State::Ended,
-        RINGLESS => State::Ringless,
-        page => {
+        // First, because it is the usual one: no page lies so low.
+        page if page > RINGLESS => {
             // SAFETY: it is not 0.
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
             // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
             // is the thread's own, so the thread is the ring's only producer.
             State::Recording(unsafe { Producer::new(page) })
         }
+        UNKNOWN => State::Unknown,
+        OFF => State::Off,
+        ENDED => State::Ended,
+        _ => State::Ringless,
     }
 }
 
