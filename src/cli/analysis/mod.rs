@@ -41,7 +41,7 @@ pub(crate) use coverage::LibraryRow;
 pub(crate) use evidence::Evidence;
 pub(crate) use failures::FailureRow;
 pub(crate) use fallback::Fallback;
-pub(crate) use gemms::GemmRow;
+pub(crate) use gemms::{GemmProblem, GemmRow};
 pub(crate) use graphs::GraphRow;
 pub(crate) use kernels::{Inside, KernelRow};
 pub(crate) use losses::{InFlightRow, LossRow};

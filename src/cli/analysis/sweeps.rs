@@ -39,7 +39,7 @@ pub(crate) struct SweepRow {
 /// A row of calls that is over and was a sweep.
 pub(crate) struct Sweep {
     /// The function's number over all processes.
-    pub(crate) function: usize,
+    pub(crate) function: Option<usize>,
     problem: GemmProblem,
     solutions: usize,
     calls: u64,
@@ -68,7 +68,7 @@ impl Run {
         self.last.extend(launched);
     }
 
-    fn end(self, function: usize) -> Option<Sweep> {
+    fn end(self, function: Option<usize>) -> Option<Sweep> {
         let (solutions, calls) = (self.solutions.len(), self.calls.saturating_sub(1));
         let sweep = Sweep { function, problem: self.problem, solutions, calls, kernels: self.kernels };
         (solutions >= LEAST).then_some(sweep)
@@ -77,14 +77,14 @@ impl Run {
 
 /// The last products of each thread of a process, by function.
 #[derive(Default)]
-pub(crate) struct Runs(HashMap<(u32, usize), Run>);
+pub(crate) struct Runs(HashMap<(u32, Option<usize>), Run>);
 
 impl Runs {
     /// Thread `tid` has made a product through `function`; gives the sweep that is over by that.
     pub(crate) fn product(
         &mut self,
         tid: u32,
-        function: usize,
+        function: Option<usize>,
         problem: &GemmProblem,
         inside: &Contents,
     ) -> Option<Sweep> {
@@ -113,7 +113,7 @@ impl Runs {
 }
 
 /// All sweeps of all processes.
-pub(crate) struct Sweeps(Interner<(usize, GemmProblem), SweepRow>);
+pub(crate) struct Sweeps(Interner<(Option<usize>, GemmProblem), SweepRow>);
 
 impl Sweeps {
     pub(crate) fn new() -> Self {
@@ -164,7 +164,7 @@ mod tests {
         for (m, solution) in products {
             let kernels = vec![(solution.unwrap_or(0) as usize, Launches::one(false))];
             let inside = Contents { kernels, ..Contents::default() };
-            over.extend(runs.product(1, 5, &product(*m, *solution), &inside));
+            over.extend(runs.product(1, Some(5), &product(*m, *solution), &inside));
         }
         over.extend(runs.end());
         over.iter().map(|sweep| (sweep.solutions, sweep.calls, sweep.kernels.values().sum())).collect()

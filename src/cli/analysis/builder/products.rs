@@ -1,7 +1,7 @@
 //! Matrix products, whichever library makes them.
 
 use super::SummaryBuilder;
-use crate::analysis::{gemms::GemmProblem, nesting::Contents, process::Process, sweeps::Sweep};
+use crate::analysis::{gemms::GemmProblem, process::Process, sweeps::Sweep};
 use rocshim_trace::Call;
 
 impl SummaryBuilder {
@@ -19,25 +19,16 @@ impl SummaryBuilder {
             problem.clone(),
             &inside,
         );
-        self.sweep(process, (call.tid, function.unwrap_or(usize::MAX)), &problem, &inside);
+        if let Some(sweep) = process.runs.product(call.tid, function, &problem, &inside) {
+            self.count_sweep(&sweep);
+        }
         inside.gemms = 1;
         inside.add_product(kind, 1);
         process.nesting.hand_up(call, &inside, None);
     }
 
-    fn sweep(
-        &mut self,
-        process: &mut Process,
-        (tid, function): (u32, usize),
-        problem: &GemmProblem,
-        inside: &Contents,
-    ) {
-        let over = process.runs.product(tid, function, problem, inside);
-        over.into_iter().for_each(|sweep| self.count_sweep(&sweep));
-    }
-
     pub(super) fn count_sweep(&mut self, sweep: &Sweep) {
-        let (_, name) = self.name(Some(sweep.function).filter(|number| *number != usize::MAX));
+        let (_, name) = self.name(sweep.function);
         self.sweeps.count(sweep, &name);
         for (kernel, launches) in &sweep.kernels {
             self.kernels.count_swept(*kernel, *launches);

@@ -5,7 +5,7 @@ use super::{
     section,
 };
 use crate::{
-    analysis::{Evidence, GemmRow, Summary},
+    analysis::{Evidence, GemmProblem, GemmRow, Summary},
     report::names::function,
     report::table::{Column, Style, Table},
 };
@@ -16,35 +16,42 @@ pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
         return None;
     }
     let (failed, mut columns) = count_columns(summary.gemms.iter().map(|row| &row.counts));
-    columns.extend([
-        Column::Left("op"),
-        Column::Right("m"),
-        Column::Right("n"),
-        Column::Right("k"),
-        Column::Right("batch"),
-        Column::Left("types"),
-        Column::Left("function"),
-    ]);
+    columns.extend(PROBLEM);
     let mut table = Table::new(&columns);
     for row in &summary.gemms {
-        let problem = &row.problem;
         let mut cells = count_cells(&row.counts, failed);
-        cells.extend([
-            format!("{}{}", known(&problem.trans_a), known(&problem.trans_b)),
-            known(&problem.m),
-            known(&problem.n),
-            known(&problem.k),
-            known(&problem.batch),
-            types(&problem.types, &problem.compute),
-            function(&row.function),
-        ]);
+        cells.extend(problem(&row.problem, &row.function));
         table.row_with(cells, [asked(row), inside(&row.counts, style)].concat());
     }
     section("GEMMs (host time; below each, the kernels launched inside the call)", &table, style, &[])
 }
 
+/// The columns of `problem`.
+pub(super) const PROBLEM: [Column; 7] = [
+    Column::Left("op"),
+    Column::Right("m"),
+    Column::Right("n"),
+    Column::Right("k"),
+    Column::Right("batch"),
+    Column::Left("types"),
+    Column::Left("function"),
+];
+
+/// What was asked for, and through which function.
+pub(super) fn problem(problem: &GemmProblem, name: &str) -> [String; 7] {
+    [
+        format!("{}{}", known(&problem.trans_a), known(&problem.trans_b)),
+        known(&problem.m),
+        known(&problem.n),
+        known(&problem.k),
+        known(&problem.batch),
+        types(&problem.types, &problem.compute),
+        function(name),
+    ]
+}
+
 /// What the trace tells of it; `?` where it does not.
-pub(super) fn known<T: Display>(value: &Option<T>) -> String {
+fn known<T: Display>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| "?".into(), T::to_string)
 }
 
@@ -74,7 +81,7 @@ fn whose(row: &GemmRow) -> String {
 }
 
 /// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
-pub(super) fn types([a, b, _, d]: &[Option<String>; 4], compute: &Option<String>) -> String {
+fn types([a, b, _, d]: &[Option<String>; 4], compute: &Option<String>) -> String {
     let short = |element: &Option<String>| {
         let element = known(element);
         element.strip_suffix("_r").unwrap_or(&element).to_string()
