@@ -80,8 +80,8 @@ impl Decoder {
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
             Definition::Hooks { hooks, doors } => {
                 self.rows = hooks.iter().map(|(name, _)| Row::of(name)).collect();
-                let armed = |(id, (name, of)): (u16, (_, _))| (id, hook(id, name, of));
-                self.hooks = (0..).zip(hooks).map(armed).collect();
+                let hooks = (0..).zip(&hooks);
+                self.hooks = hooks.map(|(id, (name, of))| (id, Hook::armed(id, name, of))).collect();
                 self.doors = doors;
             }
             Definition::Table { name, path, entries, functions } => {
@@ -158,7 +158,7 @@ impl Decoder {
         out.append(&mut self.early);
         doors(self.doors).for_each(|door| write_record(out, &Record::Door(door)));
         let armed = self.hooks.values().filter(|hook| hook.id < ROWS);
-        hook_tables(armed).for_each(|table| write_record(out, &Record::HookTable(table)));
+        hook_tables(armed).into_iter().for_each(|table| write_record(out, &Record::HookTable(table)));
         let changed = self.hooks.values().filter(|hook| hook.state != "armed");
         changed.for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
     }

@@ -15,30 +15,33 @@ use rocshim_ring::{conv, kernel};
 use rocshim_trace::*;
 use std::path::Path;
 
-pub(crate) fn hook(id: u16, name: std::borrow::Cow<str>, of: std::borrow::Cow<str>) -> Hook {
-    let (name, of) = (name.into_owned(), of.into_owned());
-    Hook { id, name, of, door: "preload".into(), state: "armed".into(), library: None, why: None }
-}
-
 /// Names in a line of the hook table, bytes: it stays within a page of the trace.
 const NAMES: usize = 3000;
 
 /// The hook table with these rows, in the order of their ids.
-pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> impl Iterator<Item = HookTable> {
+pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<HookTable> {
     let mut tables: Vec<HookTable> = Vec::new();
+    let mut bytes = 0;
     for hook in hooks {
-        let has_room = |table: &&mut HookTable| {
-            let follows = table.of == hook.of && table.first as usize + table.names.len() == hook.id as usize;
-            follows && table.names.iter().map(String::len).sum::<usize>() < NAMES
+        let follows = |table: &&mut HookTable| {
+            table.of == hook.of
+                && table.first as usize + table.names.len() == hook.id as usize
+                && bytes < NAMES
         };
-        match tables.last_mut().filter(has_room) {
+        match tables.last_mut().filter(follows) {
             Some(table) => table.names.push(hook.name.clone()),
             None => {
-                tables.push(HookTable { of: hook.of.clone(), first: hook.id, names: vec![hook.name.clone()] })
+                bytes = 0;
+                tables.push(HookTable {
+                    of: hook.of.clone(),
+                    first: hook.id,
+                    names: vec![hook.name.clone()],
+                });
             }
         }
+        bytes += hook.name.len();
     }
-    tables.into_iter()
+    tables
 }
 
 /// The names of doors that are added together.

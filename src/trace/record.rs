@@ -162,15 +162,7 @@ pub struct HookTable {
 impl HookTable {
     /// Each of them, armed.
     pub fn hooks(&self) -> impl Iterator<Item = Hook> {
-        (self.first..).zip(&self.names).map(|(id, name)| Hook {
-            id,
-            name: name.clone(),
-            of: self.of.clone(),
-            door: "preload".into(),
-            state: "armed".into(),
-            library: None,
-            why: None,
-        })
+        (self.first..).zip(&self.names).map(|(id, name)| Hook::armed(id, name, &self.of))
     }
 }
 
@@ -194,6 +186,14 @@ pub struct Hook {
     /// Why it is unbound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+impl Hook {
+    /// A function of library `of` as it is at the start: exported, not called yet.
+    pub fn armed(id: u16, name: &str, of: &str) -> Hook {
+        let (name, of) = (name.into(), of.into());
+        Hook { id, name, of, door: "preload".into(), state: "armed".into(), ..Hook::default() }
+    }
 }
 
 /// Device code: a fat binary inside a library, a module file, or an image in memory.
