@@ -1,0 +1,59 @@
+"""What the figures are held against: one bar a row."""
+import sys
+from figures import over_rounds
+
+# Of the timed calls, per round: name, what it is made of, unit, the bar that --check holds (None: reported only), where
+# we want it. added(W, V): what V adds to a call of workload W, over bare. per_call(W, V): the call with everything.
+# tail(V, P): a percentile.
+CALLS = [
+    ("recorded ÷ floor, module launch",    lambda f: f.added("module", "on") / f.added("module", "floor"),             "×",  2.00, 1.25),
+    ("recorded ÷ floor, 6 arguments",      lambda f: f.added("args6", "on") / f.added("args6", "floor"),               "×",  2.50, 2.00),
+    ("recorded ÷ floor, 16 arguments",     lambda f: f.added("args16", "on") / f.added("args16", "floor"),             "×",  None, None),
+    ("recorded ÷ floor, host stub",        lambda f: f.added("stub", "on") / f.added("stub", "floor"),                 "×",  None, 1.25),
+    ("recorded ÷ floor, GEMM + launch",    lambda f: f.added("gemm", "on") / f.added("gemm", "floor"),                 "×",  None, 2.00),
+    ("2 threads ÷ 1, recorded, per call",  lambda f: f.per_call("module x2", "on") / f.per_call("module", "on"),       "×",  1.50, 1.15),
+    ("2 threads ÷ 1, floor, per call",     lambda f: f.per_call("module x2", "floor") / f.per_call("module", "floor"), "×",  None, None),
+    ("LTTng-UST ÷ recorded",               lambda f: f.added("module", "lttng") / f.added("module", "on"),             "×",  None, ">8"),
+    ("uftrace ÷ recorded",                 lambda f: f.added("module", "uftrace") / f.added("module", "on"),           "×",  None, ">3"),
+    ("recorded, added to a launch",        lambda f: f.added("module", "on"),                                          "ns", None, 25),
+    ("off − forwarding only",              lambda f: f.added("module", "off") - f.added("module", "pass"),             "ns", None, 1),
+    ("off, added to a launch",             lambda f: f.added("module", "off"),                                         "ns", None, 3),
+    ("99.9 % of recorded calls take",      lambda f: f.tail("on", "p99.9"),                                            "ns", None, 1000),
+]
+# Of the other sections: name, what it is made of, unit, where we want it. KeyError: not measured.
+OTHERS = [
+    ("events a second without loss",       lambda s: s["sustained"]["best"]["rate"] / 1e6,                             "M",    ">2"),
+    ("collector's CPU at that rate",       lambda s: s["sustained"]["best"]["cores"],                                  "cores", 1),
+    ("bytes of a launch's line",           lambda s: s["sustained"]["line_bytes"],                                     "B",    120),
+    ("summary reads, per core",            lambda s: s["reading"]["longest"]["mb_per_cpu_second"],                     "MB/s", ">400"),
+    ("summary's memory, long ÷ short",     lambda s: s["reading"]["longest"]["rss_mib"] / s["reading"]["shortest"]["rss_mib"], "×", 1.1),
+    ("llama-bench, on ÷ off",              lambda s: s["real"]["paired"]["median"],                                    "×",    None),
+]
+# A ratio is judged when so many rounds have it.
+ROUNDS_JUDGED = 3
+
+
+def of_calls(rounds):
+    measured = [(name, over_rounds(rounds, formula), unit, bar, goal) for name, formula, unit, bar, goal in CALLS]
+    return [{"name": name, "value": value["median"], "unit": unit, "bar": bar, "goal": goal, **value} for name, value, unit, bar, goal in measured if value]
+
+
+def of_others(sections):
+    rows = []
+    for name, formula, unit, goal in OTHERS:
+        try:
+            rows.append({"name": name, "value": formula(sections), "unit": unit, "bar": None, "goal": goal})
+        except KeyError:
+            pass
+    return rows
+
+
+def over(rows):
+    """The names of the ratios that are over their bar in three quarters of the rounds. A machine that is seldom at full
+    speed proves nothing, which is said."""
+    judged = {row["name"]: row for row in rows if len(row.get("rounds", [])) >= ROUNDS_JUDGED}
+    held = [(name, bar) for name, _, _, bar, _ in CALLS if bar is not None]
+    busy = [name for name, _ in held if name not in judged]
+    if busy:
+        print("bench: the machine was too busy to judge: " + "; ".join(busy), file=sys.stderr)
+    return [name for name, bar in held if name in judged and judged[name]["q1"] > bar]

@@ -1,0 +1,43 @@
+"""Section reading: how fast `rocshim summary` reads a trace, and that its memory does not grow with the trace's length."""
+import os, shutil, subprocess, sys
+from time import perf_counter
+from running import tell
+from steady import steady
+from table import Column, Table
+
+RATE = 400_000  # at which the shim itself writes the trace to be read
+KERNELS = 100
+BYTES_PER_CALL = 150  # about, to know when to stop
+SIZES_MB = [250, 1000, 2200]
+
+
+def measure(bench):
+    rows = [one(bench, size) for size in (SIZES_MB[:1] if bench.options.short else SIZES_MB)]
+    tell("")
+    return {"rows": rows, "shortest": rows[0], "longest": rows[-1]}
+
+
+def one(bench, size_mb):
+    calls = size_mb * 1_000_000 // BYTES_PER_CALL
+    tell(f"reading: the shim writes {size_mb} MB")
+    written = steady(bench, "on", 6, RATE, calls, kernels=KERNELS, keep=True)
+    tell(f"reading: summary of {written['bytes'] / 1e6:.0f} MB")
+    runs = [read(bench.command, bench.work / "traces") for _ in range(bench.repeats(3))]
+    shutil.rmtree(bench.work / "traces")
+    best = min(runs, key=lambda run: run["cpu_s"])
+    return {"mb": written["bytes"] / 1e6, "events": written["produced"], "kernels": KERNELS, **best, "mb_per_cpu_second": written["bytes"] / 1e6 / best["cpu_s"], "mb_per_second": written["bytes"] / 1e6 / best["wall_s"], "runs": runs}
+
+
+def read(command, traces):
+    begun = perf_counter()
+    child = subprocess.Popen([command, "summary", traces], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"bench: rocshim summary of {traces}: status {status}")
+    return {"wall_s": perf_counter() - begun, "cpu_s": usage.ru_utime + usage.ru_stime, "rss_mib": usage.ru_maxrss / 1024}
+
+
+def tables(results):
+    columns = [Column("MB", 8), Column("launches", 12), Column("MB/s per core", 15), Column("MB/s", 8), Column("peak MiB", 10)]
+    rows = [["rocshim summary", f"{row['mb']:.0f}", f"{row['events']:,}", f"{row['mb_per_cpu_second']:.0f}", f"{row['mb_per_second']:.0f}", f"{row['rss_mib']:.1f}"] for row in results["rows"]]
+    yield Table(f"reading: traces that the shim wrote, {KERNELS} kernels with 6 arguments, from the page cache; the best of {len(results['rows'][0]['runs'])}", columns, rows)

@@ -1,0 +1,32 @@
+"""The ways of running a program that are compared, one a row."""
+import pathlib
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Variant:
+    """One way of running the loop: a row of each table."""
+    name: str
+    what: str
+    preload: pathlib.Path | None = None
+    env: dict = field(default_factory=dict)
+    records: bool = False      # it writes rocshim traces, whose accounts must say that nothing was lost
+    peer: object | None = None  # another tracer: how it is started, and how many events it has (see peers.Peer)
+    share: float = 1           # of a workload's calls, for what is slow
+
+
+def ours(work, shim, against=None):
+    """The bare program, the hooks of hook.c, and the shim, with another one beside it if asked for. By name."""
+    variants = [
+        Variant("bare", "no hook"),
+        Variant("pass", "a hook that only forwards", work / "pass.so"),
+        Variant("floor", "2 TSC reads and 64 bytes stored", work / "floor.so"),
+        Variant("off", "rocshim, ROCSHIM_OFF=1", shim, {"ROCSHIM_OFF": "1"}),
+        Variant("on", "rocshim, recording", shim, records=True),
+    ]
+    if against:
+        variants += [
+            Variant("off, other", "the other, ROCSHIM_OFF=1", against, {"ROCSHIM_OFF": "1"}),
+            Variant("on, other", "the other, recording", against, records=True),
+        ]
+    return {variant.name: variant for variant in variants}
