@@ -67,7 +67,7 @@ def tables(results):
     first = f"medians of {results['rounds']} rounds, in brackets the middle half of them; ns; {results['full_speed']:.0%} of the bursts ran at full speed and count"
     for workload in results["workloads"]:
         tail = workload["name"] == "tail"
-        columns = [Column(p, 10) for p in PERCENTILES] if tail else [Column("a call", 10), Column("", 18), Column("added", 9)]
+        columns = [Column(p, 10) for p in PERCENTILES] if tail else [Column("a call", 11), Column("", 22), Column("added", 9)]
         rows = []
         for row in workload["rows"]:
             if tail:

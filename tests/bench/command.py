@@ -5,10 +5,10 @@ tables() (calls, instructions, full_ring, sustained, growth, memory, loading, re
 held against; table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
 figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (what the shim is measured against).
 """
-import argparse, json, os, pathlib, sys, tempfile
+import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, reading, sustained, table, variants
+import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, peers, reading, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
@@ -48,8 +48,10 @@ def main(about):
         bench = Bench(options, work, variants.ours(work, shim, options.against), build.command() if "reading" in options.sections else None)
         results = {"machine": machine.machine(bench.loop), "command": " ".join(["scripts/bench", *sys.argv[1:]]), "sections": {}}
         print(machine.words(results["machine"]), flush=True)
-        for name in options.sections:
-            measure(bench, name, results)
+        with peers.variants(work) if options.peers else contextlib.nullcontext({}) as others:
+            bench.variants |= others
+            for name in options.sections:
+                measure(bench, name, results)
     told = results["sections"].get("calls", {}).get("bars", []) + bars.of_others(results["sections"])
     results["bars"] = told
     if told:
@@ -85,6 +87,7 @@ def parse(about):
     parser.add_argument("--rounds", type=int, default=10, help="how often each variant is run in section calls (%(default)s)")
     parser.add_argument("--bursts", type=int, default=21, help="bursts of a run, of which the median counts (%(default)s)")
     parser.add_argument("--only", action="append", choices=[w.name for w in WORKLOADS], help="of section calls this workload; more than once for several")
+    parser.add_argument("--peers", action="store_true", help="in section calls beside LTTng-UST, uftrace, ltrace and fprintf; what is missing is installed from the distribution, as root")
     parser.add_argument("--short", action="store_true", help="the other sections with fewer repetitions and points")
     parser.add_argument("--cpus", type=cpus, metavar="0,1", help="run on these only")
     parser.add_argument("--shim", type=pathlib.Path, metavar="PATH", help="measure this librocshim.so instead of building one")

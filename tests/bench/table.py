@@ -36,4 +36,4 @@ def middle_half(measured, digits=2):
 
 def of_bars(rows):
     cells = [[row["name"], f"{row['value']:.2f}", middle_half(row) if "q1" in row else "", *("" if limit is None else str(limit) for limit in (row["bar"], row["goal"])), row["unit"]] for row in rows]
-    return Table("held against", [Column("", 10), Column("", 18), Column("bar", 8), Column("goal", 8)], cells)
+    return Table("held against", [Column("", 11), Column("", 22), Column("bar", 8), Column("goal", 8)], cells)

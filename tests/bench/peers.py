@@ -1,0 +1,129 @@
+"""Other tracers, from the distribution, on the same loop: how each is started, and how many calls it has recorded."""
+import contextlib, os, re, shutil, subprocess, sys, time
+import build
+from variants import Variant
+
+PACKAGES = ["liblttng-ust-dev", "lttng-tools", "babeltrace2", "uftrace", "ltrace", "valgrind"]
+NEEDED = ["lttng", "lttng-sessiond", "babeltrace2", "uftrace", "ltrace"]
+LAUNCH = "hipModuleLaunchKernel"
+# The launch's fields: function, grid, block, shared memory, stream; and its result.
+UFTRACE_ARGUMENTS = ["-A", LAUNCH + "@arg1/x,arg2/u,arg3/u,arg4/u,arg5/u,arg6/u,arg7/u,arg8/u,arg9/x", "-R", LAUNCH + "@retval"]
+
+
+def install():
+    """From the distribution, when something is missing."""
+    if all(shutil.which(name) for name in NEEDED) and os.path.exists("/usr/include/lttng/tracepoint.h"):
+        return
+    if os.geteuid() or not shutil.which("apt-get"):
+        sys.exit("bench: --peers needs the packages " + " ".join(PACKAGES) + "; installing them takes root and apt-get: install them, or leave out --peers")
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit(f"bench: --peers: {' '.join(command)} failed: {done.stdout.strip().splitlines()[-1:]}; without --peers nothing is installed")
+
+
+@contextlib.contextmanager
+def variants(work):
+    """The peers' variants by name. LTTng's daemon runs as long as this lasts."""
+    install()
+    build.compile_c(work / "fprintf.so", "peers/fprintf.c", "-fPIC", "-shared")
+    build.compile_c(work / "lttng.so", "peers/lttng.c", "-fPIC", "-shared", f"-I{build.HERE}/peers", "-llttng-ust")
+    with Lttng(work) as lttng:
+        rows = [
+            Variant("lttng", "LTTng-UST, entry and exit", work / "lttng.so", peer=lttng),
+            Variant("uftrace", "uftrace", peer=Uftrace([])),
+            Variant("uftrace -A", "uftrace with arguments", peer=Uftrace(UFTRACE_ARGUMENTS), share=0.5),
+            Variant("ltrace", "ltrace", peer=Ltrace(), share=0.01),
+            Variant("fprintf", "fprintf and fflush", work / "fprintf.so", peer=Text()),
+        ]
+        yield {row.name: row for row in rows}
+
+
+def said(command, **how):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=120, **how)
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(map(str, command))}: exit {done.returncode}: {done.stdout.strip()[-400:]}")
+    return done.stdout
+
+
+class Text:
+    """The hook of peers/fprintf.c."""
+
+    @contextlib.contextmanager
+    def around(self, work):
+        yield [], {"PEER_FILE": str(work / "fprintf.txt")}
+
+    def recorded(self, work):
+        with open(work / "fprintf.txt") as text:
+            return sum(LAUNCH in line for line in text)
+
+
+class Ltrace:
+    """Stops the program twice a call, by ptrace; so it is given few."""
+
+    @contextlib.contextmanager
+    def around(self, work):
+        yield ["ltrace", "-f", "-e", LAUNCH, "-o", work / "ltrace.txt"], {}
+
+    def recorded(self, work):
+        with open(work / "ltrace.txt") as text:
+            return sum(LAUNCH in line for line in text)
+
+
+class Uftrace:
+    """Patches the program's PLT: it sees every library call of the loop's, of which the launches are counted."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+
+    @contextlib.contextmanager
+    def around(self, work):
+        shutil.rmtree(work / "uftrace", ignore_errors=True)
+        yield ["uftrace", "record", "--force", "--no-event", *self.arguments, "-d", work / "uftrace"], {}
+
+    def recorded(self, work):
+        rows = said(["uftrace", "report", "-d", work / "uftrace"]).splitlines()
+        return sum(int(row.split()[-2]) for row in rows if row.split()[-1:] == [LAUNCH])
+
+
+class Lttng:
+    """A session daemon of our own, in a folder of our own, without kernel tracing; a session for each run."""
+
+    def __init__(self, work):
+        self.home, self.pid = work / "lttng", work / "lttng/pid"
+        self.env = {"LTTNG_HOME": str(self.home), "PATH": os.environ["PATH"]}
+
+    def __enter__(self):
+        self.home.mkdir()
+        self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--pidfile", self.pid], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            if self.pid.exists():
+                return self
+            time.sleep(0.1)
+        self.daemon.kill()
+        sys.exit("bench: lttng-sessiond does not start (is another one running? stop it, or leave out --peers)")
+
+    def __exit__(self, *_):
+        self.daemon.terminate()
+        self.daemon.wait()
+
+    def lttng(self, *words):
+        return said(["lttng", "--no-sessiond", *words], env=self.env)
+
+    @contextlib.contextmanager
+    def around(self, work):
+        trace = self.home / "trace"
+        shutil.rmtree(trace, ignore_errors=True)
+        self.lttng("create", "bench", f"--output={trace}")
+        self.lttng("enable-channel", "--userspace", "--session=bench", "--subbuf-size=4M", "--num-subbuf=4", "bench")
+        self.lttng("enable-event", "--userspace", "--session=bench", "--channel=bench", "hip:*")
+        self.lttng("start", "bench")
+        # The program waits for the daemon to register it, so that its first calls are recorded too.
+        yield [], {"LTTNG_HOME": str(self.home), "LTTNG_UST_REGISTER_TIMEOUT": "-1"}
+        self.lttng("destroy", "bench")
+
+    def recorded(self, work):
+        """Launches that have both events."""
+        text = said(["babeltrace2", self.home / "trace"])
+        entries, exits = (len(re.findall(f"hip:launch_{side}:", text)) for side in ("entry", "exit"))
+        return min(entries, exits)
