@@ -11,7 +11,11 @@ fn told(trace: &Trace) -> Vec<String> {
         let level = mark.level.map(|level| level.to_string());
         let value = (mark.value.0 != 0).then(|| format!("0x{:x}", mark.value.0));
         let text = mark.text.as_ref().map(|text| format!("{text:?}{}", if mark.cut { " cut" } else { "" }));
-        [Some(mark.action.clone()), level, value, text].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        [Some(mark.action.to_string()), level, value, text]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     marks.into_iter().map(word).collect()
 }

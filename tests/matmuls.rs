@@ -2,7 +2,7 @@
 //! preparations around products.
 
 use rocshim_tests::{Trace, Traced};
-use rocshim_trace::{Blas, Matmul, Problem};
+use rocshim_trace::{Blas, Matmul, Problem, Word};
 
 fn traces() -> (Trace, Trace) {
     let outcome = Traced::program("blas_calls").with_shim().ok();
@@ -43,8 +43,7 @@ fn what_a_handle_was_set_to_is_said_from_then_on_and_no_longer_than_the_handle_l
         .gemms()
         .map(|gemm| [&gemm.pointer_mode, &gemm.atomics, &gemm.math_mode, &gemm.metric])
         .collect();
-    let text = |word: &str| Some(word.to_string());
-    let set = [text("host"), text("not_allowed"), text("xf32_xdl"), text("cu_efficiency")];
+    let set = ["host", "not_allowed", "xf32_xdl", "cu_efficiency"].map(|word| Some(word.into()));
     assert_eq!(modes[..4], [[&None; 4]; 4]);
     assert_eq!(modes[4], set.each_ref());
     assert!(modes.len() > 20 && modes[5..].iter().all(|modes| *modes == [&None; 4]), "the next handle");
@@ -100,7 +99,7 @@ fn solutions_that_were_asked_for_are_counted_where_the_library_counts_them() {
         let (a, d) = (call.problem.a.clone().unwrap(), call.problem.d.clone().unwrap());
         (a.element, a.ld, a.stride, d.element, d.ld, d.stride)
     };
-    let text = |word: &str| Some(word.to_string());
+    let text = |word: &str| Some(Word::from(word));
     assert_eq!(types(asked[0]), (text("f16_r"), Some(16), None, text("f16_r"), Some(64), None));
     assert_eq!(types(asked[3]), (text("f16_r"), Some(16), Some(7), text("f16_r"), Some(64), Some(10)));
     assert_eq!(types(asked[4]), (text("f16_r"), None, None, text("f32_r"), None, None));
@@ -162,7 +161,7 @@ fn a_matmul_is_what_reached_the_library() {
         let problem = &matmul.problem;
         let size = [problem.m, problem.n, problem.k, problem.batch].map(Option::unwrap);
         assert_eq!(size, ["m", "n", "k", "batch_count"].map(number));
-        let operation = |word: &Option<String>| {
+        let operation = |word: &Option<Word>| {
             [("N", 111), ("T", 112)].iter().find(|(w, _)| Some(*w) == word.as_deref()).unwrap().1
         };
         assert_eq!(

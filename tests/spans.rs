@@ -11,8 +11,8 @@ fn told(trace: &Trace) -> Vec<String> {
         let words = [
             Some(hooks[&span.call.hook].to_string()),
             span.count.map(|count| count.to_string()),
-            span.datatype.clone(),
-            span.op.clone(),
+            span.datatype.as_ref().map(ToString::to_string),
+            span.op.as_ref().map(ToString::to_string),
             span.peer.map(|peer| format!("with {peer}")),
             (span.call.status != 0).then(|| format!("failed {}", span.call.status)),
         ];

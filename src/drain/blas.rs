@@ -14,12 +14,12 @@ pub(crate) fn blas(call: Call, event: &Event) -> Record {
     let (problem, algo) = (problem(&raw), Raw::read_algo(event));
     let (workspace, stream) = (raw.workspace, Hex(raw.stream));
     if raw.action == blas::RUN {
-        return Record::Matmul(Matmul { call, handle, instance, problem, algo, workspace, stream });
+        return Record::Matmul(Matmul { call, handle, instance, problem, algo, workspace, stream }.into());
     }
     let answer = Raw::read_answer(event);
     let (returned, needs, solutions) =
         answer.map_or((None, 0, Vec::new()), |(n, bytes, list)| (Some(n.into()), bytes, list));
-    Record::Blas(Blas {
+    Record::Blas(Box::new(Blas {
         call,
         action: BLAS_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown").into(),
         handle,
@@ -33,7 +33,7 @@ pub(crate) fn blas(call: Call, event: &Event) -> Record {
         solutions,
         needs,
         stream,
-    })
+    }))
 }
 
 fn form(raw: &Raw) -> &'static str {

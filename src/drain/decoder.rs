@@ -230,7 +230,7 @@ impl Decoder {
             Kind::Gemm => {
                 let raw = event::Gemm::read(event);
                 let set_to = |setting| self.settings.at(event.stamp, raw.handle, setting);
-                Record::Gemm(gemm(self.call(tid, event), &raw, set_to))
+                Record::Gemm(gemm(self.call(tid, event), &raw, set_to).into())
             }
             Kind::Blas => blas(self.call(tid, event), event),
             Kind::Conv => self.conv(tid, event),
@@ -290,7 +290,7 @@ impl Decoder {
             return Record::Span(other_problem(call, &raw));
         }
         let (returned, results) = conv::Conv::read_results(event);
-        Record::Conv(convolution(call, &raw, returned, results))
+        Record::Conv(convolution(call, &raw, returned, results).into())
     }
 
     fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
@@ -321,7 +321,7 @@ impl Decoder {
     fn kernel(&mut self, function: u64, stamp: u64, out: &mut Vec<u8>) -> Option<u32> {
         let (id, kernel) = self.names.function(function, stamp)?;
         if self.told.insert(id) {
-            write_record(out, &Record::Kernel(kernel_record(id, kernel)));
+            write_record(out, &Record::Kernel(kernel_record(id, kernel).into()));
         }
         Some(id)
     }

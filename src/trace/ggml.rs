@@ -23,64 +23,118 @@ const ARGUMENT: &str = "argument ncols_dst";
 const TOTAL: &str = "argument ncols_dst, the columns of all experts together";
 const GRID: &str = "grid.y tiles of mmq_x columns";
 
-/// True when `ne11` may know the columns of this kernel's launches.
-pub fn is_product(kernel: &Kernel) -> bool {
-    let name = kernel.demangled.as_deref().and_then(name_and_template);
-    name.is_some_and(|(name, _)| name.starts_with("mul_mat") || name == "dequantize_mul_mat_vec")
+/// A kernel of ggml's that makes matrix products, and how the columns of its launches are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Product(Way);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Nobody knows.
+    Unknown,
+    /// By the kernel's name.
+    Name(u64, &'static str),
+    /// By this argument.
+    Argument(usize, &'static str),
+    /// By the kernel's name, where the third argument is a pointer to nothing: there are no expert ids.
+    WithoutIds(u64),
+    /// By this argument of `mul_mat_q`; by the grid, in tiles of so many columns, where it was not recorded.
+    Tiles { argument: Option<(usize, Ids)>, tile: Option<u64> },
 }
 
-/// The columns of a matrix product of ggml; `None` for other kernels, and where neither the name nor what was recorded of
-/// the launch tells.
-pub fn ne11(kernel: &Kernel, launch: &Launch) -> Option<Columns> {
-    let (name, template) = name_and_template(kernel.demangled.as_deref()?)?;
-    let integers: Vec<u64> = template.iter().filter_map(|word| word.parse().ok()).collect();
-    let exactly = |value: u64, rule| Some(Columns { least: value, most: value, rule });
-    match name {
-        // <type, ncols_dst, …>; before that <ncols_y, qk, qi, block_q_t, …>; before that <qk, qi, block_q_t, …>.
-        "mul_mat_vec_q" if template.first()?.starts_with('(') => exactly(*integers.first()?, TEMPLATE),
-        "mul_mat_vec_q" if integers.len() >= 4 => exactly(integers[0], TEMPLATE),
-        "mul_mat_vec_q" | "dequantize_mul_mat_vec" => exactly(1, ONE),
-        // <T, type_acc, ncols_dst, block_size, …>; before that <T, type_acc, block_size>.
-        "mul_mat_vec_f" | "mul_mat_vec" if integers.len() >= 2 => exactly(integers[0], TEMPLATE),
-        "mul_mat_vec_f" | "mul_mat_vec" => exactly(1, ONE),
-        // …, ncols_dst, ids_stride)
-        "mul_mat_vec_q_moe" => {
-            let scalars = scalars(kernel)?;
-            exactly(number(launch, *scalars.get(scalars.len().checked_sub(2)?)?)?, ARGUMENT)
+/// Whether a form of `mul_mat_q` has expert ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ids {
+    Never,
+    /// Where the third argument, a pointer, points to something.
+    ByArgument,
+}
+
+impl Product {
+    /// `None` for a kernel that is none of ggml's matrix products.
+    pub fn of(kernel: &Kernel) -> Option<Product> {
+        let (name, template) = name_and_template(kernel.demangled.as_deref()?)?;
+        let is_product = name.starts_with("mul_mat") || name == "dequantize_mul_mat_vec";
+        is_product.then(|| Product(Way::of(kernel, name, &template).unwrap_or(Way::Unknown)))
+    }
+
+    /// Whether the columns of a launch depend on its arguments.
+    pub fn reads_arguments(&self) -> bool {
+        !matches!(self.0, Way::Unknown | Way::Name(..))
+    }
+
+    /// The columns that a launch of it works on; `None` where neither the kernel's name nor what was recorded of the
+    /// launch tells.
+    pub fn columns(&self, launch: &Launch) -> Option<Columns> {
+        let exactly = |value: u64, rule| Some(Columns { least: value, most: value, rule });
+        match self.0 {
+            Way::Unknown => None,
+            Way::Name(value, rule) => exactly(value, rule),
+            Way::Argument(at, rule) => exactly(number(launch, at)?, rule),
+            Way::WithoutIds(value) => {
+                (launch.args.len() > 2 && is_null(launch, 2)).then(|| exactly(value, TILE))?
+            }
+            Way::Tiles { argument, tile } => {
+                let of_argument = argument.and_then(|(at, ids)| Some((number(launch, at)?, ids)));
+                if let Some((value, ids)) = of_argument {
+                    let alone = ids == Ids::Never || is_null(launch, 2);
+                    return exactly(value, if alone { ARGUMENT } else { TOTAL });
+                }
+                // One tile may also be the sign of another way to share out the work (stream-k).
+                let (tile, tiles) = (tile?, u64::from(launch.grid[1]));
+                (tiles > 1).then(|| Columns { least: tile * (tiles - 1) + 1, most: tile * tiles, rule: GRID })
+            }
         }
-        "mul_mat_q" => of_mul_mat_q(kernel, launch, &integers),
-        // <T, rows_per_block, cols_per_block, nwarps, has_ids>; before that without has_ids.
-        "mul_mat_f"
-            if template.last() == Some(&"false") || launch.args.len() > 2 && is_null(kernel, launch, 2) =>
-        {
-            exactly(*integers.get(1)?, TILE)
-        }
-        // (…, ncols, ncols_dst_total, …)
-        "mul_mat_f_ids" => exactly(number(launch, *scalars(kernel)?.get(1)?)?, TOTAL),
-        _ => None,
     }
 }
 
-fn of_mul_mat_q(kernel: &Kernel, launch: &Launch, integers: &[u64]) -> Option<Columns> {
-    if let Some(scalars) = scalars(kernel) {
-        let pointers = kernel.args.as_ref()?.len() - scalars.len();
-        let place = match (pointers, scalars.len()) {
-            // (x, y, dst, ncols_x, nrows_x, ncols_y, nrows_y, nrows_dst)
-            (3, 5) => 2,
-            // (x, y, dst, [tmp_fixup,] ne00, ne01, stride01, ne10, ne11, stride11, ne0)
-            (3 | 4, 7) => 4,
-            // (x, y, ids_dst, expert_bounds, dst, tmp_fixup, …, ncols_x or blocks_per_ne00, nrows_x, ncols_dst, …)
-            (6.., 10..) => 2,
+impl Way {
+    fn of(kernel: &Kernel, name: &str, template: &[&str]) -> Option<Way> {
+        let integers: Vec<u64> = template.iter().filter_map(|word| word.parse().ok()).collect();
+        let third_is_pointer =
+            kernel.args.as_ref().and_then(|args| args.get(2)).is_none_or(|arg| arg.kind != "by_value");
+        Some(match name {
+            // <type, ncols_dst, …>; before that <ncols_y, qk, qi, block_q_t, …>; before that <qk, qi, block_q_t, …>.
+            "mul_mat_vec_q" if template.first()?.starts_with('(') => Way::Name(*integers.first()?, TEMPLATE),
+            "mul_mat_vec_q" if integers.len() >= 4 => Way::Name(integers[0], TEMPLATE),
+            "mul_mat_vec_q" | "dequantize_mul_mat_vec" => Way::Name(1, ONE),
+            // <T, type_acc, ncols_dst, block_size, …>; before that <T, type_acc, block_size>.
+            "mul_mat_vec_f" | "mul_mat_vec" if integers.len() >= 2 => Way::Name(integers[0], TEMPLATE),
+            "mul_mat_vec_f" | "mul_mat_vec" => Way::Name(1, ONE),
+            // …, ncols_dst, ids_stride)
+            "mul_mat_vec_q_moe" => {
+                let scalars = scalars(kernel)?;
+                Way::Argument(*scalars.get(scalars.len().checked_sub(2)?)?, ARGUMENT)
+            }
+            "mul_mat_q" => {
+                let (argument, tile) = (columns_of_mul_mat_q(kernel)?, integers.first().copied());
+                let ids = |(at, pointers)| (at, if pointers < 6 { Ids::Never } else { Ids::ByArgument });
+                Way::Tiles { argument: argument.map(ids), tile }
+            }
+            // <T, rows_per_block, cols_per_block, nwarps, has_ids>; before that without has_ids.
+            "mul_mat_f" if template.last() == Some(&"false") => Way::Name(*integers.get(1)?, TILE),
+            "mul_mat_f" if third_is_pointer => Way::WithoutIds(*integers.get(1)?),
+            // (…, ncols, ncols_dst_total, …)
+            "mul_mat_f_ids" => Way::Argument(*scalars(kernel)?.get(1)?, TOTAL),
             _ => return None,
-        };
-        if let Some(value) = number(launch, *scalars.get(place)?) {
-            let rule = if pointers < 6 || is_null(kernel, launch, 2) { ARGUMENT } else { TOTAL };
-            return Some(Columns { least: value, most: value, rule });
-        }
+        })
     }
-    // <type, mmq_x, …>. One tile may also be the sign of another way to share out the work (stream-k).
-    let (tile, tiles) = (*integers.first()?, u64::from(launch.grid[1]));
-    (tiles > 1).then(|| Columns { least: tile * (tiles - 1) + 1, most: tile * tiles, rule: GRID })
+}
+
+/// Which argument of `mul_mat_q` is the number of columns, and how many arguments are pointers. The inner `None` where
+/// the arguments are not known; the outer one for a form that nobody has seen.
+fn columns_of_mul_mat_q(kernel: &Kernel) -> Option<Option<(usize, usize)>> {
+    let Some(scalars) = scalars(kernel) else { return Some(None) };
+    let pointers = kernel.args.as_ref()?.len() - scalars.len();
+    let place = match (pointers, scalars.len()) {
+        // (x, y, dst, ncols_x, nrows_x, ncols_y, nrows_y, nrows_dst)
+        (3, 5) => 2,
+        // (x, y, dst, [tmp_fixup,] ne00, ne01, stride01, ne10, ne11, stride11, ne0)
+        (3 | 4, 7) => 4,
+        // (x, y, ids_dst, expert_bounds, dst, tmp_fixup, …, ncols_x or blocks_per_ne00, nrows_x, ncols_dst, …)
+        (6.., 10..) => 2,
+        _ => return None,
+    };
+    Some(Some((*scalars.get(place)?, pointers)))
 }
 
 /// The places of the arguments that are no pointers.
@@ -96,11 +150,9 @@ fn number(launch: &Launch, at: usize) -> Option<u64> {
     }
 }
 
-/// True when argument `at` is a pointer to nothing, or was not recorded.
-fn is_null(kernel: &Kernel, launch: &Launch, at: usize) -> bool {
-    let is_pointer =
-        kernel.args.as_ref().and_then(|args| args.get(at)).is_none_or(|arg| arg.kind != "by_value");
-    is_pointer && launch.args.get(at).is_none_or(|arg| matches!(arg, Arg::Hex(value) if value.is_zero()))
+/// True when the pointer that is argument `at` points to nothing, or was not recorded.
+fn is_null(launch: &Launch, at: usize) -> bool {
+    launch.args.get(at).is_none_or(|arg| matches!(arg, Arg::Hex(value) if value.is_zero()))
 }
 
 /// `void f<(t)2, 1>(int)` → `f`, [`(t)2`, `1`].
@@ -147,7 +199,8 @@ mod tests {
         let args = Some(kinds.chars().map(argument).collect()).filter(|_| !kinds.is_empty());
         let kernel = Kernel { demangled: Some(demangled.into()), args, ..Kernel::default() };
         let args = kinds.chars().enumerate().map(value).collect();
-        let found = ne11(&kernel, &Launch { args, grid: [8, 3, 1], ..Launch::default() });
+        let launch = Launch { args, grid: [8, 3, 1], ..Launch::default() };
+        let found = Product::of(&kernel).and_then(|product| product.columns(&launch));
         found.map(|columns| (columns.least, columns.most, columns.rule))
     }
 

@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
 //! (which files are one), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
@@ -26,6 +26,7 @@ mod line;
 mod record;
 mod solver;
 mod tensile;
+mod word;
 
 pub use arg::{Arg, arg_of_text};
 pub use encode::{write_launch, write_record};
@@ -35,6 +36,7 @@ pub use line::{LineError, parse_line};
 pub use record::*;
 pub use solver::{Solver, solver, solver_name};
 pub use tensile::{MatrixInstruction, Tensile};
+pub use word::Word;
 
 /// The format number that this crate writes; raised when the meaning of a field changes.
 pub const FORMAT: u32 = 1;

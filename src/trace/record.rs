@@ -1,11 +1,11 @@
 //! Every record type of the trace, with its fields and their units.
 
 use crate::tensile::Tensile;
-use crate::{Arg, Hex};
+use crate::{Arg, Hex, Word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One line of a trace.
+/// One line of a trace. Large records are boxed: what is handed from place to place at every launch stays small.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Record {
@@ -26,17 +26,17 @@ pub enum Record {
     /// A device that the program asked about.
     Device(Device),
     /// A kernel, defined before its first launch.
-    Kernel(Kernel),
+    Kernel(Box<Kernel>),
     /// A kernel launch, whichever API made it.
     Launch(Launch),
     /// A matrix product of a BLAS library.
-    Gemm(Gemm),
+    Gemm(Box<Gemm>),
     /// A matrix product of hipBLASLt.
-    Matmul(Matmul),
+    Matmul(Box<Matmul>),
     /// A call of a BLAS library that makes no product.
-    Blas(Blas),
+    Blas(Box<Blas>),
     /// A convolution call of MIOpen: search, run, or immediate mode.
-    Conv(Conv),
+    Conv(Box<Conv>),
     /// A call of a library that is known by its name: a transform, a solve, a collective, …
     Span(Span),
     /// A mark or range of the program's own (roctx).
@@ -416,7 +416,7 @@ pub struct Matrix {
     pub ptr: Hex,
     /// Element type: `f16_r`, `bf16_r`, `f32_r`, `f8_e4m3`, … or the number where it is unknown.
     #[serde(rename = "type")]
-    pub element: String,
+    pub element: Word,
     /// Leading dimension, in elements; in any order, from one column to the next.
     pub ld: i64,
     /// Elements from one batch to the next; strided batched form only.
@@ -435,13 +435,13 @@ pub struct Gemm {
     pub call: Call,
     /// `plain`, `batched`, `strided_batched`, or `any_order` (rocblas_gemm_ext2: one product whose matrices have any row
     /// and column strides).
-    pub form: String,
+    pub form: Word,
     /// The library handle.
     pub handle: Hex,
     /// op(A): `N`, `T` or `C`.
-    pub trans_a: String,
+    pub trans_a: Word,
     /// op(B).
-    pub trans_b: String,
+    pub trans_b: Word,
     /// Rows of D.
     pub m: i64,
     /// Columns of D.
@@ -464,10 +464,10 @@ pub struct Gemm {
     pub beta: Hex,
     /// The type in which it is computed: an element type (rocBLAS; hipBLAS up to ROCm 6; the typed functions, by their
     /// name), a compute type of hipBLAS (`32f`, `32f_fast_16f`, …), or one of rocBLAS's ex3 (`f8_f8_f32`, …).
-    pub compute: String,
+    pub compute: Word,
     /// `standard` or `solution_index` (rocBLAS), `default` (hipBLAS), `none` (the function takes no such argument), or the
     /// number.
-    pub algo: String,
+    pub algo: Word,
     /// The solution index that was asked for (meaningful with `solution_index`).
     pub solution: i32,
     /// The flags argument.
@@ -480,16 +480,16 @@ pub struct Gemm {
     /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for
     /// those below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pointer_mode: Option<String>,
+    pub pointer_mode: Option<Word>,
     /// Whether kernels may use atomic operations, which some solutions do: `allowed`, `not_allowed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub atomics: Option<String>,
+    pub atomics: Option<Word>,
     /// Whether f32 may be computed in xf32: `default`, `xf32_xdl`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub math_mode: Option<String>,
+    pub math_mode: Option<Word>,
     /// What the choice of a solution is to favour: `default`, `device_efficiency`, `cu_efficiency`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
+    pub metric: Option<Word>,
 }
 
 /// One matrix of a [`Problem`]; what is not known of it is absent.
@@ -500,7 +500,7 @@ pub struct LtMatrix {
     pub ptr: Option<Hex>,
     /// Element type, in the words of [`Matrix`].
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub element: Option<String>,
+    pub element: Option<Word>,
     /// Leading dimension, in elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ld: Option<i64>,
@@ -509,7 +509,7 @@ pub struct LtMatrix {
     pub stride: Option<i64>,
     /// `col`, `row`, `col16_4r16`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
+    pub order: Option<Word>,
 }
 
 /// The problem of a product whose arguments are descriptors, or of a question about products. What was told by a
@@ -518,10 +518,10 @@ pub struct LtMatrix {
 pub struct Problem {
     /// op(A): `N`, `T` or `C`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trans_a: Option<String>,
+    pub trans_a: Option<Word>,
     /// op(B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trans_b: Option<String>,
+    pub trans_b: Option<Word>,
     /// Rows of D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub m: Option<i64>,
@@ -554,22 +554,22 @@ pub struct Problem {
     pub beta: Option<Hex>,
     /// `host`, `alpha_device_vector_beta_host`, or the number: 1 is the device, but in ROCm 6.0 it was the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pointer_mode: Option<String>,
+    pub pointer_mode: Option<Word>,
     /// The type in which it is computed: `32f`, `32f_fast_16f`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compute: Option<String>,
+    pub compute: Option<Word>,
     /// Element type of alpha and beta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale_type: Option<String>,
+    pub scale_type: Option<Word>,
     /// What is done to the result: `default` (nothing), `relu`, `bias`, `gelu_aux_bias`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epilogue: Option<String>,
+    pub epilogue: Option<Word>,
     /// Where the bias lies, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<Hex>,
     /// Its element type, where one was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bias_type: Option<String>,
+    pub bias_type: Option<Word>,
     /// Where A's scale lies, where there is one; so for B, C and D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_a: Option<Hex>,
@@ -584,10 +584,10 @@ pub struct Problem {
     pub scale_d: Option<Hex>,
     /// How A's scale applies: `scalar_32f`, `vec32_ue8m0`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale_mode_a: Option<String>,
+    pub scale_mode_a: Option<Word>,
     /// How B's does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale_mode_b: Option<String>,
+    pub scale_mode_b: Option<Word>,
     /// Where the epilogue's second output or input lies, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aux: Option<Hex>,
@@ -632,7 +632,7 @@ pub struct Blas {
     /// `create` and `destroy` (a handle), `initialize` (rocblas_initialize), `solutions` (rocblas_gemm…_get_solutions),
     /// `heuristic` (hipblasLtMatmulAlgoGetHeuristic), `transform` (hipblasLtMatrixTransform: C = alpha * op(A) + beta *
     /// op(B)); of a C++ object of hipBLASLt, `problem` (Gemm::setProblem) and `prepare` (GemmInstance::initialize).
-    pub action: String,
+    pub action: Word,
     /// The library handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Hex>,
@@ -641,7 +641,7 @@ pub struct Blas {
     pub instance: Option<Hex>,
     /// The form of the products that `solutions` asks about; absent where it asks about types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub form: Option<String>,
+    pub form: Option<Word>,
     /// What it is about.
     #[serde(flatten)]
     pub problem: Problem,
@@ -669,11 +669,11 @@ pub struct Blas {
 }
 
 /// A tensor of a convolution.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tensor {
     /// Element type: `f32`, `f16`, `bf16`, … or the number.
     #[serde(rename = "type")]
-    pub element: String,
+    pub element: Word,
     /// Lengths, outermost first (n, c, h, w).
     pub dims: Vec<i32>,
     /// Strides in elements, in the same order.
@@ -685,7 +685,7 @@ pub struct Tensor {
 pub struct ConvResult {
     /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number. Of Find 2.0, which returns
     /// none: the solver's by the id table, or `unknown`.
-    pub algorithm: String,
+    pub algorithm: Word,
     /// Measured or estimated time, ms, as MIOpen gave it; absent where that is no finite number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<f32>,
@@ -707,9 +707,9 @@ pub struct Conv {
     pub call: Call,
     /// `find`, `run`; of immediate mode `get_solution`, `compile_solution`, `immediate`; of Find 2.0 `find_solutions`,
     /// `run_solution`; of fusion plans `compile_plan`, `execute_plan`.
-    pub action: String,
+    pub action: Word,
     /// `forward`, `backward_data`, `backward_weights`; `unknown` for a solution that was loaded from bytes.
-    pub direction: String,
+    pub direction: Word,
     /// The input (or its gradient).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Tensor>,
@@ -728,7 +728,7 @@ pub struct Conv {
     /// Group count.
     pub groups: i32,
     /// `convolution`, `transpose`, `group`, `depthwise`, or the number; `unknown` where the descriptor could not be read.
-    pub mode: String,
+    pub mode: Word,
     /// What the fusion plan or fused problem does, in this order: `convolution`, `bias`, `activation`, `batch_norm`,
     /// `softmax`, `mha`; empty for a convolution alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -741,7 +741,7 @@ pub struct Conv {
     pub subject: Hex,
     /// The algorithm asked for, in `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub algorithm: Option<String>,
+    pub algorithm: Option<Word>,
     /// The solver id, in immediate mode and of a solution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
@@ -773,10 +773,10 @@ pub struct Span {
     pub count: Option<u64>,
     /// Their type: `f16`, `bf16`, `f32`, … or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub datatype: Option<String>,
+    pub datatype: Option<Word>,
     /// How they are combined: `sum`, `prod`, `max`, `min`, `avg`, or the number of an operation that the program made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
+    pub op: Option<Word>,
     /// The other rank of a message, or the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<i32>,
@@ -807,7 +807,7 @@ pub struct Mark {
     /// `mark`; `push` and `pop` (ranges of a thread, one in another); `start` and `stop` (ranges with an id, across
     /// threads); `pause` and `resume` (what the program asks of profilers; we go on); `name_thread`, `name_agent`,
     /// `name_device`, `name_stream`.
-    pub action: String,
+    pub action: Word,
     /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -830,7 +830,7 @@ pub struct Load {
     #[serde(flatten)]
     pub call: Call,
     /// `load` or `unload`.
-    pub action: String,
+    pub action: Word,
     /// The module handle; absent where the load failed.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub module: Hex,
@@ -846,11 +846,11 @@ pub struct Copy {
     #[serde(flatten)]
     pub call: Call,
     /// `copy` or `memset`.
-    pub action: String,
+    pub action: Word,
     /// The direction of a copy: `h2h`, `h2d`, `d2h`, `d2d`, `d2d_no_cu`, `default` (the runtime finds out), `peer` (between
     /// devices), or the number. Absent where the arguments do not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub kind: Option<Word>,
     /// Bytes copied or set in all; absent where an array's elements are counted instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -868,7 +868,7 @@ pub struct Copy {
     pub is_async: bool,
     /// What one end of a copy is, where it is not plain memory: `symbol` (the host's handle of a device variable), `array`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<String>,
+    pub via: Option<Word>,
     /// The value that each element is set to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u32>,
@@ -897,7 +897,7 @@ pub struct Sync {
     pub call: Call,
     /// `device`, `stream`, `event`: the host waits for it; `wait_event`: the stream waits for the event; `record_event`:
     /// the event stands for what is in the stream by now.
-    pub action: String,
+    pub action: Word,
     /// The stream; absent for the default one (NULL) or none.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub stream: Hex,
@@ -924,7 +924,7 @@ pub struct Capture {
     /// The stream that it began on.
     pub stream: Hex,
     /// What other calls are allowed meanwhile: `global`, `thread_local`, `relaxed`, or the number.
-    pub mode: String,
+    pub mode: Word,
 }
 
 /// A kernel of a graph.
@@ -975,7 +975,7 @@ pub struct GraphCall {
     #[serde(flatten)]
     pub call: Call,
     /// `begin_capture`, `end_capture`, `instantiate` or `update`.
-    pub action: String,
+    pub action: Word,
     /// The stream of a capture.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub stream: Hex,
@@ -1022,7 +1022,7 @@ pub struct Gap {
     /// How many.
     pub lost: u64,
     /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`.
-    pub reason: String,
+    pub reason: Word,
 }
 
 /// A call in flight when the process died.

@@ -7,7 +7,7 @@ pub(crate) fn gemm(form: &str) -> Record {
     let stride = (form == "strided_batched").then_some(i64::MIN);
     let row_stride = (form == "any_order").then_some(1);
     let matrix = |element: &str| Matrix { ptr: Hex(0), element: element.into(), ld: -1, stride, row_stride };
-    Record::Gemm(Gemm {
+    Record::Gemm(Box::new(Gemm {
         call: call(4, true),
         form: form.into(),
         handle: Hex(1),
@@ -32,7 +32,7 @@ pub(crate) fn gemm(form: &str) -> Record {
         atomics: text("not_allowed"),
         math_mode: text("xf32_xdl"),
         metric: text("device_efficiency"),
-    })
+    }))
 }
 
 pub(crate) fn conv(action: &str) -> Record {
@@ -54,7 +54,7 @@ pub(crate) fn conv(action: &str) -> Record {
         solution_id: id.filter(|_| !is_find),
         solver: solver.clone().filter(|_| !is_find),
     };
-    Record::Conv(Conv {
+    Record::Conv(Box::new(Conv {
         call: call(3, true),
         action: action.into(),
         direction: "backward_weights".into(),
@@ -76,5 +76,5 @@ pub(crate) fn conv(action: &str) -> Record {
         workspace: has_workspace.into(),
         returned: if is_listing { 9 } else { 0 },
         results: if is_listing { vec![result; 8] } else { Vec::new() },
-    })
+    }))
 }

@@ -45,7 +45,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
     }
 }
 
-pub(crate) fn text(text: &str) -> Option<String> {
+pub(crate) fn text<T: for<'a> From<&'a str>>(text: &str) -> Option<T> {
     Some(text.into())
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn every() -> Vec<Record> {
             first: u16::MAX,
             names: vec!["miopenFindSolutions".into(), "miopenRunSolution".into()],
         }),
-        Record::Kernel(kernel()),
+        Record::Kernel(kernel().into()),
         Record::Launch(launch),
         Record::Launch(Launch { kernel: None, function: Some(Hex(0)), ..in_flight.clone() }),
         Record::Load(Load {

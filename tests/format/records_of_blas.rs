@@ -19,7 +19,7 @@ pub(super) fn matmuls() -> [Record; 3] {
     };
     let unknown = Matmul { problem: Problem::default(), algo: None, workspace: 0, ..whole.clone() };
     let instance = Some(Hex(3));
-    [whole, Matmul { handle: None, instance, ..unknown.clone() }, unknown].map(Record::Matmul)
+    [whole, Matmul { handle: None, instance, ..unknown.clone() }, unknown].map(Box::new).map(Record::Matmul)
 }
 
 /// A problem of which everything is known.
@@ -60,7 +60,7 @@ fn problem() -> Problem {
 
 /// One of every action.
 pub(super) fn blas_calls() -> [Record; 8] {
-    ACTIONS.map(|action| Record::Blas(blas(action)))
+    ACTIONS.map(|action| Record::Blas(blas(action).into()))
 }
 
 fn blas(action: &str) -> Blas {

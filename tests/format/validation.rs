@@ -65,7 +65,7 @@ fn every_record_that_is_written_can_be_read_back() {
         let result = ConvResult { time_ms: Some(time_ms), ..ConvResult::default() };
         let conv = Conv { action: "find".into(), returned: 1, results: vec![result], ..Conv::default() };
         let mut line = Vec::new();
-        write_record(&mut line, &Record::Conv(conv));
+        write_record(&mut line, &Record::Conv(conv.into()));
         parse_line(&line).unwrap_or_else(|e| panic!("a result of {time_ms} ms: {e}"));
     }
 }

@@ -18,7 +18,7 @@ pub struct Trace {
 macro_rules! all_of {
     ($($(#[$doc:meta])* $name:ident: $kind:ident;)*) => {
         $($(#[$doc])* pub fn $name(&self) -> impl Iterator<Item = &$kind> {
-            self.records.iter().filter_map(|record| match record { Record::$kind(it) => Some(it), _ => None })
+            self.records.iter().filter_map(|record| match record { Record::$kind(it) => { let it: &$kind = it; Some(it) } _ => None })
         })*
     };
 }

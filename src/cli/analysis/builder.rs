@@ -21,15 +21,17 @@ use super::{
     sweeps::Sweeps,
     transfers::{Copies, Syncs},
 };
-use crate::reader::{End, Reading};
+use crate::reader::{End, Reading, Taker};
 use launches::unnamed;
 use products::in_short;
-use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Span, ggml};
+use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Span, ggml::Product};
+use std::rc::Rc;
 
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
     trace: String,
-    process: Option<Process>,
+    /// Boxed: it is taken out and put back at every record.
+    process: Option<Box<Process>>,
     totals: Totals,
     processes: Vec<ProcessRow>,
     kernels: Kernels,
@@ -82,25 +84,28 @@ impl SummaryBuilder {
     pub(crate) fn begin_file(&mut self, trace: String) {
         self.trace = trace;
     }
+}
 
+impl Taker for SummaryBuilder {
     /// Takes the next record of the file.
-    pub(crate) fn take(&mut self, record: Record) {
+    #[inline]
+    fn take(&mut self, record: Record) {
         if let Record::Header(header) = record {
             // A second header: files were strung together.
             self.end_file(Reading { end: End::Cut, notes: Vec::new() });
-            self.process = Some(Process::new(self.processes.len(), header));
+            self.process = Some(Box::new(Process::new(self.processes.len(), header)));
             return;
         }
         // The reader gives a header first; without one there is nothing that ids could refer to.
         let Some(mut process) = self.process.take() else { return };
         match record {
             Record::Launch(launch) => self.launch(&mut process, &launch),
-            Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), gemm.into()),
-            Record::Matmul(matmul) => self.product(&mut process, &matmul.call.clone(), matmul.into()),
+            Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), (*gemm).into()),
+            Record::Matmul(matmul) => self.product(&mut process, &matmul.call.clone(), (*matmul).into()),
             Record::Blas(blas) => {
                 self.span(&mut process, Span { call: blas.call, ..Span::default() });
             }
-            Record::Conv(conv) => self.conv(&mut process, conv),
+            Record::Conv(conv) => self.conv(&mut process, *conv),
             Record::Span(span) => self.span(&mut process, span),
             Record::Mark(mark) => self.mark(&mut process, &mark),
             Record::Load(load) => self.load(&mut process, &load),
@@ -123,7 +128,7 @@ impl SummaryBuilder {
             Record::Hook(hook) => self.hook(&mut process, hook),
             Record::Door(door) => process.doors.push(door),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
-            Record::Kernel(kernel) => self.kernel(&mut process, kernel),
+            Record::Kernel(kernel) => self.kernel(&mut process, *kernel),
             Record::CodeObject(object) => self.code_object(&mut process, &object),
             Record::Gap(gap) => {
                 process.lost += gap.lost;
@@ -140,6 +145,13 @@ impl SummaryBuilder {
         self.process = Some(process);
     }
 
+    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+        let known = self.process.as_ref().zip(kernel).and_then(|(process, id)| process.kernels.get(&id));
+        known.and_then(|kernel| kernel.product.as_ref()).is_some_and(Product::reads_arguments)
+    }
+}
+
+impl SummaryBuilder {
     /// Ends the file whose records were taken.
     pub(crate) fn end_file(&mut self, reading: Reading) {
         let Some(mut process) = self.process.take() else { return };
@@ -232,7 +244,7 @@ impl SummaryBuilder {
         let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
         let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
         let id = kernel.id;
-        let product = ggml::is_product(&kernel).then(|| Box::new(kernel));
+        let product = Product::of(&kernel);
         let new = LocalKernel { number, code_object, product, launched: false, dispatched: 0 };
         process.kernels.entry(id).or_insert(new);
     }
@@ -251,7 +263,7 @@ impl SummaryBuilder {
         self.totals.convolutions += 1;
         let (library, name) = self.name(function);
         self.trials(&name, &mut inside);
-        self.convolutions.count((&library, &name), conv, &inside);
+        self.convolutions.count((function.unwrap_or(usize::MAX), &library, &name), conv, &inside);
         process.nesting.hand_up(&call, &inside, None);
     }
 
@@ -293,10 +305,10 @@ impl SummaryBuilder {
         function
     }
 
-    fn name(&self, function: Option<usize>) -> (String, String) {
-        let (library, name) =
-            function.map_or(("unknown library", "unknown function"), |number| self.coverage.name(number));
-        (library.to_string(), name.to_string())
+    /// The library and the name of a function.
+    fn name(&self, function: Option<usize>) -> (Rc<str>, Rc<str>) {
+        let unknown = || ("unknown library".into(), "unknown function".into());
+        function.map_or_else(unknown, |number| self.coverage.name(number))
     }
 
     fn in_flight(&mut self, process: &mut Process, event: &Record) {
@@ -307,19 +319,19 @@ impl SummaryBuilder {
                     known.map_or_else(|| unnamed(process, launch.function), |k| self.kernels.name(k.number));
                 (&launch.call, name)
             }
-            Record::Gemm(gemm) => (&gemm.call, in_short(gemm.clone().into())),
-            Record::Matmul(matmul) => (&matmul.call, in_short(matmul.clone().into())),
-            Record::Blas(blas) => (&blas.call, blas.action.clone()),
+            Record::Gemm(gemm) => (&gemm.call, in_short((**gemm).clone().into())),
+            Record::Matmul(matmul) => (&matmul.call, in_short((**matmul).clone().into())),
+            Record::Blas(blas) => (&blas.call, blas.action.to_string()),
             Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
-            Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default()),
+            Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default().to_string()),
             Record::Mark(mark) => (&mark.call, mark.text.clone().unwrap_or_default()),
-            Record::Load(load) => (&load.call, load.action.clone()),
+            Record::Load(load) => (&load.call, load.action.to_string()),
             Record::Copy(copy) => {
                 let kind = copy.kind.as_deref().unwrap_or_default();
                 (&copy.call, format!("{} {kind}", copy.action).trim_end().to_string())
             }
-            Record::Sync(sync) => (&sync.call, sync.action.clone()),
-            Record::GraphCall(graph) => (&graph.call, graph.action.clone()),
+            Record::Sync(sync) => (&sync.call, sync.action.to_string()),
+            Record::GraphCall(graph) => (&graph.call, graph.action.to_string()),
             Record::GraphLaunch(launch) => (&launch.call, format!("graph of {}", launch.exec)),
             _ => return,
         };

@@ -7,7 +7,7 @@ use super::{
     kernels::Kernels,
     nesting::Contents,
 };
-use rocshim_trace::{Conv, ConvResult, Tensor};
+use rocshim_trace::{Conv, ConvResult, Tensor, Word};
 use serde::Serialize;
 
 /// A kind of convolution call.
@@ -18,11 +18,11 @@ pub(crate) struct ConvRow {
     /// Its function.
     pub(crate) function: String,
     /// What was asked, as in the trace: `find`, `run`, `immediate`, `run_solution`, …
-    pub(crate) action: String,
+    pub(crate) action: Word,
     /// `forward`, `backward_data`, `backward_weights`, `unknown`.
-    pub(crate) direction: String,
+    pub(crate) direction: Word,
     /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
-    pub(crate) mode: String,
+    pub(crate) mode: Word,
     /// The input.
     pub(crate) x: Option<Tensor>,
     /// The filter.
@@ -40,7 +40,7 @@ pub(crate) struct ConvRow {
     /// What is fused, one after the other; empty for a convolution alone.
     pub(crate) operations: Vec<String>,
     /// The algorithm asked for, in `run`.
-    pub(crate) algorithm: Option<String>,
+    pub(crate) algorithm: Option<Word>,
     /// The solver id, in immediate mode and of a solution.
     pub(crate) solution_id: Option<u64>,
     /// The solver's name by MIOpen's id table.
@@ -63,17 +63,17 @@ struct Kind {
 }
 
 /// All kinds of convolution calls.
-pub(crate) struct Convolutions(Interner<String, Kind>);
+pub(crate) struct Convolutions(Interner<Key, Kind>);
 
 impl Convolutions {
     pub(crate) fn new() -> Self {
         Convolutions(Interner::new())
     }
 
-    /// Counts a call of `function` (its library, its name).
-    pub(crate) fn count(&mut self, function: (&str, &str), conv: Conv, inside: &Contents) {
-        let (library, name) = function;
-        let kind = self.0.value(key(name, &conv), || Kind {
+    /// Counts a call of `function`: its number over all processes, its library, its name.
+    pub(crate) fn count(&mut self, function: (usize, &str, &str), conv: Conv, inside: &Contents) {
+        let (number, library, name) = function;
+        let kind = self.0.value(key(number, &conv), || Kind {
             library: library.to_string(),
             function: name.to_string(),
             last: Conv::default(),
@@ -95,21 +95,19 @@ impl Convolutions {
 }
 
 /// What makes two calls the same: everything but who, when, where in memory, and what came back.
-fn key(function: &str, conv: &Conv) -> String {
-    format!(
-        "{function} {} {} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {:?} {:?} {:?} {}",
-        conv.action,
-        conv.direction,
-        conv.x,
-        conv.w,
-        conv.y,
-        conv.pads,
-        conv.strides,
-        conv.dilations,
+type Key =
+    (usize, [Word; 3], [Option<Tensor>; 3], [Vec<i32>; 3], i32, Vec<String>, Option<Word>, Option<u64>, bool);
+
+fn key(function: usize, conv: &Conv) -> Key {
+    let Conv { action, direction, mode, x, w, y, pads, strides, dilations, .. } = conv;
+    (
+        function,
+        [action, direction, mode].map(Word::clone),
+        [x, w, y].map(Option::clone),
+        [pads, strides, dilations].map(Vec::clone),
         conv.groups,
-        conv.mode,
-        conv.operations,
-        conv.algorithm,
+        conv.operations.clone(),
+        conv.algorithm.clone(),
         conv.solution_id,
         conv.exhaustive,
     )

@@ -9,6 +9,7 @@ use super::{
 use rocshim_trace::{Hook, Library, is_library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A library, over all processes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,6 +64,8 @@ pub(crate) struct Blindness {
 /// The coverage of all processes.
 pub(crate) struct Coverage {
     functions: Interner<(String, String), FunctionRow>,
+    /// Their libraries and names, by number.
+    names: Vec<(Rc<str>, Rc<str>)>,
     libraries: BTreeMap<String, LibraryStats>,
     /// Every ROCm library of any process.
     loaded: Vec<Library>,
@@ -70,22 +73,25 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     pub(crate) fn new() -> Self {
-        Coverage { functions: Interner::new(), libraries: BTreeMap::new(), loaded: Vec::new() }
+        Coverage {
+            functions: Interner::new(),
+            names: Vec::new(),
+            libraries: BTreeMap::new(),
+            loaded: Vec::new(),
+        }
     }
 
     /// The number of a function over all processes.
     pub(crate) fn number(&mut self, hook: &Hook) -> usize {
-        self.functions.number((hook.of.clone(), hook.name.clone()), || FunctionRow {
-            function: hook.name.clone(),
-            library: hook.of.clone(),
-            ..FunctionRow::default()
+        self.functions.number((hook.of.clone(), hook.name.clone()), || {
+            self.names.push((hook.of.as_str().into(), hook.name.as_str().into()));
+            FunctionRow { function: hook.name.clone(), library: hook.of.clone(), ..FunctionRow::default() }
         })
     }
 
     /// The library and the name of a function.
-    pub(crate) fn name(&self, function: usize) -> (&str, &str) {
-        let row = self.functions.get(function);
-        (&row.library, &row.function)
+    pub(crate) fn name(&self, function: usize) -> (Rc<str>, Rc<str>) {
+        self.names[function].clone()
     }
 
     /// Adds a process that has ended, or has been read as far as it went.

@@ -8,9 +8,10 @@ use super::{
     code_objects::CodeObjects, evidence::Evidence, kernels::Kernels, nesting::Contents, process::LocalKernel,
 };
 use crate::units::{count, counted};
+use foldhash::HashSet;
 use rocshim_trace::{CodeObject, Tensile};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether fallback kernels were dispatched.
 #[derive(Clone, Debug, PartialEq, Serialize)]

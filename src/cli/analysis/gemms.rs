@@ -7,7 +7,7 @@ use super::{
     nesting::Contents,
     solution_index::{self, Numbering, SolutionLibrary},
 };
-use rocshim_trace::{Call, Gemm, LtMatrix, Matmul};
+use rocshim_trace::{Call, Gemm, LtMatrix, Matmul, Word};
 use serde::Serialize;
 
 /// A kind of matrix product.
@@ -32,11 +32,11 @@ pub(crate) struct GemmRow {
 pub(crate) struct GemmProblem {
     /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by descriptors) or `object` (a C++
     /// object that was given its problem before).
-    pub(crate) form: String,
+    pub(crate) form: Word,
     /// op(A): `N`, `T` or `C`.
-    pub(crate) trans_a: Option<String>,
+    pub(crate) trans_a: Option<Word>,
     /// op(B).
-    pub(crate) trans_b: Option<String>,
+    pub(crate) trans_b: Option<Word>,
     /// Rows of D.
     pub(crate) m: Option<i64>,
     /// Columns of D.
@@ -46,13 +46,13 @@ pub(crate) struct GemmProblem {
     /// Number of products in a call.
     pub(crate) batch: Option<i64>,
     /// Element types of A, B, C and D.
-    pub(crate) types: [Option<String>; 4],
+    pub(crate) types: [Option<Word>; 4],
     /// The type in which it is computed.
-    pub(crate) compute: Option<String>,
+    pub(crate) compute: Option<Word>,
     /// What is done to the result beside; only of hipBLASLt.
-    pub(crate) epilogue: Option<String>,
+    pub(crate) epilogue: Option<Word>,
     /// `standard`, `solution_index`, or the number; only of rocBLAS and hipBLAS.
-    pub(crate) algo: Option<String>,
+    pub(crate) algo: Option<Word>,
     /// The solution that was asked for.
     pub(crate) solution: Option<i32>,
 }
@@ -82,7 +82,7 @@ impl From<Matmul> for GemmProblem {
         let problem = matmul.problem;
         let element = |matrix: Option<LtMatrix>| matrix.and_then(|matrix| matrix.element);
         GemmProblem {
-            form: if matmul.instance.is_some() { OBJECT } else { DESCRIBED }.into(),
+            form: Word::new_static(if matmul.instance.is_some() { OBJECT } else { DESCRIBED }),
             trans_a: problem.trans_a,
             trans_b: problem.trans_b,
             m: problem.m,

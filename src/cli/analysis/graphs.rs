@@ -5,9 +5,10 @@
 //! whose launches the capture recorded. Else the launches' kernels are not known, and every count of kernels is limited.
 
 use super::evidence::Evidence;
+use foldhash::HashMap;
 use rocshim_trace::{Graph, GraphCall, GraphKernel, GraphLaunch, Launch};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A graph of a process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -187,7 +188,7 @@ mod tests {
         graphs.capture(3, &launch(1));
         for (status, in_doubt) in [(903, 0), (904, 1)] {
             let call = Call { t: 5, status, ..Call::default() };
-            let action = "end_capture".to_string();
+            let action = "end_capture".into();
             graphs.call(&GraphCall { call, action, capture: Some(3), ..GraphCall::default() });
             graphs.capture(3, &launch(6));
             assert_eq!(graphs.in_doubt, in_doubt);

@@ -1,6 +1,7 @@
 //! Names to small numbers, the same for every process.
 
-use std::{collections::HashMap, hash::Hash};
+use foldhash::{HashMap, HashMapExt};
+use std::hash::Hash;
 
 /// Things in the order in which they were first seen; the place of one is its number.
 pub(crate) struct Interner<K, V> {

@@ -1,7 +1,7 @@
 //! What is not in the traces: lost events by thread and reason, and calls that had not returned when a process died.
 
 use super::interner::Interner;
-use rocshim_trace::{Call, Gap};
+use rocshim_trace::{Call, Gap, Word};
 use serde::Serialize;
 
 /// What a thread lost for one reason.
@@ -12,7 +12,7 @@ pub(crate) struct LossRow {
     /// The thread.
     pub(crate) tid: u32,
     /// `ring_full`, `no_memory`, `nested_too_deep` or `unreadable`.
-    pub(crate) reason: String,
+    pub(crate) reason: Word,
     /// Events.
     pub(crate) lost: u64,
     /// Stretches of lost events.
@@ -54,7 +54,7 @@ impl InFlightRow {
 }
 
 /// All losses.
-pub(crate) struct Losses(Interner<(usize, u32, String), LossRow>);
+pub(crate) struct Losses(Interner<(usize, u32, Word), LossRow>);
 
 impl Losses {
     pub(crate) fn new() -> Self {

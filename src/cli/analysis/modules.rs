@@ -1,7 +1,7 @@
 //! Modules that were loaded or unloaded, by what was loaded and how it ended.
 
 use super::interner::Interner;
-use rocshim_trace::Load;
+use rocshim_trace::{Load, Word};
 use serde::Serialize;
 
 /// Loads of one thing.
@@ -10,7 +10,7 @@ pub(crate) struct ModuleRow {
     /// The function that was called.
     pub(crate) function: String,
     /// `load` or `unload`.
-    pub(crate) action: String,
+    pub(crate) action: Word,
     /// The module's file; absent for an image in memory and where it is not known.
     pub(crate) path: Option<String>,
     /// Calls, failed ones among them.
@@ -22,7 +22,7 @@ pub(crate) struct ModuleRow {
 }
 
 /// All loads and unloads.
-pub(crate) struct Modules(Interner<(String, String, Option<String>), ModuleRow>);
+pub(crate) struct Modules(Interner<(String, Word, Option<String>), ModuleRow>);
 
 impl Modules {
     pub(crate) fn new() -> Self {

@@ -5,8 +5,8 @@
 //! everything at and above its own id; what stands between it and its parent belongs to calls whose lines were lost.
 //! So the stack is never higher than the calls were deep.
 
+use foldhash::HashMap;
 use rocshim_trace::Call;
-use std::collections::HashMap;
 
 /// What happened inside a call, at any depth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

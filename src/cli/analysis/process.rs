@@ -7,9 +7,10 @@ use super::{
     sweeps::Runs,
 };
 use crate::reader::End;
-use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Kernel, Library};
+use foldhash::{HashMap, HashMapExt};
+use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Library, ggml::Product};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,8 +49,8 @@ pub(crate) struct LocalKernel {
     pub(crate) number: usize,
     /// The number of its code object over all processes.
     pub(crate) code_object: Option<usize>,
-    /// All that the trace says of it, if it is one of ggml's matrix products.
-    pub(crate) product: Option<Box<Kernel>>,
+    /// If it is one of ggml's matrix products, how the columns of its launches are told.
+    pub(crate) product: Option<Product>,
     /// It was launched in this process.
     pub(crate) launched: bool,
     /// Launches in this process that did not fail.
@@ -70,7 +71,7 @@ pub(crate) struct LocalHook {
 pub(crate) struct Process {
     pub(crate) number: usize,
     pub(crate) header: Header,
-    pub(crate) hooks: BTreeMap<u16, LocalHook>,
+    pub(crate) hooks: HashMap<u16, LocalHook>,
     pub(crate) doors: Vec<Door>,
     pub(crate) bypasses: Vec<Bypass>,
     pub(crate) libraries: BTreeMap<u32, Library>,
@@ -95,7 +96,7 @@ impl Process {
         Process {
             number,
             header,
-            hooks: BTreeMap::new(),
+            hooks: HashMap::new(),
             doors: Vec::new(),
             bypasses: Vec::new(),
             libraries: BTreeMap::new(),
@@ -126,7 +127,8 @@ impl Process {
 
     /// Its hooks with their calls: events in the trace, and what the footer counted of hooks that make no events.
     pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
-        self.hooks.iter().map(|(id, local)| {
+        let hooks: BTreeMap<&u16, &LocalHook> = self.hooks.iter().collect();
+        hooks.into_iter().map(|(id, local)| {
             let silent = self
                 .footer
                 .as_ref()

@@ -6,7 +6,7 @@ use super::{
     nesting::Contents,
     status::is_failure,
 };
-use rocshim_trace::Span;
+use rocshim_trace::{Span, Word};
 use serde::Serialize;
 
 /// A kind of such calls.
@@ -17,9 +17,9 @@ pub(crate) struct SpanRow {
     /// Its function.
     pub(crate) function: String,
     /// Element type of a collective or message.
-    pub(crate) datatype: Option<String>,
+    pub(crate) datatype: Option<Word>,
     /// How a collective combines.
-    pub(crate) op: Option<String>,
+    pub(crate) op: Option<Word>,
     /// What a solution or fusion plan of MIOpen does, one after the other.
     pub(crate) operations: Vec<String>,
     /// The solver id of the solution that is run.
@@ -49,7 +49,7 @@ struct Kind {
 pub(crate) struct Spans(Interner<Key, Kind>);
 
 /// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.
-type Key = (usize, Option<String>, Option<String>, Option<u64>, Vec<String>);
+type Key = (usize, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
 
 impl Spans {
     pub(crate) fn new() -> Self {
@@ -123,7 +123,7 @@ mod tests {
         };
         let mut count = |number, library, name, datatype: Option<&str>, count, dur, status| {
             let call = Call { dur, status, ..Call::default() };
-            let span = Span { call, count, datatype: datatype.map(str::to_string), ..Span::default() };
+            let span = Span { call, count, datatype: datatype.map(Into::into), ..Span::default() };
             spans.count((number, library, name), span, &inside);
         };
         count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(10), 5, 0);

@@ -5,8 +5,9 @@
 //! the calls that make its products, so no single call tells that it is a trial, but that they stand in a row does.
 
 use super::{evidence::Evidence, gemms::GemmProblem, interner::Interner, nesting::Contents};
+use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// So many different solutions in a row are a sweep.
 const LEAST: usize = 3;

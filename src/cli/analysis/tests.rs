@@ -1,6 +1,7 @@
 //! Small traces, whole: what the builder makes of them.
 
 use super::{Summary, SummaryBuilder, evidence::Evidence};
+use crate::reader::Taker;
 use crate::reader::{End, Reading};
 use rocshim_trace::Record;
 

@@ -1,16 +1,16 @@
 //! Copies by direction, and calls that wait or order streams.
 
 use super::interner::Interner;
-use rocshim_trace::{Call, Copy, Sync};
+use rocshim_trace::{Call, Copy, Sync, Word};
 use serde::Serialize;
 
 /// Copies of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct CopyRow {
     /// `copy` or `memset`.
-    pub(crate) action: String,
+    pub(crate) action: Word,
     /// `h2d`, `d2h`, …; absent for memory being set, and where it was not told.
-    pub(crate) kind: Option<String>,
+    pub(crate) kind: Option<Word>,
     /// By the functions that do not wait.
     pub(crate) is_async: bool,
     #[serde(flatten)]
@@ -25,7 +25,7 @@ pub(crate) struct CopyRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SyncRow {
     /// `device`, `stream`, `event`, `wait_event` or `record_event`.
-    pub(crate) action: String,
+    pub(crate) action: Word,
     #[serde(flatten)]
     pub(crate) counts: Counts,
     /// The longest call.
@@ -55,7 +55,7 @@ impl Counts {
 }
 
 /// All copies.
-pub(crate) struct Copies(Interner<(String, Option<String>, bool), CopyRow>);
+pub(crate) struct Copies(Interner<(Word, Option<Word>, bool), CopyRow>);
 
 impl Copies {
     pub(crate) fn new() -> Self {
@@ -89,7 +89,7 @@ impl Copies {
 }
 
 /// All calls that wait or order streams.
-pub(crate) struct Syncs(Interner<String, SyncRow>);
+pub(crate) struct Syncs(Interner<Word, SyncRow>);
 
 impl Syncs {
     pub(crate) fn new() -> Self {

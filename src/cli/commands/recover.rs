@@ -6,6 +6,7 @@ use crate::{
     report::{self, Recovery},
 };
 use anyhow::{Context, Result};
+use rocshim_trace::Record;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
@@ -25,9 +26,20 @@ fn finish(trace: &Path) -> Result<Recovery> {
     if let Some(events) = recovered {
         return Ok(Recovery::Finished(events));
     }
-    Ok(match reader::read_trace(trace, |_| ())?.end {
+    Ok(match reader::read_trace(trace, &mut Nobody)?.end {
         End::Footer | End::Leftover => Recovery::Whole,
         End::Running => Recovery::Running,
         End::Cut => Recovery::Lost,
     })
+}
+
+/// Only how a file ends is wanted.
+struct Nobody;
+
+impl reader::Taker for Nobody {
+    fn take(&mut self, _record: Record) {}
+
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        false
+    }
 }

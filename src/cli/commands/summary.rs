@@ -25,7 +25,7 @@ pub(super) fn summary_of(traces: &[reader::TraceFile]) -> Result<Summary> {
     let mut unreadable = None;
     for trace in traces {
         builder.begin_file(trace.path.display().to_string());
-        match reader::read_trace(&trace.path, |record| builder.take(record)) {
+        match reader::read_trace(&trace.path, &mut builder) {
             Ok(reading) => {
                 builder.end_file(reading);
                 read += 1;

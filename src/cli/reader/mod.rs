@@ -3,9 +3,13 @@
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
 //! is changed.
 
-mod launch_line;
+mod lines;
+mod progress;
+mod scan;
 
 use anyhow::{Context, Result, bail};
+use lines::Lines;
+use progress::Progress;
 use rocshim_drain::is_running;
 use rocshim_trace::{FORMAT, Header, LineError, Record, parse_line};
 use serde::de::DeserializeOwned;
@@ -35,6 +39,17 @@ pub(crate) struct Reading {
     pub(crate) end: End,
     /// Oddities, one sentence each, without the file's name.
     pub(crate) notes: Vec<String>,
+}
+
+/// Who is given the records.
+pub(crate) trait Taker {
+    /// The next record.
+    fn take(&mut self, record: Record);
+
+    /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        true
+    }
 }
 
 /// A file to read.
@@ -84,13 +99,13 @@ pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(traces)
 }
 
-/// Reads a trace from its first line to its last and gives each record to `take`.
-pub(crate) fn read_trace(path: &Path, mut take: impl FnMut(Record)) -> Result<Reading> {
+/// Reads a trace from its first line to its last and gives each record to `taker`.
+pub(crate) fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading> {
     let name = path.display();
     let leftover = rocshim_drain::leftover(path)
         .with_context(|| format!("cannot read what the process of {name} left behind"))?;
     let mut reading = Reading { end: End::Cut, notes: Vec::new() };
-    let (whole, lines) = match leftover {
+    let (whole, left) = match leftover {
         Some((whole, left)) => {
             reading.end = End::Leftover;
             (whole, left.lines)
@@ -99,12 +114,15 @@ pub(crate) fn read_trace(path: &Path, mut take: impl FnMut(Record)) -> Result<Re
     };
     // A process that was killed early has rings but no file.
     let file: Box<dyn Read> = match File::open(path) {
-        Ok(file) => Box::new(file.take(whole)),
+        Ok(file) => {
+            let length = file.metadata().map_or(0, |file| file.len()).min(whole);
+            Box::new(Progress::new(file.take(whole), name.to_string(), length))
+        }
         Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
         Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
     };
-    let input = BufReader::with_capacity(1 << 20, file.chain(Cursor::new(lines)));
-    let header = read_lines(input, path, &mut reading, &mut take)?;
+    let lines = Lines::new(file.chain(Cursor::new(left)));
+    let header = read_lines(lines, path, &mut reading, taker)?;
     if reading.end == End::Cut && is_running(&header) {
         reading.end = End::Running;
     }
@@ -113,17 +131,17 @@ pub(crate) fn read_trace(path: &Path, mut take: impl FnMut(Record)) -> Result<Re
 
 /// Reads the lines; returns the first one's header.
 fn read_lines(
-    mut input: impl BufRead,
+    mut lines: Lines<impl Read>,
     path: &Path,
     reading: &mut Reading,
-    take: &mut impl FnMut(Record),
+    taker: &mut impl Taker,
 ) -> Result<Header> {
     let name = path.display();
-    let mut line = Vec::new();
-    if !next_line(&mut input, &mut line, path)? {
+    let unreadable = || format!("cannot read {name}");
+    let Some(first) = lines.next().with_context(unreadable)? else {
         bail!("{name} is empty: its process was killed before it wrote a line, or this is no trace");
-    }
-    let header = match parse_line(&line) {
+    };
+    let header = match parse_line(first) {
         Ok(Record::Header(header)) => header,
         _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
     };
@@ -134,16 +152,16 @@ fn read_lines(
             header.rocshim
         );
     }
-    take(Record::Header(header.clone()));
+    taker.take(Record::Header(header.clone()));
     let (mut number, mut bad, mut first_bad) = (1_u64, 0_u64, 0_u64);
-    while next_line(&mut input, &mut line, path)? {
+    while let Some(line) = lines.next().with_context(unreadable)? {
         number += 1;
-        match record_of(&line) {
+        match record_of(line, |kernel| taker.wants_arguments(kernel)) {
             Ok(Record::Footer(footer)) => {
                 reading.end = if reading.end == End::Leftover { End::Leftover } else { End::Footer };
-                take(Record::Footer(footer));
+                taker.take(Record::Footer(footer));
             }
-            Ok(record) => take(record),
+            Ok(record) => taker.take(record),
             Err(_) if line.last() != Some(&b'\n') => reading.notes.push("the last line is cut".into()),
             Err(_) => {
                 bad += 1;
@@ -161,28 +179,17 @@ fn read_lines(
     Ok(header)
 }
 
-fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, path: &Path) -> Result<bool> {
-    line.clear();
-    let length = input.read_until(b'\n', line).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(length > 0)
-}
-
-/// One line. Its type comes first, so the frequent and the large ones are read as what they are at once.
-fn record_of(line: &[u8]) -> Result<Record, LineError> {
+/// One line. Its type comes first, so the large ones are read as what they are at once.
+#[inline(always)] // so that a record is not moved from place to place
+fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Result<Record, LineError> {
     fn read<T: DeserializeOwned>(line: &[u8], wrap: fn(T) -> Record) -> Result<Record, LineError> {
         serde_json::from_slice(line).map(wrap).map_err(LineError::Json)
     }
-    if let Some(launch) = launch_line::parse(line) {
-        return Ok(Record::Launch(launch));
+    if let Some(event) = scan::event(line, &wants_arguments) {
+        return Ok(event);
     }
     let name = line.strip_prefix(br#"{"type":""#).unwrap_or_default();
     match name.split(|byte| *byte == b'"').next().unwrap_or_default() {
-        b"gemm" => read(line, Record::Gemm),
-        b"matmul" => read(line, Record::Matmul),
-        b"conv" => read(line, Record::Conv),
-        b"copy" => read(line, Record::Copy),
-        b"sync" => read(line, Record::Sync),
-        b"graph_launch" => read(line, Record::GraphLaunch),
         b"graph" => read(line, Record::Graph),
         b"code_object" => read(line, Record::CodeObject),
         b"kernel" => read(line, Record::Kernel),
@@ -208,14 +215,22 @@ mod tests {
         r#"{"type":"launch","tid":7,"id":1,"t":10,"dur":5,"hook":0,"grid":[1,1,1],"block":[64,1,1]}"#;
     const FOOTER: &str = r#"{"type":"footer","t":20,"end":"exit","calls":[[3,4]]}"#;
 
+    struct Count(usize);
+
+    impl Taker for Count {
+        fn take(&mut self, _record: Record) {
+            self.0 += 1;
+        }
+    }
+
     /// The number of records in a file with this text, and how reading it ends.
     fn read(text: &str) -> Result<(usize, Reading)> {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("t.ndjson");
         fs::write(&path, text).unwrap();
-        let mut records = 0;
-        let reading = read_trace(&path, |_| records += 1)?;
-        Ok((records, reading))
+        let mut count = Count(0);
+        let reading = read_trace(&path, &mut count)?;
+        Ok((count.0, reading))
     }
 
     fn complaint(text: &str) -> String {

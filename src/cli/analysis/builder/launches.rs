@@ -2,7 +2,7 @@
 
 use super::SummaryBuilder;
 use crate::analysis::{evidence::Evidence, kernels::Shape, nesting::Launches, process::Process};
-use rocshim_trace::ggml::{self, Columns};
+use rocshim_trace::ggml::Columns;
 use rocshim_trace::{GraphLaunch, Hex, Launch};
 
 impl SummaryBuilder {
@@ -87,7 +87,7 @@ impl SummaryBuilder {
 
 /// How many columns a launch works on, if it is one of ggml's matrix products.
 fn columns(process: &Process, kernel: Option<u32>, launch: &Launch) -> Option<Columns> {
-    ggml::ne11(process.kernels.get(&kernel?)?.product.as_deref()?, launch)
+    process.kernels.get(&kernel?)?.product.as_ref()?.columns(launch)
 }
 
 /// A kernel whose handle was never seen being made.

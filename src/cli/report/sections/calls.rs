@@ -54,7 +54,7 @@ fn solver(row: &ConvRow) -> String {
     match (row.solution_id, &row.solver, &row.algorithm) {
         (Some(id), Some(name), _) => format!("{id} {name}"),
         (Some(id), None, _) => format!("{id}"),
-        (None, _, Some(algorithm)) => algorithm.clone(),
+        (None, _, Some(algorithm)) => algorithm.to_string(),
         (None, _, None) => offered(row),
     }
 }
@@ -96,13 +96,17 @@ fn problem(row: &ConvRow) -> String {
         words.push(format!("groups {}", row.groups));
     }
     if row.mode != "convolution" {
-        words.push(row.mode.clone());
+        words.push(row.mode.to_string());
     }
     if !row.operations.is_empty() {
         words.push(format!("fused {}", row.operations.join("+")));
     }
     words.extend(
-        [&row.x, &row.w, &row.y].into_iter().flatten().next().map(|tensor: &Tensor| tensor.element.clone()),
+        [&row.x, &row.w, &row.y]
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|tensor: &Tensor| tensor.element.to_string()),
     );
     words.join(" ")
 }

@@ -9,6 +9,7 @@ use crate::{
     report::names::function,
     report::table::{Column, Style, Table},
 };
+use rocshim_trace::Word;
 use std::fmt::Display;
 
 pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
@@ -81,8 +82,8 @@ fn whose(row: &GemmRow) -> String {
 }
 
 /// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
-fn types([a, b, _, d]: &[Option<String>; 4], compute: &Option<String>) -> String {
-    let short = |element: &Option<String>| {
+fn types([a, b, _, d]: &[Option<Word>; 4], compute: &Option<Word>) -> String {
+    let short = |element: &Option<Word>| {
         let element = known(element);
         element.strip_suffix("_r").unwrap_or(&element).to_string()
     };

@@ -71,7 +71,7 @@ pub(crate) fn copies(summary: &Summary, style: &Style) -> Option<String> {
 fn copy(row: &CopyRow) -> String {
     let what = match &row.kind {
         Some(kind) => format!("{} {kind}", row.action),
-        None => row.action.clone(),
+        None => row.action.to_string(),
     };
     if row.is_async { format!("{what}, async") } else { what }
 }

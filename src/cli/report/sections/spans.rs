@@ -49,8 +49,8 @@ pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
 /// `ncclAllReduce bf16 sum, 1 048 576 elements`, `miopenRunSolution softmax 157 Softmax`.
 fn function(row: &SpanRow) -> String {
     let name = names::function(&row.function);
-    let words = [Some(&name), row.datatype.as_ref(), row.op.as_ref()].into_iter().flatten();
-    let mut words = words.cloned().collect::<Vec<_>>();
+    let words = [Some(name.as_str()), row.datatype.as_deref(), row.op.as_deref()].into_iter().flatten();
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
     words.extend((!row.operations.is_empty()).then(|| row.operations.join("+")));
     words.extend(row.solution_id.map(|id| format!("{id} {}", row.solver.as_deref().unwrap_or_default())));
     let words = words.join(" ");

@@ -45,7 +45,7 @@ pub(crate) fn losses(summary: &Summary, style: &Style) -> Option<String> {
             row.tid.to_string(),
             time(row.first_ns),
             time(row.last_ns),
-            row.reason.clone(),
+            row.reason.to_string(),
         ]);
     }
     let remark = "limited: every count above may be short by lost events".to_string();

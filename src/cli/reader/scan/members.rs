@@ -1,0 +1,129 @@
+//! The members of each kind of event, in the order in which they are written: that of the record's fields.
+
+use super::cursor::{Cursor, Scan};
+use rocshim_trace::{
+    Arg, Blas, Call, Conv, ConvResult, Copy, Gemm, GraphCall, GraphLaunch, Launch, Load, LtMatrix, Mark,
+    Matmul, Matrix, Problem, Span, Sync, Tensor,
+};
+
+/// What is read member by member.
+pub(super) trait Fill {
+    /// Reads the members that come next into this, which is as it is by default.
+    fn fill(&mut self, at: &mut Cursor) -> Option<()>;
+}
+
+/// Reads members into the fields of their names, in this order: `field!` must be there, any other may be absent; `..field`
+/// is a record whose members stand among these; `field as "key"` has another name in the line, `field by function` is
+/// read by that; from `|` on all may be absent, and the line often ends here.
+macro_rules! members {
+    ($at:ident $of:ident;) => {};
+    ($at:ident $of:ident; $field:ident by $read:ident $($rest:tt)*) => {
+        if $at.key(concat!("\"", stringify!($field), "\":").as_bytes()) {
+            $of.$field = $read($at, $of)?;
+        }
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; .. $field:ident $($rest:tt)*) => {
+        $of.$field.fill($at)?;
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; | $($rest:tt)*) => {
+        if $at.has_ended() {
+            return Some(());
+        }
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; $field:ident as $key:literal ! $($rest:tt)*) => {
+        $at.key(concat!("\"", $key, "\":").as_bytes()).then_some(())?;
+        $of.$field = Scan::scan($at)?;
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; $field:ident as $key:literal $($rest:tt)*) => {
+        if $at.key(concat!("\"", $key, "\":").as_bytes()) {
+            $of.$field = Scan::scan($at)?;
+        }
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; $field:ident ! $($rest:tt)*) => {
+        $at.key(concat!("\"", stringify!($field), "\":").as_bytes()).then_some(())?;
+        $of.$field = Scan::scan($at)?;
+        members!($at $of; $($rest)*)
+    };
+    ($at:ident $of:ident; $field:ident $($rest:tt)*) => {
+        if $at.key(concat!("\"", stringify!($field), "\":").as_bytes()) {
+            $of.$field = Scan::scan($at)?;
+        }
+        members!($at $of; $($rest)*)
+    };
+}
+
+/// Each type with its members; see `members`.
+macro_rules! fill {
+    ($($type:ident { $($member:tt)* })*) => {
+        $(impl Fill for $type {
+            #[inline]
+            fn fill(&mut self, at: &mut Cursor) -> Option<()> {
+                members!(at self; $($member)*);
+                Some(())
+            }
+        })*
+    };
+}
+
+/// A launch's arguments, or none where nobody wants them.
+fn arguments(at: &mut Cursor, launch: &Launch) -> Option<Vec<Arg>> {
+    if (at.wants_arguments)(launch.kernel) { Scan::scan(at) } else { at.pass_list().map(|()| Vec::new()) }
+}
+
+#[rustfmt::skip]
+fill! {
+    Call { tid! id! parent t! dur! hook! status unwound }
+    Launch {
+        ..call kernel function grid! block! | items lds stream | events flags cooperative capture args by arguments
+        args_cut args_raw
+    }
+    Copy {
+        ..call action! kind bytes dst src stream | is_async as "async" via value unit extent pitches devices capture
+    }
+    Sync { ..call action! | stream event flags capture }
+    Gemm {
+        ..call form! handle! trans_a! trans_b! m! n! k! batch! a! b! c! d! alpha! beta! compute! algo! solution! | flags
+        stream pointer_mode atomics math_mode metric
+    }
+    Problem {
+        trans_a trans_b m n k batch a b c d alpha beta pointer_mode compute scale_type epilogue bias bias_type
+        scale_a scale_b scale_c scale_d scale_mode_a scale_mode_b aux aux_ld
+    }
+    Matmul { ..call handle instance ..problem algo workspace stream }
+    Blas { ..call action! handle instance form ..problem flags algo requested returned solutions needs stream }
+    Conv {
+        ..call action! direction! x w y pads! strides! dilations! groups! mode! operations stream subject algorithm
+        solution_id solver exhaustive workspace returned results
+    }
+    Span { ..call count datatype op peer comm stream operations solution_id solver }
+    Mark { ..call action! text cut level value }
+    Load { ..call action! module code_object }
+    GraphCall { ..call action! stream source exec graph capture }
+    GraphLaunch { ..call graph exec stream }
+}
+
+fill! {
+    Matrix { ptr! element as "type"! ld! stride row_stride }
+    LtMatrix { ptr element as "type" ld stride order }
+    Tensor { element as "type"! dims! strides! }
+    ConvResult { algorithm! time_ms workspace! solution_id solver }
+}
+
+/// Those that stand in braces of their own.
+macro_rules! objects {
+    ($($type:ident)*) => {
+        $(impl Scan for $type {
+            fn scan(at: &mut Cursor) -> Option<$type> {
+                let mut object = $type::default();
+                at.object(|at| object.fill(at))?;
+                Some(object)
+            }
+        })*
+    };
+}
+objects!(Matrix LtMatrix Tensor ConvResult);
