@@ -8,12 +8,12 @@ figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, peers, reading, sustained, table, variants
+import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
 # What there is to measure, in this order.
-SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "memory": memory, "loading": loading, "growth": growth, "reading": reading}
+SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "real": real}
 
 
 @dataclass
@@ -57,9 +57,17 @@ def main(about):
     if told:
         table.show(table.of_bars(told))
     if options.json:
-        options.json.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        write(options.json, results)
+    if options.picture:
+        with tempfile.NamedTemporaryFile(suffix=".json") as figures:
+            write(pathlib.Path(figures.name), results)
+            picture.draw(figures.name, options.picture)
     if options.check:
         check(results["sections"])
+
+
+def write(path, results):
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 
 def measure(bench, name, results):
@@ -83,25 +91,29 @@ def check(sections):
 def parse(about):
     parser = argparse.ArgumentParser(prog="scripts/bench", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     cpus = lambda text: {int(cpu) for cpu in text.split(",")}
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"measure these only: {', '.join(SECTIONS)} (all; with --check calls and instructions)")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"measure these only: {', '.join(SECTIONS)} (all but real; with --check calls and instructions)")
     parser.add_argument("--rounds", type=int, default=10, help="how often each variant is run in section calls (%(default)s)")
     parser.add_argument("--bursts", type=int, default=21, help="bursts of a run, of which the median counts (%(default)s)")
     parser.add_argument("--only", action="append", choices=[w.name for w in WORKLOADS], help="of section calls this workload; more than once for several")
     parser.add_argument("--peers", action="store_true", help="in section calls beside LTTng-UST, uftrace, ltrace and fprintf; what is missing is installed from the distribution, as root")
+    parser.add_argument("--real", action="store_true", help="section real too: llama-bench in the real ROCm user space, which scripts/real-rocm fetches once")
     parser.add_argument("--short", action="store_true", help="the other sections with fewer repetitions and points")
     parser.add_argument("--cpus", type=cpus, metavar="0,1", help="run on these only")
     parser.add_argument("--shim", type=pathlib.Path, metavar="PATH", help="measure this librocshim.so instead of building one")
     parser.add_argument("--against", type=pathlib.Path, metavar="PATH", help="measure this other librocshim.so too, in the same run")
     parser.add_argument("--work", type=pathlib.Path, metavar="DIR", help="where to put programs and traces (a folder in the system's temporary one)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures, round by round")
+    parser.add_argument("--picture", type=pathlib.Path, metavar="FILE.svg", help="draw the figures; needs python3-matplotlib")
     parser.add_argument("--check", action="store_true", help="exit 1 when a bar is exceeded (a time: in three quarters of the rounds)")
     parser.add_argument("--instructions", action="store_true", help="section instructions only")
     options = parser.parse_args()
     for section in options.sections:
         if section not in SECTIONS:
             parser.error(f"there is no section '{section}'; there are {', '.join(SECTIONS)}")
+    if options.real and options.sections:
+        options.sections.append("real")
     if options.instructions:
         options.sections = ["instructions"]
     elif not options.sections:
-        options.sections = ["instructions", "calls"] if options.check else list(SECTIONS)
+        options.sections = ["instructions", "calls"] if options.check else [name for name in SECTIONS if name != "real" or options.real]
     return options
