@@ -29,6 +29,8 @@ OTHERS = [
     ("summary's memory, long ÷ short",     lambda s: s["reading"]["longest"]["rss_mib"] / s["reading"]["shortest"]["rss_mib"], "×", 1.1),
     ("llama-bench, on ÷ off",              lambda s: s["real"]["paired"]["median"],                                    "×",    None),
 ]
+# The workloads that --check runs: those whose bars it holds.
+CHECKED = ["module", "args6", "module x2"]
 # A ratio is judged when so many rounds have it.
 ROUNDS_JUDGED = 3
 

@@ -93,7 +93,7 @@ def parse(about):
     cpus = lambda text: {int(cpu) for cpu in text.split(",")}
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"measure these only: {', '.join(SECTIONS)} (all but real; with --check calls and instructions)")
     parser.add_argument("--rounds", type=int, default=10, help="how often each variant is run in section calls (%(default)s)")
-    parser.add_argument("--bursts", type=int, default=21, help="bursts of a run, of which the median counts (%(default)s)")
+    parser.add_argument("--bursts", type=int, default=41, help="bursts of a run, of which the median counts (%(default)s)")
     parser.add_argument("--only", action="append", choices=[w.name for w in WORKLOADS], help="of section calls this workload; more than once for several")
     parser.add_argument("--peers", action="store_true", help="in section calls beside LTTng-UST, uftrace, ltrace and fprintf; what is missing is installed from the distribution, as root")
     parser.add_argument("--real", action="store_true", help="section real too: llama-bench in the real ROCm user space, which scripts/real-rocm fetches once")
@@ -104,9 +104,11 @@ def parse(about):
     parser.add_argument("--work", type=pathlib.Path, metavar="DIR", help="where to put programs and traces (a folder in the system's temporary one)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures, round by round")
     parser.add_argument("--picture", type=pathlib.Path, metavar="FILE.svg", help="draw the figures; needs python3-matplotlib")
-    parser.add_argument("--check", action="store_true", help="exit 1 when a bar is exceeded (a time: in three quarters of the rounds)")
+    parser.add_argument("--check", action="store_true", help="instructions and the calls that have a bar; exit 1 when one is exceeded (a time: in three quarters of the rounds)")
     parser.add_argument("--instructions", action="store_true", help="section instructions only")
     options = parser.parse_args()
+    if options.check and not options.only:
+        options.only = bars.CHECKED
     for section in options.sections:
         if section not in SECTIONS:
             parser.error(f"there is no section '{section}'; there are {', '.join(SECTIONS)}")

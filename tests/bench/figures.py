@@ -50,7 +50,7 @@ def keep_full_speed(figures):
     gauges = sorted(gauge for runs in timed for run in runs for _, gauge in run["bursts"])
     if not gauges:
         return 1
-    limit = gauges[len(gauges) // 10] * 1.02
+    limit = gauges[len(gauges) // 10] * 1.05
     for runs in timed:
         kept = [[ns for ns, gauge in run["bursts"] if gauge <= limit] for run in runs]
         if not any(kept):  # never at full speed: better than nothing

@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { FIRST_BURSTS = 4, WARM_CALLS = 100, WARM_NS = 1000000, PACE_STEPS = 1000, GAUGE_STEPS = 8000, THREADS_MAX = 64 };
+enum { FIRST_BURSTS = 4, WARM_CALLS = 100, WARM_NS = 1000000, PACE_STEPS = 1000, GAUGE_STEPS = 12000, THREADS_MAX = 64 };
 
 static unsigned long bursts, calls, threads, pause_us;
 static unsigned long waiting, round_now; // of the barrier
@@ -75,7 +75,7 @@ static void together(void)
         _mm_pause();
 }
 
-// A chain of multiplications, each of which waits for the one before. Its time tells the clock of the core.
+// A chain of multiplications, each of which waits for the one before: work that takes its time.
 static inline unsigned long chain(unsigned long x, unsigned long steps)
 {
     for (unsigned long i = 0; i < steps; i++)
@@ -83,10 +83,13 @@ static inline unsigned long chain(unsigned long x, unsigned long steps)
     return x;
 }
 
+// How fast the core is now: additions that wait for nothing but room in it. Their time tells its clock, and whether it is
+// shared with another thread of the same core, which a chain would not feel.
 static double gauge(void)
 {
-    unsigned long start = now();
-    chain(1, GAUGE_STEPS);
+    unsigned long start = now(), a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+    for (int i = 0; i < GAUGE_STEPS; i++)
+        __asm__ volatile("add $3, %0; add $3, %1; add $3, %2; add $3, %3; add $3, %4; add $3, %5" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
     return now() - start;
 }
 
