@@ -63,6 +63,7 @@ rules! {
     what_has_an_id_is_defined_before_its_first_use
     what_is_defined_again_is_the_same
     a_hook_is_bound_before_it_sees_a_call_and_stays_bound
+    every_launch_has_a_hook
     no_two_events_have_one_number
     numbers_are_in_order_of_entry_without_holes_but_for_losses
     lines_of_a_thread_are_in_order_of_return
@@ -179,13 +180,15 @@ fn every_sample_is_a_trace_that_keeps_the_rules_and_can_be_summarised() {
         .flatten()
         .map(|entry| entry.path());
     let files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|end| end == "ndjson")).collect();
-    assert!(!files.is_empty());
+    assert!(files.len() > 1, "a sample of each format");
     for file in files {
         let sample = traces::read(&file, &file.display().to_string());
         for line in sample.text.lines() {
             assert_ne!(parse_line(line.as_bytes()).unwrap(), Record::Unknown, "{}: {line}", sample.name);
         }
-        check([&sample], every_line_fulfils_the_schema);
+        let validator = schema::of_format(sample.lines[0]["format"].as_u64().unwrap());
+        let wrong = sample.lines.iter().find(|line| !validator.is_valid(line));
+        assert_eq!(wrong, None, "{}", sample.name);
         RULES.iter().for_each(|(_, rule)| check([&sample], *rule));
         Traced::rocshim(["summary".as_ref(), file.as_os_str()]).run().ok();
     }

@@ -5,7 +5,7 @@ use object::{Object, ObjectSymbol};
 use rocshim_tests::executed::{Counted, direct, executed};
 use rocshim_tests::standin::{self, Call};
 use rocshim_tests::{Outcome, Traced, artifacts};
-use rocshim_trace::{Graph, GraphCall, Hex, Launch, Record};
+use rocshim_trace::{Graph, GraphCall, Launch, Record, StreamRef};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,7 +121,7 @@ fn the_streams_that_join_a_capture_belong_to_it_until_it_ends() {
     // Forked and joined, never joined: two streams each; a stranger runs.
     let streams = |id| {
         let of_it = |launch: &&Launch| launch.capture == Some(id);
-        trace.launches().filter(of_it).map(|launch| launch.stream).collect::<BTreeSet<Hex>>().len()
+        trace.launches().filter(of_it).map(|launch| launch.stream).collect::<BTreeSet<StreamRef>>().len()
     };
     assert_eq!([captures[0].id, captures[1].id].map(streams), [2, 2]);
     let strangers: Vec<_> = trace.launches().filter(|launch| launch.grid[0] == 5).collect();
@@ -183,7 +183,7 @@ fn a_launch_on_several_devices_is_an_event_for_each_and_the_first_has_the_calls_
     ] {
         let is_it = |launch: &&Launch| hooks[&launch.call.hook] == name && launch.call.status == 0;
         let launches: Vec<&Launch> = trace.launches().filter(is_it).collect();
-        let streams: BTreeSet<Hex> = launches.iter().map(|launch| launch.stream).collect();
+        let streams: BTreeSet<StreamRef> = launches.iter().map(|launch| launch.stream).collect();
         assert_eq!((launches.len(), streams.len()), (3, 3), "{name}");
         assert!(launches.iter().all(|launch| launch.cooperative == name.contains("Cooperative")), "{name}");
         assert!(
@@ -240,7 +240,7 @@ fn every_copy_and_set_is_recorded_with_what_it_was_given() {
         copies.sort_by_key(|copy| copy.call.id);
         let traced = copies.iter().map(|copy| {
             let (name, kind) = (hooks[&copy.call.hook], copy.kind.as_deref().unwrap_or("-"));
-            let (dst, src, stream) = (copy.dst.0, copy.src.0, copy.stream.0);
+            let (dst, src, stream) = (copy.dst.0, copy.src.0, trace.handle_of(copy.stream));
             let (bytes, value) = (copy.bytes.expect("bytes"), copy.value.map(u64::from));
             let element = copy.value.map_or("-".into(), |_| copy.unit.unwrap_or(1).to_string());
             let (captured, status) = (u8::from(copy.capture.is_some()), copy.call.status);
@@ -274,7 +274,7 @@ fn every_call_that_waits_or_orders_is_recorded_and_polling_is_not() {
         syncs.sort_by_key(|sync| sync.call.id);
         let traced = syncs.iter().map(|sync| {
             let captured = u8::from(sync.capture.is_some() && sync.call.status == 0);
-            (sync.action.as_str(), sync.stream.0, sync.event.0, captured, sync.call.status)
+            (sync.action.as_str(), trace.handle_of(sync.stream), sync.event.0, captured, sync.call.status)
         });
         let log = outcome.standin_log();
         let logged = log.calls.iter().filter_map(|call| {

@@ -29,6 +29,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("graph_fork", &[]),
     ("graph_nodes", &[]),
     ("handle_reuse", &[]),
+    ("stream_reuse", &[]),
     ("hot_path", &[]),
     ("lacks", &[]),
     ("kill_self", &["1000", "kill"]),

@@ -25,10 +25,15 @@ fn a_product_has_the_stream_that_its_launch_has() {
         let launch =
             trace.launches().find(|launch| launch.call.parent == Some(gemm.call.id)).expect("a launch");
         assert_eq!(gemm.stream, Some(launch.stream), "{gemm:?}");
-        streams.push(launch.stream.0);
+        streams.push(launch.stream);
     }
     streams.truncate(5);
-    assert!(streams[0] == 0 && streams[1] != 0 && streams[1] == streams[3] && streams[3] != streams[4]);
+    assert!(
+        streams[0].is_default()
+            && !streams[1].is_default()
+            && streams[1] == streams[3]
+            && streams[3] != streams[4]
+    );
     for matmul in trace.matmuls() {
         let launch =
             trace.launches().find(|launch| launch.call.parent == Some(matmul.call.id)).expect("a launch");

@@ -1,8 +1,8 @@
 //! What a program did is what its trace says: checked call by call against the stand-in libraries' own log.
 
 use rocshim_tests::{Outcome, Trace, Traced, standin};
-use rocshim_trace::Launch;
-use std::collections::{BTreeMap, HashMap};
+use rocshim_trace::{Launch, StreamRef};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A launch as the trace has it, in the words of the stand-ins' log.
 fn in_log_words(trace: &Trace) -> Vec<standin::Launch> {
@@ -19,7 +19,7 @@ fn in_log_words(trace: &Trace) -> Vec<standin::Launch> {
             grid: launch.items.unwrap_or(launch.grid),
             block: launch.block,
             shared: launch.lds,
-            stream: launch.stream.0,
+            stream: trace.handle_of(launch.stream),
             status: launch.call.status,
         }
     };
@@ -182,14 +182,19 @@ fn a_reused_handle_is_named_by_what_it_was_at_the_time() {
     assert_equal_launches(&outcome);
     let trace = outcome.trace();
     assert!(trace.loads().any(|load| load.action == "unload"));
-    assert!(
-        trace
-            .launches()
-            .map(|launch| trace.kernel_of(launch))
-            .collect::<std::collections::BTreeSet<_>>()
-            .len()
-            > 1
-    );
+    assert!(trace.launches().map(|launch| trace.kernel_of(launch)).collect::<BTreeSet<_>>().len() > 1);
+}
+
+#[test]
+fn a_stream_with_the_handle_of_a_destroyed_one_is_another_stream() {
+    let outcome = Traced::program("stream_reuse").with_shim().ok();
+    assert!(outcome.stdout.contains("handles reused"), "{}", outcome.stdout);
+    assert_equal_launches(&outcome);
+    let trace = outcome.trace();
+    let streams: Vec<_> = trace.launches().map(|launch| launch.stream).collect();
+    assert_eq!(streams, [1, 1, 2, 2, 3, 3].map(StreamRef::Id));
+    let handles: BTreeSet<_> = trace.streams().map(|stream| stream.handle).collect();
+    assert_eq!((trace.streams().count(), handles.len()), (3, 1));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_collective_tells_what_it_moves_and_with_whom_and_holds_its_launch() {
     let with_comm: Vec<&Span> = trace.spans().filter(|span| span.comm.0 != 0).collect();
     assert_eq!(with_comm.len(), 12, "all but the one without and the group's own calls");
     assert!(with_comm.iter().all(|span| span.comm == with_comm[0].comm));
-    let without_stream = with_comm.iter().filter(|span| span.stream.0 == 0).count();
+    let without_stream = with_comm.iter().filter(|span| span.stream.is_default()).count();
     assert_eq!(without_stream, 1, "the one on the default stream");
     let of_launch = trace.launches().next().expect("a launch").stream;
     assert_eq!(with_comm[0].stream, of_launch, "the stream that the kernel was launched into");

@@ -7,12 +7,13 @@ use rocshim_ring::slot::Event;
 use rocshim_trace::*;
 
 /// A product of hipBLASLt, or what is asked and done around products.
-pub(crate) fn blas(call: Call, event: &Event) -> Record {
+/// `stream_of` gives the stream with a handle.
+pub(crate) fn blas(call: Call, event: &Event, stream_of: impl FnOnce(u64) -> StreamRef) -> Record {
     let raw = Raw::read(event);
     let handle = (raw.handle != 0).then_some(Hex(raw.handle));
     let (handle, instance) = if raw.knows(blas::INSTANCE) { (None, handle) } else { (handle, None) };
     let (problem, algo) = (problem(&raw), Raw::read_algo(event));
-    let (workspace, stream) = (raw.workspace, Hex(raw.stream));
+    let (workspace, stream) = (raw.workspace, stream_of(raw.stream));
     if raw.action == blas::RUN {
         return Record::Matmul(Matmul { call, handle, instance, problem, algo, workspace, stream }.into());
     }

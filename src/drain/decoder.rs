@@ -1,11 +1,13 @@
 //! Definitions and events to trace lines: every definition before its first use, every event once.
 
 mod graph;
+mod launch;
 
 use crate::blas::blas;
 use crate::captures::{Begun, Captures};
 use crate::graphs::Graphs;
 use crate::hip::{copy, sync};
+use crate::ids::Ids;
 use crate::library_files::LibraryFiles;
 use crate::names::Names;
 use crate::records::*;
@@ -13,17 +15,16 @@ use crate::settings::Settings;
 use crate::solutions::Solutions;
 use rocshim_ring::clock::Clock;
 use rocshim_ring::conv;
-use rocshim_ring::definition::{Definition, Frame, Process, ROWS};
+use rocshim_ring::definition::{Definition, Frame, Process, ROWS, STREAM};
 use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::hip::{Copy, Sync};
 use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::{
-    Arg, Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Launch, Library, Load, Record, Thread,
-    write_record,
+    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Library, Load, Record, Thread, write_record,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// What the name of a function says about its calls.
 #[derive(Clone, Copy, Default)]
@@ -58,8 +59,7 @@ pub struct Decoder {
     graphs: Graphs,
     solutions: Solutions,
     settings: Settings,
-    /// Kernels whose definition this trace has already.
-    told: HashSet<u32>,
+    ids: Ids,
     /// Lines that wait for the header.
     early: Vec<u8>,
     /// The trace has its header and hook table already.
@@ -126,6 +126,9 @@ impl Decoder {
             }
             Definition::Join { capture, stream } => self.captures.join(stamp, capture, stream),
             Definition::Leave { stream } => self.captures.leave(stamp, stream),
+            Definition::StreamGone { stream } => self.ids.destroy(stream, stamp),
+            Definition::StreamId { stream, after, id } => self.ids.note_stream(stream, after, id),
+            Definition::KernelId { kernel, id, hook } => self.ids.note_kernel(kernel, id, hook),
             Definition::EndCapture { capture } => self.captures.end(stamp, capture),
             Definition::Graph(graph) => self.graphs.tell(stamp, number, graph),
             Definition::Exec { exec, graph } => self.graphs.set(stamp, exec, graph),
@@ -230,20 +233,29 @@ impl Decoder {
             Kind::Gemm => {
                 let raw = event::Gemm::read(event);
                 let set_to = |setting| self.settings.at(event.stamp, raw.handle, setting);
-                Record::Gemm(gemm(self.call(tid, event), &raw, set_to).into())
+                let mut gemm = gemm(self.call(tid, event), &raw, set_to);
+                let handle = self.settings.at(event.stamp, raw.handle, STREAM);
+                gemm.stream = handle.map(|handle| self.stream(handle, event.stamp, out));
+                Record::Gemm(gemm.into())
             }
-            Kind::Blas => blas(self.call(tid, event), event),
-            Kind::Conv => self.conv(tid, event),
+            Kind::Blas => blas(self.call(tid, event), event, |stream| self.stream(stream, event.stamp, out)),
+            Kind::Conv => self.conv(tid, event, out),
             Kind::Load => Record::Load(self.load(tid, event)),
-            Kind::Span => Record::Span(span(self.call(tid, event), &Named::read(event))),
+            Kind::Span => {
+                let raw = Named::read(event);
+                let stream = self.stream(raw.stream, event.stamp, out);
+                Record::Span(span(self.call(tid, event), &raw, stream))
+            }
             Kind::Mark => Record::Mark(mark(self.call(tid, event), mark::Mark::read(event))),
             Kind::Copy => {
                 let raw = Copy::read(event);
-                copy(self.call(tid, event), &raw, self.capture(tid, event, raw.stream, out))
+                let stream = self.stream(raw.stream, event.stamp, out);
+                copy(self.call(tid, event), &raw, stream, self.capture(tid, event, raw.stream, out))
             }
             Kind::Sync => {
                 let raw = Sync::read(event);
-                sync(self.call(tid, event), &raw, self.capture(tid, event, raw.stream, out))
+                let stream = self.stream(raw.stream, event.stamp, out);
+                sync(self.call(tid, event), &raw, stream, self.capture(tid, event, raw.stream, out))
             }
             Kind::Graph => self.graph_call(tid, event, out),
             Kind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
@@ -282,65 +294,15 @@ impl Decoder {
     }
 
     /// A call of MIOpen for a convolution, or with a solution or plan for something else.
-    fn conv(&self, tid: u32, event: &Event) -> Record {
+    fn conv(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         let mut raw = conv::Conv::read(event);
         self.solutions.complete(event.stamp, &mut raw);
-        let call = self.call(tid, event);
+        let (call, stream) = (self.call(tid, event), self.stream(raw.stream, event.stamp, out));
         if !raw.is_convolution {
-            return Record::Span(other_problem(call, &raw));
+            return Record::Span(other_problem(call, &raw, stream));
         }
         let (returned, results) = conv::Conv::read_results(event);
-        Record::Conv(convolution(call, &raw, returned, results).into())
-    }
-
-    fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
-        let raw = event::Launch::read(event);
-        let kernel = self.kernel(raw.function, event.stamp, out);
-        let (args, args_cut, args_raw) = self.arguments(raw.function, event);
-        let blocks = |i: usize| if raw.block[i] == 0 { 0 } else { raw.grid[i].div_ceil(raw.block[i]) };
-        Launch {
-            call: self.call(tid, event),
-            kernel,
-            function: kernel.is_none().then_some(Hex(raw.function)),
-            grid: if raw.items { std::array::from_fn(blocks) } else { raw.grid },
-            block: raw.block,
-            items: raw.items.then_some(raw.grid),
-            lds: raw.shared,
-            stream: Hex(raw.stream),
-            events: (raw.start | raw.stop != 0).then_some([Hex(raw.start), Hex(raw.stop)]),
-            flags: raw.flags.into(),
-            cooperative: raw.cooperative || self.row(event.hook).cooperative,
-            capture: self.capture(tid, event, raw.stream, out),
-            args,
-            args_cut,
-            args_raw,
-        }
-    }
-
-    /// The kernel that `function` meant at `stamp`, after its definition where this is its first use.
-    fn kernel(&mut self, function: u64, stamp: u64, out: &mut Vec<u8>) -> Option<u32> {
-        let (id, kernel) = self.names.function(function, stamp)?;
-        if self.told.insert(id) {
-            write_record(out, &Record::Kernel(kernel_record(id, kernel).into()));
-        }
-        Some(id)
-    }
-
-    /// What a launch of `function` passed: its arguments, how many are missing, and, of a kernel that is not known, the
-    /// bytes.
-    fn arguments(&self, function: u64, event: &Event) -> (Vec<Arg>, u64, String) {
-        let passed = event::Launch::read_arguments(event);
-        if passed.is_empty() {
-            return Default::default();
-        }
-        let kernel = self.names.function(function, event.stamp).and_then(|(_, kernel)| kernel.code.as_ref());
-        match kernel.and_then(|code| code.arguments.as_ref()) {
-            Some(arguments) => {
-                let (args, cut) = arguments.read(&passed);
-                (args, cut, String::new())
-            }
-            None => (Vec::new(), 0, passed.iter().map(|byte| format!("{byte:02x}")).collect()),
-        }
+        Record::Conv(convolution(call, &raw, stream, returned, results).into())
     }
 
     fn row(&self, hook: u16) -> Row {

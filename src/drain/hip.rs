@@ -7,7 +7,7 @@ use rocshim_ring::hip::{self, ARRAY, GRAPH_ACTIONS, MEMSET, SYMBOL, SYNC_ACTIONS
 use rocshim_trace::*;
 use std::collections::BTreeMap;
 
-pub(crate) fn copy(call: Call, raw: &hip::Copy, capture: Option<u32>) -> Record {
+pub(crate) fn copy(call: Call, raw: &hip::Copy, stream: StreamRef, capture: Option<u32>) -> Record {
     let (set, several) = (raw.what == MEMSET, raw.height != 0);
     let rows = if several { raw.height.saturating_mul(raw.depth.max(1)) } else { 1 };
     let bytes = raw.width.saturating_mul(rows).saturating_mul(raw.unit.max(1).into());
@@ -20,7 +20,7 @@ pub(crate) fn copy(call: Call, raw: &hip::Copy, capture: Option<u32>) -> Record 
         bytes: (!in_elements && raw.via != hip::UNREAD).then_some(bytes),
         dst: Hex(raw.dst),
         src: Hex(if set { 0 } else { raw.src }),
-        stream: Hex(raw.stream),
+        stream,
         is_async: raw.is_async,
         via: [(SYMBOL, "symbol"), (ARRAY, "array")]
             .into_iter()
@@ -35,20 +35,20 @@ pub(crate) fn copy(call: Call, raw: &hip::Copy, capture: Option<u32>) -> Record 
     })
 }
 
-pub(crate) fn sync(call: Call, raw: &hip::Sync, capture: Option<u32>) -> Record {
+pub(crate) fn sync(call: Call, raw: &hip::Sync, stream: StreamRef, capture: Option<u32>) -> Record {
     let action = SYNC_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown").into();
-    let (stream, event, flags) = (Hex(raw.stream), Hex(raw.event), raw.flags.into());
+    let (event, flags) = (Hex(raw.event), raw.flags.into());
     Record::Sync(Sync { call, action, stream, event, flags, capture })
 }
 
-pub(crate) fn capture(id: u32, t: u64, begun: &Begun) -> Record {
+pub(crate) fn capture(id: u32, t: u64, begun: &Begun, stream: StreamRef) -> Record {
     let mode = capture_mode(begun.mode.into()).into();
-    Record::Capture(Capture { id, t, tid: begun.tid, stream: Hex(begun.stream.handle), mode })
+    Record::Capture(Capture { id, t, tid: begun.tid, stream, mode })
 }
 
 /// The call about a graph, which is `graph` in the trace.
-pub(crate) fn graph_call(call: Call, raw: &hip::GraphCall, graph: Option<u32>) -> Record {
-    let (exec, stream) = (Hex(raw.exec), Hex(raw.stream));
+pub(crate) fn graph_call(call: Call, raw: &hip::GraphCall, stream: StreamRef, graph: Option<u32>) -> Record {
+    let exec = Hex(raw.exec);
     match GRAPH_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown") {
         "launch" => Record::GraphLaunch(GraphLaunch { call, graph, exec, stream }),
         action => {

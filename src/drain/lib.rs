@@ -5,7 +5,7 @@
 //!
 //! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
 //! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
-//! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `library_files`
+//! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
 //! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
 //! (what MIOpen's handles stand for), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
 //! (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring files of the dead).
@@ -19,6 +19,7 @@ mod decoder;
 mod graphs;
 mod hip;
 mod history;
+mod ids;
 mod library_files;
 mod names;
 mod parameters;

@@ -5,9 +5,7 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::names;
 use crate::parameters::demangle;
 use crate::values::*;
-use rocshim_ring::definition::{
-    ATOMICS, DOORS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, STREAM, Text,
-};
+use rocshim_ring::definition::{ATOMICS, DOORS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
@@ -193,7 +191,7 @@ pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
     }
 }
 
-/// `set_to` gives what the handle was set to, where that is known.
+/// `set_to` gives what the handle was set to, where that is known. The stream is for the caller to find.
 pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<u64>) -> Gemm {
     let mode = |setting: u8| set_to(setting).map(|number| number as u32);
     let form = GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown");
@@ -224,7 +222,7 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<
         algo: gemm_algo(raw.algo).into(),
         solution: raw.solution,
         flags: raw.flags.into(),
-        stream: set_to(STREAM).map(Hex),
+        stream: None,
         pointer_mode: mode(POINTER_MODE).map(|number| pointer_mode(number).into()),
         atomics: mode(ATOMICS).map(|number| atomics(number).into()),
         math_mode: mode(MATH_MODE).map(|number| math_mode(number).into()),
@@ -247,6 +245,7 @@ fn tensor(raw: &conv::Tensor) -> Option<Tensor> {
 pub(crate) fn convolution(
     call: Call,
     raw: &conv::Conv,
+    stream: StreamRef,
     returned: u64,
     results: Vec<conv::ConvResult>,
 ) -> Conv {
@@ -278,7 +277,7 @@ pub(crate) fn convolution(
         groups: raw.groups,
         mode: if raw.spatial == 0 { "unknown".into() } else { conv_mode(raw.mode).into() },
         operations: Some(words(raw.operations)).filter(|words| *words != ["convolution"]).unwrap_or_default(),
-        stream: Hex(raw.stream),
+        stream,
         subject: Hex(raw.subject),
         algorithm: (action == "run").then(|| conv_algorithm(raw.algorithm).into()),
         solution_id: solution(raw.solution),
@@ -296,16 +295,16 @@ fn words(operations: conv::Operations) -> Vec<String> {
 }
 
 /// A call with a problem, solution or plan of MIOpen's that is no convolution.
-pub(crate) fn other_problem(call: Call, raw: &conv::Conv) -> Span {
+pub(crate) fn other_problem(call: Call, raw: &conv::Conv, stream: StreamRef) -> Span {
     Span {
         operations: words(raw.operations),
         solution_id: (raw.solution != 0).then_some(raw.solution),
         solver: solver_name(raw.solution).map(str::to_owned),
-        ..span(call, &Named { stream: raw.stream, ..Named::default() })
+        ..span(call, &Named::default(), stream)
     }
 }
 
-pub(crate) fn span(call: Call, raw: &Named) -> Span {
+pub(crate) fn span(call: Call, raw: &Named, stream: StreamRef) -> Span {
     Span {
         call,
         count: raw.count,
@@ -313,7 +312,7 @@ pub(crate) fn span(call: Call, raw: &Named) -> Span {
         op: raw.op.map(|number| nccl_op(number).into()),
         peer: raw.peer,
         comm: Hex(raw.comm),
-        stream: Hex(raw.stream),
+        stream,
         ..Span::default()
     }
 }

@@ -162,6 +162,29 @@ pub enum Definition<'a> {
         /// The stream.
         stream: Stream,
     },
+    /// A stream is about to be destroyed: what its handle means from now on is another one.
+    StreamGone {
+        /// The stream's handle.
+        stream: u64,
+    },
+    /// What a stream is called in the trace; told by whoever writes that.
+    StreamId {
+        /// Its handle.
+        stream: u64,
+        /// How many streams that had this handle were destroyed before it was made.
+        after: u32,
+        /// Its id.
+        id: u32,
+    },
+    /// What a kernel is called in the trace; told by whoever writes that.
+    KernelId {
+        /// The number of the kernel's definition.
+        kernel: u32,
+        /// Its id.
+        id: u32,
+        /// The hook that its record tells.
+        hook: Option<u16>,
+    },
     /// A capture ended in order; no stream takes part in it any more.
     EndCapture {
         /// The number of the capture's definition.

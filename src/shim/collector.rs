@@ -114,6 +114,10 @@ impl Collector {
 
     /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'.
     fn flush(&mut self) {
+        // Before any line that refers to them can be in the file.
+        for news in self.decoder.take_news() {
+            self.process.define(clock::now(), news);
+        }
         match self.sink.write(&self.lines) {
             Ok(()) => {
                 self.lines.clear();

@@ -1,6 +1,6 @@
 //! A record to a line. Launches, the bulk of every trace, are written by hand; the rest goes through serde.
 
-use crate::{Arg, Call, Launch, Record};
+use crate::{Arg, Call, Launch, OF_KERNEL, Record, StreamRef, dims};
 
 /// Appends `record` and a line end to `out`.
 pub fn write_record(out: &mut Vec<u8>, record: &Record) {
@@ -22,16 +22,20 @@ pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     if let Some(function) = launch.function {
         hex(out, br#","function":""#, function.0);
     }
-    triple(out, br#","grid":["#, launch.grid);
-    triple(out, br#","block":["#, launch.block);
-    if let Some(items) = launch.items {
-        triple(out, br#","items":["#, items);
+    if !dims::is_one(&launch.grid) {
+        list(out, br#","grid":["#, dims::shown(&launch.grid));
+    }
+    list(out, br#","block":["#, dims::shown(&launch.block));
+    if let Some(items) = &launch.items {
+        list(out, br#","items":["#, dims::shown(items));
     }
     if launch.lds != 0 {
         number(out, br#","lds":"#, launch.lds);
     }
-    if launch.stream.0 != 0 {
-        hex(out, br#","stream":""#, launch.stream.0);
+    match launch.stream {
+        StreamRef::Default => {}
+        StreamRef::Id(id) => number(out, br#","stream":"#, id.into()),
+        StreamRef::Handle(handle) => hex(out, br#","stream":""#, handle.0),
     }
     if let Some([start, stop]) = launch.events {
         hex(out, br#","events":[""#, start.0);
@@ -69,7 +73,9 @@ fn call(out: &mut Vec<u8>, call: &Call) {
     }
     number(out, br#","t":"#, call.t);
     number(out, br#","dur":"#, call.dur);
-    number(out, br#","hook":"#, call.hook.into());
+    if call.hook != OF_KERNEL {
+        number(out, br#","hook":"#, call.hook.into());
+    }
     if call.status != 0 {
         out.extend_from_slice(br#","status":"#);
         out.extend_from_slice(itoa::Buffer::new().format(call.status).as_bytes());
@@ -99,10 +105,13 @@ fn number(out: &mut Vec<u8>, key: &[u8], value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-fn triple(out: &mut Vec<u8>, key: &[u8], [x, y, z]: [u32; 3]) {
-    number(out, key, x.into());
-    number(out, b",", y.into());
-    number(out, b",", z.into());
+/// `key` ends with the opening bracket; the closing one is added.
+fn list(out: &mut Vec<u8>, key: &[u8], values: &[u32]) {
+    let mut before = key;
+    for value in values {
+        number(out, before, (*value).into());
+        before = b",";
+    }
     out.push(b']');
 }
 
@@ -147,7 +156,7 @@ mod tests {
         full.function = Some(Hex(0));
         full.items = Some([1024, 2, u32::MAX]);
         full.lds = u64::MAX;
-        full.stream = Hex(0x7f00_dead_beef);
+        full.stream = StreamRef::Id(u32::MAX);
         full.events = Some([Hex(0x10), Hex(0xffff_ffff_ffff_ffff)]);
         full.flags = 1;
         full.cooperative = true;
@@ -156,6 +165,9 @@ mod tests {
         full.args = values();
         let mut raw = plain.clone();
         raw.args_raw = "00ff".into();
+        raw.stream = StreamRef::Handle(Hex(0x7f00_dead_beef));
+        raw.call.hook = OF_KERNEL;
+        (raw.grid, raw.block) = ([1; 3], [32, 4, 1]);
         vec![plain, full, raw]
     }
 

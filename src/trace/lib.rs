@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
 //! (which files are one), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod arg;
+mod dims;
 mod encode;
 pub mod ggml;
 mod hex;
@@ -25,6 +26,7 @@ mod library;
 mod line;
 mod record;
 mod solver;
+mod stream;
 mod tensile;
 mod word;
 
@@ -35,11 +37,15 @@ pub use library::is_library;
 pub use line::{LineError, parse_line};
 pub use record::*;
 pub use solver::{Solver, solver, solver_name};
+pub use stream::StreamRef;
 pub use tensile::{MatrixInstruction, Tensile};
 pub use word::Word;
 
 /// The format number that this crate writes; raised when the meaning of a field changes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
-/// The JSON Schema of one line of format 1.
-pub const SCHEMA: &str = include_str!("format-1.schema.json");
+/// The JSON Schema of one line of format 2.
+pub const SCHEMA: &str = include_str!("format-2.schema.json");
+
+/// The JSON Schema of one line of format 1, which is read as well.
+pub const SCHEMA_1: &str = include_str!("format-1.schema.json");

@@ -1,7 +1,7 @@
 //! Every record type of the trace, with its fields and their units.
 
 use crate::tensile::Tensile;
-use crate::{Arg, Hex, Word};
+use crate::{Arg, Hex, StreamRef, Word, dims};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ pub enum Record {
     Device(Device),
     /// A kernel, defined before its first launch.
     Kernel(Box<Kernel>),
+    /// A stream, defined before its first use.
+    Stream(Stream),
     /// A kernel launch, whichever API made it.
     Launch(Launch),
     /// A matrix product of a BLAS library.
@@ -263,6 +265,9 @@ pub struct Kernel {
     /// The name as people write it, where the symbol is a mangled C++ one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
+    /// The [`Hook`] by which it was first launched: that of its launches which tell none themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<u16>,
     /// The [`CodeObject`] it comes from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_object: Option<u32>,
@@ -343,7 +348,8 @@ pub struct Call {
     pub t: u64,
     /// How long the program's own call took, ns.
     pub dur: u64,
-    /// The [`Hook`] that saw it.
+    /// The [`Hook`] that saw it; absent ([`OF_KERNEL`]) for a launch that came by the hook of its [`Kernel`].
+    #[serde(default = "of_kernel", skip_serializing_if = "is_of_kernel")]
     pub hook: u16,
     /// What the call returned; absent for success (0).
     #[serde(default, skip_serializing_if = "is_success")]
@@ -353,12 +359,32 @@ pub struct Call {
     pub unwound: bool,
 }
 
+/// In place of a launch's hook: it is [`Kernel::hook`].
+pub const OF_KERNEL: u16 = u16::MAX;
+
+fn of_kernel() -> u16 {
+    OF_KERNEL
+}
+
+fn is_of_kernel(hook: &u16) -> bool {
+    *hook == OF_KERNEL
+}
+
 fn is_success(status: &i32) -> bool {
     *status == 0
 }
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+/// A stream. A handle that is given out again after its stream was seen being destroyed is another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Referred to by `stream` of the events; never 0.
+    pub id: u32,
+    /// What the program calls it (`hipStream_t`).
+    pub handle: Hex,
 }
 
 /// A kernel launch.
@@ -373,19 +399,22 @@ pub struct Launch {
     /// The handle or host stub, where the kernel is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Hex>,
-    /// The grid in blocks (x, y, z), whichever unit the API takes: work-items are divided by the block, rounded up.
+    /// The grid in blocks (x, y, z), whichever unit the API takes: work-items are divided by the block, rounded up. Of this
+    /// and what follows, ones at the end are left out; absent for one block.
+    #[serde(default = "dims::one", skip_serializing_if = "dims::is_one", with = "dims")]
     pub grid: [u32; 3],
     /// The block in work-items (x, y, z).
+    #[serde(with = "dims")]
     pub block: [u32; 3],
     /// The grid in work-items as it was passed, for the APIs that take it so (`hipExtModuleLaunchKernel`, `hipHcc…`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "dims::option")]
     pub items: Option<[u32; 3]>,
     /// Dynamic LDS in bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lds: u64,
     /// The stream; absent for the default one (NULL).
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// The start and stop events of the Ext forms, where one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<[Hex; 2]>,
@@ -473,10 +502,10 @@ pub struct Gemm {
     /// The flags argument.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
-    /// The stream that the handle was set to (`0x0`: the default one); absent where that was not seen, or changed so often
+    /// The stream that the handle was set to (0: the default one); absent where that was not seen, or changed so often
     /// that it is no longer told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<Hex>,
+    pub stream: Option<StreamRef>,
     /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for
     /// those below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -619,8 +648,8 @@ pub struct Matmul {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub workspace: u64,
     /// The stream; absent for the default one (NULL).
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
 }
 
 /// A call of a BLAS library that makes no product.
@@ -664,8 +693,8 @@ pub struct Blas {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub needs: u64,
     /// The stream, of `transform` and `prepare`; absent for the default one (NULL).
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
 }
 
 /// A tensor of a convolution.
@@ -734,8 +763,8 @@ pub struct Conv {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
     /// The stream of the MIOpen handle; absent for the default one (NULL) and where it could not be asked for.
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// The problem that is searched for, or the solution or fusion plan that is run.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub subject: Hex,
@@ -785,8 +814,8 @@ pub struct Span {
     pub comm: Hex,
     /// The stream that was passed, or that of the MIOpen handle; absent for the default one (NULL) and where the function
     /// takes none.
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// A problem, solution or fusion plan of MIOpen that is no convolution: what it does, as in [`Conv::operations`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
@@ -861,8 +890,8 @@ pub struct Copy {
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub src: Hex,
     /// The stream; absent for the default one (NULL).
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// The form of the function that does not wait.
     #[serde(default, rename = "async", skip_serializing_if = "std::ops::Not::not")]
     pub is_async: bool,
@@ -899,8 +928,8 @@ pub struct Sync {
     /// the event stands for what is in the stream by now.
     pub action: Word,
     /// The stream; absent for the default one (NULL) or none.
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// The event.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub event: Hex,
@@ -922,7 +951,7 @@ pub struct Capture {
     /// The thread that began it.
     pub tid: u32,
     /// The stream that it began on.
-    pub stream: Hex,
+    pub stream: StreamRef,
     /// What other calls are allowed meanwhile: `global`, `thread_local`, `relaxed`, or the number.
     pub mode: Word,
 }
@@ -936,9 +965,11 @@ pub struct GraphKernel {
     /// The handle or host stub, where the kernel is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Hex>,
-    /// The grid in blocks (x, y, z).
+    /// The grid in blocks (x, y, z), as in [`Launch::grid`].
+    #[serde(default = "dims::one", skip_serializing_if = "dims::is_one", with = "dims")]
     pub grid: [u32; 3],
     /// The block in work-items (x, y, z).
+    #[serde(with = "dims")]
     pub block: [u32; 3],
     /// Dynamic LDS in bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -977,8 +1008,8 @@ pub struct GraphCall {
     /// `begin_capture`, `end_capture`, `instantiate` or `update`.
     pub action: Word,
     /// The stream of a capture.
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
     /// The graph's handle (`hipGraph_t`): captured, or given to be instantiated.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub source: Hex,
@@ -1006,8 +1037,8 @@ pub struct GraphLaunch {
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub exec: Hex,
     /// The stream; absent for the default one (NULL).
-    #[serde(default, skip_serializing_if = "Hex::is_zero")]
-    pub stream: Hex,
+    #[serde(default, skip_serializing_if = "StreamRef::is_default")]
+    pub stream: StreamRef,
 }
 
 /// Lost events.

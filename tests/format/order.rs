@@ -99,8 +99,8 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
     let mut complaints = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
-        let named = ["hook", "library", "kernel", "code_object", "capture", "graph"]
-            .map(|what| (what, event[what].as_u64()));
+        let named = ["hook", "library", "kernel", "code_object", "capture", "graph", "stream"]
+            .map(|what| (what, event[what].as_u64().filter(|id| (what, *id) != ("stream", 0))));
         let called = value["calls"].as_array().into_iter().flatten().map(|pair| ("hook", pair[0].as_u64()));
         let held =
             value["kernels"].as_array().into_iter().flatten().map(|k| ("kernel", k["kernel"].as_u64()));
@@ -110,7 +110,7 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
             }
         }
         let what = kind(value);
-        if let ("hook" | "library" | "kernel" | "code_object" | "capture" | "graph", Some(id)) =
+        if let ("hook" | "library" | "kernel" | "code_object" | "capture" | "graph" | "stream", Some(id)) =
             (what, value["id"].as_u64())
         {
             defined.insert((kind(value), id));
@@ -124,7 +124,9 @@ pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
     let mut complaints = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let same = match kind(value) {
-            "library" | "kernel" | "code_object" | "capture" | "graph" => |a: &Value, b: &Value| a == b,
+            "library" | "kernel" | "code_object" | "capture" | "graph" | "stream" => {
+                |a: &Value, b: &Value| a == b
+            }
             "hook" => |a: &Value, b: &Value| ["name", "of", "door"].iter().all(|key| a[key] == b[key]),
             _ => continue,
         };
@@ -138,6 +140,8 @@ pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
 
 pub(crate) fn a_hook_is_bound_before_it_sees_a_call_and_stays_bound(lines: &[Value]) -> Complaints {
     let mut states: HashMap<u64, &str> = HashMap::new();
+    let of_kernels: HashMap<u64, &Value> =
+        of_kind(lines, "kernel").map(|(_, kernel)| (number(kernel, "id"), &kernel["hook"])).collect();
     let mut complaints = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
@@ -146,11 +150,28 @@ pub(crate) fn a_hook_is_bound_before_it_sees_a_call_and_stays_bound(lines: &[Val
             if states.insert(number(value, "id"), state) == Some("bound") && state != "bound" {
                 complaints.push(format!("line {}: was bound before: {value}", at + 1));
             }
-        } else if let Some(id) = event["hook"].as_u64().filter(|id| states.get(id) != Some(&"bound")) {
+        } else if let Some(id) = hook_of(event, &of_kernels).filter(|id| states.get(id) != Some(&"bound")) {
             complaints.push(format!("line {}: hook {id} is not bound: {value}", at + 1));
         }
     }
     complaints
+}
+
+/// The hook of an event; a launch may leave it to its kernel.
+fn hook_of(event: &Value, of_kernels: &HashMap<u64, &Value>) -> Option<u64> {
+    let of_kernel =
+        || of_kernels.get(&event["kernel"].as_u64().filter(|_| kind(event) == "launch")?)?.as_u64();
+    event["hook"].as_u64().or_else(of_kernel)
+}
+
+pub(crate) fn every_launch_has_a_hook(lines: &[Value]) -> Complaints {
+    let of_kernels: HashMap<u64, &Value> =
+        of_kind(lines, "kernel").map(|(_, kernel)| (number(kernel, "id"), &kernel["hook"])).collect();
+    let without = |event: Event| {
+        let is_without = hook_of(event.value, &of_kernels).is_none();
+        is_without.then(|| format!("line {}: no hook: {}", event.line, event.value))
+    };
+    events(lines).filter_map(without).collect()
 }
 
 pub(crate) fn no_two_events_have_one_number(lines: &[Value]) -> Complaints {
@@ -275,13 +296,13 @@ pub(crate) fn nothing_is_later_than_the_footer(lines: &[Value]) -> Complaints {
 }
 
 pub(crate) fn a_grid_is_its_work_items_divided_by_the_block(lines: &[Value]) -> Complaints {
-    let triple = |value: &Value, key: &str| -> Option<[u64; 3]> {
-        let numbers: Vec<u64> = value.get(key)?.as_array()?.iter().filter_map(Value::as_u64).collect();
-        numbers.try_into().ok()
+    // What is left out at the end is 1.
+    let triple = |value: &Value, key: &str| -> [u64; 3] {
+        std::array::from_fn(|i| value[key].get(i).map_or(1, |number| number.as_u64().expect("a number")))
     };
     let wrong = |event: Event| {
-        let (items, grid, block) =
-            (triple(event.value, "items")?, triple(event.value, "grid")?, triple(event.value, "block")?);
+        event.value.get("items")?;
+        let [items, grid, block] = ["items", "grid", "block"].map(|key| triple(event.value, key));
         let blocks: [u64; 3] =
             std::array::from_fn(|i| if block[i] == 0 { 0 } else { items[i].div_ceil(block[i]) });
         (grid != blocks).then(|| format!("line {}: {blocks:?} expected: {}", event.line, event.value))

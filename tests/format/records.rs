@@ -23,6 +23,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::CodeObject(_) => "code_object",
         Record::Device(_) => "device",
         Record::Kernel(_) => "kernel",
+        Record::Stream(_) => "stream",
         Record::Launch(_) => "launch",
         Record::Gemm(_) => "gemm",
         Record::Matmul(_) => "matmul",
@@ -56,7 +57,7 @@ pub(crate) fn call(status: i32, unwound: bool) -> Call {
         parent: Some(11),
         t: (1 << 53) - 1,
         dur: 5,
-        hook: u16::MAX,
+        hook: u16::MAX - 1,
         status,
         unwound,
     }
@@ -86,8 +87,14 @@ pub(crate) fn every() -> Vec<Record> {
             names: vec!["miopenFindSolutions".into(), "miopenRunSolution".into()],
         }),
         Record::Kernel(kernel().into()),
+        Record::Stream(Stream { id: 1, handle: Hex(2) }),
         Record::Launch(launch),
         Record::Launch(Launch { kernel: None, function: Some(Hex(0)), ..in_flight.clone() }),
+        Record::Launch(Launch {
+            call: Call { hook: OF_KERNEL, ..call(0, false) },
+            grid: [1; 3],
+            ..in_flight.clone()
+        }),
         Record::Load(Load {
             call: call(0, false),
             action: "unload".into(),
@@ -193,7 +200,7 @@ fn copies() -> [Copy; 3] {
         bytes: Some(u64::MAX),
         dst: Hex(1),
         src: Hex(u64::MAX),
-        stream: Hex(2),
+        stream: StreamRef::Id(2),
         is_async: true,
         via: text("symbol"),
         extent: Some([u64::MAX, 2, 3]),
@@ -215,10 +222,11 @@ fn copies() -> [Copy; 3] {
 }
 
 fn syncs() -> [Record; 2] {
-    let (stream, event, flags) = (Hex(1), Hex(2), u32::MAX.into());
+    let (stream, event, flags) = (StreamRef::Id(1), Hex(2), u32::MAX.into());
     let ordered =
         Sync { call: call(600, true), action: "wait_event".into(), stream, event, flags, capture: Some(7) };
-    let waited = Sync { action: "device".into(), stream: Hex(0), event: Hex(0), ..ordered.clone() };
+    let waited =
+        Sync { action: "device".into(), stream: StreamRef::Default, event: Hex(0), ..ordered.clone() };
     [ordered, waited].map(Record::Sync)
 }
 
@@ -240,7 +248,7 @@ fn graphs() -> [Record; 6] {
     let instantiated = GraphCall {
         call: call(910, true),
         action: "instantiate".into(),
-        stream: Hex(0),
+        stream: StreamRef::Default,
         source,
         exec,
         graph: Some(9),
@@ -248,18 +256,29 @@ fn graphs() -> [Record; 6] {
     };
     let begun = GraphCall {
         action: "begin_capture".into(),
-        stream: Hex(2),
+        stream: StreamRef::Id(2),
         exec: Hex(0),
         graph: None,
         ..instantiated.clone()
     };
     [
-        Record::Capture(Capture { id: 8, t: 1, tid: 2, stream: Hex(2), mode: "thread_local".into() }),
+        Record::Capture(Capture {
+            id: 8,
+            t: 1,
+            tid: 2,
+            stream: StreamRef::Id(2),
+            mode: "thread_local".into(),
+        }),
         Record::Graph(graph),
         Record::Graph(unread),
         Record::GraphCall(instantiated),
         Record::GraphCall(begun),
-        Record::GraphLaunch(GraphLaunch { call: call(700, true), graph: Some(9), exec, stream: Hex(2) }),
+        Record::GraphLaunch(GraphLaunch {
+            call: call(700, true),
+            graph: Some(9),
+            exec,
+            stream: StreamRef::Id(2),
+        }),
     ]
 }
 
@@ -271,7 +290,7 @@ fn span() -> Span {
         op: text("5"),
         peer: Some(-1),
         comm: Hex(1),
-        stream: Hex(u64::MAX),
+        stream: StreamRef::Id(u32::MAX),
         operations: vec!["batch_norm".into()],
         solution_id: Some(1),
         solver: text("Softmax"),

@@ -14,7 +14,7 @@ pub(super) fn matmuls() -> [Record; 3] {
         problem: problem(),
         algo: Some(-1),
         workspace: 1,
-        stream: Hex(2),
+        stream: StreamRef::Id(2),
         ..Matmul::default()
     };
     let unknown = Matmul { problem: Problem::default(), algo: None, workspace: 0, ..whole.clone() };
@@ -80,6 +80,6 @@ fn blas(action: &str) -> Blas {
         returned: is(&["solutions", "heuristic"]).then_some(9),
         solutions: if is_heuristic { vec![-1; 8] } else { Vec::new() },
         needs: u64::from(is_heuristic),
-        stream: Hex(u64::from(is(&["transform", "prepare"]))),
+        stream: u32::from(is(&["transform", "prepare"])).into(),
     }
 }

@@ -11,10 +11,17 @@ pub(crate) fn schema() -> &'static Value {
     SCHEMA.get_or_init(|| serde_json::from_str(rocshim_trace::SCHEMA).expect("the schema is JSON"))
 }
 
-/// What any line of format 1 fulfils, with types and keys from the future.
+/// What any line of our format fulfils, with types and keys from the future.
 pub(crate) fn tolerant() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();
     VALIDATOR.get_or_init(|| jsonschema::draft202012::new(schema()).expect("the schema is one"))
+}
+
+/// What any line of this format fulfils.
+pub(crate) fn of_format(format: u64) -> Validator {
+    let schema = [rocshim_trace::SCHEMA_1, rocshim_trace::SCHEMA][format as usize - 1];
+    let schema = serde_json::from_str(schema).expect("the schema is JSON");
+    jsonschema::draft202012::new(&schema).expect("the schema is one")
 }
 
 /// What our own writer fulfils: no type and no key that the schema does not describe.

@@ -33,6 +33,7 @@ const RUNS: &[Run] = &[
     ("marks",           &[],                &[]),
     ("marks_local",     &[],                &[]),
     ("handle_reuse",    &[],                &[]),
+    ("stream_reuse",    &[],                &[]),
     ("arguments",       &["ask"],           &[]),
     ("module_file",     &["module.co"],     &[]),
     ("unregister",      &[],                &[]),

@@ -2,7 +2,8 @@
 
 use rocshim_trace::{
     Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header,
-    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, Record, Span, Sync, Thread, parse_line,
+    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record, Span, Stream, StreamRef, Sync,
+    Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -37,7 +38,36 @@ impl Trace {
             parse_line(line).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(line)))
         };
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        Trace { records: lines.map(line).collect(), bytes }
+        let mut trace = Trace { records: lines.map(line).collect(), bytes };
+        trace.find_hooks();
+        trace
+    }
+
+    /// Gives launches that tell no hook those of their kernels.
+    fn find_hooks(&mut self) {
+        let hooks: HashMap<u32, Option<u16>> =
+            self.kernels().map(|kernel| (kernel.id, kernel.hook)).collect();
+        for record in &mut self.records {
+            let record = match record {
+                Record::InFlight(in_flight) => &mut *in_flight.event,
+                record => record,
+            };
+            if let Record::Launch(launch) = record
+                && launch.call.hook == OF_KERNEL
+            {
+                launch.call.hook =
+                    hooks[&launch.kernel.expect("a kernel that tells the hook")].expect("a hook");
+            }
+        }
+    }
+
+    /// The handle of a stream.
+    pub fn handle_of(&self, stream: StreamRef) -> u64 {
+        match stream {
+            StreamRef::Default => 0,
+            StreamRef::Handle(handle) => handle.0,
+            StreamRef::Id(id) => self.streams().find(|stream| stream.id == id).expect("a stream").handle.0,
+        }
     }
 
     all_of! {
@@ -61,6 +91,8 @@ impl Trace {
         copies: Copy;
         /// The calls that wait or order streams.
         syncs: Sync;
+        /// The streams.
+        streams: Stream;
         /// The captures.
         captures: Capture;
         /// What graphs do.

@@ -4,6 +4,7 @@
 
 pthread_mutex_t standin_streams_lock = PTHREAD_MUTEX_INITIALIZER;
 struct ihipStream_t *standin_streams;
+static struct ihipStream_t *spare; // destroyed last: its handle is given out again first
 static __thread struct ihipStream_t *per_thread_stream;
 
 struct ihipEvent_t {
@@ -16,11 +17,12 @@ struct ihipEvent_t {
 static struct ihipStream_t *new_stream(unsigned flags, int priority)
 {
     static unsigned long long last_id;
-    struct ihipStream_t *s = calloc(1, sizeof *s);
+    pthread_mutex_lock(&standin_streams_lock);
+    struct ihipStream_t *s = spare ? memset(spare, 0, sizeof *s) : calloc(1, sizeof *s);
+    spare = NULL;
     s->flags = flags;
     s->priority = priority;
     s->device = standin_device();
-    pthread_mutex_lock(&standin_streams_lock);
     s->id = ++last_id;
     s->next = standin_streams;
     standin_streams = s;
@@ -70,9 +72,13 @@ PUBLIC hipError_t hipStreamDestroy(hipStream_t stream)
         pthread_mutex_unlock(&standin_streams_lock);
     }
     CALLED(status, "stream=%#lx", HEX(stream));
-    if (s)
+    if (s) {
         free(s->last.at);
-    free(s);
+        pthread_mutex_lock(&standin_streams_lock);
+        free(spare);
+        spare = s;
+        pthread_mutex_unlock(&standin_streams_lock);
+    }
     return status;
 }
 

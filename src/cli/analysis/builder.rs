@@ -99,7 +99,10 @@ impl Taker for SummaryBuilder {
         // The reader gives a header first; without one there is nothing that ids could refer to.
         let Some(mut process) = self.process.take() else { return };
         match record {
-            Record::Launch(launch) => self.launch(&mut process, &launch),
+            Record::Launch(mut launch) => {
+                process.find_hook(&mut launch);
+                self.launch(&mut process, &launch);
+            }
             Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), (*gemm).into()),
             Record::Matmul(matmul) => self.product(&mut process, &matmul.call.clone(), (*matmul).into()),
             Record::Blas(blas) => {
@@ -123,7 +126,7 @@ impl Taker for SummaryBuilder {
                 self.plain_event(&mut process, &graph_call.call);
             }
             Record::GraphLaunch(launch) => self.graph_launch(&mut process, &launch),
-            Record::Capture(_) => {}
+            Record::Capture(_) | Record::Stream(_) => {}
             Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
             Record::Hook(hook) => self.hook(&mut process, hook),
             Record::Door(door) => process.doors.push(door),
@@ -134,7 +137,12 @@ impl Taker for SummaryBuilder {
                 process.lost += gap.lost;
                 self.losses.count(process.number, process.header.pid, &gap);
             }
-            Record::InFlight(in_flight) => self.in_flight(&mut process, &in_flight.event),
+            Record::InFlight(mut in_flight) => {
+                if let Record::Launch(launch) = &mut *in_flight.event {
+                    process.find_hook(launch);
+                }
+                self.in_flight(&mut process, &in_flight.event);
+            }
             Record::Library(library) => {
                 process.libraries.insert(library.id, library);
             }
@@ -244,8 +252,8 @@ impl SummaryBuilder {
         let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
         let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
         let id = kernel.id;
-        let product = Product::of(&kernel);
-        let new = LocalKernel { number, code_object, product, launched: false, dispatched: 0 };
+        let (hook, product) = (kernel.hook, Product::of(&kernel));
+        let new = LocalKernel { number, code_object, hook, product, launched: false, dispatched: 0 };
         process.kernels.entry(id).or_insert(new);
     }
 

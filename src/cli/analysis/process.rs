@@ -8,7 +8,7 @@ use super::{
 };
 use crate::reader::End;
 use foldhash::{HashMap, HashMapExt};
-use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Library, ggml::Product};
+use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, ggml::Product};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -49,6 +49,8 @@ pub(crate) struct LocalKernel {
     pub(crate) number: usize,
     /// The number of its code object over all processes.
     pub(crate) code_object: Option<usize>,
+    /// That of its launches which tell none.
+    pub(crate) hook: Option<u16>,
     /// If it is one of ggml's matrix products, how the columns of its launches are told.
     pub(crate) product: Option<Product>,
     /// It was launched in this process.
@@ -112,6 +114,14 @@ impl Process {
             accounted: 0,
             first: u64::MAX,
             last: 0,
+        }
+    }
+
+    /// Gives a launch that tells no hook the one of its kernel.
+    pub(crate) fn find_hook(&self, launch: &mut Launch) {
+        let kernel = launch.kernel.filter(|_| launch.call.hook == OF_KERNEL);
+        if let Some(hook) = kernel.and_then(|id| self.kernels.get(&id)?.hook) {
+            launch.call.hook = hook;
         }
     }
 

@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(complaint("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
         assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
         assert_eq!(
-            complaint(&HEADER.replace("\"format\":1", "\"format\":2")),
-            "t.ndjson is of format 2, written by rocshim 0.1.0; this rocshim reads formats up to 1: use the newer one"
+            complaint(&HEADER.replace("\"format\":1", "\"format\":3")),
+            "t.ndjson is of format 3, written by rocshim 0.1.0; this rocshim reads formats up to 2: use the newer one"
         );
     }
 

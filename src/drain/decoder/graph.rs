@@ -21,7 +21,8 @@ impl Decoder {
 
     fn tell_capture(&mut self, number: u32, out: &mut Vec<u8>) {
         if let Some(begun) = self.captures.tell(number) {
-            write_record(out, &capture(number, self.ns(begun.stamp), &begun));
+            let stream = self.stream(begun.stream.handle, begun.stamp, out);
+            write_record(out, &capture(number, self.ns(begun.stamp), &begun, stream));
         }
     }
 
@@ -36,7 +37,8 @@ impl Decoder {
         if let Some(number) = raw.capture.checked_sub(1) {
             self.tell_capture(number, out);
         }
-        graph_call(self.call(tid, event), &raw, graph)
+        let stream = self.stream(raw.stream, event.stamp, out);
+        graph_call(self.call(tid, event), &raw, stream, graph)
     }
 
     /// The id of the graph that definition `number` tells of, after its record where this is its first use.
@@ -50,7 +52,8 @@ impl Decoder {
             self.tell_capture(number, out);
         }
         for kernel in kernels.iter().flatten() {
-            record.kernels.push(graph_kernel(kernel, self.kernel(kernel.function, stamp, out)));
+            let known = self.kernel(kernel.function, stamp, None, out);
+            record.kernels.push(graph_kernel(kernel, known.map(|known| known.id)));
         }
         if self.graphs.record(number, &mut record) {
             write_record(out, &Record::Graph(record.clone()));

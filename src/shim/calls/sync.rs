@@ -5,8 +5,10 @@ use crate::calls::graph::On;
 use crate::graphs::is_capturing;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
+use rocshim_ring::definition::Definition;
 use rocshim_ring::hip::Sync;
 use rocshim_ring::{Producer, Span, clock};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Indices of `rocshim_ring::hip::SYNC_ACTIONS`.
 const DEVICE: u8 = 0;
@@ -84,14 +86,26 @@ impl Observed<hipError_t> for Order {
     }
 }
 
+/// So many streams are told of when they are destroyed; after that, one whose handle is given out again is taken for the
+/// one before. A program that makes a stream for every request would fill the log.
+const DESTROYED: u32 = 4096;
+static TOLD: AtomicU32 = AtomicU32::new(0);
+
 /// `hipStreamDestroy`.
 pub(crate) struct DestroyStream;
 
 impl DestroyStream {
     /// The call is about to be made: another thread may be given the same handle as soon as it is free.
     pub(crate) fn now(stream: hipStream_t) -> DestroyStream {
+        let stamp = clock::now();
+        // Relaxed: one more or less is no matter.
+        if !stream.is_null() && TOLD.load(Relaxed) < DESTROYED {
+            TOLD.fetch_add(1, Relaxed);
+            guarded(|process| {
+                let _ = process.define(stamp, Definition::StreamGone { stream: stream as u64 });
+            });
+        }
         if is_capturing() {
-            let stamp = clock::now();
             guarded(|process| {
                 let stream = On(stream, false).stream();
                 process.tell_graphs(stamp, |graphs, tell| graphs.forget_stream(stream, tell));

@@ -3,7 +3,7 @@
 //! What is not written as rocshim writes it (white space, escapes, another order) gives `None`.
 
 use super::number::number;
-use rocshim_trace::{Arg, Hex, Word, arg_of_text};
+use rocshim_trace::{Arg, Hex, StreamRef, Word, arg_of_text};
 
 /// The rest of a line.
 pub(super) struct Cursor<'a> {
@@ -186,6 +186,17 @@ impl Scan for Hex {
         }
         at.rest = &at.rest[digits + 1..];
         Some(Hex(value))
+    }
+}
+
+impl Scan for StreamRef {
+    #[inline(always)]
+    fn scan(at: &mut Cursor) -> Option<StreamRef> {
+        if at.rest.starts_with(b"\"") {
+            Hex::scan(at).map(StreamRef::from)
+        } else {
+            u32::scan(at).map(StreamRef::from)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, Scan};
 use rocshim_trace::{
     Arg, Blas, Call, Conv, ConvResult, Copy, Gemm, GraphCall, GraphLaunch, Launch, Load, LtMatrix, Mark,
-    Matmul, Matrix, Problem, Span, Sync, Tensor,
+    Matmul, Matrix, OF_KERNEL, Problem, Span, Sync, Tensor,
 };
 
 /// What is read member by member.
@@ -17,6 +17,11 @@ pub(super) trait Fill {
 /// read by that; from `|` on all may be absent, and the line often ends here.
 macro_rules! members {
     ($at:ident $of:ident;) => {};
+    ($at:ident $of:ident; $field:ident by $read:ident ! $($rest:tt)*) => {
+        $at.key(concat!("\"", stringify!($field), "\":").as_bytes()).then_some(())?;
+        $of.$field = $read($at, $of)?;
+        members!($at $of; $($rest)*)
+    };
     ($at:ident $of:ident; $field:ident by $read:ident $($rest:tt)*) => {
         if $at.key(concat!("\"", stringify!($field), "\":").as_bytes()) {
             $of.$field = $read($at, $of)?;
@@ -70,6 +75,44 @@ macro_rules! fill {
     };
 }
 
+impl Fill for Call {
+    #[inline]
+    fn fill(&mut self, at: &mut Cursor) -> Option<()> {
+        self.hook = OF_KERNEL;
+        members!(at self; tid! id! parent t! dur! hook status unwound);
+        Some(())
+    }
+}
+
+/// A launch's own members stand behind its call's.
+impl Fill for Launch {
+    #[inline]
+    #[rustfmt::skip]
+    fn fill(&mut self, at: &mut Cursor) -> Option<()> {
+        self.grid = [1; 3];
+        members!(at self;
+            ..call kernel function grid by dims block by dims! | items by some_dims lds stream | events flags cooperative capture args by arguments args_cut args_raw);
+        Some(())
+    }
+}
+
+/// Sizes of which ones at the end may be left out.
+fn dims<T>(at: &mut Cursor, _of: &T) -> Option<[u32; 3]> {
+    let mut dims = [1; 3];
+    for (i, dim) in dims.iter_mut().enumerate() {
+        if i > 0 && at.skip(b"]") {
+            return Some(dims);
+        }
+        at.skip(if i == 0 { b"[" } else { b"," }).then_some(())?;
+        *dim = Scan::scan(at)?;
+    }
+    at.skip(b"]").then_some(dims)
+}
+
+fn some_dims<T>(at: &mut Cursor, of: &T) -> Option<Option<[u32; 3]>> {
+    dims(at, of).map(Some)
+}
+
 /// A launch's arguments, or none where nobody wants them.
 fn arguments(at: &mut Cursor, launch: &Launch) -> Option<Vec<Arg>> {
     if (at.wants_arguments)(launch.kernel) { Scan::scan(at) } else { at.pass_list().map(|()| Vec::new()) }
@@ -77,11 +120,6 @@ fn arguments(at: &mut Cursor, launch: &Launch) -> Option<Vec<Arg>> {
 
 #[rustfmt::skip]
 fill! {
-    Call { tid! id! parent t! dur! hook! status unwound }
-    Launch {
-        ..call kernel function grid! block! | items lds stream | events flags cooperative capture args by arguments
-        args_cut args_raw
-    }
     Copy {
         ..call action! kind bytes dst src stream | is_async as "async" via value unit extent pitches devices capture
     }

@@ -54,7 +54,7 @@ pub(super) fn event(line: &[u8], wants_arguments: &dyn Fn(Option<u32>) -> bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocshim_trace::{Arg, Call, Hex, Launch, parse_line, write_launch};
+    use rocshim_trace::{Arg, Call, Hex, Launch, OF_KERNEL, StreamRef, parse_line, write_launch};
     use std::collections::BTreeSet;
 
     fn launch_of(line: &[u8]) -> Option<Launch> {
@@ -75,7 +75,7 @@ mod tests {
         full.function = Some(Hex(0));
         full.items = Some([1024, 2, u32::MAX]);
         full.lds = u64::MAX;
-        full.stream = Hex(0x7f00_dead_beef);
+        full.stream = StreamRef::Id(u32::MAX);
         full.events = Some([Hex(0x10), Hex(u64::MAX)]);
         full.flags = 1;
         full.cooperative = true;
@@ -87,6 +87,9 @@ mod tests {
         full.args = numbers.into_iter().chain(integers).chain(others).collect();
         let mut raw = plain.clone();
         raw.args_raw = "00ff".into();
+        raw.stream = StreamRef::Handle(Hex(0x7f00_dead_beef));
+        raw.call.hook = OF_KERNEL;
+        (raw.grid, raw.block) = ([1; 3], [32, 4, 1]);
         vec![Launch::default(), raw, plain, full]
     }
 
