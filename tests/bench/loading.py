@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 PROGRAMS = {"/bin/true": ["/bin/true"], "python3 -c pass": [sys.executable, "-c", "pass"]}
 VARIANTS = ["bare", "off", "on"]
-RUNS = 200
+RUNS = 150
 
 
 def measure(bench):
@@ -30,10 +30,12 @@ def start(bench, command):
     tell("")
     if any((bench.work / "traces").glob("*")):
         sys.exit(f"bench: {command[0]} called nothing, and left a trace in {bench.work}/traces")
-    rows = {"bare": spread([wall for wall, _ in times["bare"]])}
-    return rows | {name: spread([wall - bare for (wall, _), (bare, _) in zip(times[name], times["bare"])]) for name in VARIANTS[1:]}
+    return {name: {"wall_ms": spread([wall for wall, _ in times[name]]), "cpu_ms": spread([cpu for _, cpu in times[name]])} for name in VARIANTS}
 
 
 def tables(results):
-    rows = [[what, f"{row['bare']['q1']:.2f}", *(f"{row[name][key]:.2f}" for name in VARIANTS[1:] for key in ("q1", "median"))] for what, row in results["rows"].items()]
-    yield Table(f"loading: ms from start to end, {results['runs']} times in turn (q1: the lower quartile); added is of each pair of neighbours", [Column("alone, q1", 11), Column("off, q1", 10), Column("median", 10), Column("on, q1", 10), Column("median", 10)], rows)
+    rows = []
+    for what, row in results["rows"].items():
+        added = lambda name, kind: f"{row[name][kind]['q1'] - row['bare'][kind]['q1']:.2f}"
+        rows.append([what, f"{row['bare']['wall_ms']['q1']:.2f}", added("off", "wall_ms"), added("on", "wall_ms"), added("on", "cpu_ms")])
+    yield Table(f"loading: ms from start to end, the lower quartile of {results['runs']} runs in turn", [Column("alone", 10), Column("off adds", 10), Column("on adds", 10), Column("in CPU", 10)], rows)

@@ -30,7 +30,7 @@ def variants(work):
     build.compile_c(work / "lttng.so", "peers/lttng.c", "-fPIC", "-shared", f"-I{build.HERE}/peers", "-llttng-ust")
     with Lttng(work) as lttng:
         rows = [
-            Variant("lttng", "LTTng-UST, entry and exit", work / "lttng.so", peer=lttng),
+            Variant("lttng", "LTTng-UST, entry and exit", work / "lttng.so", peer=lttng, share=0.5),
             Variant("uftrace", "uftrace", peer=Uftrace([])),
             Variant("uftrace -A", "uftrace with arguments", peer=Uftrace(UFTRACE_ARGUMENTS), share=0.5),
             Variant("ltrace", "ltrace", peer=Ltrace(), share=0.01),

@@ -2,8 +2,8 @@
 //
 //   steady ARGUMENTS RATE CALLS THREADS KERNELS SLEEP_MS
 //
-// Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, RATE a second (0: as fast as they go), of KERNELS
-// kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards the program sleeps for SLEEP_MS. It prints
+// Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, at most RATE a second (0: as fast as they go), of
+// KERNELS kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards the program sleeps for SLEEP_MS. It prints
 //
 //   calls N SECONDS                what was made, those that warm up left out, and how long the slowest thread took
 //   ns P50 P99 P99.9 MAX MEAN      of a call, timed by itself: two reads of the clock are included
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { WARM_CALLS = 100, SETTLE_US = 5000, SLEEP_FROM_NS = 300000, MODULE_KERNELS = 1000, STEPS = 32, BUCKETS = 64 * STEPS };
+enum { WARM_CALLS = 100, SETTLE_US = 5000, SLEEP_FROM_NS = 300000, LATE_NS = 100000, MODULE_KERNELS = 1000, STEPS = 32, BUCKETS = 64 * STEPS };
 
 static unsigned long arguments, rate, calls, threads, kernels, sleep_ms;
 static double ns_per_tick;
@@ -63,16 +63,19 @@ static inline void launch(hipFunction_t f, unsigned long i)
     hipModuleLaunchKernel(f, (i & 1023) + 1, 1, 1, 64, 1, 1, 0, NULL, arguments ? params : NULL, NULL);
 }
 
-// Until a call's time has come: asleep while it is far away, so that others can use the core.
-static void until(unsigned long tick)
+// Waits until a call's time has come: asleep while it is far away, so that others can use the core. Gives the time from
+// which the next is counted: this one, unless the thread came back late, when it does not hurry to make up for it.
+static unsigned long until(unsigned long tick)
 {
-    for (unsigned long t; (long)(tick - (t = __rdtsc())) > 0;) {
+    unsigned long t;
+    while ((long)(tick - (t = __rdtsc())) > 0) {
         double ns = (tick - t) * ns_per_tick;
         if (ns > SLEEP_FROM_NS)
             usleep((ns - SLEEP_FROM_NS / 2) / 1000);
         else
             _mm_pause();
     }
+    return (t - tick) * ns_per_tick > LATE_NS ? t : tick;
 }
 
 static void *work(void *arg)
@@ -88,7 +91,7 @@ static void *work(void *arg)
         hipFunction_t f = functions[kernel];
         kernel = kernel + 1 < kernels ? kernel + 1 : 0;
         if (interval)
-            until(due += interval);
+            due = until(due + interval);
         unsigned long before = __rdtsc();
         launch(f, i);
         unsigned long ticks = __rdtsc() - before;

@@ -13,20 +13,20 @@ def measure(bench):
     bare = by_arguments["0"]
     without_loss = [row for row in bare if row["lost"] == 0]
     best = max(without_loss, key=lambda row: row["rate"]) if without_loss else bare[0] | {"rate": 0}
-    return {"rows": by_arguments, "best": best, "line_bytes": best["line_bytes"]}
+    return {"urgent": bench.options.urgent, "rows": by_arguments, "best": best, "line_bytes": best["line_bytes"]}
 
 
 def climb(bench, arguments):
-    """One row a rate, up to the first at which every try loses something or the program itself cannot call so fast."""
+    """One row a rate, until at two in turn every try loses something, or the program itself cannot call so fast."""
     rows = []
     for rate in RATES[: 3 if bench.options.short else None]:
         tries = []
         while len(tries) < TRIES and not any(each["lost"] == 0 for each in tries):
             tell(f"sustained: {rate:,} a second with {arguments} arguments, try {len(tries) + 1}")
-            tries.append(steady(bench, "on", arguments, rate, rate * SECONDS, kernels=10))
+            tries.append(steady(bench, "on", arguments, rate, rate * SECONDS, kernels=10, urgent=bench.options.urgent))
         best = min(tries, key=lambda each: each["lost"])
         rows.append(best | {"asked": rate, "tries": len(tries)})
-        if best["lost"] or best["rate"] < 0.97 * rate:
+        if all(row["lost"] for row in rows[-2:]) and len(rows) > 1 or best["rate"] < 0.8 * rate:
             break
     tell("")
     return rows
@@ -37,4 +37,4 @@ def tables(results):
     for arguments, measured in results["rows"].items():
         rows = [[f"{row['asked']:,} a second", f"{row['rate']:,.0f}", f"{row['lost']:,}", f"{row['cores']:.2f}", f"{row['collector_ns_per_event']:.0f}", f"{row['bytes_per_event']:.1f}", f"{row['line_bytes']:.1f}",
                  f"in {row['tries']} tries" if row["tries"] > 1 else ""] for row in measured]
-        yield Table(f"sustained, one thread, {arguments} arguments, for {SECONDS} s each: events to a file, and the collector's CPU", columns, rows)
+        yield Table(f"sustained, one thread, {arguments} arguments, for {SECONDS} s each{', at real-time priority' if results['urgent'] else ''}: events to a file, and the collector's CPU", columns, rows)
