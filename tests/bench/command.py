@@ -2,13 +2,13 @@
 
 The files of this folder, in the order in which one reads them: command; the sections, which each have measure() and
 tables() (calls, instructions, full_ring, sustained, growth, memory, loading, reading, real); bars, which the figures are
-held against; table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
+held against; overview, table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
 figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (what the shim is measured against).
 """
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, peers, picture, reading, real, sustained, table, variants
+import bars, build, calls, full_ring, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
@@ -56,6 +56,8 @@ def main(about):
                 measure(bench, name, results)
     told = results["sections"].get("calls", {}).get("bars", []) + bars.of_others(results["sections"])
     results["bars"] = told
+    for each in overview.tables(results["sections"]):
+        table.show(each)
     if told:
         table.show(table.of_bars(told))
     if options.json:
