@@ -54,6 +54,8 @@ def main(about):
             bench.variants |= others
             for name in options.sections:
                 measure(bench, name, results)
+                if options.json:  # kept, should a later section fail
+                    write(options.json, results)
     told = results["sections"].get("calls", {}).get("bars", []) + bars.of_others(results["sections"])
     results["bars"] = told
     for each in overview.tables(results["sections"]):

@@ -7,9 +7,9 @@ from table import Column, Table
 RATE = 100_000  # calls a second, all threads together
 # What grows; each row one point: threads, kernels, calls.
 AXES = {
-    "threads": [(threads, 10, 200_000) for threads in (1, 2, 4, 8, 16, 32, 64)],
-    "kernels": [(1, kernels, 200_000) for kernels in (1, 10, 100, 1_000, 10_000, 100_000)],
-    "calls": [(1, 10, calls) for calls in (10_000, 100_000, 1_000_000)],
+    "threads": [(threads, 10, 100_000) for threads in (1, 2, 4, 8, 16, 32, 64)],
+    "kernels": [(1, kernels, 100_000) for kernels in (1, 10, 100, 1_000, 10_000, 100_000)],
+    "calls": [(1, 10, calls) for calls in (10_000, 100_000, 500_000)],
 }
 
 

@@ -9,7 +9,7 @@ from figures import spread
 from running import accounts, tell
 from table import Column, Table, middle_half
 
-LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "64", "-r", "5", "-t", "1", "-o", "json", "-m"]
+LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "4", "-t", "1", "-o", "json", "-m"]
 # An idle queue of the device looks again soon: how long it sleeps is not what is to be measured.
 DEVICE = {"NULL_GPU_POLL_US": "20"}
 # What is compared: name, variables. With HIP graphs a step is one call; without them every launch is one.
