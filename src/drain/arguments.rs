@@ -2,7 +2,7 @@
 
 use crate::parameters::parameters;
 use rocshim_ring::kernel::{Argument, KernelCode};
-use rocshim_trace::{Arg, Hex};
+use rocshim_trace::{Arg, Hex, write_arg, write_arg_bytes, write_args_cut};
 
 /// How the bytes of an argument are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,48 @@ impl Arguments {
         // Of what was not recorded at all, nothing is missing.
         let cut = if bytes.is_empty() { 0 } else { self.places.len() - values.len() };
         (values, cut as u64)
+    }
+}
+
+/// Bytes as a row of 64-bit words, and how many of them count.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<'a>(pub(crate) &'a [u64], pub(crate) usize);
+
+impl Words<'_> {
+    /// The value of up to 8 bytes that lie within them.
+    fn bits(&self, offset: usize, size: usize) -> u64 {
+        let (at, shift) = (offset / 8, offset % 8 * 8);
+        let low = self.0[at] >> shift;
+        let high = if shift + 8 * size > 64 { self.0[at + 1] << (64 - shift) } else { 0 };
+        (low | high) & u64::MAX >> (64 - 8 * size)
+    }
+
+    fn byte(&self, offset: usize) -> u8 {
+        (self.0[offset / 8] >> (offset % 8 * 8)) as u8
+    }
+}
+
+impl Arguments {
+    /// Writes the members `args` and `args_cut` of a launch: what [`Arguments::read`] gives, without making it.
+    pub(crate) fn write(&self, bytes: Words, out: &mut Vec<u8>) {
+        let mut written = 0;
+        for (offset, size, reading) in &self.places {
+            if offset.checked_add(*size).is_none_or(|end| end > bytes.1) {
+                break;
+            }
+            out.extend_from_slice(if written == 0 { br#","args":["# } else { b"," });
+            match value(*reading, *size, || bytes.bits(*offset, *size)) {
+                Some(arg) => write_arg(out, &arg),
+                None => write_arg_bytes(out, (*offset..offset + size).map(|at| bytes.byte(at))),
+            }
+            written += 1;
+        }
+        if written > 0 {
+            out.push(b']');
+        }
+        if written < self.places.len() {
+            write_args_cut(out, (self.places.len() - written) as u64);
+        }
     }
 }
 
@@ -100,8 +142,13 @@ fn reading(arg: &Argument) -> Reading {
 
 fn read(bytes: &[u8], reading: Reading) -> Arg {
     let bits = || bytes.iter().rev().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let unused = 64 - 8 * bytes.len().min(8) as u32;
-    match (reading, bytes.len()) {
+    value(reading, bytes.len(), bits).unwrap_or_else(|| Arg::Bytes(bytes.into()))
+}
+
+/// The value of so many bytes with these bits; `None`: it is no more than its bytes.
+fn value(reading: Reading, size: usize, bits: impl Fn() -> u64) -> Option<Arg> {
+    let unused = 64 - 8 * size.min(8) as u32;
+    Some(match (reading, size) {
         (Reading::Signed, 1..=8) => Arg::integer(((bits() << unused) as i64 >> unused).into()),
         (Reading::Unsigned, 1..=8) => Arg::integer(bits().into()),
         (Reading::Pointer, 8) => Arg::Hex(Hex(bits())),
@@ -109,8 +156,8 @@ fn read(bytes: &[u8], reading: Reading) -> Arg {
         (Reading::Float, 4) => Arg::single(f32::from_bits(bits() as u32)),
         (Reading::Float, 8) => Arg::Float(f64::from_bits(bits())),
         (Reading::Brain, 2) => Arg::single(f32::from_bits((bits() as u32) << 16)),
-        _ => Arg::Bytes(bytes.into()),
-    }
+        _ => return None,
+    })
 }
 
 /// A half-precision number (IEEE 754 binary16).
@@ -128,6 +175,7 @@ fn half(bits: u16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rocshim_trace::{Launch, write_launch, write_launch_with};
 
     fn argument(offset: u32, size: u32, kind: &'static str) -> Argument<'static> {
         Argument { offset, size, kind: kind.into(), ..Argument::default() }
@@ -181,6 +229,47 @@ mod tests {
         assert_eq!(values(&places, None, &[]), (vec![], 0));
         assert_eq!(values(&[], None, &[]), (vec![], 0));
         assert_eq!(values(&[(u32::MAX, u32::MAX)], None, &[1]), (vec![], 1));
+    }
+
+    #[test]
+    fn what_is_written_straight_is_what_is_read_and_written() {
+        let places = [
+            (0, 4),
+            (4, 4),
+            (8, 8),
+            (16, 2),
+            (18, 2),
+            (20, 1),
+            (21, 3),
+            (24, 12),
+            (36, 4),
+            (40, 8),
+            (48, 8),
+            (50, 5),
+            (53, 8),
+        ];
+        let name =
+            "k(float, int, long, __half, __hip_bfloat16, bool, S, uint3, unsigned int, float*, double, T, U)";
+        let argument = |(offset, size): &(u32, u32)| argument(*offset, *size, "by_value");
+        for name in [Some(name), None] {
+            let mut code = code(places.iter().map(argument).collect());
+            let arguments = Arguments::of(&mut code, name).unwrap();
+            let mut seed = 1_u64;
+            for round in 0..200 {
+                let words: [u64; 8] = std::array::from_fn(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    if round % 3 == 0 { seed >> 60 } else { seed.rotate_left(32) }
+                });
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let count = 1 + round % bytes.len();
+                let (args, args_cut) = arguments.read(&bytes[..count]);
+                let (mut read, mut straight) = (Vec::new(), Vec::new());
+                let launch = Launch::default();
+                write_launch_with(&mut straight, &launch, |out| arguments.write(Words(&words, count), out));
+                write_launch(&mut read, &Launch { args, args_cut, ..launch });
+                assert_eq!(String::from_utf8(straight), String::from_utf8(read));
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which streams took part in which capture, by time.
 
 use crate::history::History;
+use foldhash::HashMap;
 use rocshim_ring::definition::Stream;
-use std::collections::HashMap;
 
 /// A capture as it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(crate) struct Captures {
     streams: HashMap<Stream, History<u32>>,
     /// The streams of each capture that has not ended.
     members: HashMap<u32, Vec<Stream>>,
+    /// The last stamp of a change.
+    last: u64,
 }
 
 impl Captures {
@@ -41,12 +43,14 @@ impl Captures {
 
     /// `stream` takes part in capture `number` from `stamp` on.
     pub(crate) fn join(&mut self, stamp: u64, number: u32, stream: Stream) {
+        self.last = self.last.max(stamp);
         self.streams.entry(stream).or_default().set(stamp, Some(number));
         self.members.entry(number).or_default().push(stream);
     }
 
     /// `stream` takes part in none from `stamp` on.
     pub(crate) fn leave(&mut self, stamp: u64, stream: Stream) {
+        self.last = self.last.max(stamp);
         if let Some(history) = self.streams.get_mut(&stream) {
             history.set(stamp, None);
         }
@@ -67,9 +71,9 @@ impl Captures {
         self.streams.get(&stream)?.at(stamp)
     }
 
-    /// There was no capture so far.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.streams.is_empty()
+    /// No stream took part in a capture at `stamp`, for certain.
+    pub(crate) fn is_none_at(&self, stamp: u64) -> bool {
+        self.members.is_empty() && stamp >= self.last
     }
 }
 
@@ -93,6 +97,9 @@ mod tests {
         assert_eq!([9, 10, 20, 29].map(at), [[None, None], [Some(1), None], [Some(1); 2], [Some(1); 2]]);
         assert_eq!([30, 40].map(at), [[None, None], [None, Some(2)]]);
         assert_eq!([captures.tell(1), captures.tell(1)], [Some(begun), None]);
+        assert!(!captures.is_none_at(99), "2 has not ended");
+        captures.end(50, 2);
+        assert_eq!([49, 50].map(|stamp| captures.is_none_at(stamp)), [false, true]);
     }
 
     #[test]

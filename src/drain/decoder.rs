@@ -3,6 +3,8 @@
 mod graph;
 mod launch;
 
+use launch::Recent;
+
 use crate::blas::blas;
 use crate::captures::{Begun, Captures};
 use crate::graphs::Graphs;
@@ -13,7 +15,8 @@ use crate::names::Names;
 use crate::records::*;
 use crate::settings::Settings;
 use crate::solutions::Solutions;
-use rocshim_ring::clock::Clock;
+use foldhash::HashMap;
+use rocshim_ring::clock::{Clock, Rate};
 use rocshim_ring::conv;
 use rocshim_ring::definition::{Definition, Frame, Process, ROWS, STREAM};
 use rocshim_ring::event::{self, LOSS_REASONS};
@@ -24,7 +27,7 @@ use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::{
     Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Library, Load, Record, Thread, write_record,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// What the name of a function says about its calls.
 #[derive(Clone, Copy, Default)]
@@ -46,6 +49,7 @@ impl Row {
 pub struct Decoder {
     header: Header,
     clock: Option<Clock>,
+    rate: Rate,
     /// By the number of the way in.
     hooks: BTreeMap<u16, Hook>,
     /// What each row of the hook table is.
@@ -60,6 +64,8 @@ pub struct Decoder {
     solutions: Solutions,
     settings: Settings,
     ids: Ids,
+    /// What functions meant that were launched lately.
+    recent: Recent,
     /// Lines that wait for the header.
     early: Vec<u8>,
     /// The trace has its header and hook table already.
@@ -75,6 +81,7 @@ impl Decoder {
     /// Takes definition `number` from its bytes; lines that follow from it go to `out`. Damaged bytes are left out.
     pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
         let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
+        self.recent.forget();
         match definition {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
@@ -153,6 +160,7 @@ impl Decoder {
     pub fn begin(&mut self, tick_hz: u64, out: &mut Vec<u8>) {
         self.header.tick_hz = tick_hz;
         self.clock.get_or_insert(Clock { start: 0, unix_ns: 0, tick_hz }).tick_hz = tick_hz;
+        self.rate = Rate::new(tick_hz);
         if self.continues {
             out.append(&mut self.early);
             return;
@@ -217,6 +225,9 @@ impl Decoder {
 
     /// Writes the event of thread `tid`, after the definition of the kernel that it is the first to use.
     pub fn event(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
+        if event.kind == Kind::Launch {
+            return self.write_launch(tid, event, out);
+        }
         let record = self.record(tid, event, out);
         write_record(out, &record);
     }
@@ -275,7 +286,7 @@ impl Decoder {
 
     /// Nanoseconds from time 0 to `stamp`.
     pub fn ns(&self, stamp: u64) -> u64 {
-        self.clock.map_or(0, |clock| clock.ns(stamp))
+        self.clock.map_or(0, |clock| self.rate.ns(stamp.saturating_sub(clock.start)))
     }
 
     fn call(&self, tid: u32, event: &Event) -> Call {

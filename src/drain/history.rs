@@ -18,6 +18,11 @@ impl<T: Copy> History<T> {
         self.0.insert(at, (stamp, meaning));
     }
 
+    /// From which stamp on it means what it means now, as far as was told.
+    pub(crate) fn since(&self) -> Option<u64> {
+        self.0.last().map(|(from, _)| *from)
+    }
+
     /// What it meant at `stamp`.
     pub(crate) fn at(&self, stamp: u64) -> Option<T> {
         let after = self.0.partition_point(|(from, _)| *from <= stamp);

@@ -20,7 +20,7 @@ pub(crate) struct Ids {
 }
 
 /// A kernel's id, and the hook that its record tells.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Kernel {
     pub(crate) id: u32,
     pub(crate) hook: Option<u16>,

@@ -5,8 +5,8 @@
 use crate::arguments::Arguments;
 use crate::history::History;
 use crate::parameters::demangle;
+use foldhash::HashMap;
 use rocshim_ring::kernel::KernelCode;
-use std::collections::HashMap;
 
 /// A kernel as it was defined.
 pub(crate) struct Kernel {
@@ -89,6 +89,16 @@ impl Names {
     pub(crate) fn function(&self, function: u64, stamp: u64) -> Option<(u32, &Kernel)> {
         let number = self.functions.get(&function)?.at(stamp)?;
         self.kernels.get(&number).map(|kernel| (number, kernel))
+    }
+
+    /// From which stamp on `function` means what it means now.
+    pub(crate) fn since(&self, function: u64) -> Option<u64> {
+        self.functions.get(&function)?.since()
+    }
+
+    /// What a kernel's code object says of its arguments.
+    pub(crate) fn arguments(&self, number: u32) -> Option<&Arguments> {
+        self.kernels.get(&number)?.code.as_ref()?.arguments.as_ref()
     }
 
     /// The code object that `owner` held at `stamp`.

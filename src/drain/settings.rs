@@ -1,7 +1,7 @@
 //! What the handles of BLAS libraries were set to, by time.
 
 use crate::history::History;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Every setting of every handle.
 #[derive(Default)]

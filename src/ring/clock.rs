@@ -96,6 +96,46 @@ impl Clock {
     }
 }
 
+/// Turns ticks into nanoseconds by a multiplication, as exactly as [`Clock::duration_ns`].
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    tick_hz: u64,
+    /// Nanoseconds of a tick, times 2 to the `shift`, rounded down.
+    multiplier: u64,
+    shift: u32,
+}
+
+impl Rate {
+    /// Of so many ticks in a second.
+    pub fn new(tick_hz: u64) -> Rate {
+        let tick_hz = tick_hz.max(1);
+        // As many bits as there is room for.
+        let scaled = |shift: u32| (1_000_000_000_u128 << shift) / u128::from(tick_hz);
+        let shift = (0..=64).take_while(|shift| u64::try_from(scaled(*shift)).is_ok()).last().unwrap_or(0);
+        Rate { tick_hz, multiplier: scaled(shift) as u64, shift }
+    }
+
+    /// Ticks as nanoseconds, rounded down.
+    #[inline]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        let whole = u128::from(ticks) * 1_000_000_000;
+        if ticks.checked_shr(self.shift).unwrap_or(0) != 0 {
+            return (whole / u128::from(self.tick_hz)) as u64;
+        }
+        // The multiplier is less than one too small and there are less than 2^`shift` ticks: what comes out is right, or
+        // one too small.
+        let ns = ((u128::from(ticks) * u128::from(self.multiplier)) >> self.shift) as u64;
+        let rest = whole - u128::from(ns) * u128::from(self.tick_hz);
+        ns + u64::from(rest >= u128::from(self.tick_hz))
+    }
+}
+
+impl Default for Rate {
+    fn default() -> Rate {
+        Rate::new(1)
+    }
+}
+
 /// Two clocks read at one moment: a stamp and nanoseconds since 1970.
 pub fn anchor() -> (u64, u64) {
     together(unix_ns)
@@ -136,6 +176,38 @@ mod tests {
         assert_eq!(clock.ns(500), 0, "a stamp before time 0");
         let year = 365 * 86_400 * 2_500_000_000u64;
         assert_eq!(clock.duration_ns(year), 365 * 86_400 * 1_000_000_000);
+    }
+
+    #[test]
+    fn where_the_instruction_is_forbidden_the_counter_is_not_read() {
+        let forbidden = std::thread::spawn(|| {
+            // SAFETY: PR_SET_TSC takes a number; it holds for this thread, which reads no clock that needs it, and ends.
+            let done = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
+            let has = has_invariant_tsc();
+            // SAFETY: as above.
+            unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
+            (done, has)
+        });
+        assert_eq!(forbidden.join().unwrap(), (0, false));
+    }
+
+    #[test]
+    fn a_rate_is_exact() {
+        let clock = |tick_hz| Clock { start: 0, unix_ns: 0, tick_hz };
+        let rates =
+            [1, 3, 19_200_000, 999_999_999, 1_000_000_000, 2_099_999_574, 2_445_423_902, 5_000_000_007];
+        for tick_hz in rates {
+            let rate = Rate::new(tick_hz);
+            let mut ticks = 0x9e37_79b9_7f4a_7c15_u64;
+            for i in 0..100_000_u64 {
+                ticks = ticks.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // Of every length, and around whole seconds, where rounding shows.
+                let around = (i * tick_hz).wrapping_add(i % 3).wrapping_sub(1);
+                for ticks in [ticks >> (i % 64), around, i, u64::MAX - i] {
+                    assert_eq!(rate.ns(ticks), clock(tick_hz).duration_ns(ticks), "{ticks} at {tick_hz} Hz");
+                }
+            }
+        }
     }
 
     #[test]

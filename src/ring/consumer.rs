@@ -85,8 +85,22 @@ impl Consumer {
 
     /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
     pub fn read(&mut self, head: u64, mut each: impl FnMut(&Event)) -> bool {
+        self.read_while(head, |event| {
+            each(event);
+            true
+        })
+    }
+
+    /// How full the ring is with what lies before `head`, as a part of its slots.
+    pub fn fill(&self, head: u64) -> f32 {
+        head.saturating_sub(self.tail) as f32 / self.ring.slots() as f32
+    }
+
+    /// As `read`, until `each` has had enough.
+    pub fn read_while(&mut self, head: u64, mut each: impl FnMut(&Event) -> bool) -> bool {
         let mut words = [0; MAX_WORDS];
-        while self.tail < head {
+        let mut goes_on = true;
+        while goes_on && self.tail < head {
             self.copy_slot(self.tail, &mut words[..SLOT_WORDS]);
             let slots = slots_of(words[0]).filter(|slots| self.tail + *slots as u64 <= head);
             let Some(slots) = slots else { return self.skip(head) };
@@ -94,7 +108,7 @@ impl Consumer {
                 self.copy_slot(self.tail + i as u64, &mut words[i * SLOT_WORDS..(i + 1) * SLOT_WORDS]);
             }
             let Some(event) = Event::from_words(&words) else { return self.skip(head) };
-            each(&event);
+            goes_on = each(&event);
             self.tail += slots as u64;
             if event.kind == Kind::Gap {
                 let gap = Gap::read(&event);

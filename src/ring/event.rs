@@ -94,6 +94,11 @@ impl Launch {
         bytes.truncate(count);
         bytes
     }
+
+    /// The same as words, and how many bytes of them count.
+    pub fn argument_words(event: &Event) -> (&[u64], usize) {
+        event.bytes()
+    }
 }
 
 /// Which of the forms a matrix product has.

@@ -1,8 +1,9 @@
 //! The collector: one thread that drains the rings, names what it finds, and writes the trace.
 //!
-//! It sleeps between looks: a millisecond while events come, up to 20 ms when none do. A ring of 1 MiB holds 16,384
-//! launches, more than the runtime can make in that time.
+//! It sleeps between looks, by need: as long as it takes, at the rate seen last, to fill a quarter of the ring that is
+//! filled fastest; see `pause`.
 
+use crate::pause::Pause;
 use crate::process::{Message, Process};
 use crate::row::WAYS;
 use crate::sink::Sink;
@@ -13,14 +14,10 @@ use rocshim_ring::{Consumer, LogReader, Position, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::time::{Duration, Instant};
 
-/// Between two looks while events come.
-const BUSY: Duration = Duration::from_millis(1);
-/// Between two looks when nothing happens.
-const IDLE: Duration = Duration::from_millis(20);
 /// Between two looks at the list of loaded libraries.
 const LIBRARIES: Duration = Duration::from_millis(250);
-/// Bytes of lines that are written at once.
-const BATCH: usize = 1 << 20;
+/// Bytes of lines that are written at once: they stay in the processor's cache from one step to the next.
+const BATCH: usize = 1 << 18;
 /// How long the clock is measured against the system's before the header is written; the rings must hold out until then.
 const MEASURE: Duration = Duration::from_millis(5);
 
@@ -29,6 +26,8 @@ struct Collector {
     decoder: Decoder,
     definitions: LogReader,
     consumers: Vec<Consumer>,
+    /// How far their rings had come at this look.
+    positions: Vec<Position>,
     /// Rings taken over so far, retired ones too.
     rings_seen: usize,
     sink: Sink,
@@ -45,6 +44,7 @@ pub(crate) fn run(process: &'static Process) {
         decoder: Decoder::default(),
         definitions: LogReader::default(),
         consumers: Vec::new(),
+        positions: Vec::new(),
         rings_seen: 0,
         sink: Sink::new(process.trace.clone()),
         lines: Vec::new(),
@@ -61,9 +61,13 @@ pub(crate) fn run(process: &'static Process) {
 impl Collector {
     /// Looks again and again, until told to stop.
     fn work(&mut self) -> Sender<()> {
-        let (mut pause, mut listed) = (BUSY, Instant::now());
+        let mut listed = Instant::now();
+        let mut pause = Pause::new(listed);
         loop {
-            pause = if self.look() { BUSY } else { (pause * 2).min(IDLE) };
+            let fill = self.look();
+            // A file that cannot be written is tried again now and then.
+            let fill = if self.failing { 0.0 } else { fill };
+            let pause = pause.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
                 self.process.tell_libraries();
                 listed = Instant::now();
@@ -76,22 +80,25 @@ impl Collector {
         }
     }
 
-    /// Drains every ring once; true when there was something.
-    fn look(&mut self) -> bool {
+    /// Drains every ring once; gives how full the fullest was, as a part of its slots.
+    fn look(&mut self) -> f32 {
         self.take_new_rings();
         // Positions are read before the definitions: every name that an event before a head needs is then there.
-        let positions: Vec<Position> = self.consumers.iter_mut().map(Consumer::position).collect();
+        let mut positions = std::mem::take(&mut self.positions);
+        positions.clear();
+        positions.extend(self.consumers.iter_mut().map(Consumer::position));
         self.define();
-        let before = self.sink.length();
+        let mut fullest = 0.0_f32;
         for (i, position) in positions.iter().enumerate() {
+            fullest = fullest.max(self.consumers[i].fill(position.head));
             self.drain(i, position.head);
-            if self.lines.len() >= BATCH {
-                self.flush();
-            }
         }
-        self.flush();
+        if fullest > 0.0 || !self.lines.is_empty() {
+            self.flush();
+        }
         self.retire(&positions);
-        self.sink.length() != before
+        self.positions = positions;
+        fullest
     }
 
     fn take_new_rings(&mut self) {
@@ -106,10 +113,22 @@ impl Collector {
     }
 
     fn drain(&mut self, which: usize, head: u64) {
-        let (decoder, lines) = (&mut self.decoder, &mut self.lines);
-        let consumer = &mut self.consumers[which];
-        let tid = consumer.ring().tid();
-        consumer.read(head, |event| decoder.event(tid, event, lines));
+        let tid = self.consumers[which].ring().tid();
+        loop {
+            let (decoder, lines) = (&mut self.decoder, &mut self.lines);
+            self.consumers[which].read_while(head, |event| {
+                decoder.event(tid, event, lines);
+                lines.len() < BATCH
+            });
+            if self.lines.len() < BATCH {
+                return;
+            }
+            self.flush();
+            if self.failing {
+                // What was read waits in memory; what was not, in the ring.
+                return;
+            }
+        }
     }
 
     /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'.

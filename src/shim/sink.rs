@@ -18,12 +18,14 @@ pub(crate) struct Sink {
     path: PathBuf,
     /// Bytes that are in the file for good.
     length: u64,
+    /// What is written next; kept, so that its memory is.
+    bytes: Vec<u8>,
 }
 
 impl Sink {
     /// Writes to `path`, which exists and is empty.
     pub(crate) fn new(path: PathBuf) -> Sink {
-        Sink { path, length: 0 }
+        Sink { path, length: 0, bytes: Vec::new() }
     }
 
     /// Bytes written so far.
@@ -39,10 +41,11 @@ impl Sink {
         if lines.is_empty() {
             return Ok(());
         }
-        let (at, bytes) = fill(self.length, lines);
+        let at = fill(self.length, lines, &mut self.bytes);
+        let bytes = &self.bytes;
         let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
         let file = OpenOptions::new().write(true).custom_flags(flags).open(&self.path)?;
-        if let Err(error) = file.write_all_at(&bytes, at) {
+        if let Err(error) = file.write_all_at(bytes, at) {
             // A full disk may take half a line. A reader stops at the last complete one anyway.
             let _ = file.set_len(self.length);
             if self.length > 0 {
@@ -55,27 +58,39 @@ impl Sink {
     }
 }
 
-/// What to write, and where, so that `lines` follow the `length` bytes of the file and none crosses a page. The line end
-/// before them is written anew where its line is filled up: that lies within one page.
-fn fill(length: u64, lines: &[u8]) -> (u64, Vec<u8>) {
-    let mut bytes = Vec::with_capacity(lines.len() + lines.len() / 16 + PAGE);
-    // The first byte stands for the file's last one, a line end.
-    bytes.push(b'\n');
+/// Puts into `bytes` what to write so that `lines` follow the `length` bytes of the file and none crosses a page; gives
+/// where. The line end before them is written anew where its line is filled up: that lies within one page.
+fn fill(length: u64, lines: &[u8], bytes: &mut Vec<u8>) -> u64 {
+    bytes.clear();
+    bytes.reserve(lines.len() + lines.len() / 16 + PAGE);
+    if length > 0 {
+        bytes.push(b'\n');
+    }
     let mut used = (length % PAGE as u64) as usize;
-    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+    let mut rest = lines;
+    while !rest.is_empty() {
         let room = PAGE - used;
-        if used != 0 && line.len() > room {
+        let (whole, after) = rest.split_at(whole_lines(rest, room, used == 0));
+        bytes.extend_from_slice(whole);
+        used = (used + whole.len()) % PAGE;
+        rest = after;
+        if used != 0 && !rest.is_empty() {
             bytes.pop();
-            bytes.extend(std::iter::repeat_n(b' ', room));
+            bytes.resize(bytes.len() + PAGE - used, b' ');
             bytes.push(b'\n');
             used = 0;
         }
-        bytes.extend_from_slice(line);
-        used = (used + line.len()) % PAGE;
     }
-    match length.checked_sub(1) {
-        Some(last) => (last, bytes),
-        None => (0, bytes.split_off(1)),
+    length.saturating_sub(1)
+}
+
+/// How many bytes of `lines` are lines that end within `room` bytes; where a page begins, one at least. Only the last
+/// line's beginning is searched for its end.
+fn whole_lines(lines: &[u8], room: usize, is_page: bool) -> usize {
+    let end = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    match end(&lines[..room.min(lines.len())]) {
+        0 if is_page => lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1),
+        whole => whole,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A record to a line. Launches, the bulk of every trace, are written by hand; the rest goes through serde.
 
-use crate::{Arg, Call, Launch, OF_KERNEL, Record, StreamRef, dims};
+use crate::{Arg, Call, Launch, OF_KERNEL, Record, StreamRef, digits, dims};
 
 /// Appends `record` and a line end to `out`.
 pub fn write_record(out: &mut Vec<u8>, record: &Record) {
@@ -14,6 +14,24 @@ pub fn write_record(out: &mut Vec<u8>, record: &Record) {
 
 /// Appends a launch and a line end to `out`: the same line as serde would make, several times faster.
 pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
+    write_launch_with(out, launch, |out| {
+        if !launch.args.is_empty() {
+            args(out, &launch.args);
+        }
+        if launch.args_cut != 0 {
+            write_args_cut(out, launch.args_cut);
+        }
+        if !launch.args_raw.is_empty() {
+            out.extend_from_slice(br#","args_raw":""#);
+            out.extend_from_slice(launch.args_raw.as_bytes());
+            out.push(b'"');
+        }
+    });
+}
+
+/// The same with what `arguments` writes in place of the launch's own arguments.
+pub fn write_launch_with(out: &mut Vec<u8>, launch: &Launch, arguments: impl FnOnce(&mut Vec<u8>)) {
+    out.reserve(512);
     out.extend_from_slice(br#"{"type":"launch","#);
     call(out, &launch.call);
     if let Some(kernel) = launch.kernel {
@@ -51,17 +69,7 @@ pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     if let Some(capture) = launch.capture {
         number(out, br#","capture":"#, capture.into());
     }
-    if !launch.args.is_empty() {
-        args(out, &launch.args);
-    }
-    if launch.args_cut != 0 {
-        number(out, br#","args_cut":"#, launch.args_cut);
-    }
-    if !launch.args_raw.is_empty() {
-        out.extend_from_slice(br#","args_raw":""#);
-        out.extend_from_slice(launch.args_raw.as_bytes());
-        out.push(b'"');
-    }
+    arguments(out);
     out.extend_from_slice(b"}\n");
 }
 
@@ -78,7 +86,7 @@ fn call(out: &mut Vec<u8>, call: &Call) {
     }
     if call.status != 0 {
         out.extend_from_slice(br#","status":"#);
-        out.extend_from_slice(itoa::Buffer::new().format(call.status).as_bytes());
+        integer(out, call.status.into());
     }
     if call.unwound {
         out.extend_from_slice(br#","unwound":true"#);
@@ -89,40 +97,69 @@ fn args(out: &mut Vec<u8>, args: &[Arg]) {
     let mut before: &[u8] = br#","args":["#;
     for arg in args {
         out.extend_from_slice(before);
-        match arg {
-            Arg::Integer(value) => out.extend_from_slice(itoa::Buffer::new().format(*value).as_bytes()),
-            Arg::Hex(value) => hex(out, b"\"", value.0),
-            // Rare. Writing into memory cannot fail.
-            Arg::Float(_) | Arg::Bytes(_) => drop(serde_json::to_writer(&mut *out, arg)),
-        }
+        write_arg(out, arg);
         before = b",";
     }
     out.push(b']');
 }
 
+/// Appends one argument.
+pub fn write_arg(out: &mut Vec<u8>, arg: &Arg) {
+    match arg {
+        Arg::Integer(value) => integer(out, *value),
+        Arg::Hex(value) => hex(out, b"\"", value.0),
+        Arg::Bytes(bytes) => write_arg_bytes(out, bytes.iter().copied()),
+        // Writing into memory cannot fail.
+        Arg::Float(_) => drop(serde_json::to_writer(&mut *out, arg)),
+    }
+}
+
+/// Appends an argument that is no more than its bytes.
+pub fn write_arg_bytes(out: &mut Vec<u8>, bytes: impl Iterator<Item = u8>) {
+    out.push(b'"');
+    bytes.for_each(|byte| digits::byte(out, byte));
+    out.push(b'"');
+}
+
+/// Appends the member that says how many arguments were not recorded.
+pub fn write_args_cut(out: &mut Vec<u8>, cut: u64) {
+    number(out, br#","args_cut":"#, cut);
+}
+
+// Inline, so that the length of the key is known where it is copied.
+#[inline(always)]
 fn number(out: &mut Vec<u8>, key: &[u8], value: u64) {
     out.extend_from_slice(key);
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    digits::decimal(out, value);
+}
+
+#[inline]
+fn integer(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    digits::decimal(out, value.unsigned_abs());
 }
 
 /// `key` ends with the opening bracket; the closing one is added.
+#[inline(always)]
 fn list(out: &mut Vec<u8>, key: &[u8], values: &[u32]) {
-    let mut before = key;
-    for value in values {
-        number(out, before, (*value).into());
-        before = b",";
+    out.extend_from_slice(key);
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        digits::decimal(out, (*value).into());
     }
     out.push(b']');
 }
 
 /// `key` ends with the opening quote; the closing one is added.
+#[inline(always)]
 fn hex(out: &mut Vec<u8>, key: &[u8], value: u64) {
     out.extend_from_slice(key);
     out.extend_from_slice(b"0x");
-    let digits = (64 - value.leading_zeros()).div_ceil(4).max(1);
-    for digit in (0..digits).rev() {
-        out.push(b"0123456789abcdef"[(value >> (4 * digit) & 15) as usize]);
-    }
+    digits::hex(out, value);
     out.push(b'"');
 }
 

@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `digits` (numbers as text), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
 //! (which files are one), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `encode` (a record to a line), `line` (a line to a record).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod arg;
+mod digits;
 mod dims;
 mod encode;
 pub mod ggml;
@@ -31,7 +32,7 @@ mod tensile;
 mod word;
 
 pub use arg::{Arg, arg_of_text};
-pub use encode::{write_launch, write_record};
+pub use encode::{write_arg, write_arg_bytes, write_args_cut, write_launch, write_launch_with, write_record};
 pub use hex::Hex;
 pub use library::is_library;
 pub use line::{LineError, parse_line};

@@ -10,7 +10,7 @@ use rocshim_trace::{Record, write_record};
 impl Decoder {
     /// The capture that recorded what this call asked of `stream`, after its record where this is its first use.
     pub(super) fn capture(&mut self, tid: u32, event: &Event, stream: u64, out: &mut Vec<u8>) -> Option<u32> {
-        if self.captures.is_empty() {
+        if self.captures.is_none_at(event.stamp) {
             return None;
         }
         let stream = Stream::of(stream, tid, self.row(event.hook).spt);
