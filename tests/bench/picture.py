@@ -114,7 +114,7 @@ def reading(axis, sections):
     axis.plot([row["mb"] for row in rows], [row["rss_mib"] for row in rows], marker="o", color=OURS)
     for row in rows:
         axis.annotate(f"{row['mb_per_cpu_second']:.0f} MB/s", (row["mb"], row["rss_mib"]), xytext=(0, 6), textcoords="offset points", ha="center")
-    axis.set(title="summary: peak MiB, and speed per core, by the trace's MB", xlabel="MB", ylim=(0, max(row["rss_mib"] for row in rows) * 1.3))
+    axis.set(title="summary: peak MiB, MB/s per core", xlabel="MB", ylim=(0, max(row["rss_mib"] for row in rows) * 1.3))
 
 
 PANELS = [(against_peers, "calls"), (forms, "calls"), (tail, "calls"), (instructions, "instructions"), (sustained, "sustained"), (growth, "growth"), (reading, "reading")]
