@@ -15,18 +15,25 @@ const BUFFER: [usize; 3] = [1, 2, 3];
 /// Where a kernel's explicit arguments lie, as far as an event has room for them.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
-    places: Vec<Place>,
+    runs: Vec<Run>,
     /// Where the last of them ends.
     end: usize,
     /// How much is taken of a buffer that holds all arguments.
     of_buffer: usize,
 }
 
-/// An argument's offset and size, in bytes. The argument lies within [`ARGUMENT_BYTES`].
+/// Arguments of one size, in bytes, that lie one after the other. They lie within [`ARGUMENT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct Run {
     offset: u16,
     size: u16,
+    count: u16,
+}
+
+impl Run {
+    fn end(self) -> usize {
+        usize::from(self.offset) + usize::from(self.size) * usize::from(self.count)
+    }
 }
 
 impl Layout {
@@ -38,46 +45,64 @@ impl Layout {
         let fits = |(offset, size): &(u32, u32)| {
             offset.checked_add(*size).is_some_and(|end| end as usize <= ARGUMENT_BYTES)
         };
-        let place = |(offset, size)| Place { offset: offset as u16, size: size as u16 };
-        let places: Vec<Place> = arguments.take_while(fits).map(place).collect();
-        let end = places.iter().map(|place| usize::from(place.offset + place.size)).max();
-        let end = end.unwrap_or(0).max(least);
-        Layout { places, end, of_buffer: end }
+        let mut runs: Vec<Run> = Vec::new();
+        for (offset, size) in arguments.take_while(fits) {
+            let one = Run { offset: offset as u16, size: size as u16, count: 1 };
+            match runs.last_mut().filter(|run| run.size == one.size && run.end() == offset as usize) {
+                Some(run) => run.count += 1,
+                None => runs.push(one),
+            }
+        }
+        let end = runs.iter().map(|run| run.end()).max().unwrap_or(0).max(least);
+        Layout { runs, end, of_buffer: end }
     }
 
     /// The layout of a kernel whose arguments are not known: a buffer with them is taken as it is.
     pub const fn unknown() -> Layout {
-        Layout { places: Vec::new(), end: 0, of_buffer: ARGUMENT_BYTES }
+        Layout { runs: Vec::new(), end: 0, of_buffer: ARGUMENT_BYTES }
     }
 
     /// The layout of a kernel whose arguments are not to be recorded.
     pub const fn none() -> Layout {
-        Layout { places: Vec::new(), end: 0, of_buffer: 0 }
+        Layout { runs: Vec::new(), end: 0, of_buffer: 0 }
+    }
+}
+
+/// Who knows how the arguments of a function lie.
+pub trait Layouts: Copy {
+    /// The layout of `function`, which is about to be launched.
+    fn layout(&self, function: u64) -> &Layout;
+}
+
+impl Layouts for &Layout {
+    fn layout(&self, _function: u64) -> &Layout {
+        self
     }
 }
 
 /// A launch with what it passes to its kernel.
-pub struct LaunchWith<'a> {
+#[derive(Clone, Copy)]
+pub struct LaunchWith<L> {
     launch: Launch,
-    layout: &'a Layout,
+    layouts: L,
     /// `kernelParams`: a pointer to each explicit argument.
     params: *const *const u8,
     /// `extra`: a buffer with all of them.
     extra: *const usize,
 }
 
-impl<'a> LaunchWith<'a> {
+impl<L: Layouts> LaunchWith<L> {
     /// # Safety
-    /// Until this is stored: `params` is NULL or has a pointer to the bytes of each argument of `layout` (or a NULL among
-    /// them); `extra` is NULL or a list as HIP takes it, which names a buffer and its size.
+    /// Until this is stored: `params` is NULL or has a pointer to the bytes of each argument of the function's layout (or a
+    /// NULL among them); `extra` is NULL or a list as HIP takes it, which names a buffer and its size.
     #[inline(always)]
     pub unsafe fn new(
         launch: Launch,
-        layout: &'a Layout,
+        layouts: L,
         params: *const *const u8,
         extra: *const usize,
-    ) -> LaunchWith<'a> {
-        LaunchWith { launch, layout, params, extra }
+    ) -> LaunchWith<L> {
+        LaunchWith { launch, layouts, params, extra }
     }
 }
 
@@ -103,23 +128,70 @@ unsafe fn take(layout: &Layout, params: *const *const u8, extra: *const usize, t
 /// As [`take`].
 #[inline(always)]
 unsafe fn copy_params(layout: &Layout, params: *const *const u8, to: *mut u8) -> usize {
-    for (i, place) in layout.places.iter().enumerate() {
-        // SAFETY: there is a pointer for each argument of the layout.
-        let from = unsafe { params.wrapping_add(i).read() };
-        if from.is_null() {
+    let mut at = params;
+    for run in &layout.runs {
+        let (to, size, count) = (to.wrapping_add(run.offset.into()), usize::from(run.size), run.count);
+        // There is a pointer for each argument of the layout, of which each run has its own, and the places of a run lie within
+        // the room at `to`. The usual sizes are copied with one move each.
+        let is_whole = match size {
+            // SAFETY: as said.
+            8 => unsafe { copy_run::<8>(at, to, count) },
+            // SAFETY: as said.
+            4 => unsafe { copy_run::<4>(at, to, count) },
+            // SAFETY: as said.
+            _ => unsafe { copy_run_of(at, to, size, count) },
+        };
+        if !is_whole {
             return 0;
         }
-        // SAFETY: it points to the argument, `size` bytes; a place lies within the room at `to`.
-        unsafe { copy(from, to.wrapping_add(place.offset.into()), place.size.into()) };
+        at = at.wrapping_add(count.into());
     }
     layout.end
+}
+
+/// Copies `count` arguments of `SIZE` bytes to where they lie one after the other; false when one is NULL.
+///
+/// # Safety
+/// `params` has a pointer to each, or NULL; `to` is valid for them all.
+#[inline(always)]
+unsafe fn copy_run<const SIZE: usize>(params: *const *const u8, to: *mut u8, count: u16) -> bool {
+    for i in 0..usize::from(count) {
+        // SAFETY: by the contract.
+        let from = unsafe { params.wrapping_add(i).read() };
+        if from.is_null() {
+            return false;
+        }
+        // SAFETY: by the contract; as bytes, for nobody promised an alignment.
+        let value = unsafe { from.cast::<[u8; SIZE]>().read() };
+        // SAFETY: by the contract.
+        unsafe { to.cast::<[u8; SIZE]>().wrapping_add(i).write(value) };
+    }
+    true
+}
+
+/// As [`copy_run`], for any size. Not inlined: `take` would have to save registers for it on the usual way.
+///
+/// # Safety
+/// As [`copy_run`].
+#[inline(never)]
+unsafe fn copy_run_of(params: *const *const u8, to: *mut u8, size: usize, count: u16) -> bool {
+    for i in 0..usize::from(count) {
+        // SAFETY: by the contract.
+        let from = unsafe { params.wrapping_add(i).read() };
+        if from.is_null() {
+            return false;
+        }
+        // SAFETY: by the contract.
+        unsafe { std::ptr::copy_nonoverlapping(from, to.wrapping_add(i * size), size) };
+    }
+    true
 }
 
 /// Copies the buffer that `extra` names, if it is the list that the runtime takes: in this order, and no other.
 ///
 /// # Safety
 /// As [`take`].
-#[inline(always)]
+#[inline(never)]
 unsafe fn copy_buffer(layout: &Layout, extra: *const usize, to: *mut u8) -> usize {
     // SAFETY: the list goes on as long as its words are the right ones.
     let word = |i: usize| unsafe { extra.wrapping_add(i).read() };
@@ -135,39 +207,22 @@ unsafe fn copy_buffer(layout: &Layout, extra: *const usize, to: *mut u8) -> usiz
     size
 }
 
-/// Copies an argument, the usual sizes with one move.
-///
-/// # Safety
-/// `from` and `to` are valid for `size` bytes.
-#[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
-    match size {
-        8 => {
-            // SAFETY: by the contract; as bytes, for nobody promised an alignment.
-            let value = unsafe { from.cast::<[u8; 8]>().read() };
-            // SAFETY: as above.
-            unsafe { to.cast::<[u8; 8]>().write(value) };
-        }
-        4 => {
-            // SAFETY: as above.
-            let value = unsafe { from.cast::<[u8; 4]>().read() };
-            // SAFETY: as above.
-            unsafe { to.cast::<[u8; 4]>().write(value) };
-        }
-        // SAFETY: by the contract.
-        size => unsafe { std::ptr::copy_nonoverlapping(from, to, size) },
-    }
-}
-
-impl Payload for LaunchWith<'_> {
+impl<L: Layouts> Payload for LaunchWith<L> {
     const KIND: Kind = Kind::Launch;
     const WORDS: usize = Launch::WORDS;
     const SHORT: bool = true;
     const BYTES: bool = true;
+    const IN_PLACE: bool = true;
 
     #[inline(always)]
     fn is_wide(&self) -> bool {
         self.launch.is_wide()
+    }
+
+    #[inline(always)]
+    unsafe fn store_in_place(&self, to: *mut u64) {
+        // SAFETY: by this function's contract.
+        unsafe { self.launch.store_in_place(to) };
     }
 
     #[inline(always)]
@@ -180,8 +235,9 @@ impl Payload for LaunchWith<'_> {
         if self.params.is_null() && self.extra.is_null() {
             return 0;
         }
+        let layout = self.layouts.layout(self.launch.function);
         // SAFETY: by the contracts of `new` and this function.
-        unsafe { take(self.layout, self.params, self.extra, to) }
+        unsafe { take(layout, self.params, self.extra, to) }
     }
 }
 

@@ -17,8 +17,9 @@ pub fn now() -> u64 {
     if SOURCE.load(Relaxed) == TSC { tsc() } else { slow_now() }
 }
 
+/// The time-stamp counter, whatever the source of stamps is.
 #[inline(always)]
-fn tsc() -> u64 {
+pub(crate) fn tsc() -> u64 {
     // SAFETY: rdtsc exists on every x86-64 processor and reads no memory.
     unsafe { core::arch::x86_64::_rdtsc() }
 }

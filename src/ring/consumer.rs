@@ -1,8 +1,7 @@
 //! The reading end of a ring: events out, slots back, positions noted for the commit.
-#![allow(unsafe_code)] // copies published slots out of the mapping
 
 use crate::event::Gap;
-use crate::ring::{Ring, SLOT_BYTES};
+use crate::ring::Ring;
 use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -16,8 +15,6 @@ pub struct Consumer {
     tail: u64,
     written: u64,
     told: u64,
-    /// Stamp of the last gap that was read, by which it is known.
-    last_gap: u64,
     /// Calls that had returned when the head was last looked at.
     produced: u64,
 }
@@ -34,7 +31,7 @@ pub struct Position {
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, tail: 0, written: 0, told: 0, last_gap: 0, produced: 0 }
+        Consumer { ring, tail: 0, written: 0, told: 0, produced: 0 }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
@@ -46,7 +43,7 @@ impl Consumer {
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
         let told = page.told[side].load(Relaxed);
-        (written != RETIRED).then_some(Consumer { ring, tail, written, told, last_gap: 0, produced: 0 })
+        (written != RETIRED).then_some(Consumer { ring, tail, written, told, produced: 0 })
     }
 
     /// The ring.
@@ -75,7 +72,9 @@ impl Consumer {
 
     /// Losses that no gap handed out so far tells of.
     pub fn untold(&self) -> Option<Gap> {
-        self.ring.pending().filter(|gap| gap.first != self.last_gap)
+        let losses = self.ring.losses();
+        let lost = losses.lost.saturating_sub(self.told);
+        (lost != 0).then_some(Gap { lost, ..losses })
     }
 
     /// Events lost since the ring's beginning.
@@ -101,19 +100,17 @@ impl Consumer {
         let mut words = [0; MAX_WORDS];
         let mut goes_on = true;
         while goes_on && self.tail < head {
-            self.copy_slot(self.tail, &mut words[..SLOT_WORDS]);
+            self.ring.copy(self.tail, &mut words[..SLOT_WORDS]);
             let slots = slots_of(words[0]).filter(|slots| self.tail + *slots as u64 <= head);
             let Some(slots) = slots else { return self.skip(head) };
-            for i in 1..slots {
-                self.copy_slot(self.tail + i as u64, &mut words[i * SLOT_WORDS..(i + 1) * SLOT_WORDS]);
+            if slots > 1 {
+                self.ring.copy(self.tail, &mut words[..slots * SLOT_WORDS]);
             }
             let Some(event) = Event::from_words(&words) else { return self.skip(head) };
             goes_on = each(&event);
             self.tail += slots as u64;
             if event.kind == Kind::Gap {
-                let gap = Gap::read(&event);
-                self.told += gap.lost;
-                self.last_gap = gap.first;
+                self.told += Gap::read(&event).lost;
             } else {
                 self.written += 1;
             }
@@ -124,14 +121,6 @@ impl Consumer {
     fn skip(&mut self, head: u64) -> bool {
         self.tail = head;
         false
-    }
-
-    fn copy_slot(&self, index: u64, to: &mut [u64]) {
-        let first = self.ring.first_slot();
-        let from = first.wrapping_add((index & (self.ring.slots() - 1)) as usize * SLOT_BYTES).cast::<u64>();
-        // SAFETY: `from` is a slot of the mapping (masked) that was published before `head` was read and that the
-        // producer does not write before `release`; `to` is one slot long.
-        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), SLOT_WORDS.min(to.len())) };
     }
 
     /// Notes in the ring how far it is written out, for the commit after `epoch`.

@@ -2,6 +2,7 @@
 //!
 //! A payload is a row of 64-bit words (convolutions have their own room: `conv`). `store` runs on the application's thread and only moves numbers; `read` runs
 //! wherever events are read.
+#![allow(unsafe_code)] // a launch is written to its slot field by field
 
 use crate::payload::{Payload, high, low, pair};
 use crate::slot::{Event, Kind};
@@ -34,15 +35,45 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
+/// The words of a launch that is not wide, as its fields: written without packing them first.
+#[repr(C)]
+struct Narrow {
+    function: u64,
+    stream: u64,
+    grid: [u32; 3],
+    block_x: u32,
+    block_y_and_items: u16,
+    block_z: u16,
+    shared: u32,
+}
+
+const _: () = assert!(size_of::<Narrow>() == 40);
+
 impl Payload for Launch {
     const KIND: Kind = Kind::Launch;
     const WORDS: usize = 10;
     const SHORT: bool = true;
+    const IN_PLACE: bool = true;
 
     #[inline(always)]
     fn is_wide(&self) -> bool {
         let narrow = self.block[1] < ITEMS as u32 && self.block[2] <= 0xffff && self.shared <= 0xffff_ffff;
         !narrow || self.start | self.stop != 0 || self.flags != 0 || self.cooperative
+    }
+
+    #[inline(always)]
+    unsafe fn store_in_place(&self, to: *mut u64) {
+        let narrow = Narrow {
+            function: self.function,
+            stream: self.stream,
+            grid: self.grid,
+            block_x: self.block[0],
+            block_y_and_items: self.block[1] as u16 | if self.items { ITEMS as u16 } else { 0 },
+            block_z: self.block[2] as u16,
+            shared: self.shared as u32,
+        };
+        // SAFETY: by the contract, there is room for five words; every word of memory may hold these fields.
+        unsafe { to.cast::<Narrow>().write(narrow) };
     }
 
     #[inline(always)]
@@ -237,7 +268,7 @@ pub const RING_FULL: u64 = 0;
 pub const NO_MEMORY: u64 = 1;
 /// More than [`crate::DEPTH`] calls in one another.
 pub const NESTED_TOO_DEEP: u64 = 2;
-/// Another call took the event's place before it returned: a signal handler on a stack of its own.
+/// A signal handler called while the thread was storing an event.
 pub const INTERRUPTED: u64 = 4;
 /// The thread had closed its ring: a destructor that runs after all others made a call.
 pub const THREAD_ENDED: u64 = 5;

@@ -1,6 +1,6 @@
 //! The head of a ring file: who owns it, how far it is written and read, what was lost, which calls are in flight.
 
-use crate::slot::MAX_WORDS;
+use crate::slot::{MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
 use std::sync::atomic::AtomicU64;
 
 /// How deep calls may nest (hipBLAS > rocBLAS > hipBLASLt > launch is 4); deeper ones are counted as lost.
@@ -8,9 +8,18 @@ pub const DEPTH: usize = 8;
 /// First word of a ring file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMR");
 /// Layout of ring files; raised when it changes.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 /// Bytes before the first slot.
 pub const PAGE_BYTES: usize = 8192;
+/// Bytes after the last slot: an event that begins in one of the last slots goes on here, and never wraps around.
+pub const TAIL_BYTES: usize = 4096;
+
+/// In `open`: how many calls are in flight.
+pub(crate) const COUNT: u64 = 0xff;
+/// In `open`: the owner is storing an event. A signal handler that finds it so keeps away.
+pub(crate) const BUSY: u64 = 0x100;
+/// In `open`: the innermost call lies in the ring, in the slot at `head`, and the others in the stages.
+pub(crate) const IN_PLACE: u64 = 0x200;
 
 /// A call from entry to return: the event as it will be written, in the words of [`crate::slot`].
 #[repr(C, align(64))]
@@ -34,20 +43,32 @@ pub struct Page {
     pub(crate) head: AtomicU64,
     /// Calls entered: the next call's id is one more.
     pub(crate) calls: AtomicU64,
-    /// Calls in flight: `stages[..depth]` hold them.
-    pub(crate) depth: AtomicU64,
+    /// Calls in flight: their number, with [`BUSY`] and [`IN_PLACE`]. The stages hold them, outermost first.
+    pub(crate) open: AtomicU64,
     /// `head` may reach this without looking at `tail`. 0 while losses wait to be written, so that the next event looks.
     pub(crate) limit: AtomicU64,
-    _line1: [u64; 4],
+    /// Where the frame of the call lies that is [`BUSY`] or [`IN_PLACE`].
+    pub(crate) frame: AtomicU64,
+    /// `slots` - 1: which slot a position is.
+    pub(crate) mask: AtomicU64,
+    /// 1 when stamps are read from the time-stamp counter.
+    pub(crate) tsc: AtomicU64,
+    _line1: [u64; 1],
 
-    // Line 2: losses that no gap event tells of yet, and the end.
+    // Line 2: losses, and the end.
+    /// Events lost since the beginning. Release: after the three that follow.
     pub(crate) lost: AtomicU64,
+    /// When losses began and ended that no gap event tells of yet, and why the first was lost.
     pub(crate) lost_first: AtomicU64,
     pub(crate) lost_last: AtomicU64,
     pub(crate) lost_reason: AtomicU64,
     /// 1 once the thread has ended and will never touch the ring again. Release: after its last event.
     pub(crate) ended: AtomicU64,
-    _line2: [u64; 3],
+    /// Calls that a signal handler made while the thread was [`BUSY`]: lost, and not among `calls`.
+    pub(crate) interrupted: AtomicU64,
+    /// How many of both the gap events tell of.
+    pub(crate) lost_told: AtomicU64,
+    _line2: [u64; 1],
 
     // Line 3: the consumer's.
     /// Slots read since the beginning; those before it may be written again. Release: after they were read.
@@ -69,3 +90,4 @@ const _: () = assert!(std::mem::offset_of!(Page, head) == 64);
 const _: () = assert!(std::mem::offset_of!(Page, lost) == 128);
 const _: () = assert!(std::mem::offset_of!(Page, tail) == 192);
 const _: () = assert!(std::mem::offset_of!(Page, stages) == 256);
+const _: () = assert!(TAIL_BYTES >= (MAX_SLOTS - 1) * SLOT_WORDS * 8);

@@ -3,7 +3,7 @@
 use crate::slot::Kind;
 
 /// What a hook tells of its call.
-pub trait Payload {
+pub trait Payload: Copy {
     /// The kind of event it makes.
     const KIND: Kind;
     /// Words that every event of this kind stores (the most it may store).
@@ -20,6 +20,16 @@ pub trait Payload {
     fn is_wide(&self) -> bool {
         false
     }
+    /// True for kinds that are stored in their place in the ring: short ones, calls of the HIP runtime, whose words are all
+    /// known before the call.
+    const IN_PLACE: bool = false;
+    /// For those that are not wide: stores the five words.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of five words.
+    #[inline(always)]
+    #[allow(unsafe_code)] // writes to the slot
+    unsafe fn store_in_place(&self, _to: *mut u64) {}
     /// Gives each word to `put(index, value)`.
     fn store(&self, put: impl FnMut(usize, u64));
     /// True for short kinds that may have bytes behind their words.

@@ -1,10 +1,12 @@
 //! A ring file: made, read back after a death, and asked for its account.
 #![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics
 
+use crate::clock;
 use crate::event::Gap;
 use crate::map::Mapping;
-use crate::page::{DEPTH, MAGIC, PAGE_BYTES, Page, Stage, VERSION};
-use crate::slot::{Event, SLOT_WORDS};
+use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, TAIL_BYTES, VERSION};
+use crate::publish::limit_of;
+use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -12,6 +14,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
+
+/// Bytes of the file of a ring with so many slots.
+fn file_bytes(slots: u64) -> usize {
+    PAGE_BYTES + slots as usize * SLOT_BYTES + TAIL_BYTES
+}
 
 /// A ring file, mapped.
 pub struct Ring {
@@ -27,7 +34,7 @@ impl Ring {
     /// When the file or the memory cannot be had.
     pub fn create(path: Option<&Path>, slots: u64, tid: u32) -> io::Result<Ring> {
         assert!(slots.is_power_of_two() && slots >= 64, "a ring has a power of two of slots");
-        let bytes = PAGE_BYTES + slots as usize * SLOT_BYTES;
+        let bytes = file_bytes(slots);
         let memory = match path {
             Some(path) => Mapping::create(path, bytes)?,
             None => Mapping::anonymous(bytes)?,
@@ -38,7 +45,9 @@ impl Ring {
         page.version.store(VERSION, Relaxed);
         page.tid.store(tid.into(), Relaxed);
         page.slots.store(slots, Relaxed);
-        page.limit.store(slots, Relaxed);
+        page.mask.store(slots - 1, Relaxed);
+        page.tsc.store(clock::is_tsc().into(), Relaxed);
+        page.limit.store(limit_of(slots), Relaxed);
         page.magic.store(MAGIC, Relaxed);
         Ok(ring)
     }
@@ -51,7 +60,7 @@ impl Ring {
         let bytes = std::fs::read(path)?;
         let bad =
             |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
-        if bytes.len() < PAGE_BYTES || !bytes.len().is_multiple_of(SLOT_BYTES) {
+        if bytes.len() < file_bytes(1) || !bytes.len().is_multiple_of(SLOT_BYTES) {
             return Err(bad("not a whole ring file"));
         }
         let memory = Mapping::anonymous(bytes.len())?;
@@ -63,7 +72,7 @@ impl Ring {
         if magic != MAGIC || version != VERSION {
             return Err(bad("not a ring file of this version of rocshim"));
         }
-        let room = (bytes.len() - PAGE_BYTES) / SLOT_BYTES;
+        let room = (bytes.len() - PAGE_BYTES - TAIL_BYTES) / SLOT_BYTES;
         if slots != room as u64 || !slots.is_power_of_two() {
             return Err(bad("the ring's size and the file's do not agree"));
         }
@@ -85,9 +94,12 @@ impl Ring {
         self.page().slots.load(Relaxed)
     }
 
-    /// Where slot 0 begins.
-    pub(crate) fn first_slot(&self) -> *mut u8 {
-        self.memory.start().wrapping_add(PAGE_BYTES)
+    /// Copies the words of the event at `position` to `to`. What lies there is the caller's to judge.
+    pub(crate) fn copy(&self, position: u64, to: &mut [u64]) {
+        let slot = (position & (self.slots() - 1)) as usize;
+        let from = self.memory.start().wrapping_add(PAGE_BYTES + slot * SLOT_BYTES).cast::<u64>();
+        // SAFETY: from any slot on, the longest event lies within the mapping, behind whose last slot `TAIL_BYTES` follow.
+        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len().min(MAX_WORDS)) };
     }
 
     /// The owning thread.
@@ -109,33 +121,42 @@ impl Ring {
     pub fn produced(&self) -> u64 {
         let page = self.page();
         // Acquire, and in this order: a call that is counted is in flight until it is published.
-        let calls = page.calls.load(Acquire);
-        calls.saturating_sub(page.depth.load(Acquire).min(DEPTH as u64))
+        let calls = page.calls.load(Acquire) + page.interrupted.load(Acquire);
+        calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 
-    /// Losses that wait for the next event to be told.
-    pub(crate) fn pending(&self) -> Option<Gap> {
+    /// Events lost since the beginning, and the span of those that no gap event tells of yet.
+    pub(crate) fn losses(&self) -> Gap {
         let page = self.page();
-        // Acquire: with the count come its span and reason.
-        let lost = page.lost.load(Acquire);
-        (lost != 0).then(|| Gap {
+        // Acquire: with the counts come their span and reason.
+        let lost = page.lost.load(Acquire) + page.interrupted.load(Acquire);
+        Gap {
             lost,
             first: page.lost_first.load(Relaxed),
             last: page.lost_last.load(Relaxed),
             reason: page.lost_reason.load(Relaxed),
-        })
+        }
     }
 
     /// The calls that had been entered and had not returned, outermost first. For a dead process.
     pub fn in_flight(&self) -> Vec<Event> {
         let page = self.page();
-        let depth = page.depth.load(Relaxed).min(DEPTH as u64) as usize;
-        let words = |stage: &Stage| stage.words.each_ref().map(|word| word.load(Relaxed));
-        // A kill may fall between a return and its publishing: what the stage says of the end was never recorded.
-        let open = |mut event: Event| {
-            (event.ticks, event.status, event.unwound) = (0, 0, false);
-            event
-        };
-        page.stages[..depth].iter().filter_map(|stage| Event::from_words(&words(stage)).map(open)).collect()
+        let (open, calls) = (page.open.load(Relaxed), page.calls.load(Relaxed));
+        let is_in_place = open & IN_PLACE != 0;
+        let staged = ((open & COUNT) as usize).saturating_sub(is_in_place.into()).min(DEPTH);
+        let mut events: Vec<Event> = Vec::new();
+        let mut words = [0; MAX_WORDS];
+        for stage in &page.stages[..staged] {
+            words.iter_mut().zip(&stage.words).for_each(|(to, from)| *to = from.load(Relaxed));
+            events.extend(Event::from_words(&words));
+        }
+        if is_in_place {
+            self.copy(page.head.load(Relaxed), &mut words);
+            // Else it was published, and the slot is an older event's.
+            events.extend(Event::from_words(&words).filter(|event| event.id == calls));
+        }
+        // A kill may fall between a return and its publishing: what the event says of the end was never recorded.
+        events.iter_mut().for_each(|event| (event.ticks, event.status, event.unwound) = (0, 0, false));
+        events
     }
 }

@@ -5,8 +5,8 @@
 //!          word 1   stamp of entry
 //!          word 2   id : 40 | distance to the parent's id : 24 (0: no parent)
 //!          word 3…7 payload 0…4
-//! slot 1   word 0   ticks taken : 64
-//!          word 1   parent's id : 64
+//! slot 1   word 0   ticks taken : 64, where the narrow field is full
+//!          word 1   parent's id : 64, where the narrow field is full
 //!          word 2   status : 32 | flags : 16 | bytes : 16
 //!          word 3…7 payload 5…9
 //! slot 2…  word 0…7 payload 10…
@@ -165,7 +165,7 @@ impl Event {
             id,
             parent,
             stamp: copy[1],
-            ticks: if has_more { copy[8] } else { copy[0] >> 32 },
+            ticks: if has_more && copy[0] >> 32 == LONG_CALL { copy[8] } else { copy[0] >> 32 },
             status: if has_more { copy[10] as i32 } else { 0 },
             unwound: has_more && (copy[10] >> 32) as u32 & UNWOUND != 0,
             bytes: if has_more { (copy[10] >> BYTES_AT) as usize } else { 0 },

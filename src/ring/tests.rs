@@ -250,7 +250,7 @@ fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
 
 #[inline(never)]
 fn nest(producer: Producer, depth: usize) {
-    let span = producer.enter(0, &launch());
+    let span = producer.enter(0, &Gemm::default());
     assert_eq!(span.is_some(), depth < DEPTH);
     if let Some(span) = span {
         nest(producer, depth + 1);
@@ -278,6 +278,83 @@ fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
     producer.end();
     assert_eq!(drain(&mut consumer).len(), 1, "the thread's end closes what is open");
     assert_eq!(ring.produced(), consumer.written());
+}
+
+#[test]
+fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
+    let (ring, producer, mut consumer) = ring(64);
+    for jumps in [[true, false], [false, true]] {
+        let outer = producer.enter(1, &Gemm::default()).unwrap();
+        jumps.iter().for_each(|jumps| maybe_jump(producer, 2, *jumps));
+        outer.leave(now(), 0);
+        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.unwound, e.parent != 0)).collect();
+        assert_eq!(tree, [(2, jumps[0], true), (2, jumps[1], true), (1, false, false)]);
+        assert_eq!((ring.produced(), consumer.lost()), (consumer.written(), 0));
+    }
+}
+
+#[test]
+fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
+    let (ring, producer, mut consumer) = ring(64);
+    for status in [0, 5] {
+        let outer = producer.enter(1, &launch()).unwrap();
+        assert_eq!(Launch::read(&ring.in_flight()[0]), launch());
+        call(producer, 2, &Gemm::default(), 0);
+        assert_eq!(ring.in_flight().len(), 1);
+        outer.leave(now(), status);
+        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.status, e.parent)).collect();
+        assert_eq!(tree, [(2, 0, consumer.written() - 1), (1, status, 0)]);
+        assert!(ring.in_flight().is_empty());
+    }
+}
+
+#[test]
+fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
+    #[inline(never)]
+    fn inner(producer: Producer) -> bool {
+        producer.enter(2, &launch()).is_some()
+    }
+    let (_ring, producer, mut consumer) = ring(64);
+    let wide = Launch { flags: 1, ..launch() };
+    for outer in [launch(), wide] {
+        let span = producer.enter(1, &outer).unwrap();
+        assert!(!inner(producer));
+        span.leave(now(), 0);
+        assert_eq!(drain(&mut consumer).iter().map(|e| e.hook).collect::<Vec<_>>(), [1]);
+    }
+}
+
+#[test]
+fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
+    /// A launch whose words take a handler's launch to store.
+    #[derive(Clone, Copy)]
+    struct Interrupted(Producer);
+    impl Payload for Interrupted {
+        const KIND: Kind = Kind::Launch;
+        const WORDS: usize = 5;
+        const SHORT: bool = true;
+        const IN_PLACE: bool = true;
+        unsafe fn store_in_place(&self, to: *mut u64) {
+            assert!(deeper(self.0).is_none());
+            // SAFETY: by this function's contract.
+            unsafe { launch().store_in_place(to) };
+        }
+        fn store(&self, _put: impl FnMut(usize, u64)) {
+            unreachable!("it is stored in its place");
+        }
+    }
+    #[inline(never)]
+    fn deeper(producer: Producer) -> Option<crate::Span> {
+        producer.enter(9, &launch())
+    }
+    let (ring, producer, mut consumer) = ring(64);
+    call(producer, 1, &Interrupted(producer), 0);
+    call(producer, 2, &launch(), 0);
+    let events = drain(&mut consumer);
+    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Launch, Kind::Gap, Kind::Launch]);
+    assert_eq!((Launch::read(&events[0]), events[0].id, events[2].id), (launch(), 1, 2));
+    assert_eq!(LOSS_REASONS[Gap::read(&events[1]).reason as usize], "interrupted");
+    assert_eq!((ring.produced(), consumer.written(), consumer.lost()), (3, 2, 1));
 }
 
 #[test]

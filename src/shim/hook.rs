@@ -12,8 +12,8 @@ use crate::abi::{
     rocfft::rocfft_status_failure, rocrand::ROCRAND_STATUS_INTERNAL_ERROR,
     rocsparse::rocsparse_status_not_implemented,
 };
-use crate::prepare::prepare;
-use crate::row::Hook;
+use crate::prepare::{Wants, prepare};
+use crate::row::{Hook, id_of, is_runtime};
 use crate::thread::{self, State};
 use crate::ways::freshen;
 use rocshim_ring::payload::Payload;
@@ -74,6 +74,8 @@ pub(crate) trait Observed<R>: Sized {
     const SILENT: bool = false;
     /// True when the call tells of more than its event: it must be finished even when the event is lost.
     const TELLS: bool = false;
+    /// True when entering the call notices by itself that the HIP runtime makes it, inside a call of its own.
+    const SEES_INSIDE: bool = false;
     /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
     /// notice the copy.
     const FRESHENS: bool = Self::SILENT || Self::TELLS;
@@ -91,6 +93,8 @@ pub(crate) trait Observed<R>: Sized {
 
 /// A payload that is complete before the call.
 impl<R: Answer, P: Payload> Observed<R> for P {
+    const SEES_INSIDE: bool = P::IN_PLACE;
+
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, self)
@@ -104,6 +108,40 @@ impl<R: Answer, P: Payload> Observed<R> for P {
     }
 }
 
+/// What is known of a row when it is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Fixed {
+    id: u16,
+    is_runtime: bool,
+}
+
+impl Fixed {
+    pub(crate) const fn new(id: u16, of: &str) -> Fixed {
+        Fixed { id, is_runtime: is_runtime(of) }
+    }
+}
+
+/// A call of the exported function, way 0: as [`observe`], which is left to `otherwise` where more is to be done than to
+/// record. Of the usual call the compiler knows everything here, and keeps what it needs in registers.
+///
+/// # Safety
+/// As [`observe`]; `otherwise` calls it.
+#[inline(always)]
+pub(crate) unsafe fn observe_exported<R: Answer, O: Observed<R>>(
+    hook: &'static Hook,
+    fixed: Fixed,
+    observed: O,
+    call: impl FnOnce(*mut c_void) -> R,
+    otherwise: impl FnOnce() -> R,
+) -> R {
+    match (hook.ways[0].real(), thread::state()) {
+        (real, State::Recording(thread)) if !real.is_null() && !O::FRESHENS => {
+            record(fixed, 0, real, thread, observed, call)
+        }
+        _ => otherwise(),
+    }
+}
+
 /// Calls the real function of `hook` exactly once, whatever happens to the recording, and returns its answer untouched.
 /// The program came in by way number `way`.
 ///
@@ -112,6 +150,7 @@ impl<R: Answer, P: Payload> Observed<R> for P {
 #[inline(always)]
 pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     hook: &'static Hook,
+    fixed: Fixed,
     way: usize,
     observed: O,
     call: impl FnOnce(*mut c_void) -> R,
@@ -122,25 +161,50 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
         (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, !O::SILENT),
+        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::FRESHENS }),
     };
     if real.is_null() {
         return R::missing(hook.of);
     }
-    if O::SILENT {
-        return silently(hook, way, real, observed, call);
+    match thread {
+        _ if O::SILENT => silently(hook, way, real, observed, call),
+        Some(thread) => record(fixed, way, real, thread, observed, call),
+        None => unrecorded(real, observed, call),
     }
-    if hook.is_runtime && thread.is_some_and(Producer::is_inside_runtime) {
+}
+
+/// Records the call on `thread`.
+#[inline(always)]
+fn record<R: Answer, O: Observed<R>>(
+    Fixed { id, is_runtime }: Fixed,
+    way: usize,
+    real: *mut c_void,
+    thread: Producer,
+    observed: O,
+    call: impl FnOnce(*mut c_void) -> R,
+) -> R {
+    if is_runtime && !O::SEES_INSIDE && thread.is_inside_runtime() {
         return call(real);
     }
-    // Not `and_then`: a closure may have a frame of its own, and what is staged must tell of the hook's.
-    let span = match thread {
-        Some(thread) => observed.enter(thread, hook.id_of(way)),
-        None => None,
-    };
+    // Not in a closure: it may have a frame of its own, and what is stored must tell of the hook's.
+    let span = observed.enter(thread, id_of(id, way));
     let answer = call(real);
     if span.is_some() || O::TELLS {
-        observed.finish(span, clock::now(), answer);
+        observed.finish(span, thread.now(), answer);
+    }
+    answer
+}
+
+/// A call on a thread that is not recorded.
+#[inline(always)]
+fn unrecorded<R: Answer, O: Observed<R>>(
+    real: *mut c_void,
+    observed: O,
+    call: impl FnOnce(*mut c_void) -> R,
+) -> R {
+    let answer = call(real);
+    if O::TELLS {
+        observed.finish(None, clock::now(), answer);
     }
     answer
 }
@@ -161,6 +225,22 @@ fn silently<R: Answer, O: Observed<R>>(
     answer
 }
 
+/// The entry of an exported function: at once to the real one, while nothing is recorded; else to `$body`.
+macro_rules! entry {
+    ($name:ident, $body:path) => {
+        core::arch::naked_asm!(
+            "mov r11, [rip + {rows} + {past}]",
+            "test r11, r11",
+            "jz {body}",
+            "jmp r11",
+            rows = sym HOOKS,
+            past = const Row::$name as usize * size_of::<$crate::row::Hook>() + $crate::row::PAST_AT,
+            body = sym $body,
+        )
+    };
+}
+pub(crate) use entry;
+
 /// Declares rows: the C signature as in the vendor's header, and what to remember of a call.
 ///
 /// `$first` is the id of the first row. From the rows come the exports, the functions for the other doors, the table, and
@@ -172,9 +252,12 @@ macro_rules! hooks {
         #[allow(non_camel_case_types, clippy::enum_variant_names)]
         enum Row { $($name),* }
 
+        /// The id of the first row.
+        const FIRST: u16 = $first;
+
         /// The rows of this library.
         pub(crate) static HOOKS: [$crate::row::Hook; [$(stringify!($name)),*].len()] = [
-            $($crate::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name::OWN, super::table)),*
+            $($crate::row::Hook::new(FIRST + Row::$name as u16, stringify!($name), $of, $name::OWN, super::table)),*
         ];
 
         const TABLE: &str = concat!(
@@ -185,43 +268,51 @@ macro_rules! hooks {
         $(
             #[doc = concat!("Hook of `", stringify!($name), "`.\n\n# Safety\nAs the real function.")]
             #[allow(clippy::too_many_arguments)]
+            #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $ret {
-                // SAFETY: the program's own arguments.
-                unsafe { $name::called(0, $($arg),*) }
+                $crate::hook::entry!($name, $name::from::<0>)
             }
 
             #[allow(clippy::too_many_arguments)]
             mod $name {
                 use super::*;
 
+                const FIXED: $crate::hook::Fixed = $crate::hook::Fixed::new(FIRST + Row::$name as u16, $of);
+
                 /// The functions for the other doors.
                 pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS - 1] =
                     [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
 
-                unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
+                /// By way number `WAY`; by way 0, the exported function has jumped here.
+                pub(super) unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
                     // SAFETY: the program's own arguments.
-                    unsafe { apart(WAY, $($arg),*) }
+                    let otherwise = || unsafe { any(WAY, $($arg),*) };
+                    if WAY != 0 {
+                        return otherwise();
+                    }
+                    // SAFETY: the program's own arguments.
+                    let call = |real: *mut std::ffi::c_void| unsafe { real_one(real)($($arg),*) };
+                    // SAFETY: `call` does as asked, and so does `any`.
+                    unsafe { $crate::hook::observe_exported(&HOOKS[Row::$name as usize], FIXED, $observed, call, otherwise) }
                 }
 
-                /// One body for all doors but the first.
+                /// By any way; one body for all but what is usual.
                 #[inline(never)]
-                unsafe fn apart(way: usize, $($arg: $type),*) -> $ret {
+                unsafe fn any(way: usize, $($arg: $type),*) -> $ret {
                     // SAFETY: the program's own arguments.
-                    unsafe { called(way, $($arg),*) }
+                    let call = |real: *mut std::ffi::c_void| unsafe { real_one(real)($($arg),*) };
+                    // SAFETY: `call` does as asked.
+                    unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], FIXED, way, $observed, call) }
                 }
 
+                type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
+
+                /// What the program's arguments must fulfil, the program answers for.
                 #[inline(always)]
-                pub(super) unsafe fn called(way: usize, $($arg: $type),*) -> $ret {
-                    type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
-                    let call = |real: *mut std::ffi::c_void| {
-                        // SAFETY: `real` is the library's function of this name, whose type the row states.
-                        let real: Real = unsafe { std::mem::transmute(real) };
-                        // SAFETY: the program's own arguments; what they must fulfil, the program answers for.
-                        unsafe { real($($arg),*) }
-                    };
-                    // SAFETY: `call` does as asked.
-                    unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], way, $observed, call) }
+                fn real_one(real: *mut std::ffi::c_void) -> Real {
+                    // SAFETY: `real` is the library's function of this name, whose type the row states.
+                    unsafe { std::mem::transmute(real) }
                 }
             }
         )*

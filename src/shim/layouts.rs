@@ -30,27 +30,36 @@ struct Slot {
 
 /// At most half of the slots are used, so every search ends.
 struct Table {
-    slots: Box<[Slot]>,
+    slots: &'static [Slot],
+    /// The last slot's index: their number is a power of two.
+    mask: usize,
     used: AtomicU64,
 }
 
-/// NULL before the first launch. Release: after the table was filled.
-static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+/// The table before the first launch: one slot, never used.
+static NO_TABLE: Table = Table { slots: &NO_SLOTS, mask: 0, used: AtomicU64::new(1) };
+static NO_SLOTS: [Slot; 1] = [Slot {
+    function: AtomicU64::new(0),
+    layout: AtomicPtr::new(std::ptr::null_mut()),
+    owner: AtomicU64::new(0),
+}];
+/// Release: after the table was filled.
+static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::from_ref(&NO_TABLE).cast_mut());
 
 impl Table {
     fn with_room(slots: usize) -> Table {
         assert!(slots.is_power_of_two());
-        Table { slots: (0..slots).map(|_| Slot::default()).collect(), used: AtomicU64::new(0) }
+        let new: Vec<Slot> = (0..slots).map(|_| Slot::default()).collect();
+        Table { slots: new.leak(), mask: slots - 1, used: AtomicU64::new(0) }
     }
 
     /// The slot of `function`, or the one that it would take.
     #[inline(always)]
     fn slot(&self, function: u64) -> &Slot {
-        let mask = self.slots.len().wrapping_sub(1);
         let mut at = (function.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
         loop {
-            // SAFETY: `slots` is never empty and its length is a power of two, so `mask` is its last index.
-            let slot = unsafe { self.slots.get_unchecked(at & mask) };
+            // SAFETY: `mask` is the last index.
+            let slot = unsafe { self.slots.get_unchecked(at & self.mask) };
             // Acquire: with the function come its owner and layout.
             let other = slot.function.load(Acquire);
             if other == function || other == 0 {
@@ -62,16 +71,16 @@ impl Table {
 }
 
 #[inline(always)]
-fn table() -> Option<&'static Table> {
-    // SAFETY: NULL or a table that is never freed; acquire: it was filled before.
-    unsafe { TABLE.load(Acquire).as_ref() }
+fn table() -> &'static Table {
+    // SAFETY: a table that is never freed; acquire: it was filled before.
+    unsafe { &*TABLE.load(Acquire) }
 }
 
 /// The layout of the arguments of `function`; `None` when nobody has looked yet.
 #[inline(always)]
 pub(crate) fn find(function: u64) -> Option<&'static Layout> {
     // SAFETY: NULL or a layout that is never freed; acquire: it was made before.
-    unsafe { table()?.slot(function).layout.load(Acquire).as_ref() }
+    unsafe { table().slot(function).layout.load(Acquire).as_ref() }
 }
 
 /// From now on `function` has `layout`, until it or its `owner` is forgotten. One caller at a time.
@@ -92,18 +101,15 @@ pub(crate) fn keep(function: u64, owner: u64, layout: &'static Layout) {
 
 /// `function` may mean something else from now on. One caller at a time.
 pub(crate) fn forget(function: u64) {
-    if let Some(table) = table() {
-        let slot = table.slot(function);
-        if slot.function.load(Relaxed) == function {
-            slot.layout.store(std::ptr::null_mut(), Release);
-        }
+    let slot = table().slot(function);
+    if slot.function.load(Relaxed) == function {
+        slot.layout.store(std::ptr::null_mut(), Release);
     }
 }
 
 /// So may every function of `owner`. One caller at a time.
 pub(crate) fn forget_all(owner: u64) {
-    let slots = table().map(|table| &table.slots[..]).unwrap_or_default();
-    for slot in slots.iter().filter(|slot| slot.owner.load(Relaxed) == owner) {
+    for slot in table().slots.iter().filter(|slot| slot.owner.load(Relaxed) == owner) {
         slot.layout.store(std::ptr::null_mut(), Release);
     }
 }
@@ -111,14 +117,10 @@ pub(crate) fn forget_all(owner: u64) {
 /// The table, with room for one more.
 fn roomy_table() -> &'static Table {
     let old = table();
-    if let Some(table) = old.filter(|table| (table.used.load(Relaxed) as usize + 1) * 2 <= table.slots.len())
-    {
-        return table;
+    if (old.used.load(Relaxed) as usize + 1) * 2 <= old.slots.len() {
+        return old;
     }
-    let live = || {
-        let slots = old.map(|table| &table.slots[..]).unwrap_or_default();
-        slots.iter().filter(|slot| !slot.layout.load(Relaxed).is_null())
-    };
+    let live = || old.slots.iter().filter(|slot| !slot.layout.load(Relaxed).is_null());
     let new = Table::with_room((live().count() * 4).next_power_of_two().max(FIRST));
     for from in live() {
         let to = new.slot(from.function.load(Relaxed));
@@ -161,7 +163,7 @@ mod tests {
             keep((1 << 40) + (round << 4), 11, of(round));
             forget_all_of_round(round);
         }
-        assert!(table().unwrap().slots.len() <= 1 << 16, "{}", table().unwrap().slots.len());
+        assert!(table().slots.len() <= 1 << 16, "{}", table().slots.len());
         assert!(functions.clone().all(|f| is_kept(f) != (owners(f) == 3)));
     }
 

@@ -15,6 +15,15 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// The key whose destructor tells that a thread ends; `u32::MAX` before it was made.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
+/// What a hook wants of the slow way.
+#[derive(Clone, Copy)]
+pub(crate) struct Wants {
+    /// A ring for its thread: it makes events.
+    pub(crate) ring: bool,
+    /// To see every call, even while nothing is recorded.
+    pub(crate) every_call: bool,
+}
+
 /// The slow way into a hook: a thread's first call, a hook's first call, recording is off, or the real function depends on
 /// the caller. Gives the number of the way that the call takes, the real function (NULL when no library has it) and the
 /// thread's ring, if it is to record.
@@ -23,16 +32,16 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 pub(crate) fn prepare(
     hook: &'static Hook,
     way: usize,
-    wants_ring: bool,
+    wants: Wants,
 ) -> (usize, *mut c_void, Option<Producer>) {
     let mut target = (way, hook.ways[way].real());
     let begin = || {
         let process = process(hook.table);
         process.filter(|process| process.is_new()).into_iter().for_each(ways::tell_early);
         if target.1.is_null() && way == 0 {
-            target = bind(hook, process);
+            target = bind(hook, process, wants);
         }
-        begin(process, wants_ring)
+        begin(process, wants.ring)
     };
     let producer = keeping_errno(|| caught(begin)).flatten();
     (target.0, target.1, producer)
@@ -54,7 +63,7 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
 }
 
 /// Finds the real function behind the exported one, and tells where it was found when that is news.
-fn bind(hook: &'static Hook, process: Option<&Process>) -> (usize, *mut c_void) {
+fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize, *mut c_void) {
     let generation = loaded::generation();
     let Some(found) = real::find(hook) else {
         if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
@@ -70,7 +79,7 @@ fn bind(hook: &'static Hook, process: Option<&Process>) -> (usize, *mut c_void) 
     let way = &hook.ways[0];
     let is_news = way.is_news(found.address);
     way.open(Door::Preload);
-    ways::settle(hook, found.address, generation);
+    ways::settle(hook, found.address, generation, process.is_none() && !wants.every_call);
     if let Some(process) = process.filter(|_| is_news) {
         ways::tell(process, hook, 0, Some(&found.path));
     }

@@ -247,6 +247,8 @@ impl Process {
         let mut names = self.names.lock();
         if names.is_new(&self.log, function, module, &name) {
             self.tell(&mut names, stamp, Definition::Function { function, module, name });
+            // Not at its first launch: one that passes no arguments does not ask how they lie.
+            self.look_up(&mut names, function);
         }
     }
 
@@ -309,8 +311,12 @@ impl Process {
 
     /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
     pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
+        self.look_up(&mut self.names.lock(), function)
+    }
+
+    fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {
         let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
-        self.names.lock().look_up(&self.log, function, self.config.args, tell)
+        names.look_up(&self.log, function, self.config.args, tell)
     }
 }
 

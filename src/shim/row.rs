@@ -17,6 +17,8 @@ pub(crate) type Table = Vec<&'static Hook>;
 
 /// Ways in to a function.
 pub(crate) const WAYS: usize = 5;
+/// Where in a row its way 0 has [`Way::past`]: the entry of the exported function looks there.
+pub(crate) const PAST_AT: usize = std::mem::offset_of!(Hook, ways) + std::mem::offset_of!(Way, past);
 /// Rows there may be: the id of a way is its row's, plus this many times its number.
 const MAX_ROWS: u16 = rocshim_ring::definition::ROWS;
 
@@ -42,8 +44,6 @@ pub(crate) struct Hook {
     pub(crate) name: &'static str,
     /// The library that has the real function: `libamdhip64.so`.
     pub(crate) of: &'static str,
-    /// It is a function of the HIP runtime.
-    pub(crate) is_runtime: bool,
     /// The whole table, for whoever has but this row.
     pub(crate) table: fn() -> Table,
     /// The ways in.
@@ -56,6 +56,8 @@ pub(crate) struct Hook {
 pub(crate) struct Way {
     /// The shim's own function; NULL for way 0, which the linker gives out by its name.
     own: OwnAddress,
+    /// Where the entry of way 0 jumps to at once, past the hook: the real function, while nothing is recorded; else NULL.
+    past: AtomicPtr<c_void>,
     /// The real function; NULL until it was found. Way 0: NULL again when libraries have come or gone, and always while
     /// it depends on the caller. The others: changed only when the library behind the old address is gone.
     real: AtomicPtr<c_void>,
@@ -86,14 +88,13 @@ impl Hook {
         // Not the exported function's address: the loader would have to look up each name at every program's start.
         let exported = Way::new(std::ptr::null());
         let ways = [exported, Way::new(a), Way::new(b), Way::new(c), Way::new(d)];
-        let is_runtime = matches!(of.as_bytes(), b"libamdhip64.so");
-        Hook { id, name, of, is_runtime, table, ways, told_missing: AtomicBool::new(false) }
+        Hook { id, name, of, table, ways, told_missing: AtomicBool::new(false) }
     }
 
     /// The id of a way in this row.
     #[inline(always)]
     pub(crate) fn id_of(&self, way: usize) -> u16 {
-        self.id + way as u16 * MAX_ROWS
+        id_of(self.id, way)
     }
 
     /// True the first time: the real function is missing, and that is worth telling.
@@ -108,11 +109,23 @@ impl Hook {
     }
 }
 
+/// The id of a way in row `row`.
+#[inline(always)]
+pub(crate) const fn id_of(row: u16, way: usize) -> u16 {
+    row + way as u16 * MAX_ROWS
+}
+
+/// True for the library whose functions are the HIP runtime's.
+#[inline(always)]
+pub(crate) const fn is_runtime(of: &str) -> bool {
+    matches!(of.as_bytes(), b"libamdhip64.so")
+}
+
 impl Way {
     const fn new(own: *const c_void) -> Way {
         let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
-        let told = AtomicPtr::new(std::ptr::null_mut());
-        Way { own: OwnAddress(own), real, doors: AtomicU8::new(0), told, calls }
+        let (past, told) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
+        Way { own: OwnAddress(own), past, real, doors: AtomicU8::new(0), told, calls }
     }
 
     /// The shim's own function; NULL for way 0.
@@ -129,7 +142,13 @@ impl Way {
 
     /// From now on calls go to `real`; NULL: they are looked up.
     pub(crate) fn lead_to(&self, real: *mut c_void) {
+        self.past.store(std::ptr::null_mut(), Relaxed);
         self.real.store(real, Relaxed);
+    }
+
+    /// From now on calls go to the real function at once, until `lead_to` says something else.
+    pub(crate) fn pass(&self) {
+        self.past.store(self.real(), Relaxed);
     }
 
     /// True when it was not told yet that it leads to `real`.

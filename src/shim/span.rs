@@ -10,7 +10,7 @@
 #![allow(unsafe_code)] // the entry and the passage of a call, in assembly
 
 use crate::hook::Answer;
-use crate::prepare::prepare;
+use crate::prepare::{Wants, prepare};
 use crate::row::Hook;
 use crate::thread::{self, State};
 use rocshim_ring::named::Named;
@@ -90,7 +90,7 @@ unsafe extern "C" fn entered(hook: &'static Hook, way: u32, frame: u64, passage:
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
         (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, true),
+        _ => prepare(hook, way, Wants { ring: true, every_call: false }),
     };
     let missing = i32::missing(hook.of) as u32 as u64;
     let span = match thread {
@@ -232,7 +232,7 @@ macro_rules! spans {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub(crate) unsafe extern "C-unwind" fn $name() {
-                span_entry!($name, 0)
+                $crate::hook::entry!($name, $name::from::<0>)
             }
 
             mod $name {
@@ -247,7 +247,7 @@ macro_rules! spans {
                     $crate::span::stack_words(&[$(<$type as $crate::span::Passed>::CLASS),*]);
 
                 #[unsafe(naked)]
-                unsafe extern "C-unwind" fn from<const WAY: usize>() {
+                pub(super) unsafe extern "C-unwind" fn from<const WAY: usize>() {
                     span_entry!($name, WAY)
                 }
             }

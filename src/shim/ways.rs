@@ -123,12 +123,15 @@ pub(crate) fn tell_early(process: &Process) {
 
 /// Way 0 of `hook` leads to `real` from now on, which was found at the loader's count `generation`: unless libraries have
 /// come or gone since, because then it may not be every caller's. The lock puts this before or after a look by whoever
-/// noticed.
-pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64) {
+/// noticed. With `passes`, calls go there at once, past the hook.
+pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64, passes: bool) {
     heed_forks();
     let _looking = LIBRARIES.lock();
     if loaded::generation() == generation {
         hook.ways[0].lead_to(real);
+        if passes {
+            hook.ways[0].pass();
+        }
     }
 }
 

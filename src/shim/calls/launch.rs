@@ -2,48 +2,34 @@
 #![allow(unsafe_code)] // hands on the program's pointers to the arguments
 
 use crate::abi::Pointer;
-use crate::abi::hip::{KernelParams, hipError_t, hipEvent_t, hipStream_t};
-use crate::hook::Observed;
+use crate::abi::hip::{KernelParams, hipEvent_t, hipStream_t};
 use crate::layouts;
 use crate::lifecycle::guarded;
-use rocshim_ring::arguments::{LaunchWith, Layout};
+use rocshim_ring::arguments::{LaunchWith, Layout, Layouts};
 use rocshim_ring::event::Launch;
-use rocshim_ring::{Producer, Span};
 
 /// In the place of a list of arguments: the function takes none of this form.
 pub(crate) const NONE: KernelParams = std::ptr::null();
 
-/// A launch, and where its arguments are.
-pub(crate) struct Passing {
-    launch: Launch,
-    /// A pointer to each.
-    params: KernelParams,
-    /// A list that names a buffer with all.
-    extra: KernelParams,
-}
+/// A launch, with its arguments.
+pub(crate) type Passing = LaunchWith<Known>;
 
 /// A launch that passes its arguments in one of two forms.
 #[inline(always)]
 pub(crate) fn passing(launch: Launch, params: KernelParams, extra: KernelParams) -> Passing {
-    Passing { launch, params, extra }
+    // SAFETY: the program passes the launch a list of arguments for this kernel, whose explicit arguments the layout has, or
+    // an `extra` list; the runtime is about to read them as we do.
+    unsafe { LaunchWith::new(launch, Known, params.cast(), extra.cast()) }
 }
 
-impl Observed<hipError_t> for Passing {
-    #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        let function = self.launch.function;
-        let layout = layouts::find(function).unwrap_or_else(|| look_up(function));
-        // SAFETY: the program passes the launch a list of arguments for this kernel, whose explicit arguments `layout`
-        // has, or an `extra` list; the runtime is about to read them as we do.
-        let launch = unsafe { LaunchWith::new(self.launch, layout, self.params.cast(), self.extra.cast()) };
-        thread.enter(hook, &launch)
-    }
+/// The layouts that are known, or found at the first launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Known;
 
+impl Layouts for Known {
     #[inline(always)]
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
-        if let Some(span) = span {
-            span.leave(returned, status);
-        }
+    fn layout(&self, function: u64) -> &Layout {
+        layouts::find(function).unwrap_or_else(|| look_up(function))
     }
 }
 

@@ -102,7 +102,7 @@ impl<P: Part> Observed<hipError_t> for OnDevices<P> {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         self.recorder.set(Some((thread, hook)));
-        self.launch(0).enter(thread, hook)
+        thread.enter(hook, &self.launch(0))
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
@@ -110,7 +110,7 @@ impl<P: Part> Observed<hipError_t> for OnDevices<P> {
         span.leave(returned, status);
         let Some((thread, hook)) = self.recorder.get() else { return };
         for at in 1..self.count {
-            if let Some(span) = self.launch(at).enter(thread, hook) {
+            if let Some(span) = thread.enter(hook, &self.launch(at)) {
                 let now = span.entered();
                 span.leave(now, status);
             }

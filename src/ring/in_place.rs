@@ -1,0 +1,152 @@
+//! The way of a launch: stored before the call in the slots where it stays, finished and published after it.
+//!
+//! Nothing else may take those slots meanwhile. A call inside (rare: what the runtime calls is its own business) moves the
+//! event to a stage first, and it goes on as if it had been staged.
+#![allow(unsafe_code)] // writes to slots past the head, which no consumer reads
+
+use crate::clock;
+use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE};
+use crate::payload::Payload;
+use crate::producer::{Frame, Producer, STACK};
+use crate::slot::{
+    BYTES_AT, FAR_PARENT, LONG_CALL, MAX_SLOTS, PARENT_BITS, SLOT_WORDS, bytes_at, head_word, payload_at,
+    slots_with_bytes,
+};
+use crate::span::Span;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+/// What became of a call that was to be stored in its place.
+pub(crate) enum Entered {
+    /// It is.
+    Is(Span),
+    /// The HIP runtime makes it, inside a call of its own.
+    Inside,
+    /// It must be staged, or lost; or it lies in another that is stored in its place.
+    Not,
+}
+
+impl Producer {
+    /// Stores a call where it stays.
+    #[inline(always)]
+    pub(crate) fn enter_in_place<P: Payload>(self, frame: Frame, hook: u16, payload: &P) -> Entered {
+        let page = self.page();
+        let (open, head, id) =
+            (page.open.load(Relaxed), page.head.load(Relaxed), page.calls.load(Relaxed) + 1);
+        // Room for the longest event: how long this one becomes shows when it is stored.
+        if payload.is_wide() || head + MAX_SLOTS as u64 > page.limit.load(Relaxed) {
+            return Entered::Not;
+        }
+        let mut distance = 0;
+        if open != 0 {
+            if open >= DEPTH as u64 || self.was_left(open as usize, frame.0) {
+                return Entered::Not;
+            }
+            if self.is_open_runtime(open, frame) {
+                return Entered::Inside;
+            }
+            distance = id - self.innermost(open as usize);
+            if distance >= FAR_PARENT {
+                return Entered::Not;
+            }
+        }
+        self.begin(frame, open | BUSY);
+        let (slot, call) = (self.slot(head), id << PARENT_BITS | distance);
+        let put = |word: usize, value: u64| {
+            debug_assert!(word < 2 * SLOT_WORDS, "words of the first two slots");
+            // SAFETY: the slots from `head` on are this thread's, and from any slot on there is room for the longest event.
+            unsafe { slot.wrapping_add(word).write(value) };
+        };
+        put(2, call);
+        // SAFETY: the words from `payload_at(0)` to the end of the slot are five.
+        unsafe { payload.store_in_place(slot.wrapping_add(payload_at(0))) };
+        let mut slots = 1;
+        if P::BYTES {
+            // SAFETY: as in `put`.
+            let bytes = unsafe { payload.store_bytes(slot.wrapping_add(payload_at(bytes_at(false))).cast()) };
+            if bytes != 0 {
+                slots = slots_with_bytes(false, bytes);
+                put(10, (bytes as u64) << BYTES_AT);
+            }
+        }
+        put(0, head_word(P::KIND as u8, slots, hook));
+        // A machine with another clock never comes here: see `limit_of`.
+        put(1, clock::tsc());
+        // Release: whoever sees the call counted, or reads the page after a crash, finds the event whole.
+        page.open.store((open | IN_PLACE) + 1, Release);
+        page.calls.store(id, Release);
+        Entered::Is(Span::new(self, call))
+    }
+
+    /// Finishes and publishes the event in its place. False when it does not lie there (any more).
+    #[inline(always)]
+    pub(crate) fn leave_in_place(self, call: u64, returned: u64, status: i32) -> bool {
+        let page = self.page();
+        let open = page.open.load(Relaxed);
+        if open & IN_PLACE == 0 {
+            return false;
+        }
+        self.set_busy(open | BUSY);
+        let head = page.head.load(Relaxed);
+        let slot = self.slot(head);
+        // SAFETY: the slots from `head` on are this thread's, and all of them are mapped.
+        let word = |index: usize| unsafe { slot.wrapping_add(index).read() };
+        if word(2) != call {
+            // It is another's, that was left by a jump; or a signal handler has moved it since `open` was looked at.
+            self.close_inner(call);
+            return false;
+        }
+        let (first, ticks) = (word(0), returned.wrapping_sub(word(1)));
+        if status != 0 || ticks >= LONG_CALL {
+            self.leave_wider(ticks, status);
+        } else {
+            // SAFETY: as above.
+            unsafe { slot.write(first | ticks << 32) };
+            // Release: the consumer that sees the new head sees the slots.
+            page.head.store(head + (first >> 8 & 0xff), Release);
+        }
+        // Release: after the event was published.
+        page.open.store((open & COUNT) - 1, Release);
+        true
+    }
+
+    /// What does not fit slot 0 is told in slot 1.
+    #[cold]
+    #[inline(never)]
+    fn leave_wider(self, ticks: u64, status: i32) {
+        let open = self.move_out();
+        self.complete(open as usize - 1, ticks, status, 0);
+    }
+
+    /// The stamp of entry of the call with this word 2.
+    pub(crate) fn stamp(self, call: u64) -> u64 {
+        match self.depth_of(call) {
+            Some(depth) => self.stage(depth).words[1].load(Relaxed),
+            // SAFETY: word 1 of a slot, all of which are mapped.
+            None => unsafe { self.slot(self.page().head.load(Relaxed)).wrapping_add(1).read() },
+        }
+    }
+
+    /// Moves the event that lies in its place to the stage that it would have had. Gives how many are staged then.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn move_out(self) -> u64 {
+        let page = self.page();
+        let open = page.open.load(Relaxed) & COUNT;
+        let stage = self.stage((open as usize).wrapping_sub(1));
+        let from = self.slot(page.head.load(Relaxed));
+        // SAFETY: word 2 of a slot, all of which are mapped.
+        if unsafe { from.wrapping_add(2).read() } >> PARENT_BITS != page.calls.load(Relaxed) {
+            // It was published, and a signal handler has jumped out of here before that was noted.
+            page.open.store(open - 1, Release);
+            return open - 1;
+        }
+        for (index, word) in stage.words[..STACK].iter().enumerate() {
+            // SAFETY: from any slot on, the longest event lies within the mapping.
+            word.store(unsafe { from.wrapping_add(index).read() }, Relaxed);
+        }
+        stage.words[STACK].store(page.frame.load(Relaxed), Relaxed);
+        // Release: the stage is whole.
+        page.open.store(open, Release);
+        open
+    }
+}

@@ -1,0 +1,192 @@
+//! How staged events get into the ring, and what becomes of those that find no room.
+#![allow(unsafe_code)] // writes to slots past the head, which no consumer reads
+
+use crate::clock;
+use crate::event::{INTERRUPTED, RING_FULL};
+use crate::page::{BUSY, Stage};
+use crate::producer::{Frame, Producer, STACK};
+use crate::slot::{
+    BYTES_AT, FAR_PARENT, Kind, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND, head_word, payload_at,
+};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+impl Producer {
+    /// Completes the staged event with this word 2 and publishes it.
+    #[inline(always)]
+    pub(crate) fn leave_stage(self, call: u64, returned: u64, status: i32) {
+        let Some(depth) = self.depth_of(call) else { return };
+        let (stage, open) = (self.stage(depth), depth as u64 + 1);
+        if self.page().open.load(Relaxed) != open {
+            self.close_inner(call);
+        }
+        self.begin(Frame::at(stage.words[STACK].load(Relaxed)), open | BUSY);
+        let ticks = returned.wrapping_sub(stage.words[1].load(Relaxed));
+        let head = stage.words[0].load(Relaxed);
+        if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
+            self.publish_one(stage, head | ticks << 32);
+        } else {
+            self.complete(depth, ticks, status, 0);
+        }
+        // Release: after the event was published.
+        self.page().open.store(depth as u64, Release);
+    }
+
+    /// An exception leaves the call with this word 2.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave_unwound(self, call: u64) {
+        self.close_inner(call);
+        if let Some(depth) = self.depth_of(call) {
+            self.unwound(depth);
+        }
+    }
+
+    /// The way of every staged event that takes more than one slot.
+    #[inline(never)]
+    pub(crate) fn complete(self, depth: usize, ticks: u64, status: i32, flags: u32) {
+        let stage = self.stage(depth);
+        let words = &stage.words;
+        let head = words[0].load(Relaxed);
+        let mut slots = head >> 8 & 0xff;
+        if slots == 1 {
+            slots = 2;
+            let word2 = words[2].load(Relaxed);
+            let distance = word2 & FAR_PARENT;
+            let parent = if distance == 0 { 0 } else { (word2 >> PARENT_BITS) - distance };
+            words[9].store(parent, Relaxed);
+            words[10].store(0, Relaxed);
+            words[11..16].iter().for_each(|word| word.store(0, Relaxed));
+        }
+        words[0].store((head & 0xffff_00ff) | slots << 8 | ticks.min(LONG_CALL) << 32, Relaxed);
+        words[8].store(ticks, Relaxed);
+        let bytes = words[10].load(Relaxed) >> BYTES_AT << BYTES_AT;
+        words[10].store(status as u32 as u64 | (flags as u64) << 32 | bytes, Relaxed);
+        self.publish(stage, slots);
+    }
+
+    /// Copies `slots` staged slots into the ring and publishes them.
+    #[inline(always)]
+    fn publish(self, stage: &Stage, slots: u64) {
+        let page = self.page();
+        let head = page.head.load(Relaxed);
+        if head + slots > page.limit.load(Relaxed) {
+            return self.publish_slowly(stage, slots);
+        }
+        self.write(stage, head, slots);
+        // Release: the consumer that sees the new head sees the slots.
+        page.head.store(head + slots, Release);
+    }
+
+    /// Word by word: a wider load would wait for the stores that have just filled the stage.
+    #[inline(always)]
+    fn write(self, stage: &Stage, head: u64, slots: u64) {
+        let to = self.slot(head);
+        for (word, from) in stage.words[..slots as usize * SLOT_WORDS].iter().enumerate() {
+            // SAFETY: `to` and what follows are slots of this ring that the consumer does not read (they lie at or past
+            // `head`, and `limit` keeps it out of what was not read yet); from any slot on, the longest event fits.
+            unsafe { to.wrapping_add(word).write(from.load(Relaxed)) };
+        }
+    }
+
+    /// Publishes an event of one slot, whose word 0 is `first`; word by word, as in `write`.
+    #[inline(always)]
+    fn publish_one(self, stage: &Stage, first: u64) {
+        let page = self.page();
+        let head = page.head.load(Relaxed);
+        if head >= page.limit.load(Relaxed) {
+            stage.words[0].store(first, Relaxed);
+            return self.publish_slowly(stage, 1);
+        }
+        let to = self.slot(head);
+        // SAFETY: `to` is a slot of this ring at `head`, below `limit`: the consumer does not read it.
+        unsafe { to.write(first) };
+        for i in 1..SLOT_WORDS {
+            // SAFETY: as above; a slot has `SLOT_WORDS` words.
+            unsafe { to.wrapping_add(i).write(stage.words[i].load(Relaxed)) };
+        }
+        // Release: as in `publish`.
+        page.head.store(head + 1, Release);
+    }
+
+    /// Looks how far the consumer has come; tells of losses first; counts the event as lost if there is no room.
+    #[cold]
+    #[inline(never)]
+    fn publish_slowly(self, stage: &Stage, slots: u64) {
+        let page = self.page();
+        // Acquire: the consumer has read what lies before `tail`.
+        let (tail, capacity) = (page.tail.load(Acquire), page.slots.load(Relaxed));
+        let lost = page.lost.load(Relaxed) + page.interrupted.load(Relaxed);
+        let untold = lost - page.lost_told.load(Relaxed);
+        let (mut head, limit) = (page.head.load(Relaxed), tail + capacity);
+        if head + slots + (untold != 0) as u64 > limit {
+            return self.lose(RING_FULL);
+        }
+        if untold != 0 {
+            self.write_gap(head, untold);
+            head += 1;
+        }
+        page.limit.store(limit_of(limit), Relaxed);
+        self.write(stage, head, slots);
+        page.lost_told.store(lost, Relaxed);
+        // Release: as in `publish`.
+        page.head.store(head + slots, Release);
+    }
+
+    fn write_gap(self, head: u64, lost: u64) {
+        let page = self.page();
+        let mut words = [0; SLOT_WORDS];
+        words[0] = head_word(Kind::Gap as u8, 1, 0);
+        words[1] = page.lost_first.load(Relaxed);
+        words[payload_at(0)] = lost;
+        words[payload_at(1)] = page.lost_last.load(Relaxed);
+        words[payload_at(2)] = page.lost_reason.load(Relaxed);
+        // SAFETY: a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.slot(head), SLOT_WORDS) };
+    }
+
+    /// Counts an event as lost.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose(self, reason: u64) {
+        self.note_loss(reason);
+        let lost = &self.page().lost;
+        // Release: a reader that sees the count sees its span. Until then the call counts as in flight.
+        lost.store(lost.load(Relaxed) + 1, Release);
+    }
+
+    /// Counts the call of a signal handler that has interrupted this thread while it was busy, in a counter of its own: what it
+    /// has interrupted may be counting a loss.
+    #[cold]
+    pub(crate) fn lose_interrupting(self) {
+        self.note_loss(INTERRUPTED);
+        // Release: as in `lose`. One addition, for another handler may come in between.
+        self.page().interrupted.fetch_add(1, Release);
+    }
+
+    /// Notes when losses began and ended, so that the next event tells of them.
+    fn note_loss(self, reason: u64) {
+        let (page, now) = (self.page(), clock::now());
+        if page.lost.load(Relaxed) + page.interrupted.load(Relaxed) == page.lost_told.load(Relaxed) {
+            page.lost_first.store(now, Relaxed);
+            page.lost_reason.store(reason, Relaxed);
+        }
+        page.lost_last.store(now, Relaxed);
+        page.limit.store(0, Relaxed);
+    }
+
+    /// The innermost call, at `depth`, was left by an exception or a jump.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unwound(self, depth: usize) {
+        let ticks = clock::now().wrapping_sub(self.stage(depth).words[1].load(Relaxed));
+        self.complete(depth, ticks, 0, UNWOUND);
+        // Release: after the event was published.
+        self.page().open.store(depth as u64, Release);
+    }
+}
+
+/// What `limit` of the page is to be where the consumer's progress allows `limit`: on a machine without a time-stamp counter the
+/// short ways are never taken, which read it.
+pub(crate) fn limit_of(limit: u64) -> u64 {
+    if clock::is_tsc() { limit } else { 0 }
+}
