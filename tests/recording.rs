@@ -225,6 +225,39 @@ fn a_full_ring_drops_and_says_how_many() {
 }
 
 #[test]
+fn a_full_ring_makes_its_thread_wait_where_that_is_asked_for() {
+    let shim = Traced::program("many_threads").args(["4", "25000"]).with_shim();
+    let outcome = shim.env("ROCSHIM_RING_KIB", "64").env("ROCSHIM_FULL", "block").ok();
+    assert_equal_launches(&outcome);
+    assert_eq!(outcome.trace().gaps().count(), 0);
+}
+
+#[test]
+fn a_flight_recorder_keeps_what_came_last() {
+    let shim = Traced::program("many_threads").args(["4", "25000"]).with_shim();
+    let outcome = shim.env("ROCSHIM_RING_KIB", "64").env("ROCSHIM_FULL", "overwrite").ok();
+    let (trace, log) = (outcome.trace(), outcome.standin_log());
+    assert!(trace.gaps().all(|gap| gap.reason == "overwritten"));
+    let of_four = |tid: &u32| log.launches.iter().filter(|launch| launch.tid == *tid).count() > 10_000;
+    let tids: BTreeSet<u32> = log.launches.iter().map(|launch| launch.tid).filter(of_four).collect();
+    assert_eq!(tids.len(), 4);
+    for tid in tids {
+        let kept: Vec<_> = trace.launches().filter(|launch| launch.call.tid == tid).collect();
+        let logged: Vec<_> = log.launches.iter().filter(|launch| launch.tid == tid).collect();
+        let lost: u64 = trace.gaps().filter(|gap| gap.tid == tid).map(|gap| gap.lost).sum();
+        assert_eq!(kept.len() as u64 + lost, logged.len() as u64);
+        assert!((500..=1024).contains(&kept.len()), "most of what 1,024 slots hold: {}", kept.len());
+        let last = &logged[logged.len() - kept.len()..];
+        assert!(
+            kept.iter().zip(last).all(|(kept, logged)| kept.items.unwrap_or(kept.grid) == logged.grid),
+            "the last, in order"
+        );
+        let account = trace.threads().find(|thread| thread.tid == tid).expect("an account");
+        assert_eq!((account.produced, account.lost), (account.written + account.lost, lost));
+    }
+}
+
+#[test]
 fn threads_that_come_and_go_keep_their_accounts() {
     let outcome = Traced::program("short_threads").with_shim().ok();
     let trace = outcome.trace();

@@ -1,10 +1,12 @@
 //! The reading end of a ring: events out, slots back, positions noted for the commit.
 
-use crate::event::Gap;
+use crate::event::{Gap, OVERWRITTEN};
+use crate::page::{MARKS, WhenFull};
 use crate::ring::Ring;
-use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, slots_of};
+use crate::slot::{Event, Kind, MAX_SLOTS, MAX_WORDS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::fence;
 
 /// In place of the events written: nothing of this ring is left to tell.
 const RETIRED: u64 = u64::MAX;
@@ -15,6 +17,8 @@ pub struct Consumer {
     tail: u64,
     written: u64,
     told: u64,
+    /// Events that newer ones had taken the place of before they were read.
+    overwritten: u64,
     /// Calls that had returned when the head was last looked at.
     produced: u64,
 }
@@ -31,7 +35,7 @@ pub struct Position {
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, tail: 0, written: 0, told: 0, produced: 0 }
+        Consumer { ring, tail: 0, written: 0, told: 0, overwritten: 0, produced: 0 }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
@@ -43,7 +47,7 @@ impl Consumer {
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
         let told = page.told[side].load(Relaxed);
-        (written != RETIRED).then_some(Consumer { ring, tail, written, told, produced: 0 })
+        (written != RETIRED).then_some(Consumer { ring, tail, written, told, overwritten: 0, produced: 0 })
     }
 
     /// The ring.
@@ -79,7 +83,7 @@ impl Consumer {
 
     /// Events lost since the ring's beginning.
     pub fn lost(&self) -> u64 {
-        self.told + self.untold().map_or(0, |gap| gap.lost)
+        self.told + self.overwritten + self.untold().map_or(0, |gap| gap.lost)
     }
 
     /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
@@ -97,14 +101,25 @@ impl Consumer {
 
     /// As `read`, until `each` has had enough.
     pub fn read_while(&mut self, head: u64, mut each: impl FnMut(&Event) -> bool) -> bool {
+        let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
         let mut words = [0; MAX_WORDS];
         let mut goes_on = true;
         while goes_on && self.tail < head {
+            if overwrites && self.is_overwritten() {
+                goes_on = self.catch_up(&mut each);
+                continue;
+            }
             self.ring.copy(self.tail, &mut words[..SLOT_WORDS]);
             let slots = slots_of(words[0]).filter(|slots| self.tail + *slots as u64 <= head);
+            if overwrites && self.is_overwritten() {
+                continue;
+            }
             let Some(slots) = slots else { return self.skip(head) };
             if slots > 1 {
                 self.ring.copy(self.tail, &mut words[..slots * SLOT_WORDS]);
+            }
+            if overwrites && self.is_overwritten() {
+                continue;
             }
             let Some(event) = Event::from_words(&words) else { return self.skip(head) };
             goes_on = each(&event);
@@ -116,6 +131,38 @@ impl Consumer {
             }
         }
         true
+    }
+
+    /// True when the producer may have begun to write where this end reads.
+    fn is_overwritten(&self) -> bool {
+        // What was copied must have been copied before the head is looked at.
+        fence(Acquire);
+        self.tail < self.oldest()
+    }
+
+    /// The first position that the producer does not touch, of a ring that is overwritten.
+    fn oldest(&self) -> u64 {
+        (self.ring.page().head.load(Acquire) + MAX_SLOTS as u64).saturating_sub(self.ring.slots())
+    }
+
+    /// Goes on at the oldest mark that is still whole, and tells `each` what was overwritten before it; gives its answer.
+    fn catch_up(&mut self, each: &mut impl FnMut(&Event) -> bool) -> bool {
+        let (page, oldest) = (self.ring.page(), self.oldest());
+        // Acquire: the marks are whole. The oldest may be about to be set anew.
+        let marked = page.marked.load(Acquire);
+        let marks =
+            (marked.saturating_sub(MARKS as u64 - 1)..marked).map(|i| &page.marks[i as usize % MARKS]);
+        let mut whole = marks.map(|mark| (mark.head.load(Relaxed), mark.events.load(Relaxed)));
+        let head = page.head.load(Relaxed);
+        // Without a mark, which there is, nothing that lies there could be read.
+        let (at, events) =
+            whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.written + self.overwritten));
+        let mut words = [0; SLOT_WORDS];
+        self.ring.copy(at, &mut words);
+        let lost = events.saturating_sub(self.written + self.overwritten);
+        let gap = Gap { lost, first: words[1], last: words[1], reason: OVERWRITTEN };
+        (self.tail, self.overwritten) = (at.max(self.tail), self.overwritten + lost);
+        Event::from_words(&gap.words()).is_none_or(|event| each(&event))
     }
 
     fn skip(&mut self, head: u64) -> bool {

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // a launch is written to its slot field by field
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, Kind, SLOT_WORDS, head_word, payload_at};
 
 /// In word 4 of a launch: the grid is in work-items.
 const ITEMS: u64 = 0x8000;
@@ -259,8 +259,8 @@ impl Load {
 }
 
 /// Why events were lost; the index is what a ring file holds.
-pub const LOSS_REASONS: [&str; 6] =
-    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted", "thread_ended"];
+pub const LOSS_REASONS: [&str; 7] =
+    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted", "thread_ended", "overwritten"];
 
 /// An event found no room in the ring.
 pub const RING_FULL: u64 = 0;
@@ -272,6 +272,9 @@ pub const NESTED_TOO_DEEP: u64 = 2;
 pub const INTERRUPTED: u64 = 4;
 /// The thread had closed its ring: a destructor that runs after all others made a call.
 pub const THREAD_ENDED: u64 = 5;
+
+/// Newer ones have taken their place, as was asked for.
+pub const OVERWRITTEN: u64 = 6;
 
 /// Lost events, in their place in the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -287,6 +290,17 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// The words of its event.
+    pub(crate) fn words(&self) -> [u64; SLOT_WORDS] {
+        let mut words = [0; SLOT_WORDS];
+        words[0] = head_word(Kind::Gap as u8, 1, 0);
+        words[1] = self.first;
+        words[payload_at(0)] = self.lost;
+        words[payload_at(1)] = self.last;
+        words[payload_at(2)] = self.reason;
+        words
+    }
+
     /// Reads it back.
     pub fn read(event: &Event) -> Gap {
         let word = |index| event.payload(index);

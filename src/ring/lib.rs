@@ -8,8 +8,7 @@
 //! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
 //!   each kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
-//! - `ring`: a thread's ring; `producer`: the hot path, with `in_place` and `publish`, and `span`, a call from its beginning to
-//!   its end; `consumer`: the reading end;
+//! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
 //! - `kernel`: what is known of a kernel's code; `definition`, `log`: names and all else that is written once;
 //! - `folder`: the files of one process, and what makes writing them out exactly-once.
 //!
@@ -25,7 +24,6 @@ pub mod definition;
 pub mod event;
 pub mod folder;
 pub mod hip;
-mod in_place;
 pub mod kernel;
 pub mod log;
 mod map;
@@ -34,10 +32,8 @@ pub mod named;
 pub mod page;
 pub mod payload;
 mod producer;
-mod publish;
 mod ring;
 pub mod slot;
-mod span;
 #[cfg(test)]
 mod tests;
 
@@ -45,7 +41,6 @@ pub use consumer::{Consumer, Position};
 pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
 pub use log::{Log, LogReader};
-pub use page::DEPTH;
-pub use producer::{Frame, Producer};
+pub use page::{DEPTH, WhenFull};
+pub use producer::{Frame, Producer, Span};
 pub use ring::{Ring, SLOT_BYTES};
-pub use span::Span;

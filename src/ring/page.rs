@@ -1,7 +1,8 @@
 //! The head of a ring file: who owns it, how far it is written and read, what was lost, which calls are in flight.
 
+use crate::clock;
 use crate::slot::{MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How deep calls may nest (hipBLAS > rocBLAS > hipBLASLt > launch is 4); deeper ones are counted as lost.
 pub const DEPTH: usize = 8;
@@ -36,7 +37,9 @@ pub struct Page {
     pub(crate) tid: AtomicU64,
     /// Slots in the ring, a power of two.
     pub(crate) slots: AtomicU64,
-    _line0: [u64; 4],
+    /// A [`WhenFull`], as a number.
+    pub(crate) when_full: AtomicU64,
+    _line0: [u64; 3],
 
     // Line 1: all that the hot path reads and writes beside the slots.
     /// Slots published since the beginning; the next one goes to `head % slots`. Release: publishes the slots before it.
@@ -82,6 +85,52 @@ pub struct Page {
     _line3: [u64; 1],
 
     pub(crate) stages: [Stage; DEPTH],
+
+    /// Of a ring that is overwritten: marks set so far; the last [`MARKS`] are kept. Release: after the mark was set.
+    pub(crate) marked: AtomicU64,
+    _line_of_marks: [u64; 7],
+    pub(crate) marks: [Mark; MARKS],
+}
+
+/// A place in the ring where an event begins: from here on it can be read when what lay before was overwritten.
+#[repr(C)]
+pub(crate) struct Mark {
+    /// The position.
+    pub(crate) head: AtomicU64,
+    /// Events published before it.
+    pub(crate) events: AtomicU64,
+}
+
+/// Marks of a ring that is overwritten.
+pub(crate) const MARKS: usize = 16;
+
+/// What becomes of an event for which the ring has no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u64)]
+pub enum WhenFull {
+    /// It is counted as lost.
+    #[default]
+    Drop = 0,
+    /// Its thread waits for the collector, up to a second; then it is counted as lost.
+    Block = 1,
+    /// It takes the place of the oldest: what was made last is kept, until somebody reads.
+    Overwrite = 2,
+}
+
+impl WhenFull {
+    pub(crate) fn of(page: &Page) -> WhenFull {
+        match page.when_full.load(Relaxed) {
+            1 => WhenFull::Block,
+            2 => WhenFull::Overwrite,
+            _ => WhenFull::Drop,
+        }
+    }
+}
+
+/// What [`Page::limit`] is to be where the consumer's progress allows `limit`: on a machine without a time-stamp counter the
+/// short ways are never taken, which read it.
+pub(crate) fn limit_of(limit: u64) -> u64 {
+    if clock::is_tsc() { limit } else { 0 }
 }
 
 const _: () = assert!(size_of::<Page>() == PAGE_BYTES);

@@ -15,7 +15,6 @@
 use crate::arguments::ARGUMENT_BYTES;
 use crate::clock;
 use crate::event::NESTED_TOO_DEEP;
-use crate::in_place::Entered;
 use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE, PAGE_BYTES, Page, Stage};
 use crate::payload::Payload;
 use crate::ring::SLOT_BYTES;
@@ -23,10 +22,16 @@ use crate::slot::{
     BYTES_AT, FAR_PARENT, MAX_WORDS, PARENT_BITS, RUNTIME, WIDE, bytes_at, head_word, payload_at, slots_for,
     slots_with_bytes,
 };
-use crate::span::Span;
+use in_place::Entered;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
+
+mod in_place;
+mod publish;
+mod span;
+
+pub use span::Span;
 
 /// Word of a stage that no event uses: the stack pointer of the call's frame. A call whose frame lies no higher than that
 /// of the next one was left by `longjmp`. (A jump may stay unnoticed until a hook with no larger a frame is called.)

@@ -4,8 +4,7 @@
 use crate::clock;
 use crate::event::Gap;
 use crate::map::Mapping;
-use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, TAIL_BYTES, VERSION};
-use crate::publish::limit_of;
+use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, TAIL_BYTES, VERSION, WhenFull, limit_of};
 use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,11 +27,12 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Makes a ring of `slots` slots (a power of two) for thread `tid`, in a new file or in private memory.
+    /// Makes a ring of `slots` slots (a power of two) for thread `tid`, in a new file or in private memory. `when_full` says
+    /// what becomes of an event for which it has no room.
     ///
     /// # Errors
     /// When the file or the memory cannot be had.
-    pub fn create(path: Option<&Path>, slots: u64, tid: u32) -> io::Result<Ring> {
+    pub fn create(path: Option<&Path>, slots: u64, tid: u32, when_full: WhenFull) -> io::Result<Ring> {
         assert!(slots.is_power_of_two() && slots >= 64, "a ring has a power of two of slots");
         let bytes = file_bytes(slots);
         let memory = match path {
@@ -47,7 +47,9 @@ impl Ring {
         page.slots.store(slots, Relaxed);
         page.mask.store(slots - 1, Relaxed);
         page.tsc.store(clock::is_tsc().into(), Relaxed);
-        page.limit.store(limit_of(slots), Relaxed);
+        page.when_full.store(when_full as u64, Relaxed);
+        // One that is overwritten looks at once, and sets its first mark.
+        page.limit.store(if when_full == WhenFull::Overwrite { 0 } else { limit_of(slots) }, Relaxed);
         page.magic.store(MAGIC, Relaxed);
         Ok(ring)
     }

@@ -8,12 +8,19 @@ use crate::hip::{Copy, GraphCall, Sync};
 use crate::mark::{Mark, TEXT_BYTES, store_level};
 use crate::named::Named;
 use crate::payload::Payload;
-use crate::slot::{Event, FAR_PARENT, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
-use crate::{Consumer, DEPTH, Producer, Ring};
+use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
+use crate::{Consumer, Producer, Ring, WhenFull};
 use std::sync::Arc;
 
+mod full;
+mod nesting;
+
 pub(crate) fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
-    let ring = Arc::new(Ring::create(None, slots, 7).unwrap());
+    ring_that(slots, WhenFull::Drop)
+}
+
+fn ring_that(slots: u64, when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
+    let ring = Arc::new(Ring::create(None, slots, 7, when_full).unwrap());
     let consumer = Consumer::new(ring.clone());
     // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
     let producer = unsafe { Producer::new(ring.page_ptr()) };
@@ -213,151 +220,6 @@ fn payloads_fit_the_longest_event() {
 }
 
 #[test]
-fn a_short_event_with_a_distant_parent_names_it() {
-    let (ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
-    ring.page().calls.store(FAR_PARENT + 5, std::sync::atomic::Ordering::Relaxed);
-    call(producer, 2, &Named::default(), 0);
-    outer.leave(now(), 0);
-    assert_eq!(drain(&mut consumer)[0].parent, 1);
-}
-
-#[test]
-fn nested_calls_name_their_parent() {
-    let (_ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
-    call(producer, 2, &launch(), 0);
-    call(producer, 3, &launch(), 5);
-    outer.leave(now(), 0);
-    call(producer, 4, &launch(), 0);
-    let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.id, e.parent)).collect();
-    assert_eq!(tree, [(2, 2, 1), (3, 3, 1), (1, 1, 0), (4, 4, 0)]);
-}
-
-#[test]
-fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
-    let (_ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
-    for _ in 0..(1 << 24) + 5 {
-        // Every call but the last is given back at once, so that the ring never fills.
-        call(producer, 2, &launch(), 0);
-        let head = consumer.position().head;
-        consumer.read(head, |e| assert_eq!(e.parent, 1, "event {}", e.id));
-        consumer.release();
-    }
-    outer.leave(0, 0);
-}
-
-#[inline(never)]
-fn nest(producer: Producer, depth: usize) {
-    let span = producer.enter(0, &Gemm::default());
-    assert_eq!(span.is_some(), depth < DEPTH);
-    if let Some(span) = span {
-        nest(producer, depth + 1);
-        span.leave(now(), 0);
-    }
-}
-
-/// A call that returns, or whose frame a jump leaves.
-#[inline(never)]
-fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
-    let span = producer.enter(hook, &launch()).unwrap();
-    if jumps { std::mem::forget(span) } else { span.leave(now(), 0) }
-}
-
-#[test]
-fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
-    let (ring, producer, mut consumer) = ring(64);
-    (0..100).for_each(|_| {
-        maybe_jump(producer, 1, true);
-        maybe_jump(producer, 2, false);
-        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.unwound, e.parent)).collect();
-        assert_eq!(tree, [(1, true, 0), (2, false, 0)]);
-    });
-    maybe_jump(producer, 3, true);
-    producer.end();
-    assert_eq!(drain(&mut consumer).len(), 1, "the thread's end closes what is open");
-    assert_eq!(ring.produced(), consumer.written());
-}
-
-#[test]
-fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
-    let (ring, producer, mut consumer) = ring(64);
-    for jumps in [[true, false], [false, true]] {
-        let outer = producer.enter(1, &Gemm::default()).unwrap();
-        jumps.iter().for_each(|jumps| maybe_jump(producer, 2, *jumps));
-        outer.leave(now(), 0);
-        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.unwound, e.parent != 0)).collect();
-        assert_eq!(tree, [(2, jumps[0], true), (2, jumps[1], true), (1, false, false)]);
-        assert_eq!((ring.produced(), consumer.lost()), (consumer.written(), 0));
-    }
-}
-
-#[test]
-fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
-    let (ring, producer, mut consumer) = ring(64);
-    for status in [0, 5] {
-        let outer = producer.enter(1, &launch()).unwrap();
-        assert_eq!(Launch::read(&ring.in_flight()[0]), launch());
-        call(producer, 2, &Gemm::default(), 0);
-        assert_eq!(ring.in_flight().len(), 1);
-        outer.leave(now(), status);
-        let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.status, e.parent)).collect();
-        assert_eq!(tree, [(2, 0, consumer.written() - 1), (1, status, 0)]);
-        assert!(ring.in_flight().is_empty());
-    }
-}
-
-#[test]
-fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
-    #[inline(never)]
-    fn inner(producer: Producer) -> bool {
-        producer.enter(2, &launch()).is_some()
-    }
-    let (_ring, producer, mut consumer) = ring(64);
-    let wide = Launch { flags: 1, ..launch() };
-    for outer in [launch(), wide] {
-        let span = producer.enter(1, &outer).unwrap();
-        assert!(!inner(producer));
-        span.leave(now(), 0);
-        assert_eq!(drain(&mut consumer).iter().map(|e| e.hook).collect::<Vec<_>>(), [1]);
-    }
-}
-
-#[test]
-fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
-    /// A launch whose words take a handler's launch to store.
-    #[derive(Clone, Copy)]
-    struct Interrupted(Producer);
-    impl Payload for Interrupted {
-        const KIND: Kind = Kind::Launch;
-        const WORDS: usize = 5;
-        const SHORT: bool = true;
-        const IN_PLACE: bool = true;
-        unsafe fn store_in_place(&self, to: *mut u64) {
-            assert!(deeper(self.0).is_none());
-            // SAFETY: by this function's contract.
-            unsafe { launch().store_in_place(to) };
-        }
-        fn store(&self, _put: impl FnMut(usize, u64)) {
-            unreachable!("it is stored in its place");
-        }
-    }
-    #[inline(never)]
-    fn deeper(producer: Producer) -> Option<crate::Span> {
-        producer.enter(9, &launch())
-    }
-    let (ring, producer, mut consumer) = ring(64);
-    call(producer, 1, &Interrupted(producer), 0);
-    call(producer, 2, &launch(), 0);
-    let events = drain(&mut consumer);
-    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Launch, Kind::Gap, Kind::Launch]);
-    assert_eq!((Launch::read(&events[0]), events[0].id, events[2].id), (launch(), 1, 2));
-    assert_eq!(LOSS_REASONS[Gap::read(&events[1]).reason as usize], "interrupted");
-    assert_eq!((ring.produced(), consumer.written(), consumer.lost()), (3, 2, 1));
-}
-
-#[test]
 fn a_call_in_flight_has_no_result_of_an_earlier_one() {
     let (ring, producer, _consumer) = ring(64);
     call(producer, 1, &Gemm::default(), 7);
@@ -368,64 +230,9 @@ fn a_call_in_flight_has_no_result_of_an_earlier_one() {
 }
 
 #[test]
-fn calls_deeper_than_the_stages_are_counted() {
-    let (ring, producer, mut consumer) = ring(64);
-    nest(producer, 0);
-    let events = drain(&mut consumer);
-    assert_eq!(events[0].kind, Kind::Gap, "the loss is told before the next event");
-    assert_eq!(LOSS_REASONS[Gap::read(&events[0]).reason as usize], "nested_too_deep");
-    assert_eq!(ring.produced(), DEPTH as u64 + 1);
-    assert_eq!(ring.produced(), consumer.written() + consumer.lost());
-}
-
-#[test]
-fn what_finds_no_room_is_counted_and_told_in_its_place() {
-    let (ring, producer, mut consumer) = ring(64);
-    (0..64 + 10).for_each(|_| call(producer, 0, &launch(), 0));
-    assert_eq!(consumer.lost(), 10);
-    assert_eq!(consumer.untold().unwrap().lost, 10);
-    assert_eq!(drain(&mut consumer).len(), 64);
-    call(producer, 0, &launch(), 0);
-    let events = drain(&mut consumer);
-    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Gap, Kind::Launch]);
-    let gap = Gap::read(&events[0]);
-    assert_eq!((gap.lost, gap.reason), (10, 0));
-    assert!(gap.first <= gap.last && gap.last <= events[1].stamp);
-    assert_eq!(events[1].id, 75, "ids count lost calls too");
-    assert_eq!((consumer.untold(), consumer.lost()), (None, 10));
-    assert_eq!(ring.produced(), consumer.written() + consumer.lost());
-}
-
-#[test]
-fn events_wrap_around_the_end_of_the_ring() {
-    let (_ring, producer, mut consumer) = ring(64);
-    for round in 0..100 {
-        call(producer, round, &Gemm { batch: round as i64, ..Gemm::default() }, 0);
-        call(producer, round, &launch(), 0);
-        let events = drain(&mut consumer);
-        assert_eq!(Gemm::read(&events[0]).batch, round as i64);
-        assert_eq!(Launch::read(&events[1]), launch());
-    }
-}
-
-#[test]
-fn an_exception_leaves_a_record_and_a_straight_stack() {
-    let (_ring, producer, mut consumer) = ring(64);
-    let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _span = producer.enter(1, &launch()).unwrap();
-        std::panic::resume_unwind(Box::new(()));
-    }));
-    assert!(thrown.is_err());
-    call(producer, 2, &launch(), 0);
-    let events = drain(&mut consumer);
-    assert!(events[0].unwound && !events[1].unwound);
-    assert_eq!(events[1].parent, 0);
-}
-
-#[test]
 fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     let path = std::env::temp_dir().join(format!("rocshim-ring-{}", std::process::id()));
-    let ring = Arc::new(Ring::create(Some(&path), 64, 9).unwrap());
+    let ring = Arc::new(Ring::create(Some(&path), 64, 9, WhenFull::Drop).unwrap());
     let mut consumer = Consumer::new(ring.clone());
     // SAFETY: as in `ring`.
     let producer = unsafe { Producer::new(ring.page_ptr()) };

@@ -10,7 +10,7 @@ use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Consumer, LogReader, Position, clock};
+use rocshim_ring::{Consumer, LogReader, Position, WhenFull, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ struct Collector {
     lines: Vec<u8>,
     /// The last write failed: said once, tried again at every look.
     failing: bool,
+    /// The process ends.
+    ending: bool,
 }
 
 /// Runs until the process ends.
@@ -49,6 +51,7 @@ pub(crate) fn run(process: &'static Process) {
         sink: Sink::new(process.trace.clone()),
         lines: Vec::new(),
         failing: false,
+        ending: false,
     };
     process.tell_libraries();
     let tick_hz = clock::measure_hz(MEASURE);
@@ -90,8 +93,10 @@ impl Collector {
         self.define();
         let mut fullest = 0.0_f32;
         for (i, position) in positions.iter().enumerate() {
+            if self.is_to_read(position) {
             fullest = fullest.max(self.consumers[i].fill(position.head));
-            self.drain(i, position.head);
+                self.drain(i, position.head);
+            }
         }
         if fullest > 0.0 || !self.lines.is_empty() {
             self.flush();
@@ -99,6 +104,11 @@ impl Collector {
         self.retire(&positions);
         self.positions = positions;
         fullest
+    }
+
+    /// A ring that is overwritten is left alone until its thread or the process ends.
+    fn is_to_read(&self, position: &Position) -> bool {
+        self.ending || position.ended || self.process.config.when_full != WhenFull::Overwrite
     }
 
     fn take_new_rings(&mut self) {
@@ -200,6 +210,7 @@ impl Collector {
 
     /// Writes what is left, every account, and the footer.
     fn finish(&mut self) {
+        self.ending = true;
         self.process.tell_libraries();
         self.look();
         for consumer in std::mem::take(&mut self.consumers) {

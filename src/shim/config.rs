@@ -1,6 +1,7 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
 use crate::row::Door;
+use rocshim_ring::WhenFull;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,7 +23,8 @@ variables! {
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
-    ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. A full ring drops events and counts them.";
+    ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
+    ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, or by `rocshim recover` after a kill.";
     ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
 }
 
@@ -43,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) args: bool,
     /// Slots in a ring, a power of two.
     pub(crate) ring_slots: u64,
+    /// What becomes of an event for which a ring has no room.
+    pub(crate) when_full: WhenFull,
     /// The folder of the ring files.
     pub(crate) rings: PathBuf,
 }
@@ -59,6 +63,11 @@ impl Config {
             doors: doors(given("ROCSHIM_DOORS")),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
+            when_full: match given("ROCSHIM_FULL").as_deref() {
+                Some("block") => WhenFull::Block,
+                Some("overwrite") => WhenFull::Overwrite,
+                _ => WhenFull::Drop,
+            },
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
     }
@@ -133,6 +142,17 @@ mod tests {
         let args =
             |value: &'static str| Config::read(|name| (name == "ROCSHIM_ARGS").then(|| value.into())).args;
         assert_eq!([args(""), args("on"), args("off"), args("0")], [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_full_ring_drops_unless_something_else_is_asked_for() {
+        let full = |value: &'static str| {
+            Config::read(|name| (name == "ROCSHIM_FULL").then(|| value.into())).when_full
+        };
+        assert_eq!(
+            [full(""), full("drop"), full("block"), full("overwrite"), full("nonsense")],
+            [WhenFull::Drop, WhenFull::Drop, WhenFull::Block, WhenFull::Overwrite, WhenFull::Drop]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
+use crate::about::{about, gettid, uid};
 use crate::config::Config;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
@@ -11,7 +12,6 @@ use crate::row::Table;
 use crate::settings::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
-use rocshim_drain::Stat;
 use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
 use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
@@ -23,33 +23,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-
-/// Environment variables that a trace records, by the beginning of their names…
-const RECORDED: [&str; 21] = [
-    "AMD_",
-    "CUDA_VISIBLE_DEVICES",
-    "GGML_",
-    "GPU_",
-    "HIPBLASLT_",
-    "HIPBLAS_",
-    "HIP_",
-    "HSA_",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LLAMA_",
-    "MIOPEN_",
-    "NCCL_",
-    "OLLAMA_",
-    "PYTORCH_",
-    "ROCBLAS_",
-    "ROCM_",
-    "ROCR_",
-    "ROCSHIM_",
-    "TENSILE_",
-    "TRITON_",
-];
-/// … unless a name holds one of these.
-const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
 /// What the collector is told by other threads.
 pub(crate) enum Message {
@@ -205,9 +178,9 @@ impl Process {
         let number = self.ring_count.fetch_add(1, Relaxed);
         let tid = gettid();
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
-        let slots = self.config.ring_slots;
-        let ring = Ring::create(path.as_deref(), slots, tid).or_else(|_| Ring::create(None, slots, tid))?;
-        let ring = Arc::new(ring);
+        let Config { ring_slots, when_full, .. } = self.config;
+        let create = |path| Ring::create(path, ring_slots, tid, when_full);
+        let ring = Arc::new(create(path.as_deref()).or_else(|_| create(None))?);
         self.rings.lock().push(ring.clone());
         Ok(ring)
     }
@@ -317,49 +290,6 @@ impl Process {
     fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {
         let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
         names.look_up(&self.log, function, self.config.args, tell)
-    }
-}
-
-#[allow(unsafe_code)] // a system call that the C library of that time has no function for
-pub(crate) fn gettid() -> u32 {
-    // SAFETY: a system call without arguments that cannot fail.
-    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
-}
-
-#[allow(unsafe_code)] // a C call
-pub(crate) fn uid() -> u32 {
-    // SAFETY: cannot fail.
-    unsafe { libc::getuid() }
-}
-
-/// Who this process is.
-fn about() -> About<'static> {
-    let text = |text: String| Text::from(text);
-    let read = |path: &str| std::fs::read(path).unwrap_or_default();
-    let words = read("/proc/self/cmdline");
-    let argv = words.split(|b| *b == 0).map(|word| text(String::from_utf8_lossy(word).into_owned()));
-    let mut argv: Vec<_> = argv.collect();
-    argv.pop();
-    let stat = Stat::of("self");
-    let is_recorded = |name: &str| {
-        RECORDED.iter().any(|prefix| name.starts_with(prefix))
-            && !SECRET.iter().any(|word| name.contains(word))
-    };
-    let env = std::env::vars_os().filter_map(|(name, value)| {
-        let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
-        is_recorded(&name).then(|| (text(name), text(value)))
-    });
-    About {
-        rocshim: env!("CARGO_PKG_VERSION").into(),
-        pid: std::process::id(),
-        ppid: stat.map_or(0, |stat| stat.ppid),
-        start_ticks: stat.map_or(0, |stat| stat.start_ticks),
-        exe: text(loaded::executable()),
-        argv,
-        env: env.collect(),
-        host: text(String::from_utf8_lossy(&read("/proc/sys/kernel/hostname")).trim().to_owned()),
-        tsc: clock::is_tsc(),
-        ..About::default()
     }
 }
 

@@ -1052,7 +1052,7 @@ pub struct Gap {
     pub dur: u64,
     /// How many.
     pub lost: u64,
-    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`.
+    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`, `overwritten`.
     pub reason: Word,
 }
 

@@ -137,6 +137,7 @@ impl Trace {
     #[track_caller]
     pub fn kernel_of(&self, launch: &Launch) -> String {
         let id = launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"));
-        self.kernel_names().get(&id).unwrap_or_else(|| panic!("kernel {id} was never defined")).to_string()
+        let kernel = self.kernels().find(|kernel| kernel.id == id);
+        kernel.unwrap_or_else(|| panic!("kernel {id} was never defined")).name.to_string()
     }
 }

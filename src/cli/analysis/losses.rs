@@ -11,7 +11,7 @@ pub(crate) struct LossRow {
     pub(crate) pid: u32,
     /// The thread.
     pub(crate) tid: u32,
-    /// `ring_full`, `no_memory`, `nested_too_deep` or `unreadable`.
+    /// `ring_full`, `overwritten`, `no_memory`, …: as in the trace.
     pub(crate) reason: Word,
     /// Events.
     pub(crate) lost: u64,

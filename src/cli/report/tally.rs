@@ -58,7 +58,7 @@ fn losses(summary: &Summary) -> String {
     }
     let line = |(reason, lost): (&str, u64)| {
         let advice = match reason {
-            "ring_full" => "; a larger ROCSHIM_RING_KIB keeps them",
+            "ring_full" => "; a larger ROCSHIM_RING_KIB or ROCSHIM_FULL=block keeps them",
             "no_memory" => "; more room where ROCSHIM_RINGS is keeps them",
             _ => "",
         };

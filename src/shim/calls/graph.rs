@@ -4,12 +4,12 @@
 
 use crate::abi::hip::{hipError_t, hipStream_t};
 use crate::abi::hip_graph::*;
+use crate::about::gettid;
 use crate::calls::code::handle;
 use crate::graphs::Made;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use crate::nodes;
-use crate::process::gettid;
 use rocshim_ring::definition::{Definition, Stream};
 use rocshim_ring::hip::GraphCall;
 use rocshim_ring::{Producer, Span, clock};

@@ -1,14 +1,13 @@
 //! How staged events get into the ring, and what becomes of those that find no room.
-#![allow(unsafe_code)] // writes to slots past the head, which no consumer reads
+#![allow(unsafe_code)] // writes to slots past the head, which no consumer reads; errno
 
+use super::{Frame, Producer, STACK};
 use crate::clock;
-use crate::event::{INTERRUPTED, RING_FULL};
-use crate::page::{BUSY, Stage};
-use crate::producer::{Frame, Producer, STACK};
-use crate::slot::{
-    BYTES_AT, FAR_PARENT, Kind, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND, head_word, payload_at,
-};
+use crate::event::{Gap, INTERRUPTED, RING_FULL};
+use crate::page::{BUSY, COUNT, MARKS, Stage, WhenFull, limit_of};
+use crate::slot::{BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::{Duration, Instant};
 
 impl Producer {
     /// Completes the staged event with this word 2 and publishes it.
@@ -113,14 +112,11 @@ impl Producer {
     #[inline(never)]
     fn publish_slowly(self, stage: &Stage, slots: u64) {
         let page = self.page();
-        // Acquire: the consumer has read what lies before `tail`.
-        let (tail, capacity) = (page.tail.load(Acquire), page.slots.load(Relaxed));
         let lost = page.lost.load(Relaxed) + page.interrupted.load(Relaxed);
         let untold = lost - page.lost_told.load(Relaxed);
-        let (mut head, limit) = (page.head.load(Relaxed), tail + capacity);
-        if head + slots + (untold != 0) as u64 > limit {
-            return self.lose(RING_FULL);
-        }
+        let mut head = page.head.load(Relaxed);
+        let needed = head + slots + (untold != 0) as u64;
+        let Some(limit) = self.limit_for(needed, untold != 0) else { return self.lose(RING_FULL) };
         if untold != 0 {
             self.write_gap(head, untold);
             head += 1;
@@ -132,14 +128,46 @@ impl Producer {
         page.head.store(head + slots, Release);
     }
 
+    /// How far the ring may be written now; `None` when that is not as far as `needed`.
+    fn limit_for(self, needed: u64, is_losing: bool) -> Option<u64> {
+        let (page, capacity) = (self.page(), self.page().slots.load(Relaxed));
+        let when_full = WhenFull::of(page);
+        if when_full == WhenFull::Overwrite {
+            return Some(self.mark(needed));
+        }
+        // Acquire: the consumer has read what lies before `tail`.
+        let room = || Some(page.tail.load(Acquire) + capacity).filter(|limit| needed <= *limit);
+        // Who has waited in vain once does not wait again before there is room.
+        match room() {
+            None if when_full == WhenFull::Block && !is_losing => wait_for(room),
+            limit => limit,
+        }
+    }
+
+    /// Sets a mark at the head of a ring that is overwritten, if the last one lies far enough behind; gives how far the ring
+    /// may be written without another look.
+    fn mark(self, needed: u64) -> u64 {
+        let page = self.page();
+        let (head, marked) = (page.head.load(Relaxed), page.marked.load(Relaxed));
+        let step = page.slots.load(Relaxed) / (MARKS as u64 / 2);
+        let last = page.marks[marked.wrapping_sub(1) as usize % MARKS].head.load(Relaxed);
+        if marked != 0 && needed <= last + step {
+            return last + step;
+        }
+        let mark = &page.marks[marked as usize % MARKS];
+        mark.head.store(head, Relaxed);
+        // All that were entered, but for those that are still open and those that are lost.
+        let closed = page.calls.load(Relaxed) - (page.open.load(Relaxed) & COUNT);
+        mark.events.store(closed - page.lost.load(Relaxed), Relaxed);
+        // Release: the mark is whole.
+        page.marked.store(marked + 1, Release);
+        (head + step).max(needed)
+    }
+
     fn write_gap(self, head: u64, lost: u64) {
         let page = self.page();
-        let mut words = [0; SLOT_WORDS];
-        words[0] = head_word(Kind::Gap as u8, 1, 0);
-        words[1] = page.lost_first.load(Relaxed);
-        words[payload_at(0)] = lost;
-        words[payload_at(1)] = page.lost_last.load(Relaxed);
-        words[payload_at(2)] = page.lost_reason.load(Relaxed);
+        let (first, last) = (page.lost_first.load(Relaxed), page.lost_last.load(Relaxed));
+        let words = Gap { lost, first, last, reason: page.lost_reason.load(Relaxed) }.words();
         // SAFETY: a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.slot(head), SLOT_WORDS) };
     }
@@ -185,8 +213,25 @@ impl Producer {
     }
 }
 
-/// What `limit` of the page is to be where the consumer's progress allows `limit`: on a machine without a time-stamp counter the
-/// short ways are never taken, which read it.
-pub(crate) fn limit_of(limit: u64) -> u64 {
-    if clock::is_tsc() { limit } else { 0 }
+/// Waits for `room`, up to a second.
+#[cold]
+fn wait_for(room: impl Fn() -> Option<u64>) -> Option<u64> {
+    // SAFETY: the address of this thread's errno, which the program is to find as it was.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *errno };
+    let start = Instant::now();
+    let mut found = None;
+    while found.is_none() && start.elapsed() < PATIENCE {
+        std::thread::sleep(NAP);
+        found = room();
+    }
+    // SAFETY: as above.
+    unsafe { *errno = before };
+    found
 }
+
+/// How long an event waits for room.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks.
+const NAP: Duration = Duration::from_micros(50);

@@ -4,15 +4,14 @@
 //! event to a stage first, and it goes on as if it had been staged.
 #![allow(unsafe_code)] // writes to slots past the head, which no consumer reads
 
+use super::{Frame, Producer, STACK, Span};
 use crate::clock;
 use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE};
 use crate::payload::Payload;
-use crate::producer::{Frame, Producer, STACK};
 use crate::slot::{
     BYTES_AT, FAR_PARENT, LONG_CALL, MAX_SLOTS, PARENT_BITS, SLOT_WORDS, bytes_at, head_word, payload_at,
     slots_with_bytes,
 };
-use crate::span::Span;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// What became of a call that was to be stored in its place.

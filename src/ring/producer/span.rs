@@ -1,6 +1,6 @@
 //! A call from its beginning to its end.
 
-use crate::producer::Producer;
+use super::Producer;
 use crate::slot::payload_at;
 use std::sync::atomic::Ordering::Relaxed;
 
