@@ -226,16 +226,16 @@ fn a_full_ring_drops_and_says_how_many() {
 
 #[test]
 fn a_full_ring_makes_its_thread_wait_where_that_is_asked_for() {
-    let shim = Traced::program("many_threads").args(["4", "25000"]).with_shim();
-    let outcome = shim.env("ROCSHIM_RING_KIB", "64").env("ROCSHIM_FULL", "block").ok();
+    let program = Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_RING_KIB", "64");
+    let outcome = program.env("ROCSHIM_FULL", "block").with_shim().ok();
     assert_equal_launches(&outcome);
     assert_eq!(outcome.trace().gaps().count(), 0);
 }
 
 #[test]
 fn a_flight_recorder_keeps_what_came_last() {
-    let shim = Traced::program("many_threads").args(["4", "25000"]).with_shim();
-    let outcome = shim.env("ROCSHIM_RING_KIB", "64").env("ROCSHIM_FULL", "overwrite").ok();
+    let program = Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_RING_KIB", "64");
+    let outcome = program.env("ROCSHIM_FULL", "overwrite").with_shim().ok();
     let (trace, log) = (outcome.trace(), outcome.standin_log());
     assert!(trace.gaps().all(|gap| gap.reason == "overwritten"));
     let of_four = |tid: &u32| log.launches.iter().filter(|launch| launch.tid == *tid).count() > 10_000;

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::clock::now;
     use crate::slot::Event;
-    use crate::tests::{call, drain, launch, ring};
+    use crate::tests::{call, drain, here, launch, ring};
 
     /// A launch that passes what `params` or `extra` say.
     fn launch_with(
@@ -351,7 +351,7 @@ mod tests {
         let params = [bytes_of(&value)];
         // SAFETY: one pointer for the one argument.
         let payload = unsafe { LaunchWith::new(launch(), &layout, params.as_ptr(), std::ptr::null()) };
-        let span = producer.enter(5, &payload).unwrap();
+        let span = here(producer).enter(5, &payload).unwrap();
         let open = ring.in_flight().remove(0);
         assert_eq!((Launch::read_arguments(&open), open.status), (vec![1, 2, 3, 4], 0));
         span.leave(now(), -9);
@@ -359,7 +359,7 @@ mod tests {
         let events = drain(&mut consumer);
         assert_eq!((Launch::read_arguments(&events[0]), events[0].status), (vec![1, 2, 3, 4], -9));
         assert_eq!((Launch::read_arguments(&events[1]), events[1].status), (vec![], -9));
-        drop(producer.enter(5, &payload));
+        drop(here(producer).enter(5, &payload));
         let unwound = drain(&mut consumer).remove(0);
         assert_eq!((Launch::read_arguments(&unwound), unwound.unwound), (vec![1, 2, 3, 4], true));
     }

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::clock::now;
     use crate::slot::slots_for;
-    use crate::tests::{call, drain, ring};
+    use crate::tests::{call, drain, here, ring};
 
     #[test]
     fn a_copy_comes_out_as_it_went_in_and_takes_one_slot_when_it_is_plain() {
@@ -255,7 +255,7 @@ mod tests {
         let (_ring, producer, mut consumer) = ring(64);
         let asked = GraphCall { action: 3, mode: 2, stream: 9, graph: 8, ..GraphCall::default() };
         let made = GraphCall { exec: u64::MAX, nodes: u32::MAX, capture: 7, ..asked };
-        let span = producer.enter(1, &asked).unwrap();
+        let span = here(producer).enter(1, &asked).unwrap();
         made.store_made(|index, value| span.put(index, value));
         span.leave(now(), 0);
         assert_eq!(consumer.position().head, 1);

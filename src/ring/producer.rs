@@ -33,48 +33,46 @@ mod span;
 
 pub use span::Span;
 
-/// Word of a stage that no event uses: the stack pointer of the call's frame. A call whose frame lies no higher than that
-/// of the next one was left by `longjmp`. (A jump may stay unnoticed until a hook with no larger a frame is called.)
+/// Word of a stage that no event uses: where the call's frame lies. A call whose frame lies no higher than that of the next
+/// one was left by `longjmp`. (A jump may stay unnoticed until a function is called from no deeper in the stack.)
 pub(crate) const STACK: usize = MAX_WORDS - 1;
 const _: () = assert!((STACK - payload_at(bytes_at(true))) * 8 >= ARGUMENT_BYTES);
 
-/// Where a hook's frame lies. One that is taken deeper in the stack than the program's own call runs would make what is
-/// called inside look like what follows a jump.
+/// Where the frame of a hooked call lies: the stack pointer with which the program has entered the hook. (Not an address in
+/// the hook's own frame: hooks have frames of all sizes.)
 #[derive(Clone, Copy)]
 pub struct Frame(pub(crate) u64);
 
 impl Frame {
-    /// A frame whose lowest address is `stack`.
+    /// The frame of a call that was entered with this stack pointer.
     #[inline(always)]
     pub fn at(stack: u64) -> Frame {
         Frame(stack)
     }
-
-    /// The frame of the function that this is inlined into.
-    #[inline(always)]
-    pub fn own() -> Frame {
-        let stack;
-        // SAFETY: copies a register.
-        unsafe {
-            core::arch::asm!("mov {}, rsp", out(reg) stack, options(nomem, nostack, preserves_flags));
-        }
-        Frame(stack)
-    }
 }
 
-/// The owning thread's end of its ring.
+/// The owning thread's end of its ring, for one call.
 #[derive(Clone, Copy)]
 pub struct Producer {
     page: NonNull<Page>,
+    frame: Frame,
 }
 
 impl Producer {
+    /// For the call of `frame`.
+    ///
     /// # Safety
     /// `page` heads a ring whose mapping outlives every use of this producer, and the calling thread is the ring's only
     /// producer.
     #[inline(always)]
-    pub unsafe fn new(page: NonNull<Page>) -> Producer {
-        Producer { page }
+    pub unsafe fn new(page: NonNull<Page>, frame: Frame) -> Producer {
+        Producer { page, frame }
+    }
+
+    /// The same for the call of another frame.
+    #[inline(always)]
+    pub fn at(self, frame: Frame) -> Producer {
+        Producer { frame, ..self }
     }
 
     #[inline(always)]
@@ -107,13 +105,13 @@ impl Producer {
     pub fn is_inside_runtime(self) -> bool {
         let page = self.page();
         let open = page.open.load(Relaxed);
-        open != 0 && self.is_open_runtime(open, Frame::own())
+        open != 0 && self.is_open_runtime(open)
     }
 
-    /// True when the innermost of the `open` calls is one of the HIP runtime that a call of `frame` lies in.
+    /// True when the innermost of the `open` calls is one of the HIP runtime that this call lies in.
     #[inline(always)]
-    pub(crate) fn is_open_runtime(self, open: u64, Frame(stack): Frame) -> bool {
-        let page = self.page();
+    pub(crate) fn is_open_runtime(self, open: u64) -> bool {
+        let (page, Frame(stack)) = (self.page(), self.frame);
         // A call that was left by a jump is over.
         if open > DEPTH as u64 {
             return open & (IN_PLACE | BUSY) == IN_PLACE && page.frame.load(Relaxed) > stack;
@@ -126,14 +124,13 @@ impl Producer {
     /// in their place, the HIP runtime makes it, inside a call of its own.
     #[inline(always)]
     pub fn enter<P: Payload>(self, hook: u16, payload: &P) -> Option<Span> {
-        let frame = Frame::own();
         if !P::IN_PLACE {
-            return self.enter_from(frame, hook, payload);
+            return self.enter_stage(hook, payload);
         }
-        match self.enter_in_place(frame, hook, payload) {
+        match self.enter_in_place(hook, payload) {
             Entered::Is(span) => Some(span),
             Entered::Inside => None,
-            Entered::Not => self.enter_slowly(frame, hook, *payload),
+            Entered::Not => self.enter_slowly(hook, *payload),
         }
     }
 
@@ -141,21 +138,20 @@ impl Producer {
     /// too.
     #[cold]
     #[inline(never)]
-    fn enter_slowly<P: Payload>(self, frame: Frame, hook: u16, payload: P) -> Option<Span> {
+    fn enter_slowly<P: Payload>(self, hook: u16, payload: P) -> Option<Span> {
         let open = self.page().open.load(Relaxed);
-        if open != 0 && self.is_open_runtime(open, frame) {
+        if open != 0 && self.is_open_runtime(open) {
             return None;
         }
-        self.enter_from(frame, hook, &payload)
+        self.enter_stage(hook, &payload)
     }
 
-    /// As `enter`, for a caller that is not inlined into the hook: `frame` is the hook's. The call is staged.
     #[inline(always)]
-    pub fn enter_from<P: Payload>(self, frame: Frame, hook: u16, payload: &P) -> Option<Span> {
+    fn enter_stage<P: Payload>(self, hook: u16, payload: &P) -> Option<Span> {
         let page = self.page();
         let mut open = page.open.load(Relaxed);
         if open != 0 {
-            open = self.settle(frame, open)?;
+            open = self.settle(open)?;
         }
         let (depth, id) = (open as usize, page.calls.load(Relaxed) + 1);
         if depth >= DEPTH {
@@ -163,7 +159,7 @@ impl Producer {
             self.lose(NESTED_TOO_DEEP);
             return None;
         }
-        self.begin(frame, open | BUSY);
+        self.begin(self.frame, open | BUSY);
         let words = &page.stages[depth].words;
         let parent = self.innermost(depth);
         let distance = if parent == 0 { 0 } else { (id - parent).min(FAR_PARENT) };
@@ -182,7 +178,7 @@ impl Producer {
         words[0].store(head_word(P::KIND as u8 | if wide { WIDE } else { 0 }, slots, hook), Relaxed);
         let call = id << PARENT_BITS | distance;
         words[2].store(call, Relaxed);
-        words[STACK].store(frame.0, Relaxed);
+        words[STACK].store(self.frame.0, Relaxed);
         if slots > 1 {
             words[9].store(parent, Relaxed);
             words[10].store((bytes as u64) << BYTES_AT, Relaxed);
@@ -221,29 +217,29 @@ impl Producer {
         }
     }
 
-    /// True when the innermost of `depth` staged calls was left by a jump, as the next call's `stack` shows.
+    /// True when the innermost of `depth` staged calls was left by a jump, as this call's frame shows.
     #[inline(always)]
-    pub(crate) fn was_left(self, depth: usize, stack: u64) -> bool {
-        self.stage(depth - 1).words[STACK].load(Relaxed) <= stack
+    pub(crate) fn was_left(self, depth: usize) -> bool {
+        self.stage(depth - 1).words[STACK].load(Relaxed) <= self.frame.0
     }
 
-    /// Brings the page into the state that a call of `frame` finds it in: all open calls staged, those that were left by a
+    /// Brings the page into the state that this call finds it in: all open calls staged, those that were left by a
     /// jump recorded. Gives how many are open; `None` when the thread is busy, and the call is counted as lost.
     #[inline(always)]
-    fn settle(self, frame: Frame, open: u64) -> Option<u64> {
-        if open <= DEPTH as u64 && !self.was_left(open as usize, frame.0) {
+    fn settle(self, open: u64) -> Option<u64> {
+        if open <= DEPTH as u64 && !self.was_left(open as usize) {
             return Some(open);
         }
-        self.settle_slowly(frame)
+        self.settle_slowly()
     }
 
     #[cold]
     #[inline(never)]
-    fn settle_slowly(self, Frame(stack): Frame) -> Option<u64> {
+    fn settle_slowly(self) -> Option<u64> {
         let page = self.page();
         let mut open = page.open.load(Relaxed);
         if open & BUSY != 0 {
-            if page.frame.load(Relaxed) > stack {
+            if page.frame.load(Relaxed) > self.frame.0 {
                 self.lose_interrupting();
                 return None;
             }
@@ -255,7 +251,7 @@ impl Producer {
             open = self.move_out();
         }
         let mut depth = (open & COUNT).min(DEPTH as u64) as usize;
-        while depth != 0 && self.was_left(depth, stack) {
+        while depth != 0 && self.was_left(depth) {
             depth -= 1;
             self.unwound(depth);
         }
@@ -301,7 +297,7 @@ impl Producer {
     /// Marks the ring as ended: the thread is going away and will not touch it again. Calls that are still open were left
     /// by a jump.
     pub fn end(self) {
-        self.settle_slowly(Frame(u64::MAX));
+        self.at(Frame(u64::MAX)).settle_slowly();
         // Release: after the thread's last event.
         self.page().ended.store(1, Release);
     }

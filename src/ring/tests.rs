@@ -8,6 +8,7 @@ use crate::hip::{Copy, GraphCall, Sync};
 use crate::mark::{Mark, TEXT_BYTES, store_level};
 use crate::named::Named;
 use crate::payload::Payload;
+use crate::producer::Frame;
 use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
 use crate::{Consumer, Producer, Ring, WhenFull};
 use std::sync::Arc;
@@ -23,14 +24,23 @@ fn ring_that(slots: u64, when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer)
     let ring = Arc::new(Ring::create(None, slots, 7, when_full).unwrap());
     let consumer = Consumer::new(ring.clone());
     // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
-    let producer = unsafe { Producer::new(ring.page_ptr()) };
+    let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
     (ring, producer, consumer)
+}
+
+/// For a call by the function that this is inlined into, as if a hook had been entered there.
+#[inline(always)]
+pub(crate) fn here(producer: Producer) -> Producer {
+    let stack: u64;
+    // SAFETY: copies a register.
+    unsafe { core::arch::asm!("mov {}, rsp", out(reg) stack, options(nomem, nostack, preserves_flags)) };
+    producer.at(Frame::at(stack))
 }
 
 /// In a frame of its own, as a hook is.
 #[inline(never)]
 pub(crate) fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
-    let span = producer.enter(hook, payload).unwrap();
+    let span = here(producer).enter(hook, payload).unwrap();
     span.leave(now(), status);
 }
 
@@ -147,7 +157,7 @@ fn a_convolution_comes_out_as_it_went_in() {
             solution: i as u64,
         })
         .collect();
-    let span = producer.enter(1, &conv).unwrap();
+    let span = here(producer).enter(1, &conv).unwrap();
     Conv::store_results(11, &results, |index, value| span.put(index, value));
     span.leave(now(), 0);
     let event = &drain(&mut consumer)[0];
@@ -191,7 +201,7 @@ fn a_mark_takes_the_slots_that_its_text_needs() {
     ] {
         let mark = Mark { action: 1, value: 9, level: None, text: text.map(str::as_bytes), cut: slots == 8 };
         let before = consumer.position().head;
-        let span = producer.enter(3, &mark).unwrap();
+        let span = here(producer).enter(3, &mark).unwrap();
         store_level(-4, |index, value| span.put(index, value));
         span.leave(now(), 0);
         assert_eq!(consumer.position().head - before, slots, "{text:?}");
@@ -223,7 +233,7 @@ fn payloads_fit_the_longest_event() {
 fn a_call_in_flight_has_no_result_of_an_earlier_one() {
     let (ring, producer, _consumer) = ring(64);
     call(producer, 1, &Gemm::default(), 7);
-    let open = producer.enter(1, &Gemm::default()).unwrap();
+    let open = here(producer).enter(1, &Gemm::default()).unwrap();
     let in_flight = ring.in_flight();
     assert_eq!((in_flight[0].status, in_flight[0].ticks, in_flight[0].unwound), (0, 0, false));
     open.leave(now(), 0);
@@ -235,13 +245,13 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     let ring = Arc::new(Ring::create(Some(&path), 64, 9, WhenFull::Drop).unwrap());
     let mut consumer = Consumer::new(ring.clone());
     // SAFETY: as in `ring`.
-    let producer = unsafe { Producer::new(ring.page_ptr()) };
+    let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
     (0..3).for_each(|_| call(producer, 0, &launch(), 0));
     drain(&mut consumer);
     consumer.prepare_commit(0);
     (0..2).for_each(|_| call(producer, 1, &launch(), 0));
     drain(&mut consumer); // read, but its commit never came
-    let open = producer.enter(2, &Gemm { size: [1, 2, 3], ..Gemm::default() }).unwrap();
+    let open = here(producer).enter(2, &Gemm { size: [1, 2, 3], ..Gemm::default() }).unwrap();
 
     let dead = Arc::new(Ring::read(&path).unwrap());
     std::fs::remove_file(&path).unwrap();

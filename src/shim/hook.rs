@@ -80,8 +80,7 @@ pub(crate) trait Observed<R>: Sized {
     /// notice the copy.
     const FRESHENS: bool = Self::SILENT || Self::TELLS;
 
-    /// Before the call: stages the event. Always inlined, because the frame that [`Producer::enter`] notes is to be the
-    /// hook's: a call that was left by a jump is told by it from one that still runs.
+    /// Before the call: stores the event.
     #[inline(always)]
     fn enter(&self, _thread: Producer, _hook: u16) -> Option<Span> {
         None
@@ -186,7 +185,6 @@ fn record<R: Answer, O: Observed<R>>(
     if is_runtime && !O::SEES_INSIDE && thread.is_inside_runtime() {
         return call(real);
     }
-    // Not in a closure: it may have a frame of its own, and what is stored must tell of the hook's.
     let span = observed.enter(thread, id_of(id, way));
     let answer = call(real);
     if span.is_some() || O::TELLS {
@@ -225,13 +223,18 @@ fn silently<R: Answer, O: Observed<R>>(
     answer
 }
 
-/// The entry of an exported function: at once to the real one, while nothing is recorded; else to `$body`.
+/// The entry of an exported function: at once to the real one, while nothing is recorded; else to `$body`, after noting
+/// where the call comes from.
 macro_rules! entry {
     ($name:ident, $body:path) => {
         core::arch::naked_asm!(
             "mov r11, [rip + {rows} + {past}]",
             "test r11, r11",
-            "jz {body}",
+            "jnz 2f",
+            "mov r11, qword ptr [rip + rocshim_frame@GOTTPOFF]",
+            "mov qword ptr fs:[r11], rsp",
+            "jmp {body}",
+            "2:",
             "jmp r11",
             rows = sym HOOKS,
             past = const Row::$name as usize * size_of::<$crate::row::Hook>() + $crate::row::PAST_AT,
@@ -282,9 +285,19 @@ macro_rules! hooks {
 
                 /// The functions for the other doors.
                 pub(super) const OWN: [*const std::ffi::c_void; $crate::row::WAYS - 1] =
-                    [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
+                    [own::<1> as *const _, own::<2> as *const _, own::<3> as *const _, own::<4> as *const _];
 
-                /// By way number `WAY`; by way 0, the exported function has jumped here.
+                #[unsafe(naked)]
+                unsafe extern "C-unwind" fn own<const WAY: usize>($($arg: $type),*) -> $ret {
+                    core::arch::naked_asm!(
+                        "mov r11, qword ptr [rip + rocshim_frame@GOTTPOFF]",
+                        "mov qword ptr fs:[r11], rsp",
+                        "jmp {body}",
+                        body = sym from::<WAY>,
+                    )
+                }
+
+                /// By way number `WAY`, of which the entry has jumped here.
                 pub(super) unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
                     // SAFETY: the program's own arguments.
                     let otherwise = || unsafe { any(WAY, $($arg),*) };

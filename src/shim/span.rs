@@ -95,7 +95,7 @@ unsafe extern "C" fn entered(hook: &'static Hook, way: u32, frame: u64, passage:
     let missing = i32::missing(hook.of) as u32 as u64;
     let span = match thread {
         Some(thread) if !real.is_null() => {
-            thread.enter_from(Frame::at(frame), hook.id_of(way), &Named::default())
+            thread.at(Frame::at(frame)).enter(hook.id_of(way), &Named::default())
         }
         _ => None,
     };
@@ -147,7 +147,7 @@ core::arch::global_asm!(
     "movups [rbp - 192], xmm7",
     "mov rdi, r11",
     "mov esi, r10d",
-    "mov rdx, rsp",
+    "lea rdx, [rbp + 8]",
     "mov rcx, rsp",
     "call {entered}",
     "mov r11, [rbp - {frame}]",

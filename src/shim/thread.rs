@@ -1,4 +1,5 @@
-//! What each thread knows of itself: its ring, in one thread-local word that costs one load, and the row that it is in.
+//! What each thread knows of itself: its ring, in one thread-local word that costs one load, the row that it is in, and where
+//! it came from.
 //!
 //! ```text
 //!   UNKNOWN ──► the thread's page ──► ENDED
@@ -6,8 +7,8 @@
 //! ```
 #![allow(unsafe_code)] // thread-local words declared in assembly: the initial-exec model, which stable Rust cannot ask for
 
-use rocshim_ring::Producer;
 use rocshim_ring::page::Page;
+use rocshim_ring::{Frame, Producer};
 use std::ptr::NonNull;
 
 /// The thread has not called a hooked function yet.
@@ -36,6 +37,12 @@ core::arch::global_asm!(
     "rocshim_inside:",
     ".zero 8",
     ".size rocshim_inside, 8",
+    ".globl rocshim_frame",
+    ".hidden rocshim_frame",
+    ".type rocshim_frame,@object",
+    "rocshim_frame:",
+    ".zero 8",
+    ".size rocshim_frame, 8",
     ".popsection",
 );
 
@@ -71,6 +78,12 @@ macro_rules! word {
 #[inline(always)]
 fn word() -> usize {
     word!(get "rocshim_thread")
+}
+
+/// The stack pointer with which the hook was entered: its entry stores it (`hook::entry`), and nothing of ours comes between.
+#[inline(always)]
+fn frame() -> Frame {
+    Frame::at(word!(get "rocshim_frame") as u64)
 }
 
 fn set_word(value: usize) {
@@ -123,7 +136,7 @@ pub(crate) fn state() -> State {
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
             // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
             // is the thread's own, so the thread is the ring's only producer.
-            State::Recording(unsafe { Producer::new(page) })
+            State::Recording(unsafe { Producer::new(page, frame()) })
         }
         UNKNOWN => State::Unknown,
         OFF => State::Off,

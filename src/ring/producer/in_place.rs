@@ -4,7 +4,7 @@
 //! event to a stage first, and it goes on as if it had been staged.
 #![allow(unsafe_code)] // writes to slots past the head, which no consumer reads
 
-use super::{Frame, Producer, STACK, Span};
+use super::{Producer, STACK, Span};
 use crate::clock;
 use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE};
 use crate::payload::Payload;
@@ -27,7 +27,7 @@ pub(crate) enum Entered {
 impl Producer {
     /// Stores a call where it stays.
     #[inline(always)]
-    pub(crate) fn enter_in_place<P: Payload>(self, frame: Frame, hook: u16, payload: &P) -> Entered {
+    pub(crate) fn enter_in_place<P: Payload>(self, hook: u16, payload: &P) -> Entered {
         let page = self.page();
         let (open, head, id) =
             (page.open.load(Relaxed), page.head.load(Relaxed), page.calls.load(Relaxed) + 1);
@@ -37,10 +37,10 @@ impl Producer {
         }
         let mut distance = 0;
         if open != 0 {
-            if open >= DEPTH as u64 || self.was_left(open as usize, frame.0) {
+            if open >= DEPTH as u64 || self.was_left(open as usize) {
                 return Entered::Not;
             }
-            if self.is_open_runtime(open, frame) {
+            if self.is_open_runtime(open) {
                 return Entered::Inside;
             }
             distance = id - self.innermost(open as usize);
@@ -48,7 +48,7 @@ impl Producer {
                 return Entered::Not;
             }
         }
-        self.begin(frame, open | BUSY);
+        self.begin(self.frame, open | BUSY);
         let (slot, call) = (self.slot(head), id << PARENT_BITS | distance);
         let put = |word: usize, value: u64| {
             debug_assert!(word < 2 * SLOT_WORDS, "words of the first two slots");

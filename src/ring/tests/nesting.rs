@@ -1,4 +1,5 @@
 //! Calls within calls: parents, jumps, exceptions, signal handlers.
+#![allow(unsafe_code)] // a payload of its own
 
 use super::*;
 use crate::DEPTH;
@@ -7,7 +8,7 @@ use crate::slot::FAR_PARENT;
 #[test]
 fn a_short_event_with_a_distant_parent_names_it() {
     let (ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     ring.page().calls.store(FAR_PARENT + 5, std::sync::atomic::Ordering::Relaxed);
     call(producer, 2, &Named::default(), 0);
     outer.leave(now(), 0);
@@ -17,7 +18,7 @@ fn a_short_event_with_a_distant_parent_names_it() {
 #[test]
 fn nested_calls_name_their_parent() {
     let (_ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     call(producer, 2, &launch(), 0);
     call(producer, 3, &launch(), 5);
     outer.leave(now(), 0);
@@ -29,7 +30,7 @@ fn nested_calls_name_their_parent() {
 #[test]
 fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
     let (_ring, producer, mut consumer) = ring(64);
-    let outer = producer.enter(1, &Gemm::default()).unwrap();
+    let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     for _ in 0..(1 << 24) + 5 {
         // Every call but the last is given back at once, so that the ring never fills.
         call(producer, 2, &launch(), 0);
@@ -42,7 +43,7 @@ fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
 
 #[inline(never)]
 fn nest(producer: Producer, depth: usize) {
-    let span = producer.enter(0, &Gemm::default());
+    let span = here(producer).enter(0, &Gemm::default());
     assert_eq!(span.is_some(), depth < DEPTH);
     if let Some(span) = span {
         nest(producer, depth + 1);
@@ -53,7 +54,7 @@ fn nest(producer: Producer, depth: usize) {
 /// A call that returns, or whose frame a jump leaves.
 #[inline(never)]
 fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
-    let span = producer.enter(hook, &launch()).unwrap();
+    let span = here(producer).enter(hook, &launch()).unwrap();
     if jumps { std::mem::forget(span) } else { span.leave(now(), 0) }
 }
 
@@ -76,7 +77,7 @@ fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
 fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
     let (ring, producer, mut consumer) = ring(64);
     for jumps in [[true, false], [false, true]] {
-        let outer = producer.enter(1, &Gemm::default()).unwrap();
+        let outer = here(producer).enter(1, &Gemm::default()).unwrap();
         jumps.iter().for_each(|jumps| maybe_jump(producer, 2, *jumps));
         outer.leave(now(), 0);
         let tree: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.unwound, e.parent != 0)).collect();
@@ -89,7 +90,7 @@ fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
 fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
     let (ring, producer, mut consumer) = ring(64);
     for status in [0, 5] {
-        let outer = producer.enter(1, &launch()).unwrap();
+        let outer = here(producer).enter(1, &launch()).unwrap();
         assert_eq!(Launch::read(&ring.in_flight()[0]), launch());
         call(producer, 2, &Gemm::default(), 0);
         assert_eq!(ring.in_flight().len(), 1);
@@ -104,12 +105,12 @@ fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
 fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
     #[inline(never)]
     fn inner(producer: Producer) -> bool {
-        producer.enter(2, &launch()).is_some()
+        here(producer).enter(2, &launch()).is_some()
     }
     let (_ring, producer, mut consumer) = ring(64);
     let wide = Launch { flags: 1, ..launch() };
     for outer in [launch(), wide] {
-        let span = producer.enter(1, &outer).unwrap();
+        let span = here(producer).enter(1, &outer).unwrap();
         assert!(!inner(producer));
         span.leave(now(), 0);
         assert_eq!(drain(&mut consumer).iter().map(|e| e.hook).collect::<Vec<_>>(), [1]);
@@ -137,7 +138,7 @@ fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
     }
     #[inline(never)]
     fn deeper(producer: Producer) -> Option<crate::Span> {
-        producer.enter(9, &launch())
+        here(producer).enter(9, &launch())
     }
     let (ring, producer, mut consumer) = ring(64);
     call(producer, 1, &Interrupted(producer), 0);
@@ -164,7 +165,7 @@ fn calls_deeper_than_the_stages_are_counted() {
 fn an_exception_leaves_a_record_and_a_straight_stack() {
     let (_ring, producer, mut consumer) = ring(64);
     let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _span = producer.enter(1, &launch()).unwrap();
+        let _span = here(producer).enter(1, &launch()).unwrap();
         std::panic::resume_unwind(Box::new(()));
     }));
     assert!(thrown.is_err());

@@ -5,7 +5,7 @@ use super::descriptors::{convolution, stream, tensor};
 use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, Operation, Operations};
-use rocshim_ring::{Frame, Producer, Span};
+use rocshim_ring::{Producer, Span};
 
 /// Which of the three products of a convolution.
 #[derive(Clone, Copy)]
@@ -131,7 +131,7 @@ pub(crate) fn immediate(
 impl<R: Answer> Observed<R> for ConvCall {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        self.stage(Frame::own(), thread, hook)
+        self.stage(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, answer: R) {
@@ -146,7 +146,7 @@ impl<R: Answer> Observed<R> for ConvCall {
 
 impl ConvCall {
     #[inline(never)]
-    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
         let Problem(direction, tensors, conv) = &self.problem;
         let tensors = tensors.map(tensor);
         let mut payload = Conv {
@@ -163,7 +163,7 @@ impl ConvCall {
             ..Conv::default()
         };
         convolution(*conv, &mut payload);
-        thread.enter_from(frame, hook, &payload)
+        thread.enter(hook, &payload)
     }
 
     /// What MIOpen returned: how many, how many of them are kept, and these.

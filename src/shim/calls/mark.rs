@@ -6,7 +6,7 @@ use crate::abi::hip::CName;
 use crate::abi::roctx::{Level, roctx_range_id_t, roctx_thread_id_t};
 use crate::hook::{Answer, Observed};
 use rocshim_ring::mark::{Mark, TEXT_BYTES, store_level, store_value};
-use rocshim_ring::{Frame, Producer, Span};
+use rocshim_ring::{Producer, Span};
 
 /// Indices of `rocshim_ring::mark::MARK_ACTIONS`.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ pub(crate) fn name_stream(text: CName, stream: Pointer) -> MarkCall {
 impl<R: Told> Observed<R> for MarkCall {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        self.stage(Frame::own(), thread, hook)
+        self.stage(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, answer: R) {
@@ -107,10 +107,10 @@ impl<R: Told> Observed<R> for MarkCall {
 
 impl MarkCall {
     #[inline(never)]
-    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
         let (text, cut) = read(self.text);
         let mark = Mark { action: self.action as u8, value: self.value, level: None, text, cut };
-        thread.enter_from(frame, hook, &mark)
+        thread.enter(hook, &mark)
     }
 }
 

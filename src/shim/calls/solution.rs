@@ -14,7 +14,7 @@ use crate::lifecycle::guarded;
 use crate::process::Process;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult};
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Frame, Producer, Span};
+use rocshim_ring::{Producer, Span};
 
 /// What is known of problem or plan `handle`, as an event that does `action` with it on the stream of `miopen`.
 fn event_of(action: Action, miopen: miopenHandle_t, handle: Pointer) -> Conv {
@@ -42,8 +42,8 @@ pub(crate) struct FindSolutions {
 
 impl FindSolutions {
     #[inline(never)]
-    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
-        thread.enter_from(frame, hook, &event_of(Action::FindSolutions, self.handle, self.problem))
+    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, &event_of(Action::FindSolutions, self.handle, self.problem))
     }
 
     /// The solutions that MIOpen has just stored.
@@ -62,7 +62,7 @@ impl Observed<miopenStatus_t> for FindSolutions {
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        self.stage(Frame::own(), thread, hook)
+        self.stage(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
@@ -135,8 +135,8 @@ pub(crate) struct CompilePlan {
 
 impl CompilePlan {
     #[inline(never)]
-    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
-        thread.enter_from(frame, hook, &event_of(Action::CompilePlan, self.handle, self.plan))
+    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+        thread.enter(hook, &event_of(Action::CompilePlan, self.handle, self.plan))
     }
 }
 
@@ -145,7 +145,7 @@ impl Observed<miopenStatus_t> for CompilePlan {
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        self.stage(Frame::own(), thread, hook)
+        self.stage(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
@@ -205,7 +205,7 @@ pub(crate) fn execute_plan(
 
 impl RunHandle {
     #[inline(never)]
-    fn stage(&self, frame: Frame, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
         let mut conv = Conv {
             action: self.action as u8,
             subject: self.subject as u64,
@@ -222,7 +222,7 @@ impl RunHandle {
                 read_arguments(first, count, &mut conv);
             }
         }
-        thread.enter_from(frame, hook, &conv)
+        thread.enter(hook, &conv)
     }
 }
 
@@ -246,7 +246,7 @@ fn read_arguments(first: *const miopenTensorArgument_t, count: usize, conv: &mut
 impl Observed<miopenStatus_t> for RunHandle {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
-        self.stage(Frame::own(), thread, hook)
+        self.stage(thread, hook)
     }
 
     fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
