@@ -31,18 +31,19 @@ core::arch::global_asm!(
     "rocshim_thread:",
     ".zero 8",
     ".size rocshim_thread, 8",
-    ".globl rocshim_inside",
-    ".hidden rocshim_inside",
-    ".type rocshim_inside,@object",
-    "rocshim_inside:",
-    ".zero 8",
-    ".size rocshim_inside, 8",
+    // Right behind the first word: the two are read together.
     ".globl rocshim_frame",
     ".hidden rocshim_frame",
     ".type rocshim_frame,@object",
     "rocshim_frame:",
     ".zero 8",
     ".size rocshim_frame, 8",
+    ".globl rocshim_inside",
+    ".hidden rocshim_inside",
+    ".type rocshim_inside,@object",
+    "rocshim_inside:",
+    ".zero 8",
+    ".size rocshim_inside, 8",
     ".popsection",
 );
 
@@ -75,15 +76,23 @@ macro_rules! word {
     };
 }
 
+/// The first word, and the stack pointer with which the hook was entered: its entry stores it (`hook::entry`), and nothing of
+/// ours comes between.
 #[inline(always)]
-fn word() -> usize {
-    word!(get "rocshim_thread")
-}
-
-/// The stack pointer with which the hook was entered: its entry stores it (`hook::entry`), and nothing of ours comes between.
-#[inline(always)]
-fn frame() -> Frame {
-    Frame::at(word!(get "rocshim_frame") as u64)
+fn words() -> (usize, Frame) {
+    let (word, frame): (usize, u64);
+    // SAFETY: reads this thread's own words; no memory but that is touched.
+    unsafe {
+        core::arch::asm!(
+            "mov {word}, qword ptr [rip + rocshim_thread@GOTTPOFF]",
+            "mov {frame}, qword ptr fs:[{word} + 8]",
+            "mov {word}, qword ptr fs:[{word}]",
+            word = out(reg) word,
+            frame = out(reg) frame,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    (word, Frame::at(frame))
 }
 
 fn set_word(value: usize) {
@@ -129,14 +138,15 @@ pub(crate) enum State {
 /// What the calling thread is.
 #[inline(always)]
 pub(crate) fn state() -> State {
-    match word() {
+    let (word, frame) = words();
+    match word {
         // First, because it is the usual one: no page lies so low.
         page if page > RINGLESS => {
             // SAFETY: it is not 0.
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
             // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
             // is the thread's own, so the thread is the ring's only producer.
-            State::Recording(unsafe { Producer::new(page, frame()) })
+            State::Recording(unsafe { Producer::new(page, frame) })
         }
         UNKNOWN => State::Unknown,
         OFF => State::Off,
