@@ -86,9 +86,9 @@ impl Decoder {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
             Definition::Hooks { hooks, doors } => {
-                self.rows = hooks.iter().map(|(name, _)| Row::of(name)).collect();
+                self.rows = hooks.iter().map(|(name, ..)| Row::of(name)).collect();
                 let hooks = (0..).zip(&hooks);
-                self.hooks = hooks.map(|(id, (name, of))| (id, Hook::armed(id, name, of))).collect();
+                self.hooks = hooks.map(|(id, (name, of, on))| (id, hook(id, name, of, *on))).collect();
                 self.doors = doors;
             }
             Definition::Table { name, path, entries, functions } => {
@@ -208,7 +208,8 @@ impl Decoder {
     fn bind(&mut self, number: u32, id: u16, doors: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
         let begun = self.has_begun();
-        let Some(row) = self.hooks.get(&(id % ROWS)) else { return };
+        // One that is off stays so, wherever it leads.
+        let Some(row) = self.hooks.get(&(id % ROWS)).filter(|row| row.state != "off") else { return };
         let hook = Hook {
             id,
             door: if doors == 0 { row.door.clone() } else { door_names(doors) },

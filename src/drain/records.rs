@@ -16,6 +16,13 @@ use std::path::Path;
 /// Names in a line of the hook table, bytes: it stays within a page of the trace.
 const NAMES: usize = 3000;
 
+/// A row of the hook table at the start: armed, or off.
+pub(crate) fn hook(id: u16, name: &str, of: &str, is_on: bool) -> Hook {
+    let armed = Hook::armed(id, name, of);
+    let why = || Some("left out by ROCSHIM_RECORD".into());
+    if is_on { armed } else { Hook { state: "off".into(), why: why(), ..armed } }
+}
+
 /// The hook table with these rows, in the order of their ids.
 pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<HookTable> {
     let mut tables: Vec<HookTable> = Vec::new();

@@ -39,9 +39,9 @@ pub enum Definition<'a> {
     },
     /// The hook table.
     Hooks {
-        /// In order: (symbol, library).
+        /// In order: (symbol, library, whether its calls are recorded).
         #[serde(borrow)]
-        hooks: Vec<(Text<'a>, Text<'a>)>,
+        hooks: Vec<(Text<'a>, Text<'a>, bool)>,
         /// The doors beside the exported symbols that are open, added together as in [`DOORS`].
         doors: u8,
     },

@@ -22,6 +22,7 @@ variables! {
     ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
+    ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
     ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, or by `rocshim recover` after a kill.";
@@ -41,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) off: bool,
     /// The doors that are open, [`Door`]s added together.
     pub(crate) doors: u8,
+    /// The functions that are recorded, as patterns; without one, all.
+    record: Vec<String>,
     /// Launches are recorded with their arguments.
     pub(crate) args: bool,
     /// Slots in a ring, a power of two.
@@ -61,6 +64,7 @@ impl Config {
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
             doors: doors(given("ROCSHIM_DOORS")),
+            record: given("ROCSHIM_RECORD").map(patterns).unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
             when_full: match given("ROCSHIM_FULL").as_deref() {
@@ -70,6 +74,20 @@ impl Config {
             },
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
+    }
+}
+
+fn patterns(list: String) -> Vec<String> {
+    list.split(',').map(|pattern| pattern.trim().to_owned()).filter(|pattern| !pattern.is_empty()).collect()
+}
+
+/// True when `pattern`, in which `*` stands for anything, fits all of `name`.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
+        }),
     }
 }
 
@@ -83,6 +101,17 @@ fn doors(list: Option<String>) -> u8 {
 }
 
 impl Config {
+    /// True when calls of function `name` are recorded.
+    pub(crate) fn records(&self, name: &str) -> bool {
+        let rule = |pattern: &'_ String| match pattern.strip_prefix('-') {
+            Some(pattern) => fits(pattern, name).then_some(false),
+            None => fits(pattern, name).then_some(true),
+        };
+        // A list that begins by leaving something out leaves out nothing else.
+        let otherwise = self.record.first().is_none_or(|first| first.starts_with('-'));
+        self.record.iter().rev().find_map(rule).unwrap_or(otherwise)
+    }
+
     /// Says something where `ROCSHIM_LOG` asks for it; nowhere else, ever.
     pub(crate) fn report(&self, what: &str) {
         let Some(log) = &self.log else { return };
@@ -135,6 +164,22 @@ mod tests {
             [doors(""), doors("none"), doors("table, dlsym"), doors("get_proc_address")],
             [14, 0, 10, 4]
         );
+    }
+
+    #[test]
+    fn the_last_pattern_that_fits_says_whether_a_function_is_recorded() {
+        let recorded = |value: &'static str| {
+            let config = Config::read(|name| (name == "ROCSHIM_RECORD").then(|| value.into()));
+            let names = ["hipLaunchKernel", "hipMemcpyAsync", "rocblas_gemm_ex"];
+            names.map(|name| config.records(name))
+        };
+        assert_eq!(recorded(""), [true; 3]);
+        assert_eq!(recorded("*"), [true; 3]);
+        assert_eq!(recorded("-hipMemcpy*"), [true, false, true]);
+        assert_eq!(recorded("rocblas_*, hip*Kernel"), [true, false, true]);
+        assert_eq!(recorded("*,-hip*,hip*L*Kernel"), [true, false, true]);
+        assert_eq!(recorded("-*"), [false; 3]);
+        assert_eq!(recorded("hipLaunch"), [false; 3]);
     }
 
     #[test]

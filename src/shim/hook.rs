@@ -12,6 +12,7 @@ use crate::abi::{
     rocfft::rocfft_status_failure, rocrand::ROCRAND_STATUS_INTERNAL_ERROR,
     rocsparse::rocsparse_status_not_implemented,
 };
+use crate::lifecycle::is_wanted;
 use crate::prepare::{Wants, prepare};
 use crate::row::{Hook, id_of, is_runtime};
 use crate::thread::{self, State};
@@ -74,6 +75,8 @@ pub(crate) trait Observed<R>: Sized {
     const SILENT: bool = false;
     /// True when the call tells of more than its event: it must be finished even when the event is lost.
     const TELLS: bool = false;
+    /// True when there is more to the call than its event.
+    const IS_MORE: bool = Self::SILENT || Self::TELLS || Self::FRESHENS;
     /// True when entering the call notices by itself that the HIP runtime makes it, inside a call of its own.
     const SEES_INSIDE: bool = false;
     /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
@@ -134,7 +137,7 @@ pub(crate) unsafe fn observe_exported<R: Answer, O: Observed<R>>(
     otherwise: impl FnOnce() -> R,
 ) -> R {
     match (hook.ways[0].real(), thread::state()) {
-        (real, State::Recording(thread)) if !real.is_null() && !O::FRESHENS => {
+        (real, State::Recording(thread)) if !real.is_null() && !O::IS_MORE => {
             record(fixed, 0, real, thread, observed, call)
         }
         _ => otherwise(),
@@ -160,15 +163,15 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
         (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::FRESHENS }),
+        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::IS_MORE }),
     };
     if real.is_null() {
         return R::missing(hook.of);
     }
     match thread {
         _ if O::SILENT => silently(hook, way, real, observed, call),
-        Some(thread) => record(fixed, way, real, thread, observed, call),
-        None => unrecorded(real, observed, call),
+        Some(thread) if is_wanted(hook.name) => record(fixed, way, real, thread, observed, call),
+        _ => unrecorded(real, observed, call),
     }
 }
 
@@ -193,7 +196,7 @@ fn record<R: Answer, O: Observed<R>>(
     answer
 }
 
-/// A call on a thread that is not recorded.
+/// A call that is not recorded.
 #[inline(always)]
 fn unrecorded<R: Answer, O: Observed<R>>(
     real: *mut c_void,

@@ -74,6 +74,11 @@ fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
 
+/// True when calls of function `name` are to be recorded, if any are.
+pub(crate) fn is_wanted(name: &str) -> bool {
+    config().records(name)
+}
+
 /// True when what `door` gives out is to lead to us.
 pub(crate) fn is_open(door: Door) -> bool {
     STATE.load(Relaxed) != OFF && config().doors & door as u8 != 0

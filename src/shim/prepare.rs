@@ -1,7 +1,7 @@
 //! The slow way into a hook: a hook's first call finds its real function, a thread's first call gets a ring.
 #![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
 
-use crate::lifecycle::{caught, has_ended, keeping_errno, process};
+use crate::lifecycle::{caught, has_ended, is_wanted, keeping_errno, process};
 use crate::loaded;
 use crate::process::Process;
 use crate::real;
@@ -35,13 +35,14 @@ pub(crate) fn prepare(
     wants: Wants,
 ) -> (usize, *mut c_void, Option<Producer>) {
     let mut target = (way, hook.ways[way].real());
+    let is_left_out = !is_wanted(hook.name);
     let begin = || {
         let process = process(hook.table);
         process.filter(|process| process.is_new()).into_iter().for_each(ways::tell_early);
         if target.1.is_null() && way == 0 {
-            target = bind(hook, process, wants);
+            target = bind(hook, process, is_left_out, wants);
         }
-        begin(process, wants.ring)
+        if is_left_out { None } else { begin(process, wants.ring) }
     };
     let producer = keeping_errno(|| caught(begin)).flatten();
     (target.0, target.1, producer)
@@ -63,7 +64,12 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
 }
 
 /// Finds the real function behind the exported one, and tells where it was found when that is news.
-fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize, *mut c_void) {
+fn bind(
+    hook: &'static Hook,
+    process: Option<&Process>,
+    is_left_out: bool,
+    wants: Wants,
+) -> (usize, *mut c_void) {
     let generation = loaded::generation();
     let Some(found) = real::find(hook) else {
         if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
@@ -79,7 +85,7 @@ fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize,
     let way = &hook.ways[0];
     let is_news = way.is_news(found.address);
     way.open(Door::Preload);
-    ways::settle(hook, found.address, generation, process.is_none() && !wants.every_call);
+    ways::settle(hook, found.address, generation, (process.is_none() || is_left_out) && !wants.every_call);
     if let Some(process) = process.filter(|_| is_news) {
         ways::tell(process, hook, 0, Some(&found.path));
     }

@@ -8,7 +8,7 @@ use crate::loaded;
 use crate::lt_descriptors::Descriptors;
 use crate::names::{Code, Names};
 use crate::problems::Problems;
-use crate::row::Table;
+use crate::row::{Hook, Table};
 use crate::settings::Settings;
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
@@ -107,7 +107,8 @@ impl Process {
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
         let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
         log.define(&Frame { stamp, definition: Definition::Process(about) })?;
-        let hooks = table.iter().map(|hook| (hook.name.into(), hook.of.into())).collect();
+        let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
+        let hooks = table.iter().map(row).collect();
         log.define(&Frame { stamp, definition: Definition::Hooks { hooks, doors: config.doors } })?;
         let mut names = Names::default();
         if let Some(parent) = parent {

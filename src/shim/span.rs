@@ -10,6 +10,7 @@
 #![allow(unsafe_code)] // the entry and the passage of a call, in assembly
 
 use crate::hook::Answer;
+use crate::lifecycle::is_wanted;
 use crate::prepare::{Wants, prepare};
 use crate::row::Hook;
 use crate::thread::{self, State};
@@ -94,7 +95,7 @@ unsafe extern "C" fn entered(hook: &'static Hook, way: u32, frame: u64, passage:
     };
     let missing = i32::missing(hook.of) as u32 as u64;
     let span = match thread {
-        Some(thread) if !real.is_null() => {
+        Some(thread) if !real.is_null() && is_wanted(hook.name) => {
             thread.at(Frame::at(frame)).enter(hook.id_of(way), &Named::default())
         }
         _ => None,

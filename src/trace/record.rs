@@ -180,12 +180,13 @@ pub struct Hook {
     /// The way in: `preload` (the exported symbol), `dlsym`, `get_proc_address`, `table`; joined by `+` where several led
     /// to one.
     pub door: String,
-    /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found).
+    /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found), `off`
+    /// (left out, as `ROCSHIM_RECORD` asks).
     pub state: String,
     /// The [`Library`] that holds the real function, once bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<u32>,
-    /// Why it is unbound.
+    /// Why it is unbound or off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }

@@ -186,11 +186,12 @@ fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
     row.calls += seen.calls;
     // An exported function is bound by its first call; what another door gave out may never have been called.
     let may_be_called = seen.hook.door == "preload" || !seen.is_counted;
-    row.uncounted += u64::from(seen.calls == 0 && seen.hook.state != "armed" && may_be_called);
+    let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
+    row.uncounted += u64::from(seen.calls == 0 && is_bound && may_be_called);
     row.bound_to.extend(bound_to.map(|library| library.path.clone()));
     row.why.extend(seen.hook.why.clone());
     // The worst state of any process is the one to know.
-    let rank = |state: &str| ["armed", "bound", "unbound"].iter().position(|known| *known == state);
+    let rank = |state: &str| ["armed", "bound", "unbound", "off"].iter().position(|known| *known == state);
     if row.state.is_empty() || rank(&seen.hook.state) > rank(&row.state) {
         row.state = seen.hook.state.clone();
     }

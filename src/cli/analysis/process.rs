@@ -152,6 +152,12 @@ impl Process {
 
     /// How a call of `library` could have passed the hooks by; `None`: in no way that is known.
     pub(crate) fn open_way(&self, library: &str) -> Option<String> {
+        let is_off = |local: &&LocalHook| local.hook.of == library && local.hook.state == "off";
+        match self.hooks.values().filter(is_off).count() {
+            0 => {}
+            1 => return Some("one of its functions was left out by ROCSHIM_RECORD".into()),
+            many => return Some(format!("{many} of its functions were left out by ROCSHIM_RECORD")),
+        }
         let is_open = |name: &str| self.doors.iter().any(|door| door.door == name && door.state == "open");
         let has_table = self.doors.iter().any(|door| door.table.as_deref() == Some("hip"));
         if library == "libamdhip64.so" && has_table {

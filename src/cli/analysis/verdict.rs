@@ -18,11 +18,11 @@ pub(crate) struct FunctionRow {
     pub(crate) library: String,
     /// The ways in, each with the calls that came through it.
     pub(crate) doors: BTreeMap<String, u64>,
-    /// `armed` (never called), `bound` (called, and the real function was found) or `unbound` (not found).
+    /// `armed` (never called), `bound` (called, and the real function was found), `unbound` (not found) or `off` (left out).
     pub(crate) state: String,
     /// The files that hold the real function.
     pub(crate) bound_to: BTreeSet<String>,
-    /// Why it is unbound.
+    /// Why it is unbound or off.
     pub(crate) why: BTreeSet<String>,
     /// Calls seen.
     pub(crate) calls: u64,

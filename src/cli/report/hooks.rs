@@ -37,7 +37,7 @@ pub(crate) fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
 }
 
 const LEGEND: &str = "\
-armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found
+armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found; off: left out by ROCSHIM_RECORD
 door: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
 ?: called, but nobody counted, because the process was killed or still runs
 ";
@@ -48,7 +48,12 @@ fn library(rows: &[FunctionRow], style: &Style) -> String {
         [Column::Right("calls"), Column::Left("state"), Column::Left("door"), Column::Left("function")];
     let mut table = Table::new(&columns);
     for row in rows {
-        let mut under: Vec<String> = row.why.iter().map(|why| format!("not found: {why}")).collect();
+        let mut under: Vec<String> = row
+            .why
+            .iter()
+            .filter(|_| row.state == "unbound")
+            .map(|why| format!("not found: {why}"))
+            .collect();
         if bound.len() > 1 {
             under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
         }
