@@ -62,6 +62,10 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
         if !unbound.is_empty() {
             why.push_str(&format!("; the real one was not found of {}", unbound.join(", ")));
         }
+        let off = functions.iter().filter(|row| row.state == "off").count();
+        if off != 0 {
+            why.push_str(&format!("; {off} are left out by ROCSHIM_RECORD"));
+        }
         return (Evidence::Confirmed, why);
     }
     if !unbound.is_empty() {
