@@ -3,7 +3,7 @@
 use crate::event::{Gap, OVERWRITTEN};
 use crate::page::{MARKS, WhenFull};
 use crate::ring::Ring;
-use crate::slot::{Event, Kind, MAX_SLOTS, MAX_WORDS, SLOT_WORDS, slots_of};
+use crate::slot::{Event, Kind, MAX_SLOTS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::fence;
@@ -102,26 +102,28 @@ impl Consumer {
     /// As `read`, until `each` has had enough.
     pub fn read_while(&mut self, head: u64, mut each: impl FnMut(&Event) -> bool) -> bool {
         let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
-        let mut words = [0; MAX_WORDS];
+        let mut event = Event::blank();
         let mut goes_on = true;
         while goes_on && self.tail < head {
             if overwrites && self.is_overwritten() {
                 goes_on = self.catch_up(&mut each);
                 continue;
             }
-            self.ring.copy(self.tail, &mut words[..SLOT_WORDS]);
-            let slots = slots_of(words[0]).filter(|slots| self.tail + *slots as u64 <= head);
+            self.ring.copy(self.tail, &mut event.words()[..SLOT_WORDS]);
+            let slots = slots_of(event.words()[0]).filter(|slots| self.tail + *slots as u64 <= head);
             if overwrites && self.is_overwritten() {
                 continue;
             }
             let Some(slots) = slots else { return self.skip(head) };
             if slots > 1 {
-                self.ring.copy(self.tail, &mut words[..slots * SLOT_WORDS]);
+                self.ring.copy(self.tail, &mut event.words()[..slots * SLOT_WORDS]);
             }
             if overwrites && self.is_overwritten() {
                 continue;
             }
-            let Some(event) = Event::from_words(&words) else { return self.skip(head) };
+            if !event.understand() {
+                return self.skip(head);
+            }
             goes_on = each(&event);
             self.tail += slots as u64;
             if event.kind == Kind::Gap {

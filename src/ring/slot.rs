@@ -145,34 +145,50 @@ pub fn slots_of(head: u64) -> Option<usize> {
 }
 
 impl Event {
+    /// Room for an event.
+    pub(crate) fn blank() -> Event {
+        let (kind, words) = (Kind::Gap, [0; MAX_WORDS]);
+        let (hook, id, parent, stamp, ticks, status) = (0, 0, 0, 0, 0, 0);
+        let (unwound, wide, slots, bytes) = (false, false, 0, 0);
+        Event { kind, hook, id, parent, stamp, ticks, status, unwound, wide, words, slots, bytes }
+    }
+
     /// Reads an event from its words; `None` when they are not one.
     pub fn from_words(words: &[u64]) -> Option<Event> {
-        let slots = slots_of(*words.first()?)?;
-        let own = words.get(..slots * SLOT_WORDS)?;
-        let mut copy = [0; MAX_WORDS];
-        copy[..own.len()].copy_from_slice(own);
-        let has_more = slots > 1;
-        let id = copy[2] >> PARENT_BITS;
-        let distance = copy[2] & FAR_PARENT;
-        let parent = match distance {
-            0 => 0,
-            FAR_PARENT if has_more => copy[9],
-            near => id.checked_sub(near)?,
+        let mut event = Event::blank();
+        let own = words.get(..slots_of(*words.first()?)? * SLOT_WORDS)?;
+        event.words[..own.len()].copy_from_slice(own);
+        event.understand().then_some(event)
+    }
+
+    /// Where to put the words of the next event; as many as it has slots for.
+    pub(crate) fn words(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Takes what its words say, which were put there; false when they are no event.
+    pub(crate) fn understand(&mut self) -> bool {
+        let words = &self.words;
+        let (Some(kind), Some(slots)) = (Kind::from_bits(words[0] as u8), slots_of(words[0])) else {
+            return false;
         };
-        Some(Event {
-            kind: Kind::from_bits(copy[0] as u8)?,
-            hook: (copy[0] >> 16) as u16,
-            id,
-            parent,
-            stamp: copy[1],
-            ticks: if has_more && copy[0] >> 32 == LONG_CALL { copy[8] } else { copy[0] >> 32 },
-            status: if has_more { copy[10] as i32 } else { 0 },
-            unwound: has_more && (copy[10] >> 32) as u32 & UNWOUND != 0,
-            bytes: if has_more { (copy[10] >> BYTES_AT) as usize } else { 0 },
-            wide: copy[0] as u8 & WIDE != 0,
-            words: copy,
-            slots,
-        })
+        let has_more = slots > 1;
+        let id = words[2] >> PARENT_BITS;
+        let parent = match words[2] & FAR_PARENT {
+            0 => Some(0),
+            FAR_PARENT if has_more => Some(words[9]),
+            near => id.checked_sub(near),
+        };
+        let Some(parent) = parent else { return false };
+        (self.kind, self.slots, self.id, self.parent) = (kind, slots, id, parent);
+        self.hook = (words[0] >> 16) as u16;
+        self.stamp = words[1];
+        self.ticks = if has_more && words[0] >> 32 == LONG_CALL { words[8] } else { words[0] >> 32 };
+        self.status = if has_more { words[10] as i32 } else { 0 };
+        self.unwound = has_more && (words[10] >> 32) as u32 & UNWOUND != 0;
+        self.bytes = if has_more { (words[10] >> BYTES_AT) as usize } else { 0 };
+        self.wide = words[0] as u8 & WIDE != 0;
+        true
     }
 
     /// Word `index` of the payload; 0 past its end.

@@ -94,7 +94,7 @@ impl Collector {
         let mut fullest = 0.0_f32;
         for (i, position) in positions.iter().enumerate() {
             if self.is_to_read(position) {
-            fullest = fullest.max(self.consumers[i].fill(position.head));
+                fullest = fullest.max(self.consumers[i].fill(position.head));
                 self.drain(i, position.head);
             }
         }
