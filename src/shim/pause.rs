@@ -1,7 +1,7 @@
 //! How long the collector sleeps between two looks at the rings.
 //!
 //! At the rate that the last look showed, the fullest ring is to be a quarter full at the next. What comes after a pause
-//! comes unannounced: while the program was busy within the last second, a look comes often enough for a burst; after that
+//! comes unannounced: while the program was busy within the last tenth of a second, a look comes often enough for a burst; after that
 //! seldom, so that an idle program costs nothing.
 
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const READY: Duration = Duration::from_millis(2);
 /// Nothing happens.
 const LONGEST: Duration = Duration::from_millis(20);
 /// It does not for so long.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_millis(100);
 
 /// Decides it.
 pub(crate) struct Pause {
@@ -57,8 +57,8 @@ mod tests {
         assert_eq!(pause.after(1.0, at(4)), Duration::from_micros(250));
         assert_eq!(pause.after(1.0, at(4)), SHORTEST, "never without rest");
         assert_eq!(pause.after(1e-5, at(5)), READY, "a few events now and then");
-        assert_eq!(pause.after(0.0, at(900)), READY);
-        assert_eq!(pause.after(0.0, at(1100)), LONGEST, "a second without any");
-        assert_eq!(pause.after(0.1, at(1120)), READY);
+        assert_eq!(pause.after(0.0, at(100)), READY);
+        assert_eq!(pause.after(0.0, at(106)), LONGEST, "a tenth of a second without any");
+        assert_eq!(pause.after(0.1, at(126)), READY);
     }
 }
