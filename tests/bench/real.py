@@ -2,6 +2,9 @@
 
 Each round runs the program three times, in an order drawn anew: without the shim, with it, and without it again. The
 last against the first is the noise that the second against the first has to be seen in.
+
+llama-bench runs on one CPU, together with the model of the device: on two they wait for each other for times that differ
+by a factor of ten from run to run. So a token's time is mostly the scheduler's, the same with the shim and without.
 """
 import json, os, random, statistics, subprocess, sys
 import build
@@ -9,13 +12,13 @@ from figures import spread
 from running import accounts, tell
 from table import Column, Table, middle_half
 
-LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "4", "-t", "1", "-o", "json", "-m"]
+LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "10", "-t", "1", "-o", "json", "-m"]
 # An idle queue of the device looks again soon: how long it sleeps is not what is to be measured.
 DEVICE = {"NULL_GPU_POLL_US": "20"}
 # What is compared: name, variables. With HIP graphs a step is one call; without them every launch is one.
 WAYS = [("direct launches", {"GGML_CUDA_DISABLE_GRAPHS": "1"}), ("HIP graphs", {})]
 RUNS = ["off", "on", "off again"]
-ROUNDS = 10
+ROUNDS = 8
 
 
 def measure(bench):
@@ -32,7 +35,8 @@ def measure(bench):
 
 def llama(bench, name, model, env):
     """What a token costs, of prompts (pp) and of text (tg): the lower quartile of a run's repetitions, in ms."""
-    return compare(bench, f"llama-bench, {name}", lambda variant: tokens(execute(bench, [*LLAMA, model], variant, env)))
+    one_cpu = ["taskset", "-c", min(os.sched_getaffinity(0))]
+    return compare(bench, f"llama-bench, {name}", lambda variant: tokens(execute(bench, [*one_cpu, *LLAMA, model], variant, env)))
 
 
 def tokens(output):
