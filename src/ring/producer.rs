@@ -153,13 +153,16 @@ impl Producer {
         if open != 0 {
             open = self.settle(open)?;
         }
-        let (depth, id) = (open as usize, page.calls.load(Relaxed) + 1);
+        let depth = open as usize;
+        self.begin(self.frame, open | BUSY);
+        // Only now: until then a signal handler may have made calls of its own.
+        let id = page.calls.load(Relaxed) + 1;
         if depth >= DEPTH {
             page.calls.store(id, Release);
             self.lose(NESTED_TOO_DEEP);
+            page.open.store(open, Release);
             return None;
         }
-        self.begin(self.frame, open | BUSY);
         let words = &page.stages[depth].words;
         let parent = self.innermost(depth);
         let distance = if parent == 0 { 0 } else { (id - parent).min(FAR_PARENT) };

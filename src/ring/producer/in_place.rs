@@ -29,13 +29,10 @@ impl Producer {
     #[inline(always)]
     pub(crate) fn enter_in_place<P: Payload>(self, hook: u16, payload: &P) -> Entered {
         let page = self.page();
-        let (open, head, id) =
-            (page.open.load(Relaxed), page.head.load(Relaxed), page.calls.load(Relaxed) + 1);
-        // Room for the longest event: how long this one becomes shows when it is stored.
-        if payload.is_wide() || head + MAX_SLOTS as u64 > page.limit.load(Relaxed) {
+        let open = page.open.load(Relaxed);
+        if payload.is_wide() {
             return Entered::Not;
         }
-        let mut distance = 0;
         if open != 0 {
             if open >= DEPTH as u64 || self.was_left(open as usize) {
                 return Entered::Not;
@@ -43,12 +40,16 @@ impl Producer {
             if self.is_open_runtime(open) {
                 return Entered::Inside;
             }
-            distance = id - self.innermost(open as usize);
-            if distance >= FAR_PARENT {
-                return Entered::Not;
-            }
         }
         self.begin(self.frame, open | BUSY);
+        // Only now: until then a signal handler may have made calls of its own.
+        let (head, id) = (page.head.load(Relaxed), page.calls.load(Relaxed) + 1);
+        let distance = if open == 0 { 0 } else { id - self.innermost(open as usize) };
+        // Room for the longest event: how long this one becomes shows when it is stored.
+        if head + MAX_SLOTS as u64 > page.limit.load(Relaxed) || distance >= FAR_PARENT {
+            page.open.store(open, Release);
+            return Entered::Not;
+        }
         let (slot, call) = (self.slot(head), id << PARENT_BITS | distance);
         let put = |word: usize, value: u64| {
             debug_assert!(word < 2 * SLOT_WORDS, "words of the first two slots");

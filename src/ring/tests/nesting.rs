@@ -118,6 +118,35 @@ fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
 }
 
 #[test]
+fn what_a_signal_handler_calls_before_an_event_is_stored_is_recorded_before_it() {
+    /// A launch that a handler's launch comes before, when it has looked what is open.
+    #[derive(Clone, Copy)]
+    struct Preceded(Producer);
+    impl Payload for Preceded {
+        const KIND: Kind = Kind::Launch;
+        const WORDS: usize = 5;
+        const SHORT: bool = true;
+        const IN_PLACE: bool = true;
+        fn is_wide(&self) -> bool {
+            call(self.0, 9, &launch(), 0);
+            false
+        }
+        unsafe fn store_in_place(&self, to: *mut u64) {
+            // SAFETY: by this function's contract.
+            unsafe { launch().store_in_place(to) };
+        }
+        fn store(&self, _put: impl FnMut(usize, u64)) {
+            unreachable!("it is stored in its place");
+        }
+    }
+    let (ring, producer, mut consumer) = ring(64);
+    call(producer, 1, &Preceded(producer), 0);
+    let events: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.id, Launch::read(e))).collect();
+    assert_eq!(events, [(9, 1, launch()), (1, 2, launch())]);
+    assert_eq!((ring.produced(), consumer.lost()), (2, 0));
+}
+
+#[test]
 fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
     /// A launch whose words take a handler's launch to store.
     #[derive(Clone, Copy)]
