@@ -35,8 +35,8 @@ def measure(bench):
 
 def llama(bench, name, model, env):
     """What a token costs, of prompts (pp) and of text (tg): the lower quartile of a run's repetitions, in ms."""
-    one_cpu = ["taskset", "-c", min(os.sched_getaffinity(0))]
-    return compare(bench, f"llama-bench, {name}", lambda variant: tokens(execute(bench, [*one_cpu, *LLAMA, model], variant, env)))
+    one_cpu = {min(os.sched_getaffinity(0))}
+    return compare(bench, f"llama-bench, {name}", lambda variant: tokens(execute(bench, [*LLAMA, model], variant, env, one_cpu)))
 
 
 def tokens(output):
@@ -60,11 +60,12 @@ def compare(bench, what, run):
     return {kind: {"ms": spread([figures["off"][kind] for figures in rounds]), "on": ratios(kind, "on"), "noise": ratios(kind, "off again")} for kind in rounds[0]["off"]}
 
 
-def execute(bench, command, name, env):
-    """What it prints. With the shim there must be a trace, in which nothing is lost."""
+def execute(bench, command, name, env, cpus=None):
+    """What it prints, run on some CPUs only. With the shim there must be a trace, in which nothing is lost."""
     shim = [f"LD_PRELOAD={bench.variants['on'].preload.absolute()}", f"ROCSHIM_OUT={bench.work / 'traces'}"] if name == "on" else []
     words = [build.ROOT / "scripts/real-rocm", "exec", "--", "env", *shim, *(f"{key}={value}" for key, value in env.items()), *command]
-    done = subprocess.run([str(word) for word in words], env=os.environ | DEVICE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([str(word) for word in words], env=os.environ | DEVICE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)))
     if done.returncode:
         sys.exit(f"bench: real: {' '.join(map(str, command))}: exit {done.returncode}: {done.stderr.strip()[-400:]}")
     if shim:
