@@ -36,6 +36,8 @@ pub use span::Span;
 /// Word of a stage that no event uses: where the call's frame lies. A call whose frame lies no higher than that of the next
 /// one was left by `longjmp`. (A jump may stay unnoticed until a function is called from no deeper in the stack.)
 pub(crate) const STACK: usize = MAX_WORDS - 1;
+/// How many slots before an event is stored there its line is asked for: some calls' time.
+const AHEAD: usize = 8;
 const _: () = assert!((STACK - payload_at(bytes_at(true))) * 8 >= ARGUMENT_BYTES);
 
 /// Where the frame of a hooked call lies: the stack pointer with which the program has entered the hook. (Not an address in
@@ -92,6 +94,16 @@ impl Producer {
     pub(crate) fn slot(self, position: u64) -> *mut u64 {
         let first = self.page.as_ptr().cast::<u8>().wrapping_add(PAGE_BYTES);
         first.wrapping_add((position & self.page().mask.load(Relaxed)) as usize * SLOT_BYTES).cast()
+    }
+
+    /// Asks for the cache line `AHEAD` slots on from `slot`: the consumer has read it, perhaps on another core, and a store
+    /// would wait for it.
+    #[inline(always)]
+    pub(crate) fn fetch_ahead(slot: *const u64) {
+        // SAFETY: a hint, which neither faults nor changes what is there.
+        unsafe {
+            core::arch::asm!("prefetchw [{} + {}]", in(reg) slot, const AHEAD * SLOT_BYTES, options(nostack, preserves_flags));
+        }
     }
 
     #[inline(always)]

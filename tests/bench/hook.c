@@ -2,7 +2,8 @@
 //
 //   pass.so    cc hook.c            each hooked function forwards through a known pointer and does nothing else
 //   floor.so   cc -DFLOOR hook.c    the least that recording a call takes: two reads of the time-stamp counter around
-//                                   it and one 64-byte record, its arguments among them, into the thread's own ring
+//                                   it and one 64-byte record, its arguments among them, into the thread's own ring,
+//                                   whose next lines it asks for in time
 //
 // The floor publishes nothing, checks no room, and does not know which call made which.
 #define _GNU_SOURCE
@@ -15,7 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 #ifdef FLOOR
-enum { RING_BYTES = 1 << 20, SLOTS = RING_BYTES / 64 };
+enum { RING_BYTES = 1 << 20, SLOTS = RING_BYTES / 64, AHEAD = 8 };
 struct slot {
     uint64_t entry, leave;
     uint64_t words[5];
@@ -34,6 +35,7 @@ static __attribute__((noinline, cold)) void make_ring(void)
             make_ring(); \
         struct slot *s = &ring[head++ & (SLOTS - 1)]; \
         s->words[0] = w0, s->words[1] = w1, s->words[2] = w2, s->words[3] = w3, s->words[4] = w4, s->shared = w5; \
+        __asm__ volatile("prefetchw %c1(%0)" : : "r"(s), "i"(AHEAD * sizeof *s)); \
         s->entry = __rdtsc(); \
         int status = call; \
         s->leave = __rdtsc(); \

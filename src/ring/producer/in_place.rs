@@ -56,6 +56,7 @@ impl Producer {
             // SAFETY: the slots from `head` on are this thread's, and from any slot on there is room for the longest event.
             unsafe { slot.wrapping_add(word).write(value) };
         };
+        Producer::fetch_ahead(slot);
         put(2, call);
         // SAFETY: the words from `payload_at(0)` to the end of the slot are five.
         unsafe { payload.store_in_place(slot.wrapping_add(payload_at(0))) };
@@ -65,6 +66,8 @@ impl Producer {
             let bytes = unsafe { payload.store_bytes(slot.wrapping_add(payload_at(bytes_at(false))).cast()) };
             if bytes != 0 {
                 slots = slots_with_bytes(false, bytes);
+                (1..slots as usize)
+                    .for_each(|more| Producer::fetch_ahead(slot.wrapping_add(more * SLOT_WORDS)));
                 put(10, (bytes as u64) << BYTES_AT);
             }
         }

@@ -80,10 +80,16 @@ impl Producer {
     #[inline(always)]
     fn write(self, stage: &Stage, head: u64, slots: u64) {
         let to = self.slot(head);
-        for (word, from) in stage.words[..slots as usize * SLOT_WORDS].iter().enumerate() {
-            // SAFETY: `to` and what follows are slots of this ring that the consumer does not read (they lie at or past
-            // `head`, and `limit` keeps it out of what was not read yet); from any slot on, the longest event fits.
-            unsafe { to.wrapping_add(word).write(from.load(Relaxed)) };
+        for (slot, words) in
+            stage.words[..slots as usize * SLOT_WORDS].as_chunks::<SLOT_WORDS>().0.iter().enumerate()
+        {
+            let to = to.wrapping_add(slot * SLOT_WORDS);
+            Producer::fetch_ahead(to);
+            for (word, from) in words.iter().enumerate() {
+                // SAFETY: `to` and what follows are slots of this ring that the consumer does not read (they lie at or past
+                // `head`, and `limit` keeps it out of what was not read yet); from any slot on, the longest event fits.
+                unsafe { to.wrapping_add(word).write(from.load(Relaxed)) };
+            }
         }
     }
 
@@ -97,6 +103,7 @@ impl Producer {
             return self.publish_slowly(stage, 1);
         }
         let to = self.slot(head);
+        Producer::fetch_ahead(to);
         // SAFETY: `to` is a slot of this ring at `head`, below `limit`: the consumer does not read it.
         unsafe { to.write(first) };
         for i in 1..SLOT_WORDS {
