@@ -119,7 +119,7 @@ def parse(about):
     for section in options.sections:
         if section not in SECTIONS:
             parser.error(f"there is no section '{section}'; there are {', '.join(SECTIONS)}")
-    if options.real and options.sections:
+    if options.real and options.sections and "real" not in options.sections:
         options.sections.append("real")
     if options.instructions:
         options.sections = ["instructions"]
