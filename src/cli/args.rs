@@ -1,6 +1,6 @@
 //! The command line: what each command takes, checked before anything is done.
 
-use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// See which kernels, GEMMs and convolution solvers a ROCm program really uses, without a profiler.
@@ -24,6 +24,9 @@ pub(crate) enum Command {
     Hooks(Hooks),
     /// What will and what will not be seen, before running a program or for a running process
     Doctor(Doctor),
+    /// Ask a process that is recording: how it stands, to stop, to start, to write all, for a snapshot
+    #[command(after_help = CTL_NOTES)]
+    Ctl(Ctl),
     /// Finish the trace files of processes that were killed, on disk
     Recover(Recover),
     /// The ROCSHIM_* environment variables, with their defaults
@@ -44,6 +47,12 @@ the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe
 --json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects, \
 libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.";
+
+const CTL_NOTES: &str = "\
+The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
+files (or be in a container that is seen in /proc), and belong to you.
+
+Without a process all of yours that have the shim are listed.";
 
 /// The options of `run`.
 #[derive(Args)]
@@ -108,6 +117,41 @@ pub(crate) struct Doctor {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
+}
+
+/// The options of `ctl`.
+#[derive(Args)]
+pub(crate) struct Ctl {
+    /// The process's number
+    #[arg(value_name = "PID")]
+    pub(crate) pid: Option<u32>,
+    /// What is asked of it
+    #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
+    pub(crate) verb: Verb,
+    /// File of the snapshot [default: a new one in the folder `snapshots` beside the trace]
+    #[arg(short, long = "out", value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How long to wait for an answer, in seconds
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    pub(crate) wait: u32,
+    /// JSON instead of text (for status, and the list)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a process is asked.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Verb {
+    /// How it stands: threads, events, losses, rings, its trace
+    Status,
+    /// Record nothing from now on; what the program calls goes straight through
+    Stop,
+    /// Record again
+    Start,
+    /// Write all that was recorded by now to the trace, and the trace to the disk
+    Flush,
+    /// Write what a flight recorder holds now, or else the trace as it is now, to a file of its own
+    Snapshot,
 }
 
 /// The options of `recover`.

@@ -25,7 +25,8 @@ use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::{
-    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Library, Load, Record, Thread, write_record,
+    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Library, Load, Record, Recording, Thread,
+    write_record,
 };
 use std::collections::BTreeMap;
 
@@ -146,6 +147,10 @@ impl Decoder {
                 self.settings.set(stamp, handle, setting, value)
             }
             Definition::HandleGone { handle } => self.settings.forget(stamp, handle),
+            Definition::Recording(on) => {
+                let state = if on { "started" } else { "stopped" }.into();
+                self.line(&Record::Recording(Recording { t: self.ns(stamp), state }), out);
+            }
         }
     }
 

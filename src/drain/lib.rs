@@ -8,7 +8,8 @@
 //! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
 //! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
 //! (what MIOpen's handles stand for), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
-//! (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring files of the dead).
+//! (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring files of the dead), `live`
+//! (processes that record now).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -21,6 +22,7 @@ mod hip;
 mod history;
 mod ids;
 mod library_files;
+pub mod live;
 mod names;
 mod parameters;
 mod records;

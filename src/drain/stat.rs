@@ -5,6 +5,8 @@
 pub struct Stat {
     /// It runs, or may run again: it is neither a zombie nor dead.
     pub lives: bool,
+    /// It is stopped, by a signal or a debugger.
+    pub stopped: bool,
     /// Its parent's pid.
     pub ppid: u32,
     /// When it started, in clock ticks since boot.
@@ -20,8 +22,14 @@ impl Stat {
     fn parse(text: &str) -> Option<Stat> {
         // The second field is the name in parentheses, which may hold anything; fields are counted after it.
         let mut fields = text.rsplit(')').next()?.split_whitespace();
-        let lives = !["Z", "X"].contains(&fields.next()?);
-        Some(Stat { lives, ppid: fields.next()?.parse().ok()?, start_ticks: fields.nth(17)?.parse().ok()? })
+        let state = fields.next()?;
+        let (lives, stopped) = (!["Z", "X"].contains(&state), ["T", "t"].contains(&state));
+        Some(Stat {
+            lives,
+            stopped,
+            ppid: fields.next()?.parse().ok()?,
+            start_ticks: fields.nth(17)?.parse().ok()?,
+        })
     }
 }
 
@@ -32,7 +40,7 @@ mod tests {
     #[test]
     fn fields_are_counted_after_a_name_that_may_hold_anything() {
         let text = "7 (a) b (c)) S 3 7 7 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 4711 13 14";
-        assert_eq!(Stat::parse(text), Some(Stat { lives: true, ppid: 3, start_ticks: 4711 }));
+        assert_eq!(Stat::parse(text), Some(Stat { lives: true, stopped: false, ppid: 3, start_ticks: 4711 }));
         assert_eq!(Stat::parse("7 (a) Z 3"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The reading end of a ring: events out, slots back, positions noted for the commit.
 
-use crate::event::{Gap, OVERWRITTEN};
+use crate::event::{Gap, LOSS_REASONS, OVERWRITTEN};
+use crate::frozen::Frozen;
 use crate::page::{MARKS, WhenFull};
 use crate::ring::Ring;
 use crate::slot::{Event, Kind, MAX_SLOTS, SLOT_WORDS, slots_of};
@@ -17,8 +18,12 @@ pub struct Consumer {
     tail: u64,
     written: u64,
     told: u64,
+    /// Of those, by reason.
+    told_by: [u64; LOSS_REASONS.len()],
     /// Events that newer ones had taken the place of before they were read.
     overwritten: u64,
+    /// What lies before it is not whole, wherever the head is.
+    from: u64,
     /// Calls that had returned when the head was last looked at.
     produced: u64,
 }
@@ -32,10 +37,27 @@ pub struct Position {
     pub head: u64,
 }
 
+impl Ring {
+    /// Events written and losses told as of the commit `epoch`, which must be one of the last two. `None`: the account is
+    /// written, and nothing is left to tell of this ring.
+    pub fn committed(&self, epoch: u64) -> Option<(u64, u64)> {
+        let side = (epoch & 1) as usize;
+        let written = self.page().written[side].load(Relaxed);
+        // Acquire: whoever looks at the epoch then, looks after this.
+        (written != RETIRED).then(|| (written, self.page().told[side].load(Acquire)))
+    }
+}
+
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, tail: 0, written: 0, told: 0, overwritten: 0, produced: 0 }
+        let told_by = [0; LOSS_REASONS.len()];
+        Consumer { ring, tail: 0, written: 0, told: 0, told_by, overwritten: 0, from: 0, produced: 0 }
+    }
+
+    /// Reads the copy of a live ring that is overwritten.
+    pub fn of_frozen(frozen: Frozen) -> Consumer {
+        Consumer { from: frozen.from, ..Consumer::new(Arc::new(frozen.ring)) }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
@@ -47,7 +69,7 @@ impl Consumer {
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
         let told = page.told[side].load(Relaxed);
-        (written != RETIRED).then_some(Consumer { ring, tail, written, told, overwritten: 0, produced: 0 })
+        (written != RETIRED).then(|| Consumer { tail, written, told, ..Consumer::new(ring) })
     }
 
     /// The ring.
@@ -79,6 +101,16 @@ impl Consumer {
         let losses = self.ring.losses();
         let lost = losses.lost.saturating_sub(self.told);
         (lost != 0).then_some(Gap { lost, ..losses })
+    }
+
+    /// Events lost since the ring's beginning, by reason.
+    pub fn lost_by_reason(&self) -> [u64; LOSS_REASONS.len()] {
+        let mut lost = self.told_by;
+        lost[OVERWRITTEN as usize] += self.overwritten;
+        if let Some(gap) = self.untold() {
+            lost[(gap.reason as usize).min(lost.len() - 1)] += gap.lost;
+        }
+        lost
     }
 
     /// Events lost since the ring's beginning.
@@ -127,7 +159,9 @@ impl Consumer {
             goes_on = each(&event);
             self.tail += slots as u64;
             if event.kind == Kind::Gap {
-                self.told += Gap::read(&event).lost;
+                let gap = Gap::read(&event);
+                self.told += gap.lost;
+                self.told_by[(gap.reason as usize).min(LOSS_REASONS.len() - 1)] += gap.lost;
             } else {
                 self.written += 1;
             }
@@ -144,7 +178,8 @@ impl Consumer {
 
     /// The first position that the producer does not touch, of a ring that is overwritten.
     fn oldest(&self) -> u64 {
-        (self.ring.page().head.load(Acquire) + MAX_SLOTS as u64).saturating_sub(self.ring.slots())
+        let head = self.ring.page().head.load(Acquire);
+        (head + MAX_SLOTS as u64).saturating_sub(self.ring.slots()).max(self.from)
     }
 
     /// Goes on at the oldest mark that is still whole, and tells `each` what was overwritten before it; gives its answer.
@@ -162,8 +197,12 @@ impl Consumer {
         let mut words = [0; SLOT_WORDS];
         self.ring.copy(at, &mut words);
         let lost = events.saturating_sub(self.written + self.overwritten);
-        let gap = Gap { lost, first: words[1], last: words[1], reason: OVERWRITTEN };
+        let stamp = if at < head { words[1] } else { 0 };
+        let gap = Gap { lost, first: stamp, last: stamp, reason: OVERWRITTEN };
         (self.tail, self.overwritten) = (at.max(self.tail), self.overwritten + lost);
+        if lost == 0 {
+            return true;
+        }
         Event::from_words(&gap.words()).is_none_or(|event| each(&event))
     }
 

@@ -260,13 +260,15 @@ pub enum Definition<'a> {
         /// The handle.
         handle: u64,
     },
+    /// Recording began (true): from this stamp on no call is missing. Or it was stopped: from this stamp on any may be.
+    Recording(bool),
 }
 
 impl Definition<'_> {
     /// True for what a forked child does not have from its parent.
     pub(crate) fn is_of_one_process(&self) -> bool {
         use Definition::*;
-        let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. });
+        let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. } | Recording(_));
         let of_capture = matches!(self, Capture { .. } | Join { .. } | Leave { .. } | EndCapture { .. });
         of_process || of_capture || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
     }
@@ -302,8 +304,7 @@ impl Stream {
 pub struct Graph<'a> {
     /// The number of the definition of the capture that it came from; `None`: it was built node by node.
     pub capture: Option<u32>,
-    /// Its kernels, in the order in which the runtime lists them, those of its child graphs in their places; `None`: one
-    /// that is switched off.
+    /// Its kernels, as the runtime lists them, those of child graphs in their places; `None`: one that is switched off.
     pub kernels: Vec<Option<GraphKernel>>,
     /// Its other nodes: `hipGraphNodeType` and how many.
     pub others: Vec<(u32, u32)>,

@@ -11,10 +11,11 @@
 
 use crate::clock;
 use crate::map::{Mapping, PAGE};
+use crate::orders::Orders;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
 
@@ -83,6 +84,11 @@ struct ControlPage {
     late: AtomicU64,
 }
 
+/// Where the orders lie in the page.
+const ORDERS_AT: usize = PAGE / 2;
+const _: () = assert!(size_of::<ControlPage>() <= ORDERS_AT);
+const _: () = assert!(size_of::<Orders>() <= PAGE - ORDERS_AT);
+
 /// What a dead process committed last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Committed {
@@ -112,6 +118,41 @@ impl Control {
         let control = Control { memory };
         control.page().magic.store(MAGIC, Relaxed);
         Ok(control)
+    }
+
+    /// The control page of a process that lives.
+    ///
+    /// # Errors
+    /// When the page cannot be opened, or is none of ours.
+    pub fn open(folder: &Folder) -> io::Result<Control> {
+        let path = folder.path.join("control");
+        let control = Control { memory: Mapping::open(&path, true)? };
+        if control.memory.bytes() < PAGE || control.page().magic.load(Relaxed) != MAGIC {
+            let what = format!("{}: not a control page of rocshim", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(control)
+    }
+
+    /// What was committed last, of a process that lives.
+    pub fn committed(&self) -> Committed {
+        loop {
+            let epoch = self.epoch();
+            let side = (epoch & 1) as usize;
+            let [offset, stamp] = [&self.page().offset, &self.page().stamp].map(|of| of[side].load(Relaxed));
+            // The values are read before the epoch is looked at again: then they were not being written anew.
+            fence(Acquire);
+            if self.page().epoch.load(Relaxed) == epoch {
+                return Committed { epoch, offset, stamp };
+            }
+        }
+    }
+
+    /// What is asked of the process.
+    pub fn orders(&self) -> &Orders {
+        let at = self.memory.start().wrapping_add(ORDERS_AT);
+        // SAFETY: the mapping is a whole page, in which `Orders` lies aligned behind the rest; all its fields are atomics.
+        unsafe { &*at.cast() }
     }
 
     /// Reads what a dead process committed last.
@@ -162,5 +203,3 @@ impl Control {
         self.page().late.load(Relaxed)
     }
 }
-
-const _: () = assert!(size_of::<ControlPage>() <= PAGE);

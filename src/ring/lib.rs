@@ -8,9 +8,9 @@
 //! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
 //!   each kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
-//! - `ring`: a thread's ring; `producer`: the hot path; `consumer`: the reading end;
+//! - `ring`: a thread's ring; `frozen`: a copy of one that goes on; `producer`: the hot path; `consumer`: the reading end;
 //! - `kernel`: what is known of a kernel's code; `definition`, `log`: names and all else that is written once;
-//! - `folder`: the files of one process, and what makes writing them out exactly-once.
+//! - `orders`: what is asked of a process that records; `folder`: the files of one process, and what makes writing them out exactly-once.
 //!
 //! Invariants: one producer a ring, one consumer a ring; an event is in the ring or counted as lost; what `Folder`
 //! commits is never written twice.
@@ -23,12 +23,14 @@ pub mod conv;
 pub mod definition;
 pub mod event;
 pub mod folder;
+mod frozen;
 pub mod hip;
 pub mod kernel;
 pub mod log;
 mod map;
 pub mod mark;
 pub mod named;
+pub mod orders;
 pub mod page;
 pub mod payload;
 mod producer;
@@ -40,6 +42,7 @@ mod tests;
 pub use consumer::{Consumer, Position};
 pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
+pub use frozen::Frozen;
 pub use log::{Log, LogReader};
 pub use page::{DEPTH, WhenFull};
 pub use producer::{Frame, Producer, Span};

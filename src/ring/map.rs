@@ -11,6 +11,8 @@ use std::ptr::NonNull;
 /// A page; every mapping is a whole number of them.
 pub(crate) const PAGE: usize = 4096;
 
+const BOTH: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
 /// A piece of memory, shared with the file it was made from.
 pub(crate) struct Mapping {
     start: NonNull<u8>,
@@ -38,7 +40,7 @@ impl Mapping {
         // SAFETY: an open file descriptor and a length; no memory is touched.
         let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
         let mapped = match error {
-            0 => Self::map(libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), bytes),
+            0 => Self::map(libc::MAP_SHARED | libc::MAP_POPULATE, BOTH, file.as_raw_fd(), bytes),
             error => Err(io::Error::from_raw_os_error(error)),
         };
         if mapped.is_err() {
@@ -47,13 +49,27 @@ impl Mapping {
         mapped
     }
 
-    /// Zeroed memory of this process alone: recording goes on where no file can be made, but nothing survives a kill.
-    pub(crate) fn anonymous(bytes: usize) -> io::Result<Mapping> {
-        Self::map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, bytes)
+    /// Maps all of a file that another process has made and goes on writing.
+    ///
+    /// # Errors
+    /// As the system says; or it is no file.
+    pub(crate) fn open(path: &Path, writes: bool) -> io::Result<Mapping> {
+        let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+        let file = OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path)?;
+        let about = file.metadata()?;
+        if !about.is_file() || about.len() == 0 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let access = if writes { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+        Self::map(libc::MAP_SHARED, access, file.as_raw_fd(), about.len() as usize)
     }
 
-    fn map(flags: i32, file: i32, bytes: usize) -> io::Result<Mapping> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
+    /// Zeroed memory of this process alone: recording goes on where no file can be made, but nothing survives a kill.
+    pub(crate) fn anonymous(bytes: usize) -> io::Result<Mapping> {
+        Self::map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, BOTH, -1, bytes)
+    }
+
+    fn map(flags: i32, access: i32, file: i32, bytes: usize) -> io::Result<Mapping> {
         // SAFETY: a new mapping at an address of the system's choice overlaps nothing.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
         if start == libc::MAP_FAILED {

@@ -69,16 +69,45 @@ impl Ring {
         // SAFETY: the mapping was made with `bytes.len()` bytes just now and nobody else knows it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start(), bytes.len()) };
         let ring = Ring { memory, path: Some(path.to_path_buf()) };
-        let page = ring.page();
-        let (magic, version, slots) = (page.magic.load(Relaxed), page.version.load(Relaxed), ring.slots());
+        ring.check().map(|()| ring).map_err(bad)
+    }
+
+    /// The ring of a process that lives, as it is: for a look at its positions, and for [`Ring::freeze`].
+    ///
+    /// # Errors
+    /// When it cannot be opened or is not a whole ring file (yet).
+    pub fn open(path: &Path) -> io::Result<Ring> {
+        let bad =
+            |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+        let memory = Mapping::open(path, false)?;
+        if memory.bytes() < file_bytes(1) || !memory.bytes().is_multiple_of(SLOT_BYTES) {
+            return Err(bad("not a whole ring file"));
+        }
+        let ring = Ring { memory, path: Some(path.to_path_buf()) };
+        ring.check().map(|()| ring).map_err(bad)
+    }
+
+    /// What its head says must agree with the file.
+    fn check(&self) -> Result<(), &'static str> {
+        let page = self.page();
+        let (magic, version, slots) = (page.magic.load(Relaxed), page.version.load(Relaxed), self.slots());
         if magic != MAGIC || version != VERSION {
-            return Err(bad("not a ring file of this version of rocshim"));
+            return Err("not a ring file of this version of rocshim");
         }
-        let room = (bytes.len() - PAGE_BYTES - TAIL_BYTES) / SLOT_BYTES;
+        let room = (self.memory.bytes() - PAGE_BYTES - TAIL_BYTES) / SLOT_BYTES;
         if slots != room as u64 || !slots.is_power_of_two() {
-            return Err(bad("the ring's size and the file's do not agree"));
+            return Err("the ring's size and the file's do not agree");
         }
-        Ok(ring)
+        Ok(())
+    }
+
+    /// A copy of a ring.
+    pub(crate) fn of(memory: Mapping, path: Option<&Path>) -> Ring {
+        Ring { memory, path: path.map(Path::to_path_buf) }
+    }
+
+    pub(crate) fn mapping(&self) -> &Mapping {
+        &self.memory
     }
 
     /// The page, whose address the owning thread keeps.
@@ -127,6 +156,13 @@ impl Ring {
         calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 
+    /// Its slots, and how many of them hold what was not read yet.
+    pub fn filled(&self) -> (u64, u64) {
+        // Acquire: the head is not older than the tail.
+        let tail = self.page().tail.load(Acquire);
+        (self.slots(), self.page().head.load(Relaxed).saturating_sub(tail).min(self.slots()))
+    }
+
     /// Events lost since the beginning, and the span of those that no gap event tells of yet.
     pub(crate) fn losses(&self) -> Gap {
         let page = self.page();
@@ -140,7 +176,7 @@ impl Ring {
         }
     }
 
-    /// The calls that had been entered and had not returned, outermost first. For a dead process.
+    /// The calls that had been entered and had not returned, outermost first. For a dead process, or one at rest.
     pub fn in_flight(&self) -> Vec<Event> {
         let page = self.page();
         let (open, calls) = (page.open.load(Relaxed), page.calls.load(Relaxed));

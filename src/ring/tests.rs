@@ -13,6 +13,7 @@ use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
 use crate::{Consumer, Producer, Ring, WhenFull};
 use std::sync::Arc;
 
+mod frozen;
 mod full;
 mod nesting;
 

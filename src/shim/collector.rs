@@ -3,6 +3,8 @@
 //! It sleeps between looks, by need: as long as it takes, at the rate seen last, to fill a quarter of the ring that is
 //! filled fastest; see `pause`.
 
+mod orders;
+
 use crate::pause::Pause;
 use crate::process::{Message, Process};
 use crate::row::WAYS;
@@ -37,6 +39,8 @@ struct Collector {
     failing: bool,
     /// The process ends.
     ending: bool,
+    /// What the account needs that is told to who asks.
+    told: orders::Told,
 }
 
 /// Runs until the process ends.
@@ -52,6 +56,7 @@ pub(crate) fn run(process: &'static Process) {
         lines: Vec::new(),
         failing: false,
         ending: false,
+        told: orders::Told::default(),
     };
     process.tell_libraries();
     let tick_hz = clock::measure_hz(MEASURE);
@@ -68,6 +73,7 @@ impl Collector {
         let mut pause = Pause::new(listed);
         loop {
             let fill = self.look();
+            self.obey();
             // A file that cannot be written is tried again now and then.
             let fill = if self.failing { 0.0 } else { fill };
             let pause = pause.after(fill, Instant::now());
@@ -189,6 +195,7 @@ impl Collector {
         let epoch = self.process.control.epoch();
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
+        gone.iter().for_each(|consumer| self.told.end(consumer));
         for path in gone.iter().filter_map(|consumer| consumer.ring().path()) {
             let _ = std::fs::remove_file(path);
         }

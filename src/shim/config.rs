@@ -21,11 +21,12 @@ variables! {
     ROCSHIM_OUT = "./rocshim-out", "Folder of the traces, one `.ndjson` a process. Where it cannot be written: `/tmp/rocshim-UID`, and the header says so.";
     ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
+    ROCSHIM_START = "on", "`off`: recording begins stopped, until `rocshim ctl PID start`. Kernels, graphs and handles are followed all the same, so that what is recorded then has its names.";
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
-    ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, or by `rocshim recover` after a kill.";
+    ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
     ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
 }
 
@@ -40,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) log: Option<String>,
     /// Nothing is recorded.
     pub(crate) off: bool,
+    /// Nothing is recorded until asked for.
+    pub(crate) stopped: bool,
     /// The doors that are open, [`Door`]s added together.
     pub(crate) doors: u8,
     /// The functions that are recorded, as patterns; without one, all.
@@ -63,6 +66,7 @@ impl Config {
             out: given("ROCSHIM_OUT").map(PathBuf::from),
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
+            stopped: given("ROCSHIM_START").is_some_and(|value| value == "off" || value == "0"),
             doors: doors(given("ROCSHIM_DOORS")),
             record: given("ROCSHIM_RECORD").map(patterns).unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),

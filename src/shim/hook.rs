@@ -12,7 +12,6 @@ use crate::abi::{
     rocfft::rocfft_status_failure, rocrand::ROCRAND_STATUS_INTERNAL_ERROR,
     rocsparse::rocsparse_status_not_implemented,
 };
-use crate::lifecycle::is_wanted;
 use crate::prepare::{Wants, prepare};
 use crate::row::{Hook, id_of, is_runtime};
 use crate::thread::{self, State};
@@ -77,6 +76,8 @@ pub(crate) trait Observed<R>: Sized {
     const TELLS: bool = false;
     /// True when there is more to the call than its event.
     const IS_MORE: bool = Self::SILENT || Self::TELLS || Self::FRESHENS;
+    /// True when something may have to be learned from a call that is not recorded, though it usually tells nothing.
+    const FOLLOWS: bool = Self::IS_MORE;
     /// True when entering the call notices by itself that the HIP runtime makes it, inside a call of its own.
     const SEES_INSIDE: bool = false;
     /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
@@ -137,7 +138,9 @@ pub(crate) unsafe fn observe_exported<R: Answer, O: Observed<R>>(
     otherwise: impl FnOnce() -> R,
 ) -> R {
     match (hook.ways[0].real(), thread::state()) {
-        (real, State::Recording(thread)) if !real.is_null() && !O::IS_MORE => {
+        (real, State::Recording(thread))
+            if !real.is_null() && !O::IS_MORE && (!O::FOLLOWS || hook.records()) =>
+        {
             record(fixed, 0, real, thread, observed, call)
         }
         _ => otherwise(),
@@ -163,14 +166,14 @@ pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
         (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::IS_MORE }),
+        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::IS_MORE, follows: O::FOLLOWS }),
     };
     if real.is_null() {
         return R::missing(hook.of);
     }
     match thread {
         _ if O::SILENT => silently(hook, way, real, observed, call),
-        Some(thread) if is_wanted(hook.name) => record(fixed, way, real, thread, observed, call),
+        Some(thread) if hook.records() => record(fixed, way, real, thread, observed, call),
         _ => unrecorded(real, observed, call),
     }
 }
@@ -204,7 +207,7 @@ fn unrecorded<R: Answer, O: Observed<R>>(
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
     let answer = call(real);
-    if O::TELLS {
+    if O::FOLLOWS {
         observed.finish(None, clock::now(), answer);
     }
     answer

@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first:
 //! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
-//!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `thread`: what a thread knows of itself;
+//!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `bound`: what the exported functions lead to, recorded or past the hook; `thread`: what a thread knows of itself;
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
 //! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `lt_descriptors`: what hipBLASLt's descriptors hold;
@@ -29,6 +29,7 @@ mod span;
 
 mod abi;
 mod about;
+mod bound;
 mod calls;
 mod collector;
 mod config;

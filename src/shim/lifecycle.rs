@@ -7,6 +7,7 @@
 //! ```
 #![allow(unsafe_code)] // C calls at the four moments, and the leaked process's address
 
+use crate::bound;
 use crate::collector;
 use crate::config::Config;
 use crate::process::{Message, Process};
@@ -50,6 +51,9 @@ fn load() {
         STATE.store(OFF, Relaxed);
         return;
     }
+    if config().stopped {
+        bound::begin_stopped();
+    }
     // This library has its own copy of Rust's runtime: the hook is ours alone, and must not print.
     std::panic::set_hook(Box::new(|panic| config().report(&format!("internal error: {panic}"))));
     // SAFETY: `in_child` is a function of this library, which is never unloaded (it was preloaded).
@@ -63,6 +67,10 @@ unsafe extern "C" fn in_child() {
     if !parent.is_null() {
         PARENT.store(parent, Relaxed);
     }
+    // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
+    if let Some(parent) = unsafe { parent.as_ref() }.filter(|_| bound::is_stopped()) {
+        bound::forget(&parent.table);
+    }
     if STATE.load(Relaxed) != OFF {
         STATE.store(IDLE, Relaxed);
     }
@@ -74,14 +82,14 @@ fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
 
-/// True when calls of function `name` are to be recorded, if any are.
-pub(crate) fn is_wanted(name: &str) -> bool {
-    config().records(name)
-}
-
 /// True when what `door` gives out is to lead to us.
 pub(crate) fn is_open(door: Door) -> bool {
     STATE.load(Relaxed) != OFF && config().doors & door as u8 != 0
+}
+
+/// True while the process is recorded, be it that recording is stopped.
+pub(crate) fn is_on() -> bool {
+    STATE.load(Acquire) == ON
 }
 
 /// True once the process is at its end.
@@ -127,8 +135,10 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
     let parent = unsafe { PARENT.load(Relaxed).as_ref() };
-    table().iter().for_each(|hook| hook.reset());
-    match caught(|| Process::start(config(), table(), parent)) {
+    let table = table();
+    table.iter().for_each(|hook| hook.reset());
+    bound::begin(&table, |name| config().records(name));
+    match caught(|| Process::start(config(), table.clone(), parent)) {
         Some(Ok(process)) => {
             let process: &'static Process = Box::leak(Box::new(process));
             PROCESS.store(std::ptr::from_ref(process).cast_mut(), Release);
@@ -140,6 +150,7 @@ fn start(table: fn() -> Table) -> Option<&'static Process> {
             if let Some(Err(error)) = failed {
                 config().report(&format!("no trace file can be made: {error}; nothing is recorded"));
             }
+            bound::begin(&table, |_| false);
             STATE.store(OFF, Release);
             None
         }

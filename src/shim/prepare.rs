@@ -1,7 +1,8 @@
 //! The slow way into a hook: a hook's first call finds its real function, a thread's first call gets a ring.
 #![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
 
-use crate::lifecycle::{caught, has_ended, is_wanted, keeping_errno, process};
+use crate::bound;
+use crate::lifecycle::{caught, has_ended, is_on, keeping_errno, process};
 use crate::loaded;
 use crate::process::Process;
 use crate::real;
@@ -22,9 +23,11 @@ pub(crate) struct Wants {
     pub(crate) ring: bool,
     /// To see every call, even while nothing is recorded.
     pub(crate) every_call: bool,
+    /// To see every call of a process that is recorded, even while recording is stopped.
+    pub(crate) follows: bool,
 }
 
-/// The slow way into a hook: a thread's first call, a hook's first call, recording is off, or the real function depends on
+/// The slow way into a hook: a thread's first call, a hook's first call, nothing is recorded, or the real function depends on
 /// the caller. Gives the number of the way that the call takes, the real function (NULL when no library has it) and the
 /// thread's ring, if it is to record.
 #[cold]
@@ -35,14 +38,16 @@ pub(crate) fn prepare(
     wants: Wants,
 ) -> (usize, *mut c_void, Option<Producer>) {
     let mut target = (way, hook.ways[way].real());
-    let is_left_out = !is_wanted(hook.name);
+    if !target.1.is_null() && !hook.records() && is_on() {
+        return (target.0, target.1, None);
+    }
     let begin = || {
         let process = process(hook.table);
         process.filter(|process| process.is_new()).into_iter().for_each(ways::tell_early);
         if target.1.is_null() && way == 0 {
-            target = bind(hook, process, is_left_out, wants);
+            target = bind(hook, process, wants);
         }
-        if is_left_out { None } else { begin(process, wants.ring) }
+        if process.is_some() && !hook.records() { None } else { begin(process, wants.ring) }
     };
     let producer = keeping_errno(|| caught(begin)).flatten();
     (target.0, target.1, producer)
@@ -64,12 +69,7 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
 }
 
 /// Finds the real function behind the exported one, and tells where it was found when that is news.
-fn bind(
-    hook: &'static Hook,
-    process: Option<&Process>,
-    is_left_out: bool,
-    wants: Wants,
-) -> (usize, *mut c_void) {
+fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize, *mut c_void) {
     let generation = loaded::generation();
     let Some(found) = real::find(hook) else {
         if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
@@ -85,7 +85,8 @@ fn bind(
     let way = &hook.ways[0];
     let is_news = way.is_news(found.address);
     way.open(Door::Preload);
-    ways::settle(hook, found.address, generation, (process.is_none() || is_left_out) && !wants.every_call);
+    let may_pass = !wants.every_call && (process.is_none() || !wants.follows);
+    bound::settle(hook, found.address, generation, may_pass);
     if let Some(process) = process.filter(|_| is_news) {
         ways::tell(process, hook, 0, Some(&found.path));
     }

@@ -1,6 +1,7 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
 use crate::about::{about, gettid, uid};
+use crate::bound;
 use crate::config::Config;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
@@ -110,6 +111,9 @@ impl Process {
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
         log.define(&Frame { stamp, definition: Definition::Hooks { hooks, doors: config.doors } })?;
+        if bound::is_stopped() {
+            log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
+        }
         let mut names = Names::default();
         if let Some(parent) = parent {
             log.inherit(&parent.log, |place| names.learn(&log, place));

@@ -48,6 +48,10 @@ pub(crate) struct Hook {
     pub(crate) table: fn() -> Table,
     /// The ways in.
     pub(crate) ways: [Way; WAYS],
+    /// Its calls are recorded now: recording is on, and the function is not left out.
+    records: AtomicBool,
+    /// Nothing is learned from a call of it that is not recorded: calls may pass the hook. Known once way 0 is bound.
+    may_pass: AtomicBool,
     /// It was told that no library has the real function.
     told_missing: AtomicBool,
 }
@@ -88,7 +92,34 @@ impl Hook {
         // Not the exported function's address: the loader would have to look up each name at every program's start.
         let exported = Way::new(std::ptr::null());
         let ways = [exported, Way::new(a), Way::new(b), Way::new(c), Way::new(d)];
-        Hook { id, name, of, table, ways, told_missing: AtomicBool::new(false) }
+        let [records, may_pass, told_missing] = [const { AtomicBool::new(false) }; 3];
+        Hook { id, name, of, table, ways, records, may_pass, told_missing }
+    }
+
+    /// True while its calls are recorded.
+    #[inline(always)]
+    pub(crate) fn records(&self) -> bool {
+        // Relaxed: whoever turns it puts a fence between this and the moment that is told.
+        self.records.load(Relaxed)
+    }
+
+    /// Its calls are recorded from now on, or not.
+    pub(crate) fn set_records(&self, records: bool) {
+        self.records.store(records, Relaxed);
+    }
+
+    /// Way 0 leads to `real` from now on, at once where nothing is recorded or learned of its calls.
+    pub(crate) fn bind(&self, real: *mut c_void, may_pass: bool) {
+        self.may_pass.store(may_pass, Relaxed);
+        self.ways[0].lead_to(real);
+        self.pass_or_not();
+    }
+
+    /// Calls by way 0 go to the real function at once exactly when they are not recorded.
+    pub(crate) fn pass_or_not(&self) {
+        let way = &self.ways[0];
+        let passes = self.may_pass.load(Relaxed) && !self.records();
+        way.past.store(if passes { way.real() } else { std::ptr::null_mut() }, Relaxed);
     }
 
     /// The id of a way in this row.
@@ -102,7 +133,7 @@ impl Hook {
         !self.told_missing.swap(true, Relaxed)
     }
 
-    /// Begins to count anew: in the child of a fork.
+    /// Begins to count anew, in the child of a fork too.
     pub(crate) fn reset(&self) {
         self.ways.iter().for_each(|way| way.calls.store(0, Relaxed));
         self.told_missing.store(false, Relaxed);
@@ -144,11 +175,6 @@ impl Way {
     pub(crate) fn lead_to(&self, real: *mut c_void) {
         self.past.store(std::ptr::null_mut(), Relaxed);
         self.real.store(real, Relaxed);
-    }
-
-    /// From now on calls go to the real function at once, until `lead_to` says something else.
-    pub(crate) fn pass(&self) {
-        self.past.store(self.real(), Relaxed);
     }
 
     /// True when it was not told yet that it leads to `real`.

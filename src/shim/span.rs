@@ -10,7 +10,6 @@
 #![allow(unsafe_code)] // the entry and the passage of a call, in assembly
 
 use crate::hook::Answer;
-use crate::lifecycle::is_wanted;
 use crate::prepare::{Wants, prepare};
 use crate::row::Hook;
 use crate::thread::{self, State};
@@ -91,11 +90,11 @@ unsafe extern "C" fn entered(hook: &'static Hook, way: u32, frame: u64, passage:
     let (way, real, thread) = match (hook.ways[way].real(), thread::state()) {
         (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
         (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, Wants { ring: true, every_call: false }),
+        _ => prepare(hook, way, Wants { ring: true, every_call: false, follows: false }),
     };
     let missing = i32::missing(hook.of) as u32 as u64;
     let span = match thread {
-        Some(thread) if !real.is_null() && is_wanted(hook.name) => {
+        Some(thread) if !real.is_null() && hook.records() => {
             thread.at(Frame::at(frame)).enter(hook.id_of(way), &Named::default())
         }
         _ => None,

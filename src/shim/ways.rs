@@ -5,6 +5,7 @@
 //! ```
 #![allow(unsafe_code)] // fork handlers
 
+use crate::bound;
 use crate::lifecycle::{caught, guarded, keeping_errno};
 use crate::loaded::{self, Object};
 use crate::process::Process;
@@ -13,17 +14,12 @@ use parking_lot::Mutex;
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Once, OnceLock};
 
 /// Whoever gives out a way holds this.
 static GIVING: Mutex<()> = Mutex::new(());
 /// Objects that pass the hooks by: path, and whether in a namespace of its own.
 static PASSING: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
-/// The hooked libraries as they were last seen…
-static LIBRARIES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
-/// … and the loader's count then.
-static KNOWN: AtomicU64 = AtomicU64::new(0);
 
 /// A fork waits until nobody holds the locks above, so that the child finds them free and what they guard whole.
 fn heed_forks() {
@@ -35,7 +31,7 @@ fn heed_forks() {
 }
 
 unsafe extern "C" fn before_fork() {
-    std::mem::forget((GIVING.lock(), PASSING.lock(), LIBRARIES.lock()));
+    std::mem::forget((GIVING.lock(), PASSING.lock()));
 }
 
 unsafe extern "C" fn after_fork() {
@@ -43,8 +39,6 @@ unsafe extern "C" fn after_fork() {
     unsafe { GIVING.force_unlock() };
     // SAFETY: as above.
     unsafe { PASSING.force_unlock() };
-    // SAFETY: as above.
-    unsafe { LIBRARIES.force_unlock() };
 }
 
 /// True for an address in this library.
@@ -121,44 +115,13 @@ pub(crate) fn tell_early(process: &Process) {
     }
 }
 
-/// Way 0 of `hook` leads to `real` from now on, which was found at the loader's count `generation`: unless libraries have
-/// come or gone since, because then it may not be every caller's. The lock puts this before or after a look by whoever
-/// noticed. With `passes`, calls go there at once, past the hook.
-pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64, passes: bool) {
-    heed_forks();
-    let _looking = LIBRARIES.lock();
-    if loaded::generation() == generation {
-        hook.ways[0].lead_to(real);
-        if passes {
-            hook.ways[0].pass();
-        }
-    }
-}
-
 /// Notices that libraries have come or gone: what way 0 of each row leads to may have changed, and is looked up again.
 /// Called from the hooks that load code, name functions or make handles, of which every caller of a new copy needs one
 /// before its first launch.
 #[inline]
 pub(crate) fn freshen(table: fn() -> Table) {
     let generation = loaded::generation();
-    // Relaxed: whoever comes first looks; the lock orders the rest.
-    if KNOWN.load(Relaxed) != generation {
-        keeping_errno(|| caught(|| look_again(table, generation)));
+    if bound::is_outdated(generation) {
+        keeping_errno(|| caught(|| bound::look_again(table(), generation)));
     }
-}
-
-#[cold]
-fn look_again(table: fn() -> Table, generation: u64) {
-    let table = table();
-    let mut names: Vec<&str> = table.iter().map(|hook| hook.of).collect();
-    names.dedup();
-    let objects = loaded::objects().into_iter();
-    let libraries: Vec<Object> = objects.filter(|object| names.iter().any(|name| object.is(name))).collect();
-    heed_forks();
-    let mut known = LIBRARIES.lock();
-    if *known != libraries {
-        table.iter().for_each(|hook| hook.ways[0].lead_to(std::ptr::null_mut()));
-        *known = libraries;
-    }
-    KNOWN.store(generation, Relaxed);
 }

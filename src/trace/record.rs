@@ -57,6 +57,8 @@ pub enum Record {
     GraphCall(GraphCall),
     /// A graph being launched.
     GraphLaunch(GraphLaunch),
+    /// Recording being stopped, or begun again.
+    Recording(Recording),
     /// Events that were lost, at their place.
     Gap(Gap),
     /// A call that had not returned when the process died.
@@ -1042,6 +1044,16 @@ pub struct GraphLaunch {
     pub stream: StreamRef,
 }
 
+/// Recording is stopped, or begins again: between the two, calls that were made are not in the trace and not counted as lost.
+/// The same change may be told twice, by a line with the same time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// `stopped`: from here on calls may be missing. `started`: from here on none is. ns since the epoch.
+    pub t: u64,
+    /// `stopped` or `started`.
+    pub state: Word,
+}
+
 /// Lost events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
@@ -1082,10 +1094,11 @@ pub struct Thread {
 pub struct Footer {
     /// The end of what was recorded, ns since the epoch: no time in the trace is later.
     pub t: u64,
-    /// `exit` (the process ended in order) or `recovered` (it died; the rest was read from the ring files).
+    /// `exit` (the process ended in order), `recovered` (it died; the rest was read from the ring files), or `snapshot` (it
+    /// ran on; this is what there was then).
     pub end: String,
-    /// Calls of the hooks that make no event of their own (registrations, look-ups), as (hook id, calls); unknown where
-    /// `end` is `recovered`.
+    /// Calls of the hooks that make no event of their own (registrations, look-ups), as (hook id, calls); known only where
+    /// `end` is `exit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(u16, u64)>,
     /// Calls that came after recording had ended (exit handlers, dying threads); they are not in the trace.

@@ -38,6 +38,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Graph(_) => "graph",
         Record::GraphCall(_) => "graph_call",
         Record::GraphLaunch(_) => "graph_launch",
+        Record::Recording(_) => "recording",
         Record::Gap(_) => "gap",
         Record::InFlight(_) => "in_flight",
         Record::Thread(_) => "thread",
@@ -105,6 +106,9 @@ pub(crate) fn every() -> Vec<Record> {
         Record::Thread(Thread { tid: 1, produced: u64::MAX, written: 1, lost: u64::MAX - 1 }),
         Record::Footer(footer()),
         Record::Footer(Footer { t: 0, end: "recovered".into(), ..Footer::default() }),
+        Record::Footer(Footer { t: 1, end: "snapshot".into(), ..Footer::default() }),
+        Record::Recording(Recording { t: 0, state: "stopped".into() }),
+        Record::Recording(Recording { t: 1, state: "started".into() }),
     ];
     records.extend(
         ["deepbind", "namespace"].map(|how| Record::Bypass(Bypass { path: "/a.so".into(), how: how.into() })),

@@ -55,6 +55,7 @@ const RUNS: &[Run] = &[
     ("conv",            &[],                &[("STANDIN_DIE_AT", "20")]),
     ("fork_both",       &["50"],            &[]),
     ("fork_exec",       &[],                &[]),
+    ("demo",            &[],                &[("ROCSHIM_START", "off")]),
     ("longjmp_through", &[],                &[]),
     ("throw_through",   &[],                &[]),
 ];
@@ -74,7 +75,29 @@ pub(crate) struct Recorded {
 /// Every trace of every run, made once.
 pub(crate) fn recorded() -> &'static [Recorded] {
     static RECORDED: OnceLock<Vec<Recorded>> = OnceLock::new();
-    RECORDED.get_or_init(|| RUNS.iter().flat_map(|run| record(*run)).collect())
+    RECORDED.get_or_init(|| RUNS.iter().flat_map(|run| record(*run)).chain(asked()).collect())
+}
+
+/// What a process writes that is asked by `rocshim ctl`: snapshots of both kinds, and a trace with a pause in it.
+fn asked() -> Vec<Recorded> {
+    let mut recorded = Vec::new();
+    for (full, what) in [("overwrite", "of a flight recorder"), ("drop", "of a trace")] {
+        let program = Traced::program("obedient").args(["3", "100"]);
+        let mut running = program.env("ROCSHIM_FULL", full).env("ROCSHIM_RING_KIB", "256").start();
+        running.answer();
+        running.tell("product");
+        for word in ["stop", "start"] {
+            running.ctl(&[word]).ok();
+        }
+        running.tell("launch 10");
+        let path = running.folder().join("snapshot.ndjson");
+        running.ctl(&["snapshot", "-o", path.to_str().expect("text")]).ok();
+        // Its rings are the process's, which goes on.
+        recorded.push(Recorded { has_rings: false, ..read(&path, &format!("a snapshot {what}")) });
+        running.tell("halt");
+        recorded.extend(finished(&running.finish().ok(), &format!("obedient, asked for snapshots {what}")));
+    }
+    recorded
 }
 
 fn record((program, args, variables): Run) -> Vec<Recorded> {

@@ -1,6 +1,6 @@
 //! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
 //!
-//! Floors, lowest first: `artifacts` (what must be built), `traced` (a program with or without the shim), `trace` (its
+//! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on), `traced` (a program with or without the shim), `trace` (its
 //! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
 //! in it, and the null GPU's log).
 
@@ -8,9 +8,11 @@ pub mod artifacts;
 pub mod executed;
 pub mod gguf;
 pub mod real;
+pub mod running;
 pub mod standin;
 pub mod trace;
 pub mod traced;
 
+pub use running::Running;
 pub use trace::Trace;
 pub use traced::{Outcome, Traced};

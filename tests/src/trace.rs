@@ -2,8 +2,8 @@
 
 use rocshim_trace::{
     Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header,
-    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record, Span, Stream, StreamRef, Sync,
-    Thread, parse_line,
+    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record, Recording, Span, Stream,
+    StreamRef, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -111,6 +111,8 @@ impl Trace {
         hook_tables: HookTable;
         /// Every change of it.
         hooks: Hook;
+        /// Recording being stopped, or begun again.
+        recordings: Recording;
         /// The losses.
         gaps: Gap;
         /// The threads' accounts.

@@ -1,10 +1,11 @@
 //! A program run with the shim, or without it for comparison.
 
+use crate::running::Running;
 use crate::{Trace, artifacts};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A program about to run in a scratch folder of its own.
 pub struct Traced {
@@ -93,28 +94,30 @@ impl Traced {
 
     /// Runs it as it is.
     pub fn run(mut self) -> Outcome {
-        let Output { status, stdout, stderr } = self.command.output().expect("the program starts");
-        let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
-        Outcome {
-            stdout: text(stdout),
-            stderr: text(stderr),
-            code: status.code(),
-            signal: status.signal(),
-            scratch: self.scratch,
-        }
+        let output = self.command.output().expect("the program starts");
+        Outcome::of(output, self.scratch)
+    }
+
+    /// Starts it with the shim preloaded, traces going to `out`; it is told what to do line by line.
+    pub fn start(self) -> Running {
+        let out = self.scratch.path().join("out");
+        let mut traced = self.env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_OUT", out);
+        traced.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = traced.command.spawn().expect("the program starts");
+        Running::new(child, traced.scratch)
     }
 }
 
 /// A program's own folder.
-struct Scratch(tempfile::TempDir);
+pub(crate) struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// The trace files, in order of name.
-    fn traces(&self) -> Vec<PathBuf> {
+    pub(crate) fn traces(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path().join("out")).into_iter().flatten().flatten();
         let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == "ndjson");
         let mut files: Vec<_> = entries.map(|e| e.path()).filter(is_trace).collect();
@@ -137,6 +140,12 @@ impl Drop for Scratch {
 }
 
 impl Outcome {
+    pub(crate) fn of(Output { status, stdout, stderr }: Output, scratch: Scratch) -> Outcome {
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
+        let (stdout, stderr) = (text(stdout), text(stderr));
+        Outcome { stdout, stderr, code: status.code(), signal: status.signal(), scratch }
+    }
+
     /// The scratch folder.
     pub fn folder(&self) -> &Path {
         self.scratch.path()

@@ -50,6 +50,8 @@ pub(crate) struct SummaryBuilder {
     failures: Failures,
     losses: Losses,
     in_flight: Vec<InFlightRow>,
+    /// Why calls may be missing that are not counted as lost.
+    unrecorded: Option<String>,
     notes: Vec<String>,
 }
 
@@ -76,6 +78,7 @@ impl SummaryBuilder {
             failures: Failures::new(),
             losses: Losses::new(),
             in_flight: Vec::new(),
+            unrecorded: None,
             notes: Vec::new(),
         }
     }
@@ -133,6 +136,7 @@ impl Taker for SummaryBuilder {
             Record::Bypass(bypass) => process.bypasses.push(bypass),
             Record::Kernel(kernel) => self.kernel(&mut process, *kernel),
             Record::CodeObject(object) => self.code_object(&mut process, &object),
+            Record::Recording(recording) => process.pauses.note(&recording),
             Record::Gap(gap) => {
                 process.lost += gap.lost;
                 self.losses.count(process.number, process.header.pid, &gap);
@@ -169,15 +173,17 @@ impl SummaryBuilder {
         self.coverage.add_process(
             process.seen(),
             &process.libraries,
-            process.blindness(reading.end),
+            &process.blindness(reading.end),
             open_way,
         );
+        self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(reading.end));
         let row = process.row(self.trace.clone(), reading.end, reading.notes);
         self.fallbacks.add_process(process.kernels.values());
         self.totals.processes += 1;
         self.totals.running += u64::from(reading.end == End::Running);
         self.totals.events += row.events;
         self.totals.launches += row.launches;
+        self.totals.stopped_ns += row.stopped_ns;
         self.totals.late += row.late;
         self.processes.push(row);
     }
@@ -197,7 +203,7 @@ impl SummaryBuilder {
         totals.kernels = kernels.len() as u64;
         let cut = self.processes.iter().filter(|row| row.end == "cut").count();
         let lost = match (totals.lost, cut) {
-            (0, 0) => None,
+            (0, 0) => self.unrecorded,
             (0, 1) => Some("a trace has no end".to_string()),
             (0, cut) => Some(format!("{cut} traces have no end")),
             (lost, _) => Some(format!("{lost} events were lost")),

@@ -53,12 +53,14 @@ pub(crate) struct Seen<'a> {
 }
 
 /// How a process ended, as far as it matters for what was not seen.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Blindness {
     /// Events were lost.
     pub(crate) lossy: bool,
-    /// The process still runs.
+    /// The process still runs, or did when this was written.
     pub(crate) running: bool,
+    /// Why calls may be missing that are not counted as lost.
+    pub(crate) unrecorded: Option<String>,
 }
 
 /// The coverage of all processes.
@@ -99,7 +101,7 @@ impl Coverage {
         &mut self,
         hooks: impl Iterator<Item = Seen<'a>>,
         libraries: &BTreeMap<u32, Library>,
-        blindness: Blindness,
+        blindness: &Blindness,
         open_way: impl Fn(&str) -> Option<String>,
     ) {
         self.loaded.extend(libraries.values().cloned());
@@ -114,7 +116,9 @@ impl Coverage {
             let paths: BTreeSet<String> = files.map(|library| library.path.clone()).collect();
             let open_way = if paths.is_empty() { None } else { open_way(&name) };
             let stats = self.libraries.entry(name).or_default();
+            let unrecorded = blindness.unrecorded.clone().filter(|_| !paths.is_empty());
             stats.circumstances.open_way = stats.circumstances.open_way.take().or(open_way);
+            stats.circumstances.unrecorded = stats.circumstances.unrecorded.take().or(unrecorded);
             stats.circumstances.processes += 1;
             stats.circumstances.loaded_in += u64::from(!paths.is_empty());
             stats.circumstances.lossy += u64::from(blindness.lossy);
@@ -225,7 +229,7 @@ mod tests {
             calls: *calls,
             is_counted: true,
         });
-        coverage.add_process(seen, &libraries, blindness, |_| open_way.map(str::to_owned));
+        coverage.add_process(seen, &libraries, &blindness, |_| open_way.map(str::to_owned));
         coverage.libraries().remove(0)
     }
 
@@ -236,22 +240,28 @@ mod tests {
             let row = verdict(&[(armed.clone(), 0)], libraries, blindness, open_way);
             (row.evidence, row.why)
         };
-        let whole = Blindness::default();
+        let whole = Blindness::default;
         assert_eq!(
-            told(Some("by a tunnel"), BTreeMap::new(), whole),
+            told(Some("by a tunnel"), BTreeMap::new(), whole()),
             (Evidence::ConfirmedAbsent, "not loaded in the process".into())
         );
         assert_eq!(
-            told(None, loaded(), whole),
+            told(None, loaded(), whole()),
             (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
         );
         assert_eq!(
-            told(Some("by a tunnel"), loaded(), whole),
+            told(Some("by a tunnel"), loaded(), whole()),
             (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
         );
-        assert_eq!(told(None, loaded(), Blindness { lossy: true, running: false }).0, Evidence::Limited);
+        assert_eq!(told(None, loaded(), Blindness { lossy: true, ..whole() }).0, Evidence::Limited);
+        let stopped = Blindness { unrecorded: Some("recording was stopped".into()), ..whole() };
         assert_eq!(
-            told(None, loaded(), Blindness { lossy: false, running: true }).1,
+            told(None, loaded(), stopped.clone()),
+            (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
+        );
+        assert_eq!(told(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
+        assert_eq!(
+            told(None, loaded(), Blindness { running: true, ..whole() }).1,
             "loaded in the process, no call seen so far"
         );
     }
@@ -283,7 +293,7 @@ mod tests {
             let library = |path: &&str| Library { path: path.to_string(), ..Library::default() };
             let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
             let mut coverage = Coverage::new();
-            coverage.add_process(std::iter::empty(), &libraries, Blindness::default(), |_| None);
+            coverage.add_process(std::iter::empty(), &libraries, &Blindness::default(), |_| None);
             let told = coverage.numbering();
             (told.by_target, told.hipblaslt)
         };

@@ -20,6 +20,7 @@ mod kernels;
 mod losses;
 mod modules;
 mod nesting;
+mod pauses;
 mod process;
 mod solution_index;
 mod spans;

@@ -4,6 +4,7 @@ use super::{
     coverage::{Blindness, Seen},
     graphs::Graphs,
     nesting::Nesting,
+    pauses::Pauses,
     sweeps::Runs,
 };
 use crate::reader::End;
@@ -24,7 +25,7 @@ pub(crate) struct ProcessRow {
     /// Its command line.
     pub(crate) argv: Vec<String>,
     /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed` (it died; what it
-    /// left was read, the file is not finished), `running`, or `cut` (it died and what was not written is lost).
+    /// left was read, the file is not finished), `running`, `snapshot` (it ran on), or `cut` (it died and what was not written is lost).
     pub(crate) end: String,
     /// Events in the trace.
     pub(crate) events: u64,
@@ -32,6 +33,8 @@ pub(crate) struct ProcessRow {
     pub(crate) launches: u64,
     /// Events that were lost.
     pub(crate) lost: u64,
+    /// For how long recording was stopped: what was called then is neither an event nor lost.
+    pub(crate) stopped_ns: u64,
     /// Calls that came after recording had ended.
     pub(crate) late: u64,
     /// When the first call was entered, since the process's epoch.
@@ -87,6 +90,7 @@ pub(crate) struct Process {
     pub(crate) events: u64,
     pub(crate) launches: u64,
     pub(crate) lost: u64,
+    pub(crate) pauses: Pauses,
     /// Events in the trace, by the accounts of its threads.
     pub(crate) accounted: u64,
     first: u64,
@@ -111,6 +115,7 @@ impl Process {
             events: 0,
             launches: 0,
             lost: 0,
+            pauses: Pauses::default(),
             accounted: 0,
             first: u64::MAX,
             last: 0,
@@ -145,7 +150,7 @@ impl Process {
                 .and_then(|footer| footer.calls.iter().find(|(hook, _)| hook == id))
                 .map(|(_, calls)| *calls);
             let calls = local.events + silent.unwrap_or(0);
-            let is_counted = self.footer.is_some();
+            let is_counted = self.footer.as_ref().is_some_and(|footer| footer.end == "exit");
             Seen { function: local.function, hook: &local.hook, calls, is_counted }
         })
     }
@@ -173,7 +178,25 @@ impl Process {
     }
 
     pub(crate) fn blindness(&self, end: End) -> Blindness {
-        Blindness { lossy: self.lost > 0 || end == End::Cut, running: end == End::Running }
+        let is_snapshot = self.footer.as_ref().is_some_and(|footer| footer.end == "snapshot");
+        Blindness {
+            lossy: self.lost > 0 || end == End::Cut,
+            running: end == End::Running || is_snapshot,
+            unrecorded: self.unrecorded(end),
+        }
+    }
+
+    /// Why calls may be missing that are not counted as lost; `None`: none is.
+    pub(crate) fn unrecorded(&self, end: End) -> Option<String> {
+        let keeps_last = self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite");
+        let in_rings = "the rings of a flight recorder are not in its trace before its threads end";
+        let in_rings = (keeps_last && end == End::Running).then(|| in_rings.to_owned());
+        self.pauses.sentence(self.end()).or(in_rings)
+    }
+
+    /// When the trace ends, as far as it tells.
+    fn end(&self) -> u64 {
+        self.footer.as_ref().map_or(self.last, |footer| footer.t)
     }
 
     pub(crate) fn row(&self, trace: String, end: End, mut notes: Vec<String>) -> ProcessRow {
@@ -184,6 +207,7 @@ impl Process {
                 self.accounted, self.events
             ));
         }
+        notes.extend(self.pauses.sentence(self.end()).map(|what| format!("limited: {what}")));
         let end = match (end, &self.footer) {
             (End::Leftover, _) => "killed".to_string(),
             (_, Some(footer)) => footer.end.clone(),
@@ -199,6 +223,7 @@ impl Process {
             events: self.events,
             launches: self.launches,
             lost: self.lost,
+            stopped_ns: self.pauses.total(self.end()),
             late: self.footer.as_ref().map_or(0, |footer| footer.late),
             first_ns: if self.events == 0 { 0 } else { self.first },
             last_ns: self.last,

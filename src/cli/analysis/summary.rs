@@ -82,6 +82,8 @@ pub(crate) struct Totals {
     pub(crate) failed: u64,
     /// Events that were lost.
     pub(crate) lost: u64,
+    /// For how long recording was stopped, over all processes.
+    pub(crate) stopped_ns: u64,
     /// Calls that came after recording had ended.
     pub(crate) late: u64,
     /// Calls that had not returned when their process died.

@@ -2,7 +2,7 @@
 //!
 //! The rule for "no call was seen": it is confirmed absent where the library was in no process, or where it was there
 //! and its hooks stood in every way by which it can be called. It is limited where some way was open (an object that was
-//! opened with RTLD_DEEPBIND passes the exported hooks by) or where events were lost. It is unresolved where the real
+//! opened with RTLD_DEEPBIND passes the exported hooks by), where events were lost, or where recording was stopped for a while. It is unresolved where the real
 //! function could not be found.
 
 use super::evidence::Evidence;
@@ -48,6 +48,8 @@ pub(super) struct Circumstances {
     pub(super) lossy: u64,
     /// Those that still run.
     pub(super) running: u64,
+    /// Why calls may be missing in those that had it loaded, though they are not counted as lost.
+    pub(super) unrecorded: Option<String>,
     /// How a call could have passed the hooks by, in those that had it loaded.
     pub(super) open_way: Option<String>,
 }
@@ -66,6 +68,9 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
         if off != 0 {
             why.push_str(&format!("; {off} are left out by ROCSHIM_RECORD"));
         }
+        if let Some(unrecorded) = &stats.unrecorded {
+            why.push_str(&format!("; {unrecorded}"));
+        }
         return (Evidence::Confirmed, why);
     }
     if !unbound.is_empty() {
@@ -81,6 +86,9 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
     let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
     if stats.lossy > 0 {
         return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
+    }
+    if let Some(unrecorded) = &stats.unrecorded {
+        return (Evidence::Limited, format!("{loaded}; {unrecorded}"));
     }
     if let Some(open_way) = &stats.open_way {
         return (Evidence::Limited, format!("{loaded}; {open_way}"));

@@ -1,5 +1,6 @@
 //! The commands: each opens what it needs, asks the analysis, and hands the numbers to the report.
 
+mod ctl;
 mod doctor;
 mod hooks;
 mod recover;
@@ -18,6 +19,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Summary(args) => summary::summary(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Ctl(args) => ctl::ctl(&args),
         Command::Recover(args) => recover::recover(&args),
         Command::Variables(args) => variables::variables(&args),
     }

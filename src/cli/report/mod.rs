@@ -1,8 +1,9 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
 //! Floors, lowest first: `names` (kernel names to a width), `table` (rows to aligned lines), then the pages: `summary`
-//! and its `sections`, `hooks`, `tally`, `findings`, `lists`.
+//! and its `sections`, `hooks`, `tally`, `findings`, `lists`, `ctl`.
 
+mod ctl;
 mod findings;
 mod hooks;
 mod lists;
@@ -12,6 +13,7 @@ mod summary;
 mod table;
 mod tally;
 
+pub(crate) use ctl::{State, Status, live_list, status};
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{Recovery, recovered, variables};

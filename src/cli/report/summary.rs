@@ -5,7 +5,7 @@ use super::{
     table::{Style, broken},
 };
 use crate::analysis::{Summary, Totals};
-use crate::units::{count, counted};
+use crate::units::{count, counted, time};
 
 /// The whole page.
 pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
@@ -66,6 +66,9 @@ pub(crate) fn sentence(totals: &Totals) -> String {
     parts.extend((totals.marks > 0).then(|| counted(totals.marks, "mark")));
     parts.push(format!("{} failed", count(totals.failed)));
     parts.push(format!("{} lost", count(totals.lost)));
+    if totals.stopped_ns > 0 {
+        parts.push(format!("not recorded for {}", time(totals.stopped_ns)));
+    }
     if totals.in_flight > 0 {
         parts.push(format!("{} in flight at death", count(totals.in_flight)));
     }

@@ -5,6 +5,7 @@ use super::launch::{NONE, Passing, blocks, passing};
 use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::abi::hip_graph::*;
+use crate::bound::is_stopped;
 use crate::hook::Observed;
 use rocshim_ring::event::Launch;
 use rocshim_ring::{Producer, Span};
@@ -139,7 +140,8 @@ impl Observed<hipError_t> for Configure {
     const SILENT: bool = true;
 
     fn finish(self, _span: Option<Span>, _returned: u64, status: hipError_t) {
-        if status == 0 {
+        // Else its launch is not seen, and would not take it away.
+        if status == 0 && !is_stopped() {
             let _ = CALLS.try_with(|calls| {
                 let (mut known, depth) = calls.get();
                 if let Some(place) = known.get_mut(depth) {

@@ -69,6 +69,9 @@ impl Order {
 }
 
 impl Observed<hipError_t> for Order {
+    /// A capture may go on when recording does.
+    const FOLLOWS: bool = true;
+
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
         thread.enter(hook, &self.sync)

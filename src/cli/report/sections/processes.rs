@@ -57,6 +57,7 @@ fn meanings(rows: &[ProcessRow]) -> Vec<String> {
         "recovered" => Some("recovered: the process died, and its file was finished from its rings"),
         "cut" => Some("cut: the process died and its rings are gone; what was not written yet is not known"),
         "running" => Some("running: this is what has been written so far"),
+        "snapshot" => Some("snapshot: the process ran on; this is what there was then"),
         _ => None,
     };
     let mut remarks: Vec<String> = Vec::new();

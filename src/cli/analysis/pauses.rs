@@ -1,0 +1,71 @@
+//! When recording was stopped: what was called then is neither in the trace nor counted as lost.
+
+use crate::units::{percent, time};
+use rocshim_trace::Recording;
+use std::collections::BTreeMap;
+
+/// The pauses of a process.
+#[derive(Default)]
+pub(crate) struct Pauses {
+    /// When recording was stopped (false) or begun (true). A recovered trace tells the same twice.
+    changes: BTreeMap<u64, bool>,
+}
+
+impl Pauses {
+    pub(crate) fn note(&mut self, recording: &Recording) {
+        self.changes.insert(recording.t, recording.state == "started");
+    }
+
+    /// For how long nothing was recorded, of a trace that ends at `end`.
+    pub(crate) fn total(&self, end: u64) -> u64 {
+        let (mut total, mut since) = (0, None);
+        for (t, on) in &self.changes {
+            match (on, since) {
+                (false, None) => since = Some(*t),
+                (true, Some(stopped)) => {
+                    total += t - stopped;
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+        total + since.map_or(0, |stopped| end.saturating_sub(stopped))
+    }
+
+    /// What that means, in words; `None` where recording was never stopped.
+    pub(crate) fn sentence(&self, end: u64) -> Option<String> {
+        if !self.changes.values().any(|on| !on) {
+            return None;
+        }
+        Some(match self.total(end) {
+            0 => "recording was stopped".into(),
+            total => {
+                let share = percent(total as f64 / end.max(total) as f64);
+                format!("recording was stopped for {share} of the time ({})", time(total))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pauses(changes: &[(u64, &str)]) -> Pauses {
+        let mut pauses = Pauses::default();
+        changes.iter().for_each(|(t, state)| pauses.note(&Recording { t: *t, state: (*state).into() }));
+        pauses
+    }
+
+    #[test]
+    fn stretches_are_added_and_what_is_told_twice_counts_once() {
+        let twice = pauses(&[(100, "stopped"), (300, "started"), (100, "stopped"), (700, "stopped")]);
+        assert_eq!(twice.total(1000), 500);
+        assert_eq!(
+            twice.sentence(1000).as_deref(),
+            Some("recording was stopped for 50.0% of the time (500 ns)")
+        );
+        assert_eq!(pauses(&[(0, "stopped")]).sentence(0).as_deref(), Some("recording was stopped"));
+        assert_eq!(pauses(&[]).sentence(10), None);
+    }
+}

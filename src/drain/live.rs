@@ -1,0 +1,245 @@
+//! Processes that record now: found by their numbers, asked by a word in their control page, and copied from. Nothing here
+//! stops a process, sends it a signal or attaches to it.
+
+mod ask;
+mod copy;
+mod snapshot;
+
+pub use ask::Silence;
+pub use rocshim_ring::orders::{Account, Order};
+pub use snapshot::Snapshot;
+
+use crate::records::header;
+use crate::stat::Stat;
+use rocshim_ring::clock::Clock;
+use rocshim_ring::definition::{Definition, Frame};
+use rocshim_ring::event::LOSS_REASONS;
+use rocshim_ring::{Control, Folder, LogReader, Ring};
+use rocshim_trace::Header;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A process that records.
+pub struct Live {
+    /// Its number, as seen from here.
+    pub pid: u32,
+    /// Who it is.
+    pub header: Header,
+    /// Its trace file, as it can be opened from here.
+    pub trace: PathBuf,
+    clock: Clock,
+    folder: Folder,
+    control: Control,
+}
+
+/// Why a process cannot be asked.
+#[derive(Debug)]
+pub enum Absent {
+    /// There is none with this number.
+    NoProcess,
+    /// It belongs to somebody else.
+    Others,
+    /// It does not have the library.
+    NotLoaded,
+    /// `ROCSHIM_OFF` is set.
+    Off,
+    /// It has the library, and has called nothing that is hooked.
+    Idle,
+    /// It records into memory of its own: no ring file could be made.
+    Private,
+    /// It has files that are not to be trusted, or cannot be read.
+    Unsafe(io::Error),
+}
+
+/// A ring of a live process.
+#[derive(Clone, Copy, Debug)]
+pub struct RingState {
+    /// Its thread.
+    pub tid: u32,
+    /// How many slots it has.
+    pub slots: u64,
+    /// How many of them hold what was not read yet.
+    pub filled: u64,
+    /// Calls of its thread that have returned.
+    pub produced: u64,
+}
+
+impl Live {
+    /// The process with this number.
+    ///
+    /// # Errors
+    /// When it cannot be asked: why.
+    pub fn find(pid: u32) -> Result<Live, Absent> {
+        let stat = Stat::of(pid).filter(|stat| stat.lives).ok_or(Absent::NoProcess)?;
+        let maps = fs::read(format!("/proc/{pid}/maps")).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => Absent::Others,
+            _ => Absent::NoProcess,
+        })?;
+        let maps = String::from_utf8_lossy(&maps);
+        let mut wrong = None;
+        for (inode, path) in maps.lines().filter_map(mapped).filter(|(_, path)| path.ends_with("control")) {
+            match open(pid, stat, inode, path) {
+                Ok(Some(live)) => return Ok(live),
+                Ok(None) => {}
+                Err(error) => wrong = Some(error),
+            }
+        }
+        if let Some(error) = wrong {
+            return Err(if is_others(pid) { Absent::Others } else { Absent::Unsafe(error) });
+        }
+        let mut files = maps.lines().filter_map(mapped);
+        if !files.any(|(_, path)| path.file_name().is_some_and(|name| name == "librocshim.so")) {
+            return Err(Absent::NotLoaded);
+        }
+        Err(if is_off(pid) {
+            Absent::Off
+        } else if has_collector(pid) {
+            Absent::Private
+        } else {
+            Absent::Idle
+        })
+    }
+
+    /// The numbers of this user's processes that have the library, or all processes' for root.
+    pub fn all() -> Vec<u32> {
+        let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+        let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+        let has_shim = |pid: &u32| {
+            let is_own = fs::metadata(format!("/proc/{pid}")).is_ok_and(|of| own == 0 || of.uid() == own);
+            let maps = || fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+            is_own && String::from_utf8_lossy(&maps()).contains("/librocshim.so")
+        };
+        let mut pids: Vec<u32> =
+            fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(pid).filter(has_shim).collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    /// It keeps what came last in its rings, and writes it when it is asked to, or ends.
+    pub fn is_flight_recorder(&self) -> bool {
+        self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite")
+    }
+
+    /// Bytes of the trace that are there for good.
+    pub fn written_bytes(&self) -> u64 {
+        self.control.committed().offset
+    }
+
+    /// What it says of its recording: as of its last look, or up to a quarter of a second before.
+    pub fn account(&self) -> Option<Account> {
+        self.control.orders().account()
+    }
+
+    /// The reasons of losses, in the order of the account's.
+    pub fn loss_reasons() -> &'static [&'static str] {
+        &LOSS_REASONS
+    }
+
+    /// Nanoseconds since 1970 of a stamp.
+    pub fn unix_ns(&self, stamp: u64) -> u64 {
+        self.clock.unix_ns + self.clock.ns(stamp)
+    }
+
+    /// When recording began, in nanoseconds since 1970.
+    pub fn began_unix_ns(&self) -> u64 {
+        self.clock.unix_ns
+    }
+
+    /// Its rings as they are now. One that is just being made or given up is left out.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn rings(&self) -> io::Result<Vec<RingState>> {
+        let rings = self.folder.ring_paths()?.into_iter().filter_map(|path| Ring::open(&path).ok());
+        let state = |ring: Ring| {
+            let (slots, filled) = ring.filled();
+            RingState { tid: ring.tid(), slots, filled, produced: ring.produced() }
+        };
+        Ok(rings.map(state).collect())
+    }
+}
+
+/// Inode and path of a mapping, from its line.
+fn mapped(line: &str) -> Option<(u64, &Path)> {
+    // Address, rights, offset, device, inode, then the file, which may hold spaces.
+    let at = line.find('/')?;
+    let inode = line[..at].split_whitespace().nth(4)?.parse().ok()?;
+    Some((inode, Path::new(&line[at..])))
+}
+
+/// The process, if the control page with this inode is its own: a forked child has its parent's mapped too.
+fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<Live>> {
+    let is_it = |path: &PathBuf| path.symlink_metadata().is_ok_and(|file| file.ino() == inode);
+    // In a container the path means something else than here.
+    let inside =
+        |path: &Path| Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path));
+    let Some(path) = [control.to_path_buf(), inside(control)].into_iter().find(is_it) else {
+        return Ok(None);
+    };
+    let is_inside = path != control;
+    let Some(rings) = path.parent() else { return Ok(None) };
+    check(rings)?;
+    let (mut process, mut tick_hz) = (None, 0);
+    LogReader::read_files(rings, |number, bytes| {
+        // The clock is told as soon as it was measured.
+        if (process.is_some() && tick_hz != 0) || (number > 0 && process.is_none()) {
+            return;
+        }
+        match rocshim_ring::log::decode(bytes) {
+            Some(Frame { stamp, definition: Definition::Process(of) }) => {
+                process = Some((stamp, of.unix_ns, header(&of), PathBuf::from(of.trace.as_ref())));
+            }
+            Some(Frame { definition: Definition::Clock { tick_hz: hz }, .. }) => tick_hz = hz,
+            _ => {}
+        }
+    })?;
+    let Some((start, unix_ns, header, trace)) = process else { return Ok(None) };
+    let is_of_it =
+        header.start_ticks == stat.start_ticks && (header.pid == pid || header.pid == inner_pid(pid));
+    if !is_of_it {
+        return Ok(None);
+    }
+    let trace = if is_inside { inside(&trace) } else { trace };
+    let folder = Folder::of_dead(rings);
+    let control = Control::open(&folder)?;
+    Ok(Some(Live { pid, header, trace, clock: Clock { start, unix_ns, tick_hz }, folder, control }))
+}
+
+/// A folder of ring files is its owner's alone, and the owner is who asks (or root asks).
+fn check(rings: &Path) -> io::Result<()> {
+    let folder = rings.symlink_metadata()?;
+    let own = fs::metadata("/proc/self")?.uid();
+    let is_safe = folder.is_dir() && folder.mode() & 0o077 == 0 && (own == 0 || folder.uid() == own);
+    let unsafe_one = || {
+        let what = format!("{} is not a folder for its owner alone", rings.display());
+        io::Error::new(io::ErrorKind::PermissionDenied, what)
+    };
+    is_safe.then_some(()).ok_or_else(unsafe_one)
+}
+
+fn is_others(pid: u32) -> bool {
+    let uid = |path: String| fs::metadata(path).map(|of| of.uid()).ok();
+    let own = uid("/proc/self".into());
+    own != Some(0) && own != uid(format!("/proc/{pid}"))
+}
+
+/// What the process itself takes for its number: another one in a container.
+fn inner_pid(pid: u32) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    line.and_then(|pids| pids.split_whitespace().last()?.parse().ok()).unwrap_or(pid)
+}
+
+fn is_off(pid: u32) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let off = environment.split(|byte| *byte == 0).find_map(|word| word.strip_prefix(b"ROCSHIM_OFF="));
+    off.is_some_and(|value| !value.is_empty() && value != b"0")
+}
+
+fn has_collector(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let name = |thread: fs::DirEntry| fs::read(thread.path().join("comm")).unwrap_or_default();
+    threads.map(name).any(|name| name == b"rocshim\n")
+}

@@ -1,0 +1,61 @@
+//! What is in the trace of a live process by now, as a trace that stands by itself.
+
+use super::Live;
+use rocshim_ring::{Committed, Ring};
+use rocshim_trace::{Footer, Record, Thread, write_record};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// How often a moment is looked for at which nothing is being committed.
+const TRIES: usize = 10_000;
+
+impl Live {
+    /// Copies the trace as of the last commit to the empty file `to`, and ends it; gives its length.
+    ///
+    /// # Errors
+    /// When the trace cannot be read or the copy not be written.
+    pub fn copy_trace(&self, to: &mut File) -> io::Result<u64> {
+        let (committed, accounts) = self.moment()?;
+        let mut lines = Vec::new();
+        accounts.iter().for_each(|account| write_record(&mut lines, &Record::Thread(account.clone())));
+        let footer =
+            Footer { t: self.clock.ns(committed.stamp), end: "snapshot".into(), ..Footer::default() };
+        write_record(&mut lines, &Record::Footer(footer));
+        let copied = io::copy(&mut File::open(&self.trace)?.take(committed.offset), to)?;
+        if copied != committed.offset {
+            let what = format!("{} is shorter than what was written to it", self.trace.display());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+        }
+        // The last line may just be filled up with spaces, its end being written anew behind them.
+        to.seek(SeekFrom::End(-1))?;
+        to.write_all(b"\n")?;
+        to.write_all(&lines)?;
+        to.sync_all()?;
+        to.stream_position()
+    }
+
+    /// What was committed, and the accounts of its threads as of that very commit. Those of threads that have ended are in
+    /// the trace.
+    fn moment(&self) -> io::Result<(Committed, Vec<Thread>)> {
+        for _ in 0..TRIES {
+            let committed = self.control.committed();
+            let rings = self.folder.ring_paths()?.into_iter().filter_map(|path| Ring::open(&path).ok());
+            let account = |ring: Ring| {
+                let (written, lost) = ring.committed(committed.epoch)?;
+                (written + lost != 0).then(|| Thread {
+                    tid: ring.tid(),
+                    produced: written + lost,
+                    written,
+                    lost,
+                })
+            };
+            let accounts = rings.filter_map(account).collect();
+            // Not older than the accounts.
+            if self.control.committed().epoch == committed.epoch && committed.offset != 0 {
+                return Ok((committed, accounts));
+            }
+        }
+        let what = "the trace grows too fast to be copied, or has no line yet: ask again in a moment";
+        Err(io::Error::new(io::ErrorKind::WouldBlock, what))
+    }
+}

@@ -1,0 +1,64 @@
+//! Copies of a ring whose owner goes on.
+
+use super::*;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A call whose every word can be told from its number.
+fn numbered(number: u64) -> Launch {
+    Launch { function: number, stream: number, grid: [number as u32; 3], ..launch() }
+}
+
+fn is_whole(event: &Event) -> bool {
+    match event.kind {
+        Kind::Launch => Launch::read(event) == numbered(event.id),
+        Kind::Gemm => Gemm::read(event) == Gemm { handle: event.id, ..Gemm::default() },
+        _ => false,
+    }
+}
+
+#[test]
+fn a_copy_of_a_ring_that_is_being_overwritten_is_whole() {
+    let (ring, producer, _) = ring_that(1024, WhenFull::Overwrite);
+    let done = Arc::new(AtomicBool::new(false));
+    let (copied, read) = (ring.clone(), done.clone());
+    let reader = std::thread::spawn(move || {
+        for _ in 0..300 {
+            let mut consumer = Consumer::of_frozen(copied.freeze().unwrap());
+            let events = drain(&mut consumer);
+            let (gaps, calls): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.kind == Kind::Gap);
+            assert!(calls.iter().all(|event| is_whole(event)), "none is torn");
+            assert!(calls.windows(2).all(|pair| pair[0].id + 1 == pair[1].id), "one after the other");
+            let lost: u64 = gaps.iter().map(|gap| Gap::read(gap).lost).sum();
+            assert_eq!(lost, consumer.lost());
+            if let (Some(first), Some(last)) = (calls.first(), calls.last()) {
+                assert_eq!((lost, lost + consumer.written()), (first.id - 1, last.id));
+            }
+        }
+        read.store(true, Relaxed);
+    });
+    let mut number = 0;
+    while !done.load(Relaxed) && !reader.is_finished() {
+        number += 1;
+        match number % 7 {
+            0 => call(producer, 0, &Gemm { handle: number, ..Gemm::default() }, 0),
+            _ => call(producer, 0, &numbered(number), 0),
+        }
+    }
+    reader.join().unwrap();
+}
+
+#[test]
+fn a_copy_holds_the_calls_that_are_being_made() {
+    let (ring, producer, _) = ring_that(64, WhenFull::Overwrite);
+    (0..200).for_each(|_| call(producer, 0, &launch(), 0));
+    let span = here(producer).enter(0, &Gemm::default()).unwrap();
+    let frozen = ring.freeze().unwrap();
+    assert_eq!(
+        frozen.in_flight.iter().map(|event| (event.id, event.kind)).collect::<Vec<_>>(),
+        [(201, Kind::Gemm)]
+    );
+    let mut consumer = Consumer::of_frozen(frozen);
+    assert_eq!(drain(&mut consumer).last().map(|event| event.id), Some(200));
+    assert_eq!(consumer.written() + consumer.lost(), 200);
+    span.leave(now(), 0);
+}

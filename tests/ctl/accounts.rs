@@ -1,0 +1,40 @@
+//! What a trace says of itself, recomputed.
+
+use rocshim_tests::Trace;
+use rocshim_trace::Record;
+
+/// What each thread is said to have made is what is there.
+pub(crate) fn accounts_are_right(trace: &Trace) {
+    for account in trace.threads() {
+        let gaps: u64 = trace.gaps().filter(|gap| gap.tid == account.tid).map(|gap| gap.lost).sum();
+        assert_eq!((account.produced, account.lost), (account.written + account.lost, gaps), "{account:?}");
+        let of = |record: &&Record| call_of(record).is_some_and(|tid| tid == account.tid);
+        assert_eq!(trace.records.iter().filter(of).count() as u64, account.written, "{account:?}");
+    }
+}
+
+fn call_of(record: &Record) -> Option<u32> {
+    Some(match record {
+        Record::Launch(launch) => launch.call.tid,
+        Record::Load(load) => load.call.tid,
+        Record::Gemm(gemm) => gemm.call.tid,
+        Record::Blas(blas) => blas.call.tid,
+        Record::Sync(sync) => sync.call.tid,
+        Record::GraphCall(call) => call.call.tid,
+        Record::GraphLaunch(launch) => launch.call.tid,
+        _ => return None,
+    })
+}
+
+/// When recording was stopped and begun: pairs of times.
+pub(crate) fn pauses(trace: &Trace) -> Vec<(u64, u64)> {
+    let told: Vec<_> = trace.recordings().map(|told| (told.t, told.state.as_str())).collect();
+    assert!(told.is_sorted(), "{told:?}");
+    told.chunks(2)
+        .map(|pair| match pair {
+            [(from, "stopped"), (to, "started")] => (*from, *to),
+            [(from, "stopped")] => (*from, u64::MAX),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
