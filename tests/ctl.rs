@@ -3,6 +3,8 @@
 
 #[path = "ctl/accounts.rs"]
 mod accounts;
+#[path = "ctl/snapshots.rs"]
+mod snapshots;
 
 use accounts::{accounts_are_right, pauses};
 use rocshim_tests::{Outcome, Running, Trace, Traced, artifacts};
@@ -16,8 +18,11 @@ use std::time::{Duration, Instant};
 
 fn obedient(args: &[&str], variables: &[(&str, &str)]) -> Running {
     let program = Traced::program("obedient").args(args);
-    let mut running =
-        variables.iter().fold(program, |program, (name, value)| program.env(name, value)).start();
+    begun(variables.iter().fold(program, |program, (name, value)| program.env(name, value)))
+}
+
+fn begun(program: Traced) -> Running {
+    let mut running = program.start();
     assert_eq!(running.answer(), format!("ready {}", running.pid()));
     running
 }
@@ -95,7 +100,17 @@ fn flush_writes_what_was_recorded_by_then() {
 
 #[test]
 fn stopping_and_starting_under_load_misses_exactly_what_was_called_in_between() {
-    let mut running = obedient(&["4", "500"], &[("ROCSHIM_RING_KIB", "8192")]);
+    let program = Traced::program("obedient").args(["4", "500"]).env("ROCSHIM_RING_KIB", "8192");
+    stop_and_start(begun(program));
+}
+
+#[test]
+fn so_it_does_where_every_call_comes_by_the_dispatch_table_too() {
+    let program = Traced::program("obedient").args(["4", "500"]).env("ROCSHIM_RING_KIB", "8192");
+    stop_and_start(begun(program.on(&["registering"])));
+}
+
+fn stop_and_start(mut running: Running) {
     for _ in 0..5 {
         sleep(Duration::from_millis(60));
         assert!(asked(&running, &["stop"]).contains("stopped;"));
@@ -198,90 +213,6 @@ fn a_process_may_begin_stopped_and_absence_is_not_confirmed_then() {
     );
     let note = told["processes"][0]["notes"][0].as_str().unwrap();
     assert!(note.starts_with("limited: recording was stopped for "), "{note}");
-}
-
-#[test]
-fn a_snapshot_of_a_flight_recorder_is_whole_while_its_threads_go_on() {
-    let mut running = obedient(&["4", "0"], &[("ROCSHIM_FULL", "overwrite"), ("ROCSHIM_RING_KIB", "256")]);
-    sleep(Duration::from_millis(50));
-    let mut last = BTreeMap::new();
-    for number in 1..=8 {
-        let said = asked(&running, &["snapshot"]);
-        let path = running.folder().join(format!("out/snapshots/obedient-{}-{number}.ndjson", running.pid()));
-        assert!(said.contains(path.to_str().unwrap()), "{said}");
-        let trace = Trace::read(&path);
-        assert_eq!(trace.footers().map(|footer| footer.end.as_str()).collect::<Vec<_>>(), ["snapshot"]);
-        accounts_are_right(&trace);
-        let threads = work(&trace);
-        assert_eq!(threads.len(), 4);
-        for (thread, launches) in threads {
-            // A ring has 4096 slots, of which the copy may miss what was written meanwhile.
-            assert!(launches.len() > 1000, "{} of thread {thread}", launches.len());
-            let follow = |pair: &[&Launch]| {
-                pair[0].grid[0] + 1 == pair[1].grid[0] && pair[0].call.id + 1 == pair[1].call.id
-            };
-            assert!(launches.windows(2).all(follow), "one after the other");
-            assert!(launches.iter().all(|launch| launch.grid[1..] == [1, 1] && launch.call.status == 0));
-            let tid = launches[0].call.tid;
-            let lost: u64 = trace.gaps().filter(|gap| gap.tid == tid).map(|gap| gap.lost).sum();
-            assert_eq!(lost + 1, u64::from(launches[0].grid[0]), "what came before is counted");
-            let newest = launches.last().unwrap().grid[0];
-            assert!(last.insert(thread, newest).is_none_or(|before| before < newest), "it goes on");
-        }
-        let told = summary(&path);
-        assert_eq!(
-            (&told["processes"][0]["end"], &told["processes"][0]["notes"]),
-            (&"snapshot".into(), &serde_json::json!([]))
-        );
-    }
-    assert!(refused(running.ctl(&["flush"])).contains("is a flight recorder"));
-    // Its own trace says nothing of what its rings hold.
-    let (evidence, why) = evidence(&summary(&running.trace_files()[0]), "librocblas.so");
-    assert_eq!(evidence, "limited", "{why}");
-    running.tell("halt");
-    let outcome = running.finish().ok();
-    accounts_are_right(&outcome.trace());
-}
-
-#[test]
-fn a_snapshot_of_a_stopped_flight_recorder_holds_what_came_last() {
-    let mut running = obedient(&[], &[("ROCSHIM_FULL", "overwrite"), ("ROCSHIM_RING_KIB", "64")]);
-    running.tell("launch 5000");
-    asked(&running, &["stop"]);
-    running.tell("launch 5000");
-    let path = running.folder().join("mine.ndjson");
-    asked(&running, &["snapshot", "-o", path.to_str().unwrap()]);
-    let trace = Trace::read(&path);
-    let launches: Vec<_> = trace.launches().collect();
-    assert_eq!(launches.last().unwrap().grid[0], 5000);
-    assert!(launches.len() > 500);
-    let refusal = refused(running.ctl(&["snapshot", "-o", path.to_str().unwrap()]));
-    assert!(refusal.contains("cannot make") && refusal.contains("File exists"), "{refusal}");
-    running.finish().ok();
-}
-
-#[test]
-fn a_snapshot_of_a_trace_that_grows_is_a_trace() {
-    let mut running = obedient(&["4", "200"], &[("ROCSHIM_RING_KIB", "8192")]);
-    for number in 1..=5 {
-        running.tell("launch 10");
-        asked(&running, &["snapshot"]);
-        let path = running.folder().join(format!("out/snapshots/obedient-{}-{number}.ndjson", running.pid()));
-        let trace = Trace::read(&path);
-        assert_eq!(trace.footers().map(|footer| footer.end.as_str()).collect::<Vec<_>>(), ["snapshot"]);
-        accounts_are_right(&trace);
-        let launched = trace.launches().filter(|launch| trace.kernel_of(launch) == "told").count();
-        assert_eq!(launched, number * 10);
-        assert_eq!(work(&trace).len(), 4);
-        assert!(
-            work(&trace)
-                .values()
-                .all(|launches| launches.windows(2).all(|pair| pair[0].grid[0] + 1 == pair[1].grid[0]))
-        );
-    }
-    running.tell("halt");
-    let outcome = running.finish().ok();
-    assert_eq!(outcome.trace_files().len(), 1, "the snapshots are not read with the trace");
 }
 
 #[test]
