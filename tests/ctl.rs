@@ -79,6 +79,8 @@ fn status_tells_how_a_process_stands_and_the_list_has_it() {
     assert!(told["collector_ns"].as_u64() > Some(0) && told["for_ns"].as_u64() > Some(0));
     let text = asked(&running, &[]);
     assert!(text.contains("recording, for ") && text.contains("0 lost"), "{text}");
+    let doctor = Traced::rocshim(["doctor", &running.pid().to_string()]).run().stdout;
+    assert!(doctor.contains("it records, to "), "{doctor}");
     let list = Traced::rocshim(["ctl"]).run().ok().stdout;
     let row = list.lines().find(|line| line.trim_start().starts_with(&running.pid().to_string()));
     assert!(row.is_some_and(|row| row.contains("recording") && row.contains("obedient")), "{list}");

@@ -1,6 +1,7 @@
 //! A process that runs already: whether it is being recorded, and what it has loaded.
 
 use super::{Finding, Shim, program::glibc};
+use rocshim_drain::live::Live;
 use rocshim_trace::is_library;
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -23,6 +24,7 @@ pub(crate) fn process(pid: u32, shim: Option<&Shim>, findings: &mut Vec<Finding>
     let files = mapped(&maps);
     let exe = fs::read_link(root.join("exe")).map(|exe| exe.display().to_string()).unwrap_or_default();
     findings.push(recorded(pid, &exe, &files));
+    findings.extend(Live::find(pid).ok().map(|live| state(&live)));
     let Some(shim) = shim else { return };
     findings.push(loaded(&files, shim));
     let library = files.iter().find(|file| file.file_name().is_some_and(|name| name == "libc.so.6"));
@@ -52,6 +54,15 @@ fn recorded(pid: u32, exe: &str, files: &BTreeSet<PathBuf>) -> Finding {
             "end it and start it again with `rocshim run -- CMD`",
         ),
     }
+}
+
+/// Whether it records now.
+fn state(live: &Live) -> Finding {
+    if live.account().is_some_and(|account| account.stopped) {
+        let advice = format!("`rocshim ctl {} start` begins it", live.pid);
+        return Finding::warn(SUBJECT, "recording is stopped", advice);
+    }
+    Finding::ok(SUBJECT, format!("it records, to {}", live.trace.display()))
 }
 
 fn loaded(files: &BTreeSet<PathBuf>, shim: &Shim) -> Finding {
