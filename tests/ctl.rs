@@ -156,6 +156,9 @@ fn stop_and_start(mut running: Running) {
     let told = summary(&outcome.trace_files()[0]);
     let stopped: u64 = pauses.iter().map(|(from, to)| to - from).sum();
     assert_eq!(told["totals"]["stopped_ns"].as_u64(), Some(stopped));
+    let functions = told["functions"].as_array().unwrap();
+    let launches = functions.iter().find(|row| row["function"] == "hipModuleLaunchKernel").unwrap();
+    assert!(launches["uncounted"].as_u64() > Some(0), "there were more: {launches}");
     let (_, why) = evidence(&told, "libamdhip64.so");
     assert!(why.contains("; recording was stopped for "), "{why}");
 }

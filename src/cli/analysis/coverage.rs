@@ -50,6 +50,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) calls: u64,
     /// Calls that make no event were counted too: the process ended in order.
     pub(crate) is_counted: bool,
+    /// Recording was stopped for a while: there may have been more calls.
+    pub(crate) is_partial: bool,
 }
 
 /// How a process ended, as far as it matters for what was not seen.
@@ -191,7 +193,8 @@ fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
     // An exported function is bound by its first call; what another door gave out may never have been called.
     let may_be_called = seen.hook.door == "preload" || !seen.is_counted;
     let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
-    row.uncounted += u64::from(seen.calls == 0 && is_bound && may_be_called);
+    let may_be_more = if seen.calls == 0 { is_bound && may_be_called } else { seen.is_partial };
+    row.uncounted += u64::from(may_be_more);
     row.bound_to.extend(bound_to.map(|library| library.path.clone()));
     row.why.extend(seen.hook.why.clone());
     // The worst state of any process is the one to know.
@@ -228,6 +231,7 @@ mod tests {
             hook,
             calls: *calls,
             is_counted: true,
+            is_partial: false,
         });
         coverage.add_process(seen, &libraries, &blindness, |_| open_way.map(str::to_owned));
         coverage.libraries().remove(0)

@@ -16,6 +16,11 @@ impl Pauses {
         self.changes.insert(recording.t, recording.state == "started");
     }
 
+    /// Recording was never stopped.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.values().all(|on| *on)
+    }
+
     /// For how long nothing was recorded, of a trace that ends at `end`.
     pub(crate) fn total(&self, end: u64) -> u64 {
         let (mut total, mut since) = (0, None);
@@ -34,7 +39,7 @@ impl Pauses {
 
     /// What that means, in words; `None` where recording was never stopped.
     pub(crate) fn sentence(&self, end: u64) -> Option<String> {
-        if !self.changes.values().any(|on| !on) {
+        if self.is_empty() {
             return None;
         }
         Some(match self.total(end) {

@@ -151,7 +151,8 @@ impl Process {
                 .map(|(_, calls)| *calls);
             let calls = local.events + silent.unwrap_or(0);
             let is_counted = self.footer.as_ref().is_some_and(|footer| footer.end == "exit");
-            Seen { function: local.function, hook: &local.hook, calls, is_counted }
+            let is_partial = !self.pauses.is_empty();
+            Seen { function: local.function, hook: &local.hook, calls, is_counted, is_partial }
         })
     }
 

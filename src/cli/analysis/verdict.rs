@@ -26,7 +26,8 @@ pub(crate) struct FunctionRow {
     pub(crate) why: BTreeSet<String>,
     /// Calls seen.
     pub(crate) calls: u64,
-    /// Processes in which it was called, but how often is not known (they were killed, or still run).
+    /// Processes in which it was called, but how often is not known (they were killed, still run, or were not recording for a
+    /// while).
     pub(crate) uncounted: u64,
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
 const LEGEND: &str = "\
 armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found; off: left out by ROCSHIM_RECORD
 door: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
-?: called, but nobody counted, because the process was killed or still runs
+?: called, but nobody counted, because the process was killed, still runs, or was not recording; 12+: there may have been more
 ";
 
 fn library(rows: &[FunctionRow], style: &Style) -> String {
@@ -81,7 +81,7 @@ fn doors(row: &FunctionRow) -> String {
     }
 }
 
-/// `12`; `12+` where some process did not count its calls; `?` where none did.
+/// `12`; `12+` where some process did not count its calls, or not all of them; `?` where none did.
 fn calls(row: &FunctionRow) -> String {
     match (row.calls, row.uncounted) {
         (0, 1..) => "?".into(),
