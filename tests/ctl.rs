@@ -320,7 +320,7 @@ fn who_cannot_be_asked_is_told_with_the_reason() {
     let mode =
         |mode| std::fs::set_permissions(&rings, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     mode(0o777);
-    assert!(ctl(running.pid()).contains("is not a folder for its owner alone"));
+    assert!(ctl(running.pid()).contains("not a folder that rocshim made"));
     mode(0o700);
     asked(&running, &["stop"]);
     running.finish().ok();

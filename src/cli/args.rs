@@ -27,7 +27,11 @@ pub(crate) enum Command {
     /// Ask a process that is recording: how it stands, to stop, to start, to write all, for a snapshot
     #[command(after_help = CTL_NOTES)]
     Ctl(Ctl),
+    /// Recount each thread's events: is everything in the traces, or counted as lost?
+    #[command(after_help = VERIFY_NOTES)]
+    Verify(Verify),
     /// Finish the trace files of processes that were killed, on disk
+    #[command(after_help = RECOVER_NOTES)]
     Recover(Recover),
     /// The ROCSHIM_* environment variables, with their defaults
     Variables(Variables),
@@ -41,7 +45,7 @@ found. A program that died by a signal takes rocshim with it, by the same signal
 Example:  rocshim run -o traces -- ollama serve";
 
 const SUMMARY_NOTES: &str = "\
-A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
+A folder stands for all its .ndjson files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
 --json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects, \
@@ -53,6 +57,17 @@ The process is asked by a word in its shared memory: it gets no signal and is no
 files (or be in a container that is seen in /proc), and belong to you.
 
 Without a process all of yours that have the shim are listed.";
+const VERIFY_NOTES: &str = "\
+A trace is right when every line is a record, what a line refers to was defined before it, and for each thread \
+produced = written + lost, where written are the events that the file has, each once, and lost are those that its gaps \
+count. What a killed process left in its ring files counts as written. The exit code is 1 when something is wrong, and \
+when that cannot be told: the ring files of a killed process are gone.
+
+A process that still runs has no accounts yet: what it has written so far is checked.";
+
+const RECOVER_NOTES: &str = "\
+Without TRACE: lists the ring files that killed processes of yours have left, with the traces that they belong to, and \
+changes nothing; --all finishes all of these, --discard removes the ring files of those whose trace's folder is gone.";
 
 /// The options of `run`.
 #[derive(Args)]
@@ -139,6 +154,17 @@ pub(crate) struct Ctl {
     pub(crate) json: bool,
 }
 
+/// The options of `verify`.
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// Trace files, or folders of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What a process is asked.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Verb {
@@ -158,8 +184,14 @@ pub(crate) enum Verb {
 #[derive(Args)]
 pub(crate) struct Recover {
     /// Trace files, or folders of them
-    #[arg(required = true, value_name = "TRACE")]
+    #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+    /// Finish everything that killed processes have left
+    #[arg(long, conflicts_with = "traces")]
+    pub(crate) all: bool,
+    /// Remove what they have left for traces whose folder is gone
+    #[arg(long, conflicts_with = "traces")]
+    pub(crate) discard: bool,
 }
 
 /// The options of `variables`.

@@ -15,7 +15,7 @@ use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::{Control, Folder, LogReader, Ring};
-use rocshim_trace::{Header, part_path};
+use rocshim_trace::Header;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +27,7 @@ pub struct Live {
     pub pid: u32,
     /// Who it is.
     pub header: Header,
-    /// Its trace file, the first of a trace in parts, as it can be opened from here.
+    /// Its trace file, as it can be opened from here.
     pub trace: PathBuf,
     clock: Clock,
     folder: Folder,
@@ -122,12 +122,7 @@ impl Live {
         self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite")
     }
 
-    /// The file that it writes: of a trace in parts, the last.
-    pub fn file(&self) -> PathBuf {
-        part_path(&self.trace, self.control.committed().part)
-    }
-
-    /// Bytes of that file that are there for good.
+    /// Bytes of the trace that are there for good.
     pub fn written_bytes(&self) -> u64 {
         self.control.committed().offset
     }
@@ -185,7 +180,7 @@ fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<L
     };
     let is_inside = path != control;
     let Some(rings) = path.parent() else { return Ok(None) };
-    check(rings)?;
+    let folder = Folder::open(rings)?;
     let (mut process, mut tick_hz) = (None, 0);
     LogReader::read_files(rings, |number, bytes| {
         // The clock is told as soon as it was measured.
@@ -207,21 +202,8 @@ fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<L
         return Ok(None);
     }
     let trace = if is_inside { inside(&trace) } else { trace };
-    let folder = Folder::of_dead(rings);
     let control = Control::open(&folder)?;
     Ok(Some(Live { pid, header, trace, clock: Clock { start, unix_ns, tick_hz }, folder, control }))
-}
-
-/// A folder of ring files is its owner's alone, and the owner is who asks (or root asks).
-fn check(rings: &Path) -> io::Result<()> {
-    let folder = rings.symlink_metadata()?;
-    let own = fs::metadata("/proc/self")?.uid();
-    let is_safe = folder.is_dir() && folder.mode() & 0o077 == 0 && (own == 0 || folder.uid() == own);
-    let unsafe_one = || {
-        let what = format!("{} is not a folder for its owner alone", rings.display());
-        io::Error::new(io::ErrorKind::PermissionDenied, what)
-    };
-    is_safe.then_some(()).ok_or_else(unsafe_one)
 }
 
 fn is_others(pid: u32) -> bool {

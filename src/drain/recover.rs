@@ -1,15 +1,15 @@
 //! What a dead process left: its ring files, read from where its last commit ended, as finished lines.
 
 use crate::decoder::Decoder;
-use crate::frames::{is_compressed, lines_of};
 use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
-use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Ring};
-use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, part_path, write_record};
+use rocshim_ring::folder::NAMES;
+use rocshim_ring::{Committed, Consumer, Control, Folder, LogReader, Ring};
+use rocshim_trace::{Footer, Header, Record, parse_line, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,17 +32,10 @@ pub struct Leftover {
 /// When `trace` or the ring files cannot be read.
 pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let Some(rings) = rings_of(trace)? else { return Ok(None) };
-    let folder = Folder::of_dead(&rings);
+    let folder = Folder::open(&rings)?;
     let committed = Control::read(&folder)?;
-    // It is the end of the part that was written last.
-    if TracePath::of(trace).is_some_and(|path| path.part != committed.part) {
-        return Ok(None);
-    }
     let whole = committed.offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
     let (mut lines, events) = drain(&folder, committed, whole > 0)?;
-    if is_compressed(trace) {
-        return Ok(Some((whole, Leftover { lines, events, rings })));
-    }
     // The last line was about to be filled up for lines that were never committed: its end is told anew.
     if whole > 0 && byte_at(trace, whole - 1)? != b'\n' {
         lines.insert(0, b'\n');
@@ -64,50 +57,75 @@ fn byte_at(path: &Path, at: u64) -> io::Result<u8> {
 /// When `trace` cannot be written (nothing is lost then: the ring files stay).
 pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     let Some((whole, left)) = leftover(trace)? else { return Ok(None) };
-    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(trace)?;
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(trace)?;
     file.set_len(whole)?;
     file.seek(SeekFrom::End(0))?;
-    if is_compressed(trace) {
-        file.write_all(&zstd::encode_all(&left.lines[..], 0)?)?;
-    } else {
-        file.write_all(&left.lines)?;
-    }
+    file.write_all(&left.lines)?;
     file.sync_all()?;
-    Folder::of_dead(&left.rings).remove()?;
+    Folder::open(&left.rings)?.remove()?;
     Ok(Some(left.events))
 }
 
-/// Trace files in `folder`, and parts, whose dead processes may never have got to begin them: only their ring files exist.
+/// Trace files in `folder` whose dead processes never got to begin them: only their ring files exist.
 ///
 /// # Errors
 /// When a ring folder of this user cannot be read.
 pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let rings = ring_folders(folder).into_iter().filter_map(|rings| process_of(&rings));
+    let rings = ring_folders(Some(folder)).into_iter().filter_map(|rings| process_of(&rings));
     Ok(rings
         .filter(|(header, trace)| !is_running(header) && trace.parent() == Some(folder))
         .map(|(_, trace)| trace)
         .collect())
 }
 
+/// What a dead process has left, and nobody has finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// Its trace.
+    pub trace: PathBuf,
+    /// The folder of its ring files.
+    pub rings: PathBuf,
+}
+
+impl Stale {
+    /// Removes the ring files, and with them what is not in the trace.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn discard(&self) -> io::Result<()> {
+        Folder::open(&self.rings)?.remove()
+    }
+}
+
+/// What dead processes of this user have left in shared memory, or where `ROCSHIM_RINGS` says. Not what lies beside traces
+/// elsewhere: that is found with them.
+pub fn stale() -> Vec<Stale> {
+    let left = |rings: PathBuf| {
+        let (header, trace) = process_of(&rings)?;
+        (!is_running(&header)).then_some(Stale { trace, rings })
+    };
+    let mut found: Vec<Stale> = ring_folders(None).into_iter().filter_map(left).collect();
+    found.sort_by(|a, b| a.trace.cmp(&b.trace));
+    found.dedup();
+    found
+}
+
 /// The ring folder of the dead process that wrote `trace`, if it is still there.
 fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
-    let Some(header) = header_of(trace)? else { return Ok(rings_by_name(trace)) };
+    let header = match File::open(trace) {
+        Ok(file) => first_record(file)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(e),
+    };
+    let Some(header) = header else { return Ok(rings_by_name(trace)) };
     let rings = PathBuf::from(&header.rings);
     let is_left = !header.rings.is_empty() && rings.is_dir() && !is_running(&header) && !has_footer(trace)?;
     Ok(is_left.then_some(rings))
 }
 
-/// The header of a trace file; `None` when the file is not there or does not begin with one.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
-    let file = match File::open(trace) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
+fn first_record(file: File) -> io::Result<Option<Header>> {
     let mut line = Vec::new();
-    BufReader::new(lines_of(trace, file)?.take(16 << 20)).read_until(b'\n', &mut line)?;
+    BufReader::new(file.take(16 << 20)).read_until(b'\n', &mut line)?;
     Ok(match parse_line(&line) {
         Ok(Record::Header(header)) => Some(header),
         _ => None,
@@ -117,13 +135,13 @@ pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
 /// For a trace without a header: the process died before it could write one.
 fn rings_by_name(trace: &Path) -> Option<PathBuf> {
     let trace = std::path::absolute(trace).ok()?;
-    ring_folders(trace.parent()?).into_iter().find(|rings| {
+    ring_folders(trace.parent()).into_iter().find(|rings| {
         process_of(rings).is_some_and(|(header, its_trace)| its_trace == trace && !is_running(&header))
     })
 }
 
-/// Every place where ring files may lie: shared memory or where `ROCSHIM_RINGS` says, or beside the traces in `folder`.
-fn ring_folders(folder: &Path) -> Vec<PathBuf> {
+/// Every place where ring files may lie: shared memory or where `ROCSHIM_RINGS` says, or beside the traces in `folder`, if one is given.
+fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
     let in_folder = |folder: &Path, prefix: &'static str| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let ours = entries.filter(move |e| e.file_name().to_string_lossy().starts_with(prefix));
@@ -131,10 +149,12 @@ fn ring_folders(folder: &Path) -> Vec<PathBuf> {
     };
     let asked = std::env::var_os("ROCSHIM_RINGS").map(PathBuf::from);
     let shared = asked.into_iter().chain([PathBuf::from("/dev/shm")]);
-    shared.flat_map(|place| in_folder(&place, "rocshim-")).chain(in_folder(folder, ".rocshim-")).collect()
+    let beside = folder.into_iter().flat_map(|folder| in_folder(folder, NAMES[1]));
+    let found = shared.flat_map(|place| in_folder(&place, NAMES[0])).chain(beside);
+    found.filter(|path| Folder::open(path).is_ok()).collect()
 }
 
-/// The process that made a ring folder, and the file, or part, of its trace that it was to write.
+/// The process that made a ring folder, and the trace that it was to write.
 fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
@@ -150,8 +170,7 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
         }
     })
     .ok()?;
-    let part = Control::read(&Folder::of_dead(rings)).map_or(1, |committed| committed.part);
-    Some((decoder.header().clone(), part_path(&trace?, part)))
+    Some((decoder.header().clone(), trace?))
 }
 
 /// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).
@@ -163,17 +182,8 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
     let mut file = File::open(trace)?;
     let length = file.metadata()?.len();
     let mut tail = Vec::new();
-    if is_compressed(trace) {
-        let mut lines = BufReader::new(lines_of(trace, file)?);
-        let mut line = Vec::new();
-        while lines.read_until(b'\n', &mut line)? > 0 {
-            std::mem::swap(&mut tail, &mut line);
-            line.clear();
-        }
-    } else {
-        file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024)))?;
-        file.read_to_end(&mut tail)?;
-    }
+    file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024)))?;
+    file.read_to_end(&mut tail)?;
     let last = tail.strip_suffix(b"\n").and_then(|whole| whole.rsplit(|byte| *byte == b'\n').next());
     Ok(last.is_some_and(|line| matches!(parse_line(line), Ok(Record::Footer(_)))))
 }
@@ -182,7 +192,6 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
 /// them.
 fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
     let (mut decoder, mut lines, mut events) = (Decoder::new(has_header), Vec::new(), 0);
-    decoder.set_part(committed.part);
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
         // It died before it had measured its clock; this machine's clock is the same one.
@@ -191,8 +200,9 @@ fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<
     }
     let mut latest = committed.stamp;
     for path in folder.ring_paths()? {
-        events +=
-            drain_ring(&mut decoder, Arc::new(Ring::read(&path)?), committed.epoch, &mut latest, &mut lines);
+        if let Some(ring) = Ring::read(&path)? {
+            events += drain_ring(&mut decoder, Arc::new(ring), committed.epoch, &mut latest, &mut lines);
+        }
     }
     let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), ..Footer::default() };
     write_record(&mut lines, &Record::Footer(footer));
@@ -214,14 +224,13 @@ fn drain_ring(
         *latest = (*latest).max(event.stamp.saturating_add(event.ticks));
         decoder.event(tid, event, lines);
     });
-    let Account { written, mut lost } = consumer.account();
-    for gap in consumer.untold() {
+    let (written, mut lost) = (consumer.written(), consumer.lost());
+    if let Some(gap) = consumer.untold() {
         *latest = (*latest).max(gap.last);
-        lost += gap.lost;
         decoder.gap(tid, &gap, lines);
     }
     if !whole {
-        let unreadable = consumer.produced().saturating_sub(written + lost);
+        let unreadable = ring.produced().saturating_sub(written + lost);
         let reason = LOSS_REASONS.iter().position(|reason| *reason == "unreadable").unwrap_or(0) as u64;
         decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
         lost += unreadable;
@@ -234,5 +243,5 @@ fn drain_ring(
     // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as
     // lost had returned, and nothing else.
     decoder.thread(tid, written + lost, written, lost, lines);
-    consumer.written() - before
+    written - before
 }

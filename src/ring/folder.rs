@@ -1,23 +1,29 @@
 //! The files of one process: its rings, its definition log, and the control page that makes writing out exactly-once.
 //!
 //! ```text
-//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's part and length on the other side
+//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's length on the other side
 //!                                             ─► epoch + 1 (this is the commit) ─► give the slots back
 //! ```
 //! Each ring and the control page hold the values of two commits; the epoch's lowest bit says which side counts. A
 //! process that dies before the epoch moves left lines that recovery cuts off and writes again; after it, lines that
 //! recovery leaves alone.
-#![allow(unsafe_code)] // one cast of a mapped page to atomics
+#![allow(unsafe_code)] // one cast of a mapped page to atomics, and a C call
 
 use crate::clock;
-use crate::map::{Mapping, PAGE};
+use crate::log::DEFINITIONS;
+use crate::map::{Mapping, PAGE, read_file};
 use crate::orders::Orders;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
+/// How the names of ring folders begin: in shared memory, and beside a trace.
+pub const NAMES: [&str; 2] = ["rocshim-", ".rocshim-"];
+/// How the names of the files in them begin, or are.
+const RING: &str = "ring-";
+const CONTROL: &str = "control";
 
 /// The folder of a process's files.
 pub struct Folder {
@@ -34,9 +40,25 @@ impl Folder {
         Ok(Folder { path })
     }
 
-    /// The folder of a process that has died.
-    pub fn of_dead(path: &Path) -> Folder {
-        Folder { path: path.to_path_buf() }
+    /// The folder of another process, dead or alive. Its path may come out of a file that anyone has written.
+    ///
+    /// # Errors
+    /// When it cannot be looked at, or is no folder that [`Folder::create`] makes: its name, a link, another user's (unless
+    /// we are root), open to others.
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let file = std::fs::symlink_metadata(path)?;
+        // SAFETY: cannot fail.
+        let me = unsafe { libc::geteuid() };
+        let is_ours = NAMES.iter().any(|begin| name.starts_with(begin))
+            && file.is_dir()
+            && (file.uid() == me || me == 0)
+            && file.mode() & 0o077 == 0;
+        if !is_ours {
+            let what = format!("{}: not a folder that rocshim made for this user alone", path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
+        Ok(Folder { path: path.to_path_buf() })
     }
 
     /// Where it is.
@@ -46,7 +68,7 @@ impl Folder {
 
     /// The file of the `number`th ring.
     pub fn ring_path(&self, number: u64) -> PathBuf {
-        self.path.join(format!("ring-{number}"))
+        self.path.join(format!("{RING}{number}"))
     }
 
     /// The ring files in it, in order.
@@ -54,7 +76,7 @@ impl Folder {
     /// # Errors
     /// When the folder cannot be read.
     pub fn ring_paths(&self) -> io::Result<Vec<PathBuf>> {
-        let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("ring-")?.parse::<u64>().ok();
+        let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(RING)?.parse::<u64>().ok();
         let entries = std::fs::read_dir(&self.path)?.map(|entry| entry.map(|e| e.path()));
         let paths = entries.collect::<io::Result<Vec<_>>>()?;
         let mut rings: Vec<_> = paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect();
@@ -62,12 +84,19 @@ impl Folder {
         Ok(rings.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder with our files in it.
     ///
     /// # Errors
-    /// As the system says.
+    /// As the system says; a file that is not ours is left, and the folder with it.
     pub fn remove(&self) -> io::Result<()> {
-        std::fs::remove_dir_all(&self.path)
+        for entry in std::fs::read_dir(&self.path)? {
+            let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+            let name = name.to_string_lossy();
+            if name == CONTROL || name.starts_with(RING) || name.starts_with(DEFINITIONS) {
+                std::fs::remove_file(path)?;
+            }
+        }
+        std::fs::remove_dir(&self.path)
     }
 }
 
@@ -76,14 +105,12 @@ struct ControlPage {
     magic: AtomicU64,
     /// Commits so far. Release: after both sides' values.
     epoch: AtomicU64,
-    /// Length of the trace file as of the two last commits. 0: it may not have been made.
+    /// Length of the trace file as of the two last commits.
     offset: [AtomicU64; 2],
     /// When the two last commits were made, as stamps.
     stamp: [AtomicU64; 2],
     /// Calls that came when recording had ended.
     late: AtomicU64,
-    /// Which part of the trace the file is, as of the two last commits.
-    part: [AtomicU64; 2],
 }
 
 /// Where the orders lie in the page.
@@ -96,9 +123,7 @@ const _: () = assert!(size_of::<Orders>() <= PAGE - ORDERS_AT);
 pub struct Committed {
     /// Which commit it was.
     pub epoch: u64,
-    /// Which part of the trace was written to, from 1.
-    pub part: u32,
-    /// Length of its file then, bytes.
+    /// Length of the trace file then, bytes.
     pub offset: u64,
     /// When it was, as a stamp: nothing that was written is later.
     pub stamp: u64,
@@ -116,7 +141,7 @@ impl Control {
     /// When neither can be had.
     pub fn create(folder: Option<&Folder>) -> io::Result<Control> {
         let memory = match folder {
-            Some(folder) => Mapping::create(&folder.path.join("control"), PAGE)?,
+            Some(folder) => Mapping::create(&folder.path.join(CONTROL), PAGE)?,
             None => Mapping::anonymous(PAGE)?,
         };
         let control = Control { memory };
@@ -143,13 +168,11 @@ impl Control {
         loop {
             let epoch = self.epoch();
             let side = (epoch & 1) as usize;
-            let page = self.page();
-            let [offset, stamp, part] =
-                [&page.offset, &page.stamp, &page.part].map(|of| of[side].load(Relaxed));
+            let [offset, stamp] = [&self.page().offset, &self.page().stamp].map(|of| of[side].load(Relaxed));
             // The values are read before the epoch is looked at again: then they were not being written anew.
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
-                return Committed { epoch, part: (part as u32).max(1), offset, stamp };
+                return Committed { epoch, offset, stamp };
             }
         }
     }
@@ -166,8 +189,8 @@ impl Control {
     /// # Errors
     /// When the page cannot be read or is none of ours.
     pub fn read(folder: &Folder) -> io::Result<Committed> {
-        let path = folder.path.join("control");
-        let bytes = std::fs::read(&path)?;
+        let path = folder.path.join(CONTROL);
+        let bytes = read_file(&path, PAGE)?;
         let word = |i: usize| {
             bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
         };
@@ -176,8 +199,7 @@ impl Control {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let side = (word(1) & 1) as usize;
-        let part = (word(7 + side) as u32).max(1);
-        Ok(Committed { epoch: word(1), part, offset: word(2 + side), stamp: word(4 + side) })
+        Ok(Committed { epoch: word(1), offset: word(2 + side), stamp: word(4 + side) })
     }
 
     fn page(&self) -> &ControlPage {
@@ -190,11 +212,10 @@ impl Control {
         self.page().epoch.load(Acquire)
     }
 
-    /// Makes what was prepared in the rings for the next epoch, and the length `offset` of the trace's `part`, what counts.
-    pub fn commit(&self, part: u32, offset: u64) {
+    /// Makes what was prepared in the rings for the next epoch, and `offset`, what counts.
+    pub fn commit(&self, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
         let side = (epoch & 1) as usize;
-        self.page().part[side].store(part.into(), Relaxed);
         self.page().offset[side].store(offset, Relaxed);
         self.page().stamp[side].store(clock::now(), Relaxed);
         // Release: the values of this side are in place before it counts.

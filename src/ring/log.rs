@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // reads and writes of the mapped chunks; the committed length (release/acquire) orders them
 
 use crate::definition::Frame;
-use crate::map::{Mapping, PAGE};
+use crate::map::{Mapping, PAGE, is_unbegun, read_file};
 use parking_lot::Mutex;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,15 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMD");
 /// Bytes before a chunk's first definition: magic, committed length.
 const HEAD: usize = 64;
 
+/// How the names of its files begin.
+pub(crate) const DEFINITIONS: &str = "defs-";
+
 fn chunk_bytes(index: usize) -> usize {
     (256 * 1024) << index.min(6)
 }
 
 fn chunk_path(folder: &Path, index: usize) -> PathBuf {
-    folder.join(format!("defs-{index}"))
+    folder.join(format!("{DEFINITIONS}{index}"))
 }
 
 struct Chunk {
@@ -188,10 +191,13 @@ impl LogReader {
         let mut reader = LogReader::default();
         for index in 0..CHUNKS {
             let path = chunk_path(folder, index);
-            let bytes = match std::fs::read(&path) {
+            let bytes = match read_file(&path, chunk_bytes(index)) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => break,
                 bytes => bytes?,
             };
+            if is_unbegun(&bytes) {
+                break;
+            }
             let word = |at: usize| {
                 bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
             };

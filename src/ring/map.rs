@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // mmap and munmap; the rest of the crate gets a pointer that lives as long as the mapping
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -12,6 +12,25 @@ use std::ptr::NonNull;
 pub(crate) const PAGE: usize = 4096;
 
 const BOTH: i32 = libc::PROT_READ | libc::PROT_WRITE;
+/// The bytes of a file of at most `most` bytes, which is no link.
+///
+/// # Errors
+/// As the system says, or when it is longer.
+pub(crate) fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(path)?;
+    let mut bytes = Vec::new();
+    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        let what = format!("{}: larger than rocshim makes it", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(bytes)
+}
+
+/// True when a process died while it made this file: the first word, which says what it is, is stored last.
+pub(crate) fn is_unbegun(bytes: &[u8]) -> bool {
+    bytes.iter().take(8).all(|byte| *byte == 0)
+}
 
 /// A piece of memory, shared with the file it was made from.
 pub(crate) struct Mapping {
@@ -30,10 +49,6 @@ impl Mapping {
     /// # Errors
     /// As the system says: the file exists, the folder is not writable, no space (found out here, not by SIGBUS later).
     pub(crate) fn create(path: &Path, bytes: usize) -> io::Result<Mapping> {
-        // Reserving more than the process may write would end it by SIGXFSZ.
-        if bytes as u64 > file_limit() {
-            return Err(io::Error::from_raw_os_error(libc::EFBIG));
-        }
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -91,15 +106,6 @@ impl Mapping {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
-}
-
-/// How long a file the process may write, bytes (`ulimit -f`): beyond that a write fails, and SIGXFSZ ends a thread's process
-/// that does not block it.
-pub fn file_limit() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `limit` is a place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-    limit.rlim_cur
 }
 
 impl Drop for Mapping {

@@ -2,19 +2,20 @@
 #![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics
 
 use crate::clock;
-use crate::event::{Gap, INTERRUPTED};
-use crate::map::Mapping;
-use crate::page::{
-    COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, TAIL_BYTES, VERSION, WhenFull, limit_of,
-};
+use crate::event::Gap;
+use crate::map::{Mapping, is_unbegun, read_file};
+use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, TAIL_BYTES, VERSION, WhenFull, limit_of};
 use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
+
+/// Slots that a ring may have: 1 GiB of them.
+pub(crate) const MOST_SLOTS: u64 = 1 << 24;
 
 /// Bytes of the file of a ring with so many slots.
 fn file_bytes(slots: u64) -> usize {
@@ -35,7 +36,10 @@ impl Ring {
     /// # Errors
     /// When the file or the memory cannot be had.
     pub fn create(path: Option<&Path>, slots: u64, tid: u32, when_full: WhenFull) -> io::Result<Ring> {
-        assert!(slots.is_power_of_two() && slots >= 64, "a ring has a power of two of slots");
+        assert!(
+            slots.is_power_of_two() && (64..=MOST_SLOTS).contains(&slots),
+            "a ring has a power of two of slots"
+        );
         let bytes = file_bytes(slots);
         let memory = match path {
             Some(path) => Mapping::create(path, bytes)?,
@@ -52,16 +56,21 @@ impl Ring {
         page.when_full.store(when_full as u64, Relaxed);
         // One that is overwritten looks at once, and sets its first mark.
         page.limit.store(if when_full == WhenFull::Overwrite { 0 } else { limit_of(slots) }, Relaxed);
-        page.magic.store(MAGIC, Relaxed);
+        // Release: a file with this word is whole, however its process ends.
+        page.magic.store(MAGIC, Release);
         Ok(ring)
     }
 
-    /// Reads a ring file that a dead process left into private memory.
+    /// Reads a ring file that a dead process left into private memory. `None`: it died while it made the file, in which
+    /// nothing is yet.
     ///
     /// # Errors
     /// When it cannot be read or is not a whole ring file.
-    pub fn read(path: &Path) -> io::Result<Ring> {
-        let bytes = std::fs::read(path)?;
+    pub fn read(path: &Path) -> io::Result<Option<Ring>> {
+        let bytes = read_file(path, file_bytes(MOST_SLOTS))?;
+        if is_unbegun(&bytes) {
+            return Ok(None);
+        }
         let bad =
             |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
         if bytes.len() < file_bytes(1) || !bytes.len().is_multiple_of(SLOT_BYTES) {
@@ -71,7 +80,7 @@ impl Ring {
         // SAFETY: the mapping was made with `bytes.len()` bytes just now and nobody else knows it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start(), bytes.len()) };
         let ring = Ring { memory, path: Some(path.to_path_buf()) };
-        ring.check().map(|()| ring).map_err(bad)
+        ring.check().map(|()| Some(ring)).map_err(bad)
     }
 
     /// The ring of a process that lives, as it is: for a look at its positions, and for [`Ring::freeze`].
@@ -154,8 +163,7 @@ impl Ring {
     pub fn produced(&self) -> u64 {
         let page = self.page();
         // Acquire, and in this order: a call that is counted is in flight until it is published.
-        let interrupted = &page.losses[INTERRUPTED as usize].lost;
-        let calls = page.calls.load(Acquire) + interrupted.load(Acquire);
+        let calls = page.calls.load(Acquire) + page.interrupted.load(Acquire);
         calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 
@@ -166,22 +174,17 @@ impl Ring {
         (self.slots(), self.page().head.load(Relaxed).saturating_sub(tail).min(self.slots()))
     }
 
-    /// Events lost since the beginning, by reason, and the span of those that no gap event tells of yet.
-    pub(crate) fn losses(&self) -> [Gap; REASONS] {
-        let losses = &self.page().losses;
-        std::array::from_fn(|reason| {
-            let loss = &losses[reason];
-            // Acquire: with the count comes its span.
-            let lost = loss.lost.load(Acquire);
-            let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
-            Gap { lost, first, last, reason: reason as u64 }
-        })
-    }
-
-    /// Says why an event is lost from now on that finds no room: one of the reasons in [`crate::event`].
-    pub fn set_why_full(&self, reason: u64) {
-        // Relaxed: a number that stands for itself.
-        self.page().why_full.store(reason, Relaxed);
+    /// Events lost since the beginning, and the span of those that no gap event tells of yet.
+    pub(crate) fn losses(&self) -> Gap {
+        let page = self.page();
+        // Acquire: with the counts come their span and reason.
+        let lost = page.lost.load(Acquire) + page.interrupted.load(Acquire);
+        Gap {
+            lost,
+            first: page.lost_first.load(Relaxed),
+            last: page.lost_last.load(Relaxed),
+            reason: page.lost_reason.load(Relaxed),
+        }
     }
 
     /// The calls that had been entered and had not returned, outermost first. For a dead process, or one at rest.

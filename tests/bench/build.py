@@ -32,13 +32,19 @@ def compile_c(output, source, *arguments):
     return output
 
 
+def program(work, name):
+    """A program of this folder, linked to the stand-in libraries, which `harness` builds."""
+    vendor = target() / "vendor"
+    libraries = [f"-L{vendor}", f"-Wl,-rpath-link,{vendor}", f"-Wl,-rpath,{vendor}", "-Wl,--no-as-needed", "-l:libamdhip64.so.6", "-l:librocblas.so.4"]
+    return compile_c(work / name, f"{name}.c", *libraries)
+
+
 def harness(work):
     """Compiles into `work` what every section uses: loop, steady, pass.so and floor.so."""
     vendor = target() / "vendor"
     subprocess.run([ROOT / "tests/vendor/build", vendor], check=True)
     subprocess.run([vendor / "generate", "fatbin", HERE / "loop.c", work / "loop"], check=True)
-    libraries = [f"-L{vendor}", f"-Wl,-rpath-link,{vendor}", f"-Wl,-rpath,{vendor}", "-Wl,--no-as-needed", "-l:libamdhip64.so.6", "-l:librocblas.so.4"]
-    compile_c(work / "loop", "loop.c", *libraries)
-    compile_c(work / "steady", "steady.c", *libraries)
+    program(work, "loop")
+    program(work, "steady")
     compile_c(work / "pass.so", "hook.c", "-fPIC", "-shared")
     compile_c(work / "floor.so", "hook.c", "-fPIC", "-shared", "-DFLOOR")

@@ -2,9 +2,10 @@
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on), `traced` (a program with or without the shim), `trace` (its
 //! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
-//! in it, and the null GPU's log).
+//! in it, and the null GPU's log), `damage` (bytes that were changed, and who reads them).
 
 pub mod artifacts;
+pub mod damage;
 pub mod executed;
 pub mod gguf;
 pub mod real;

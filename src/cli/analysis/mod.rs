@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
 //! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
-//! file's definitions), `summary` (the result) and `builder` (records to a summary).
+//! file's definitions), `summary` (the result) and `builder` (records to a summary). `verify` stands by itself: it only counts.
 
 mod builder;
 mod calls;
@@ -32,6 +32,7 @@ mod sweeps;
 mod tests;
 mod transfers;
 mod verdict;
+mod verify;
 
 pub(crate) use builder::SummaryBuilder;
 pub(crate) use calls::CallCounts;
@@ -55,3 +56,4 @@ pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
 pub(crate) use tests::summary_of_text;
 pub(crate) use transfers::{CopyRow, Counts, SyncRow};
 pub(crate) use verdict::FunctionRow;
+pub(crate) use verify::{Verdict, Verified, Verifier};

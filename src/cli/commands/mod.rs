@@ -7,6 +7,7 @@ mod recover;
 mod run;
 mod summary;
 mod variables;
+mod verify;
 
 use crate::{args::Command, report::Style};
 use anyhow::Result;
@@ -20,6 +21,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ctl(args) => ctl::ctl(&args),
+        Command::Verify(args) => verify::verify(&args),
         Command::Recover(args) => recover::recover(&args),
         Command::Variables(args) => variables::variables(&args),
     }

@@ -1,24 +1,57 @@
-//! `rocshim recover`: finishes the files of processes that were killed, on disk.
+//! `rocshim recover`: finishes the files of processes that were killed, on disk, and finds those that nobody has finished.
 
 use crate::{
     args,
     reader::{self, End},
-    report::{self, Recovery},
+    report::{self, Recovery, StaleLine},
 };
 use anyhow::{Context, Result};
+use rocshim_drain::Stale;
 use rocshim_trace::Record;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
+    if args.traces.is_empty() && !args.all && !args.discard {
+        let found: Vec<StaleLine> = rocshim_drain::stale().iter().map(line).collect();
+        let rows = super::output_style(false, false).rows;
+        report::print(&report::stale(&found, rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut files = Vec::new();
-    for trace in reader::find_traces(&args.traces)? {
-        let outcome =
-            finish(&trace.path).unwrap_or_else(|error| Recovery::Failed(crate::sentence::sentence(&error)));
-        files.push((trace.path.display().to_string(), outcome));
+    let mut told = |trace: &Path, outcome: Result<Recovery>| {
+        let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(crate::sentence::sentence(&error)));
+        files.push((trace.display().to_string(), outcome));
+    };
+    if args.traces.is_empty() {
+        for left in rocshim_drain::stale() {
+            match (is_homeless(&left), args.all, args.discard) {
+                (false, true, _) => told(&left.trace, finish(&left.trace)),
+                (true, _, true) => told(&left.trace, discard(&left)),
+                _ => {}
+            }
+        }
+    } else {
+        reader::find_traces(&args.traces)?.iter().for_each(|trace| told(&trace.path, finish(&trace.path)));
     }
     report::print(&report::recovered(&files))?;
     let failed = files.iter().any(|(_, outcome)| matches!(outcome, Recovery::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn is_homeless(left: &Stale) -> bool {
+    !left.trace.parent().is_some_and(Path::is_dir)
+}
+
+fn line(left: &Stale) -> StaleLine {
+    let files = left.rings.read_dir().into_iter().flatten().flatten();
+    let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+    let shown = |path: &Path| path.display().to_string();
+    StaleLine { trace: shown(&left.trace), rings: shown(&left.rings), bytes, is_homeless: is_homeless(left) }
+}
+
+fn discard(left: &Stale) -> Result<Recovery> {
+    left.discard().context("cannot be removed")?;
+    Ok(Recovery::Discarded)
 }
 
 fn finish(trace: &Path) -> Result<Recovery> {
@@ -27,7 +60,7 @@ fn finish(trace: &Path) -> Result<Recovery> {
         return Ok(Recovery::Finished(events));
     }
     Ok(match reader::read_trace(trace, &mut Nobody)?.end {
-        End::Footer | End::Rotated | End::Leftover => Recovery::Whole,
+        End::Footer | End::Leftover => Recovery::Whole,
         End::Running => Recovery::Running,
         End::Cut => Recovery::Lost,
     })

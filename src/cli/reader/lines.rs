@@ -2,6 +2,9 @@
 
 use std::io::{self, Read};
 
+/// No line of a trace is longer: what is, is none, and must not fill the memory.
+const LONGEST: usize = 1 << 28;
+
 /// Bytes that are read at once: they stay in the processor's cache until they have been looked at.
 const BUFFER: usize = 1 << 18;
 
@@ -43,6 +46,10 @@ impl<R: Read> Lines<R> {
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
+        if self.end >= LONGEST {
+            let what = "a line of more than 256 MiB: this is no trace";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         if self.end == self.buffer.len() {
             self.buffer.resize(2 * self.end, 0);
         }

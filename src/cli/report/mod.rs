@@ -16,7 +16,7 @@ mod tally;
 pub(crate) use ctl::{State, Status, live_list, status};
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
-pub(crate) use lists::{Recovery, recovered, variables};
+pub(crate) use lists::{Recovery, StaleLine, recovered, stale, variables, verified};
 pub(crate) use summary::summary;
 pub(crate) use table::Style;
 pub(crate) use tally::{nothing_seen, tally};

@@ -1,0 +1,303 @@
+//! Does a trace add up? Counts each thread's events, and holds them against what its gaps and its account say.
+//!
+//! In memory bounded by threads, names and gaps: of the ids of a thread's events only the ranges are kept that have not
+//! been seen, of which there are as many as calls are open and gaps were made.
+
+use crate::reader::{End, Reading, Taker};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread, Word};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Complaints of a kind beyond these are only counted.
+const SHOWN: usize = 10;
+
+/// How far a trace can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// Everything is there or counted as lost.
+    Right,
+    /// So far: its process still runs.
+    RightSoFar,
+    /// Something does not add up, or cannot be told.
+    Wrong,
+}
+
+/// What a file was found to be.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Verified {
+    /// The file.
+    pub(crate) trace: String,
+    /// What it is.
+    pub(crate) verdict: Verdict,
+    /// Threads that made calls.
+    pub(crate) threads: u64,
+    /// Calls that had returned, as the threads' accounts say, and those of threads without a ring.
+    pub(crate) produced: u64,
+    /// Events in the file.
+    pub(crate) written: u64,
+    /// Events that its gaps count.
+    pub(crate) lost: u64,
+    /// The same by reason.
+    pub(crate) reasons: BTreeMap<String, u64>,
+    /// Calls in flight when the process died.
+    pub(crate) in_flight: u64,
+    /// What is wrong, one sentence each.
+    pub(crate) wrong: Vec<String>,
+}
+
+/// One thread, since its ring was made.
+#[derive(Default)]
+struct Counted {
+    seen: u64,
+    lost: u64,
+    in_flight: u64,
+    /// The highest id seen.
+    last: u64,
+    /// Ids below it that were not seen: first and last of each range.
+    missing: BTreeMap<u64, u64>,
+    /// Events that were there before.
+    again: u64,
+}
+
+impl Counted {
+    fn see(&mut self, id: u64) {
+        if id > self.last {
+            if id > self.last + 1 {
+                self.missing.insert(self.last + 1, id - 1);
+            }
+            self.last = id;
+            return;
+        }
+        let Some((first, last)) = self.missing.range(..=id).next_back().map(|(first, last)| (*first, *last))
+        else {
+            self.again += 1;
+            return;
+        };
+        if last < id {
+            self.again += 1;
+            return;
+        }
+        self.missing.remove(&first);
+        if first < id {
+            self.missing.insert(first, id - 1);
+        }
+        if id < last {
+            self.missing.insert(id + 1, last);
+        }
+    }
+
+    fn missing(&self) -> u64 {
+        self.missing.iter().map(|(first, last)| last - first + 1).sum()
+    }
+}
+
+/// Takes the records of one file.
+#[derive(Default)]
+pub(crate) struct Verifier {
+    threads: HashMap<u32, Counted>,
+    closed: u64,
+    produced: u64,
+    written: u64,
+    in_flight: u64,
+    reasons: BTreeMap<String, u64>,
+    names: Names,
+    /// A line after the footer, a second header.
+    order: Complaints,
+    undefined: Complaints,
+    accounts: Vec<String>,
+    has_header: bool,
+    has_footer: bool,
+}
+
+/// What lines may refer to.
+struct Names {
+    hooks: HashSet<u16>,
+    kernels: HashMap<u32, bool>,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names { hooks: HashSet::new(), kernels: HashMap::new() }
+    }
+}
+
+/// Sentences, the first few of many.
+#[derive(Default)]
+struct Complaints {
+    shown: Vec<String>,
+    more: u64,
+}
+
+impl Complaints {
+    fn add(&mut self, sentence: impl FnOnce() -> String) {
+        if self.shown.len() < SHOWN { self.shown.push(sentence()) } else { self.more += 1 }
+    }
+
+    fn into_sentences(mut self) -> Vec<String> {
+        if self.more != 0 {
+            self.shown.push(format!("and {} more of this kind", self.more));
+        }
+        self.shown
+    }
+}
+
+impl Taker for Verifier {
+    fn take(&mut self, record: Record) {
+        if self.has_footer {
+            self.order.add(|| "a line follows the footer".into());
+        }
+        match &record {
+            Record::Header(header) => self.header(header),
+            Record::Hook(hook) => drop(self.names.hooks.insert(hook.id)),
+            Record::Kernel(kernel) => drop(self.names.kernels.insert(kernel.id, kernel.hook.is_some())),
+            Record::Gap(gap) => self.gap(gap),
+            Record::Thread(account) => self.account(account),
+            Record::InFlight(in_flight) => {
+                self.in_flight += 1;
+                if let Some(call) = in_flight.event.call() {
+                    self.thread(call.tid).in_flight += 1;
+                    self.refers(&in_flight.event, &call.clone());
+                }
+            }
+            Record::Footer(_) => self.has_footer = true,
+            event => {
+                let Some(call) = event.call() else { return };
+                self.written += 1;
+                let thread = self.thread(call.tid);
+                thread.seen += 1;
+                thread.see(call.id);
+                self.refers(event, call);
+            }
+        }
+    }
+
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        false
+    }
+}
+
+impl Verifier {
+    fn thread(&mut self, tid: u32) -> &mut Counted {
+        self.threads.entry(tid).or_default()
+    }
+
+    fn header(&mut self, _header: &Header) {
+        if self.has_header {
+            self.order.add(|| "a second header: files were strung together".into());
+        }
+        self.has_header = true;
+    }
+
+    fn gap(&mut self, gap: &Gap) {
+        *self.reasons.entry(word(&gap.reason)).or_default() += gap.lost;
+        if gap.tid == 0 {
+            // Calls of threads without a ring have no account but this.
+            self.produced += gap.lost;
+        } else {
+            self.thread(gap.tid).lost += gap.lost;
+        }
+    }
+
+    /// The kernel and the hook of an event must be known.
+    fn refers(&mut self, event: &Record, call: &Call) {
+        let (tid, id, hook) = (call.tid, call.id, call.hook);
+        let is_known = match event {
+            Record::Launch(Launch { kernel: Some(kernel), .. }) => match self.names.kernels.get(kernel) {
+                None => {
+                    self.undefined.add(|| {
+                        format!("event {id} of thread {tid} launches kernel {kernel}, which was not defined")
+                    });
+                    true
+                }
+                Some(has_hook) => (hook == OF_KERNEL && *has_hook) || self.names.hooks.contains(&hook),
+            },
+            _ => self.names.hooks.contains(&hook),
+        };
+        if !is_known {
+            self.undefined.add(|| format!("event {id} of thread {tid} came by a hook that was not defined"));
+        }
+    }
+
+    /// Closes a thread's account. Its number may be another thread's after that.
+    fn account(&mut self, account: &Thread) {
+        let &Thread { tid, produced, written, lost } = account;
+        let counted = self.threads.remove(&tid).unwrap_or_default();
+        self.closed += 1;
+        self.produced += produced;
+        let mut complain = |what: String| self.accounts.push(format!("thread {tid}: {what}"));
+        if produced != written + lost {
+            complain(format!(
+                "its account says {produced} produced, {written} written and {lost} lost, which does not add up"
+            ));
+        }
+        if written != counted.seen {
+            complain(format!(
+                "its account says that {written} events were written; {} are in the trace",
+                counted.seen
+            ));
+        }
+        if lost != counted.lost {
+            complain(format!(
+                "its account says that {lost} events were lost; its gaps count {}",
+                counted.lost
+            ));
+        }
+        if counted.again != 0 {
+            complain(format!("{} events are in the trace more than once", counted.again));
+        }
+        let (missing, known) = (counted.missing(), counted.lost + counted.in_flight);
+        if missing > known {
+            complain(format!(
+                "{missing} calls have no event, and only {known} are counted as lost or in flight"
+            ));
+        }
+    }
+
+    /// What `trace` was found to be, after its last record.
+    pub(crate) fn finish(mut self, trace: String, reading: Reading) -> Verified {
+        let mut wrong = reading.notes;
+        if reading.end == End::Running {
+            // The line that is being written.
+            wrong.retain(|note| note != "the last line is cut");
+        }
+        wrong.append(&mut self.order.into_sentences());
+        wrong.append(&mut self.undefined.into_sentences());
+        wrong.append(&mut self.accounts);
+        let open = self.threads.len() as u64;
+        match reading.end {
+            End::Running => {}
+            End::Cut => wrong.push(
+                "it has no footer, its process is gone, and so are its ring files: what was not in the file is lost, and nobody knows how much"
+                    .into(),
+            ),
+            End::Footer | End::Leftover => {
+                let mut tids: Vec<u32> = self.threads.keys().copied().collect();
+                tids.sort_unstable();
+                wrong.extend(tids.iter().take(SHOWN).map(|tid| format!("thread {tid} has events, and no account")));
+            }
+        }
+        let lost = self.reasons.values().sum();
+        let verdict = match (wrong.is_empty(), reading.end) {
+            (false, _) => Verdict::Wrong,
+            (true, End::Running) => Verdict::RightSoFar,
+            (true, _) => Verdict::Right,
+        };
+        Verified {
+            trace,
+            verdict,
+            threads: self.closed + open,
+            produced: self.produced,
+            written: self.written,
+            lost,
+            reasons: self.reasons,
+            in_flight: self.in_flight,
+            wrong,
+        }
+    }
+}
+
+fn word(word: &Word) -> String {
+    word.to_string()
+}

@@ -1,0 +1,62 @@
+//! `rocshim`, the command: runs a program under librocshim.so and reads the traces that it writes.
+//!
+//! Floors, lowest first: `sentence` and `units` (errors and numbers in words), `reader` (a trace to records),
+//! `analysis` (records to numbers), `report` (numbers to text), `commands` (opens, asks, prints). `launch` (the shim,
+//! the program, the child process) and `doctor` (what will be seen of a program) stand beside them.
+
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod args;
+mod commands;
+mod doctor;
+mod launch;
+mod reader;
+mod report;
+mod sentence;
+mod units;
+
+use sentence::sentence;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Does what the command line asks for.
+pub fn main() -> ExitCode {
+    let command = match args::parse() {
+        Ok(command) => command,
+        Err(exit) => return exit,
+    };
+    let own_failure = command.own_failure();
+    match commands::execute(command) {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::complain(&sentence(&error));
+            ExitCode::from(own_failure)
+        }
+    }
+}
+
+/// The reader of our output has left (`| head`): that is its right, not an error.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|link| {
+        link.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Reads the bytes of a trace as `summary` and `verify` do, and gives the text of both: for tests of what damaged bytes do.
+///
+/// # Errors
+/// What a user would be told, when they are no trace.
+pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
+    let name = Path::new("bytes");
+    let in_words = |error: anyhow::Error| sentence(&error);
+    let mut summary = analysis::SummaryBuilder::new();
+    summary.begin_file(name.display().to_string());
+    let reading = reader::read_bytes(bytes, name, &mut summary).map_err(in_words)?;
+    summary.end_file(reading);
+    let mut verifier = analysis::Verifier::default();
+    let reading = reader::read_bytes(bytes, name, &mut verifier).map_err(in_words)?;
+    let verified = verifier.finish(name.display().to_string(), reading);
+    Ok(report::summary(&summary.finish(), &report::Style::default()) + &report::verified(&[verified]))
+}

@@ -1,0 +1,195 @@
+//! `rocshim verify`: what adds up passes, and whatever is taken out, put in or changed does not.
+
+use rocshim_tests::{Outcome, Traced};
+use std::path::{Path, PathBuf};
+
+/// What `rocshim verify --json` says of a trace, and whether it was content.
+fn verified(trace: &Path) -> (serde_json::Value, bool) {
+    let outcome = Traced::rocshim(["verify".as_ref(), "--json".as_ref(), trace.as_os_str()]).run();
+    assert_eq!(outcome.stderr, "");
+    let mut all: Vec<serde_json::Value> = serde_json::from_str(&outcome.stdout).expect("JSON");
+    (all.remove(0), outcome.code == Some(0))
+}
+
+/// The sentences with which `rocshim verify` refuses a trace of these lines.
+fn refused(lines: &[String]) -> String {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("t.ndjson");
+    std::fs::write(&path, lines.concat()).unwrap();
+    let (verified, is_content) = verified(&path);
+    assert!(!is_content && verified["verdict"] == "wrong", "{verified}");
+    let wrong = verified["wrong"].as_array().unwrap().iter().map(|w| w.as_str().unwrap().to_owned());
+    wrong.collect::<Vec<_>>().join("; ")
+}
+
+fn lines_of(outcome: &Outcome) -> Vec<String> {
+    let text = std::fs::read_to_string(&outcome.trace_files()[0]).unwrap();
+    text.split_inclusive('\n').map(str::to_owned).collect()
+}
+
+/// The place of the first line that begins so.
+fn at(lines: &[String], begin: &str) -> usize {
+    lines.iter().position(|line| line.starts_with(begin)).expect("such a line")
+}
+
+#[test]
+fn a_whole_trace_is_right_with_and_without_losses() {
+    let outcome = Traced::program("busy").args(["3", "30000"]).with_shim().ok();
+    let (whole, is_content) = verified(&outcome.trace_files()[0]);
+    assert!(is_content && whole["verdict"] == "right", "{whole}");
+    let number = |key: &str| whole[key].as_u64().unwrap();
+    assert_eq!(number("produced"), number("written") + number("lost"));
+    assert!(number("written") > 0 && number("threads") == 4, "{whole}");
+
+    let program = Traced::program("busy").args(["3", "30000"]).env("ROCSHIM_FULL", "overwrite");
+    let outcome = program.env("ROCSHIM_RING_KIB", "64").with_shim().ok();
+    let (lossy, is_content) = verified(&outcome.trace_files()[0]);
+    assert!(is_content && lossy["reasons"]["overwritten"].as_u64() > Some(0), "{lossy}");
+}
+
+#[test]
+fn what_a_killed_process_left_is_counted_before_and_after_it_is_recovered() {
+    let outcome = Traced::program("busy").args(["2", "20000", "kill"]).with_shim();
+    let trace = &outcome.trace_files()[0];
+    let (before, is_content) = verified(trace);
+    assert!(is_content, "{before}");
+    Traced::rocshim(["recover".as_ref(), trace.as_os_str()]).run().ok();
+    let (after, is_content) = verified(trace);
+    assert!(is_content, "{after}");
+    assert_eq!((&before["written"], &before["produced"]), (&after["written"], &after["produced"]));
+}
+
+#[test]
+fn without_its_ring_files_a_killed_process_s_trace_is_not_right() {
+    let outcome = Traced::program("busy").args(["2", "20000", "kill"]).with_shim();
+    let path = &outcome.trace_files()[0];
+    let header: serde_json::Value = serde_json::from_str(&lines_of(&outcome)[0]).unwrap();
+    std::fs::remove_dir_all(header["rings"].as_str().unwrap()).unwrap();
+    let (verified, is_content) = verified(path);
+    assert!(!is_content, "{verified}");
+    assert!(verified["wrong"][0].as_str().unwrap().contains("ring files"), "{verified}");
+}
+
+#[test]
+fn a_line_that_is_missing_doubled_changed_or_undefined_is_found() {
+    let outcome = Traced::program("busy").args(["1", "10000"]).with_shim().ok();
+    let lines = lines_of(&outcome);
+    let launch = at(&lines, r#"{"type":"launch""#);
+
+    let mut cut = lines.clone();
+    cut.remove(launch);
+    assert!(refused(&cut).contains("are in the trace"), "{}", refused(&cut));
+
+    let mut doubled = lines.clone();
+    doubled.insert(launch, lines[launch].clone());
+    assert!(refused(&doubled).contains("more than once"), "{}", refused(&doubled));
+
+    // One for another: the numbers agree, the ids do not.
+    let mut swapped = lines.clone();
+    swapped[launch] = lines[at(&lines[launch + 1..], r#"{"type":"launch""#) + launch + 1].clone();
+    assert!(refused(&swapped).contains("more than once"), "{}", refused(&swapped));
+
+    let mut undefined = lines.clone();
+    undefined.remove(at(&lines, r#"{"type":"kernel""#));
+    assert!(refused(&undefined).contains("not defined"), "{}", refused(&undefined));
+
+    let mut garbled = lines.clone();
+    garbled.insert(launch, "{\"type\":\"launch\"\n".into());
+    assert!(refused(&garbled).contains("no record"), "{}", refused(&garbled));
+
+    let mut unaccounted = lines.clone();
+    unaccounted.remove(at(&lines, r#"{"type":"thread""#));
+    assert!(refused(&unaccounted).contains("no account"), "{}", refused(&unaccounted));
+
+    let mut continued = lines.clone();
+    continued.push(lines[launch].clone());
+    assert!(refused(&continued).contains("follows the footer"), "{}", refused(&continued));
+
+    let unended = &lines[..lines.len() - 1];
+    assert!(refused(unended).contains("no footer"), "{}", refused(unended));
+}
+
+#[test]
+fn an_account_that_claims_other_numbers_is_found() {
+    let outcome = Traced::program("busy").args(["1", "10000"]).with_shim().ok();
+    let lines = lines_of(&outcome);
+    let account = lines.iter().rposition(|line| line.starts_with(r#"{"type":"thread""#)).unwrap();
+    for key in ["produced", "written", "lost"] {
+        let mut record: serde_json::Value = serde_json::from_str(&lines[account]).unwrap();
+        record[key] = (record[key].as_u64().unwrap() + 1).into();
+        let mut changed = lines.clone();
+        // The type comes first in every line.
+        let text =
+            record.to_string().replace(r#","type":"thread""#, "").replacen('{', r#"{"type":"thread","#, 1);
+        changed[account] = text + "\n";
+        assert!(refused(&changed).contains("its account says"), "{key}: {}", refused(&changed));
+    }
+}
+
+/// A number of kills, told by a script for its long form.
+fn kills() -> usize {
+    std::env::var("ROCSHIM_KILLS").map_or(1000, |kills| kills.parse().expect("a number"))
+}
+
+#[test]
+fn after_kills_at_random_moments_every_trace_is_right() {
+    let kills = kills();
+    let one = |round: usize| {
+        // Moments from before the first line to well into the middle, spread evenly and never twice the same.
+        let us = (round * 7919) % 24_000;
+        let program = Traced::program("busy").args(["2", &us.to_string(), "kill"]).env_remove("STANDIN_LOG");
+        let outcome = program.env("ROCSHIM_RING_KIB", ["64", "1024"][round % 2]).with_shim();
+        assert_eq!(outcome.signal, Some(9), "round {round}");
+        let out = outcome.folder().join("out");
+        Traced::rocshim(["recover".as_ref(), out.as_os_str()]).run().ok();
+        let (verified, is_content) = verified(&out);
+        assert!(is_content, "round {round}, killed after {us} µs: {verified}");
+        assert!(verified["produced"].as_u64() > Some(0), "round {round}: {verified}");
+    };
+    // Two at a time: a kill beside other work falls at other moments.
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            scope.spawn(move || (half..kills).step_by(2).for_each(one));
+        }
+    });
+}
+
+#[test]
+fn what_nobody_has_finished_is_found_and_finished() {
+    let rings = tempfile::tempdir().unwrap();
+    let outcome =
+        Traced::program("busy").args(["2", "20000", "kill"]).env("ROCSHIM_RINGS", rings.path()).with_shim();
+    let trace: &PathBuf = &outcome.trace_files()[0];
+    let recover = |args: &[&str]| {
+        Traced::rocshim(["recover"]).args(args).env("ROCSHIM_RINGS", rings.path()).run().ok().stdout
+    };
+    let name = trace.display().to_string();
+    assert!(recover(&[]).contains(&format!("{name}: not finished")), "{}", recover(&[]));
+    assert_eq!(std::fs::read_dir(rings.path()).unwrap().count(), 1, "it only looked");
+    // Others' remains in /dev/shm are not this test's to finish.
+    recover(&[&name]);
+    assert_eq!(std::fs::read_dir(rings.path()).unwrap().count(), 0);
+    assert!(!recover(&[]).contains(&name));
+}
+
+#[test]
+fn ring_files_that_a_trace_names_and_that_are_not_ours_are_left_alone() {
+    let outcome = Traced::program("busy").args(["1", "10000", "kill"]).with_shim();
+    let trace = &outcome.trace_files()[0];
+    let lines = lines_of(&outcome);
+    let header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    let rings = PathBuf::from(header["rings"].as_str().unwrap());
+    let precious = outcome.folder().join("precious");
+    std::fs::create_dir(&precious).unwrap();
+    for entry in std::fs::read_dir(&rings).unwrap().flatten() {
+        std::fs::copy(entry.path(), precious.join(entry.file_name())).unwrap();
+    }
+    std::fs::remove_dir_all(&rings).unwrap();
+    let named =
+        std::fs::read_to_string(trace).unwrap().replace(rings.to_str().unwrap(), precious.to_str().unwrap());
+    std::fs::write(trace, named).unwrap();
+    let outcome = Traced::rocshim(["recover".as_ref(), trace.as_os_str()]).run();
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stdout.contains("not a folder that rocshim made"), "{}", outcome.stdout);
+    assert!(precious.join("control").exists(), "nothing was removed");
+}
