@@ -45,7 +45,7 @@ found. A program that died by a signal takes rocshim with it, by the same signal
 Example:  rocshim run -o traces -- ollama serve";
 
 const SUMMARY_NOTES: &str = "\
-A folder stands for all its .ndjson files. Times are host times: how long the program's own call took, not how long \
+A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
 --json prints one object: format (1), totals, processes, kernels, gemms, convolutions, modules, code_objects, \

@@ -1,7 +1,7 @@
 //! Which streams took part in which capture, by time.
 
 use crate::history::History;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rocshim_ring::definition::Stream;
 
 /// A capture as it began.
@@ -20,8 +20,9 @@ pub(crate) struct Begun {
 /// The captures of a process.
 #[derive(Default)]
 pub(crate) struct Captures {
-    /// Those whose record is not in the trace yet.
-    untold: HashMap<u32, Begun>,
+    begun: HashMap<u32, Begun>,
+    /// Those whose record is in the file that is written.
+    told: HashSet<u32>,
     streams: HashMap<Stream, History<u32>>,
     /// The streams of each capture that has not ended.
     members: HashMap<u32, Vec<Stream>>,
@@ -32,13 +33,19 @@ pub(crate) struct Captures {
 impl Captures {
     /// Capture `number` begins.
     pub(crate) fn begin(&mut self, number: u32, begun: Begun) {
-        self.untold.insert(number, begun);
+        self.begun.insert(number, begun);
         self.join(begun.stamp, number, begun.stream);
     }
 
-    /// How capture `number` began, the first time that this is asked.
+    /// How capture `number` began, the first time that this is asked for the file that is written.
     pub(crate) fn tell(&mut self, number: u32) -> Option<Begun> {
-        self.untold.remove(&number)
+        let begun = self.begun.get(&number)?;
+        self.told.insert(number).then_some(*begun)
+    }
+
+    /// Nothing is told of in the file that begins now.
+    pub(crate) fn forget_told(&mut self) {
+        self.told.clear();
     }
 
     /// `stream` takes part in capture `number` from `stamp` on.

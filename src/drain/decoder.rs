@@ -67,8 +67,8 @@ pub struct Decoder {
     ids: Ids,
     /// What functions meant that were launched lately.
     recent: Recent,
-    /// Lines that wait for the header.
-    early: Vec<u8>,
+    /// What was told once and for all: it follows the header of every part.
+    preamble: Vec<u8>,
     /// The trace has its header and hook table already.
     continues: bool,
 }
@@ -155,7 +155,7 @@ impl Decoder {
     }
 
     fn process(&mut self, stamp: u64, process: &Process) {
-        self.header = header(process);
+        self.header = Header { part: self.header.part, ..header(process) };
         self.files
             .set_environment(self.header.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         self.clock = Some(Clock { start: stamp, unix_ns: process.unix_ns, tick_hz: 0 });
@@ -167,16 +167,35 @@ impl Decoder {
         self.clock.get_or_insert(Clock { start: 0, unix_ns: 0, tick_hz }).tick_hz = tick_hz;
         self.rate = Rate::new(tick_hz);
         if self.continues {
-            out.append(&mut self.early);
+            out.extend_from_slice(&self.preamble);
             return;
         }
-        write_record(out, &Record::Header(self.header.clone()));
-        out.append(&mut self.early);
-        doors(self.doors).for_each(|door| write_record(out, &Record::Door(door)));
+        doors(self.doors).for_each(|door| write_record(&mut self.preamble, &Record::Door(door)));
         let armed = self.hooks.values().filter(|hook| hook.id < ROWS);
-        hook_tables(armed).into_iter().for_each(|table| write_record(out, &Record::HookTable(table)));
+        let tables = hook_tables(armed).into_iter().map(Record::HookTable);
         let changed = self.hooks.values().filter(|hook| hook.state != "armed");
-        changed.for_each(|hook| write_record(out, &Record::Hook(hook.clone())));
+        let hooks = tables.chain(changed.map(|hook| Record::Hook(hook.clone())));
+        hooks.for_each(|record| write_record(&mut self.preamble, &record));
+        self.begin_part(self.header.part, 1, None, out);
+    }
+
+    /// The part that the header is to tell of, where it is not the first.
+    pub fn set_part(&mut self, part: u32) {
+        self.header.part = if part > 1 { part } else { 0 };
+    }
+
+    /// Begins the file of a part of the trace: what stands by itself is told again, the rest when it is used again.
+    /// `oldest` is the first part that is left; `note` says why there is a new file, where that was not asked for.
+    pub fn begin_part(&mut self, part: u32, oldest: u32, note: Option<String>, out: &mut Vec<u8>) {
+        self.set_part(part);
+        self.header.oldest = if oldest > 1 { oldest } else { 0 };
+        let header = self.header.clone();
+        write_record(out, &Record::Header(Header { note: note.or(header.note), ..header }));
+        out.extend_from_slice(&self.preamble);
+        self.recent.forget();
+        self.ids.forget_told();
+        self.captures.forget_told();
+        self.graphs.forget_told();
     }
 
     /// True once the header was written.
@@ -195,8 +214,11 @@ impl Decoder {
     }
 
     fn line(&mut self, record: &Record, out: &mut Vec<u8>) {
-        let begun = self.has_begun();
-        write_record(if begun { out } else { &mut self.early }, record);
+        let from = self.preamble.len();
+        write_record(&mut self.preamble, record);
+        if self.has_begun() {
+            out.extend_from_slice(&self.preamble[from..]);
+        }
     }
 
     fn library(&mut self, number: u32, path: &str, out: &mut Vec<u8>) -> u32 {
@@ -212,7 +234,6 @@ impl Decoder {
 
     fn bind(&mut self, number: u32, id: u16, doors: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
-        let begun = self.has_begun();
         // One that is off stays so, wherever it leads.
         let Some(row) = self.hooks.get(&(id % ROWS)).filter(|row| row.state != "off") else { return };
         let hook = Hook {
@@ -223,8 +244,8 @@ impl Decoder {
             why: library.is_none().then(|| format!("no loaded library has {}", row.name)),
             ..row.clone()
         };
-        if begun {
-            write_record(out, &Record::Hook(hook.clone()));
+        if self.has_begun() {
+            self.line(&Record::Hook(hook.clone()), out);
         }
         self.hooks.insert(id, hook);
     }

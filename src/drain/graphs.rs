@@ -3,7 +3,7 @@
 use crate::history::History;
 use rocshim_ring::definition::{Graph, GraphKernel};
 use rocshim_trace as trace;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A graph as it was told, or as a change made it.
@@ -23,9 +23,11 @@ pub(crate) struct Graphs {
     /// By the number of the definition that told them, with its stamp.
     versions: HashMap<u32, (u64, Version)>,
     execs: HashMap<u64, History<u32>>,
-    /// Versions whose record is in the trace, by the id they have there.
+    /// Versions whose record is in the file that is written, by the id they have there.
     told: HashMap<u32, u32>,
-    /// A digest of what each record in the trace says, but for its id.
+    /// Those ids.
+    ids: HashSet<u32>,
+    /// A digest of what each record says, but for its id.
     records: HashMap<[u64; 2], u32>,
 }
 
@@ -61,7 +63,7 @@ impl Graphs {
         self.execs.get(&exec)?.at(stamp)
     }
 
-    /// The id that version `number` has in the trace, if its record is there.
+    /// The id that version `number` has in the trace, if its record is in the file that is written.
     pub(crate) fn id(&self, number: u32) -> Option<u32> {
         self.told.get(&number).copied()
     }
@@ -104,7 +106,13 @@ impl Graphs {
         record.id = known.unwrap_or(number);
         self.records.insert(says, record.id);
         self.told.insert(number, record.id);
-        known.is_none()
+        self.ids.insert(record.id)
+    }
+
+    /// Nothing is told of in the file that begins now.
+    pub(crate) fn forget_told(&mut self) {
+        self.told.clear();
+        self.ids.clear();
     }
 }
 

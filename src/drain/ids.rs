@@ -24,7 +24,7 @@ pub(crate) struct Ids {
 pub(crate) struct Kernel {
     pub(crate) id: u32,
     pub(crate) hook: Option<u16>,
-    /// Its record is in what this process has written.
+    /// Its record is in the file that is written.
     told: bool,
 }
 
@@ -108,6 +108,13 @@ impl Ids {
         if streams.iter().all(|stream| stream.after != after) {
             streams.push(Stream { after, id, told: false });
         }
+    }
+
+    /// Nothing is told of in the file that begins now.
+    pub(crate) fn forget_told(&mut self) {
+        self.recent = None;
+        self.kernels.values_mut().for_each(|kernel| kernel.told = false);
+        self.streams.values_mut().flatten().for_each(|stream| stream.told = false);
     }
 
     /// What was given out since this was asked last, to be noted in the log before what refers to it is in the trace.

@@ -8,8 +8,8 @@
 //! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
 //! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
 //! (what MIOpen's handles stand for), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
-//! (definitions and events to lines), `stat` (a process as the system tells of it), `recover` (the ring files of the dead), `live`
-//! (processes that record now).
+//! (definitions and events to lines), `stat` (a process as the system tells of it), `frames` (compressed lines), `recover` (the ring
+//! files of the dead), `live` (processes that record now).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -17,6 +17,7 @@ mod blas;
 mod captures;
 mod code_object;
 mod decoder;
+mod frames;
 mod graphs;
 mod hip;
 mod history;
@@ -34,7 +35,8 @@ mod values;
 
 pub use code_object::{FileSource, Image, Metadata, Source, describe, fits, length, metadata};
 pub use decoder::Decoder;
+pub use frames::{Frames, is_compressed, lines_of};
 pub use parameters::demangle;
-pub use recover::{Leftover, Stale, is_running, leftover, recover, stale, unbegun};
+pub use recover::{Leftover, Stale, header_of, is_running, leftover, recover, stale, unbegun};
 pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

@@ -15,7 +15,7 @@ use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::{Control, Folder, LogReader, Ring};
-use rocshim_trace::Header;
+use rocshim_trace::{Header, part_path};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +27,7 @@ pub struct Live {
     pub pid: u32,
     /// Who it is.
     pub header: Header,
-    /// Its trace file, as it can be opened from here.
+    /// Its trace file, the first of a trace in parts, as it can be opened from here.
     pub trace: PathBuf,
     clock: Clock,
     folder: Folder,
@@ -122,7 +122,12 @@ impl Live {
         self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite")
     }
 
-    /// Bytes of the trace that are there for good.
+    /// The file that it writes: of a trace in parts, the last.
+    pub fn file(&self) -> PathBuf {
+        part_path(&self.trace, self.control.committed().part)
+    }
+
+    /// Bytes of that file that are there for good.
     pub fn written_bytes(&self) -> u64 {
         self.control.committed().offset
     }

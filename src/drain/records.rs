@@ -96,6 +96,7 @@ pub(crate) fn header(process: &Process) -> Header {
         epoch: process.unix_ns.to_string(),
         rings: own(&process.rings),
         note: process.note.as_ref().map(own),
+        ..Header::default()
     }
 }
 

@@ -1,12 +1,13 @@
 //! What a dead process left: its ring files, read from where its last commit ended, as finished lines.
 
 use crate::decoder::Decoder;
+use crate::frames::{is_compressed, lines_of};
 use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::folder::NAMES;
-use rocshim_ring::{Committed, Consumer, Control, Folder, LogReader, Ring};
-use rocshim_trace::{Footer, Header, Record, parse_line, write_record};
+use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Ring};
+use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, part_path, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -34,8 +35,15 @@ pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let Some(rings) = rings_of(trace)? else { return Ok(None) };
     let folder = Folder::open(&rings)?;
     let committed = Control::read(&folder)?;
+    // It is the end of the part that was written last.
+    if TracePath::of(trace).is_some_and(|path| path.part != committed.part) {
+        return Ok(None);
+    }
     let whole = committed.offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
     let (mut lines, events) = drain(&folder, committed, whole > 0)?;
+    if is_compressed(trace) {
+        return Ok(Some((whole, Leftover { lines, events, rings })));
+    }
     // The last line was about to be filled up for lines that were never committed: its end is told anew.
     if whole > 0 && byte_at(trace, whole - 1)? != b'\n' {
         lines.insert(0, b'\n');
@@ -60,13 +68,17 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     let mut file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(trace)?;
     file.set_len(whole)?;
     file.seek(SeekFrom::End(0))?;
-    file.write_all(&left.lines)?;
+    if is_compressed(trace) {
+        file.write_all(&zstd::encode_all(&left.lines[..], 0)?)?;
+    } else {
+        file.write_all(&left.lines)?;
+    }
     file.sync_all()?;
     Folder::open(&left.rings)?.remove()?;
     Ok(Some(left.events))
 }
 
-/// Trace files in `folder` whose dead processes never got to begin them: only their ring files exist.
+/// Trace files in `folder`, and parts, whose dead processes may never have got to begin them: only their ring files exist.
 ///
 /// # Errors
 /// When a ring folder of this user cannot be read.
@@ -112,20 +124,23 @@ pub fn stale() -> Vec<Stale> {
 
 /// The ring folder of the dead process that wrote `trace`, if it is still there.
 fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
-    let header = match File::open(trace) {
-        Ok(file) => first_record(file)?,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        Err(e) => return Err(e),
-    };
-    let Some(header) = header else { return Ok(rings_by_name(trace)) };
+    let Some(header) = header_of(trace)? else { return Ok(rings_by_name(trace)) };
     let rings = PathBuf::from(&header.rings);
     let is_left = !header.rings.is_empty() && rings.is_dir() && !is_running(&header) && !has_footer(trace)?;
     Ok(is_left.then_some(rings))
 }
 
-fn first_record(file: File) -> io::Result<Option<Header>> {
+/// The header of a trace file; `None` when the file is not there or does not begin with one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
+    let file = match File::open(trace) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
     let mut line = Vec::new();
-    BufReader::new(file.take(16 << 20)).read_until(b'\n', &mut line)?;
+    BufReader::new(lines_of(trace, file)?.take(16 << 20)).read_until(b'\n', &mut line)?;
     Ok(match parse_line(&line) {
         Ok(Record::Header(header)) => Some(header),
         _ => None,
@@ -154,7 +169,7 @@ fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
     found.filter(|path| Folder::open(path).is_ok()).collect()
 }
 
-/// The process that made a ring folder, and the trace that it was to write.
+/// The process that made a ring folder, and the file, or part, of its trace that it was to write.
 fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
@@ -170,7 +185,9 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
         }
     })
     .ok()?;
-    Some((decoder.header().clone(), trace?))
+    let part =
+        Folder::open(rings).and_then(|folder| Control::read(&folder)).map_or(1, |committed| committed.part);
+    Some((decoder.header().clone(), part_path(&trace?, part)))
 }
 
 /// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).
@@ -182,8 +199,17 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
     let mut file = File::open(trace)?;
     let length = file.metadata()?.len();
     let mut tail = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024)))?;
-    file.read_to_end(&mut tail)?;
+    if is_compressed(trace) {
+        let mut lines = BufReader::new(lines_of(trace, file)?);
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            std::mem::swap(&mut tail, &mut line);
+            line.clear();
+        }
+    } else {
+        file.seek(SeekFrom::Start(length.saturating_sub(64 * 1024)))?;
+        file.read_to_end(&mut tail)?;
+    }
     let last = tail.strip_suffix(b"\n").and_then(|whole| whole.rsplit(|byte| *byte == b'\n').next());
     Ok(last.is_some_and(|line| matches!(parse_line(line), Ok(Record::Footer(_)))))
 }
@@ -192,6 +218,7 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
 /// them.
 fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
     let (mut decoder, mut lines, mut events) = (Decoder::new(has_header), Vec::new(), 0);
+    decoder.set_part(committed.part);
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
         // It died before it had measured its clock; this machine's clock is the same one.
@@ -224,13 +251,14 @@ fn drain_ring(
         *latest = (*latest).max(event.stamp.saturating_add(event.ticks));
         decoder.event(tid, event, lines);
     });
-    let (written, mut lost) = (consumer.written(), consumer.lost());
-    if let Some(gap) = consumer.untold() {
+    let Account { written, mut lost } = consumer.account();
+    for gap in consumer.untold() {
         *latest = (*latest).max(gap.last);
+        lost += gap.lost;
         decoder.gap(tid, &gap, lines);
     }
     if !whole {
-        let unreadable = ring.produced().saturating_sub(written + lost);
+        let unreadable = consumer.produced().saturating_sub(written + lost);
         let reason = LOSS_REASONS.iter().position(|reason| *reason == "unreadable").unwrap_or(0) as u64;
         decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
         lost += unreadable;
@@ -243,5 +271,5 @@ fn drain_ring(
     // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as
     // lost had returned, and nothing else.
     decoder.thread(tid, written + lost, written, lost, lines);
-    written - before
+    consumer.written() - before
 }

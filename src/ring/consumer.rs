@@ -1,8 +1,8 @@
 //! The reading end of a ring: events out, slots back, positions noted for the commit.
 
-use crate::event::{Gap, LOSS_REASONS, OVERWRITTEN};
+use crate::event::{DISK_CAP, Gap, LOSS_REASONS, OVERWRITTEN};
 use crate::frozen::Frozen;
-use crate::page::{MARKS, WhenFull};
+use crate::page::{MARKS, REASONS, WhenFull};
 use crate::ring::Ring;
 use crate::slot::{Event, Kind, MAX_SLOTS, SLOT_WORDS, slots_of};
 use std::sync::Arc;
@@ -15,17 +15,38 @@ const RETIRED: u64 = u64::MAX;
 /// The reading end of a ring, live or dead.
 pub struct Consumer {
     ring: Arc<Ring>,
-    tail: u64,
-    written: u64,
-    told: u64,
-    /// Of those, by reason.
-    told_by: [u64; LOSS_REASONS.len()],
-    /// Events that newer ones had taken the place of before they were read.
-    overwritten: u64,
+    now: Progress,
+    /// As of the last commit.
+    kept: Progress,
     /// What lies before it is not whole, wherever the head is.
     from: u64,
     /// Calls that had returned when the head was last looked at.
     produced: u64,
+}
+
+/// How far a ring is read.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// Slots.
+    tail: u64,
+    /// Events that were handed out, gaps not counted.
+    written: u64,
+    /// Losses that gaps tell of which were handed out, by reason.
+    told: [u64; REASONS],
+    /// Events that are lost although they had found room: newer ones had taken their place before they were read, or there
+    /// was nowhere to write them.
+    passed: u64,
+    /// What finished parts of the trace tell of.
+    before: Account,
+}
+
+/// What a trace, or a part of one, tells of a thread's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Events that are in it.
+    pub written: u64,
+    /// Events that its gaps count.
+    pub lost: u64,
 }
 
 /// How far a ring had come at one moment.
@@ -38,21 +59,22 @@ pub struct Position {
 }
 
 impl Ring {
-    /// Events written and losses told as of the commit `epoch`, which must be one of the last two. `None`: the account is
-    /// written, and nothing is left to tell of this ring.
+    /// Events that the trace's part holds, and losses that it tells of, as of the commit `epoch`, which must be one of the last
+    /// two. `None`: the account is written, and nothing is left to tell of this ring.
     pub fn committed(&self, epoch: u64) -> Option<(u64, u64)> {
-        let side = (epoch & 1) as usize;
-        let written = self.page().written[side].load(Relaxed);
+        let (side, page) = ((epoch & 1) as usize, self.page());
+        let written = page.written[side].load(Relaxed);
+        let [before, lost_before] = page.before[side].each_ref().map(|count| count.load(Relaxed));
         // Acquire: whoever looks at the epoch then, looks after this.
-        (written != RETIRED).then(|| (written, self.page().told[side].load(Acquire)))
+        let told: u64 = page.told[side].iter().map(|told| told.load(Acquire)).sum();
+        (written != RETIRED).then(|| (written.wrapping_sub(before), told.wrapping_sub(lost_before)))
     }
 }
 
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        let told_by = [0; LOSS_REASONS.len()];
-        Consumer { ring, tail: 0, written: 0, told: 0, told_by, overwritten: 0, from: 0, produced: 0 }
+        Consumer { ring, now: Progress::default(), kept: Progress::default(), from: 0, produced: 0 }
     }
 
     /// Reads the copy of a live ring that is overwritten.
@@ -68,8 +90,40 @@ impl Consumer {
         // A foreign file may hold anything: never more than the ring has slots.
         let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
         let written = page.written[side].load(Relaxed);
-        let told = page.told[side].load(Relaxed);
-        (written != RETIRED).then(|| Consumer { tail, written, told, ..Consumer::new(ring) })
+        let told = page.told[side].each_ref().map(|told| told.load(Relaxed));
+        let [before, lost] = page.before[side].each_ref().map(|count| count.load(Relaxed));
+        let now = Progress { tail, written, told, passed: 0, before: Account { written: before, lost } };
+        (written != RETIRED).then(|| Consumer { now, kept: now, ..Consumer::new(ring) })
+    }
+
+    /// Goes back to where the last commit was: what was read since is read again.
+    pub fn rewind(&mut self) {
+        self.now = self.kept;
+    }
+
+    /// What was handed out since the trace's part began.
+    pub fn account(&self) -> Account {
+        let Account { written, lost } = self.now.before;
+        // What was lost before may be less than nothing: see `adopt`.
+        Account {
+            written: self.now.written.wrapping_sub(written),
+            lost: self.handed_lost().wrapping_sub(lost),
+        }
+    }
+
+    /// What was handed out so far is a finished part's to tell of.
+    pub fn begin_part(&mut self) {
+        self.now.before = Account { written: self.now.written, lost: self.handed_lost() };
+    }
+
+    /// The part tells of `lost` events that an earlier one had told of, and which was removed.
+    pub fn adopt(&mut self, lost: u64) {
+        self.now.before.lost = self.now.before.lost.wrapping_sub(lost);
+    }
+
+    /// Events that were lost and handed out as such.
+    fn handed_lost(&self) -> u64 {
+        self.now.told.iter().sum::<u64>() + self.now.passed
     }
 
     /// The ring.
@@ -86,36 +140,39 @@ impl Consumer {
         Position { ended, head: self.ring.page().head.load(Acquire) }
     }
 
-    /// Calls that had returned by the last look, or later and were read all the same.
+    /// Calls that had returned by the last look, or later and were read all the same, and that no finished part tells of.
     pub fn produced(&self) -> u64 {
-        self.produced.max(self.written + self.lost())
+        let all = self.produced.max(self.now.written + self.lost());
+        let Account { written, lost } = self.now.before;
+        all.wrapping_sub(written.wrapping_add(lost))
     }
 
     /// Events handed out since the ring's beginning, gaps not counted.
     pub fn written(&self) -> u64 {
-        self.written
+        self.now.written
     }
 
-    /// Losses that no gap handed out so far tells of.
-    pub fn untold(&self) -> Option<Gap> {
-        let losses = self.ring.losses();
-        let lost = losses.lost.saturating_sub(self.told);
-        (lost != 0).then_some(Gap { lost, ..losses })
+    /// Losses that no gap handed out so far tells of, by reason.
+    pub fn untold(&self) -> impl Iterator<Item = Gap> {
+        let losses = self.ring.losses().into_iter().zip(self.now.told);
+        let untold = losses.map(|(loss, told)| Gap { lost: loss.lost.saturating_sub(told), ..loss });
+        untold.filter(|gap| gap.lost != 0)
     }
 
     /// Events lost since the ring's beginning, by reason.
     pub fn lost_by_reason(&self) -> [u64; LOSS_REASONS.len()] {
-        let mut lost = self.told_by;
-        lost[OVERWRITTEN as usize] += self.overwritten;
-        if let Some(gap) = self.untold() {
-            lost[(gap.reason as usize).min(lost.len() - 1)] += gap.lost;
+        let mut lost: [u64; LOSS_REASONS.len()] = std::array::from_fn(|reason| self.now.told[reason]);
+        let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
+        lost[if overwrites { OVERWRITTEN } else { DISK_CAP } as usize] += self.now.passed;
+        for gap in self.untold() {
+            lost[(gap.reason as usize).min(LOSS_REASONS.len() - 1)] += gap.lost;
         }
         lost
     }
 
     /// Events lost since the ring's beginning.
     pub fn lost(&self) -> u64 {
-        self.told + self.overwritten + self.untold().map_or(0, |gap| gap.lost)
+        self.handed_lost() + self.untold().map(|gap| gap.lost).sum::<u64>()
     }
 
     /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
@@ -128,7 +185,12 @@ impl Consumer {
 
     /// How full the ring is with what lies before `head`, as a part of its slots.
     pub fn fill(&self, head: u64) -> f32 {
-        head.saturating_sub(self.tail) as f32 / self.ring.slots() as f32
+        self.waiting(head) as f32 / self.ring.slots() as f32
+    }
+
+    /// How many slots lie before `head` and were not read.
+    pub fn waiting(&self, head: u64) -> u64 {
+        head.saturating_sub(self.now.tail)
     }
 
     /// As `read`, until `each` has had enough.
@@ -136,19 +198,19 @@ impl Consumer {
         let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
         let mut event = Event::blank();
         let mut goes_on = true;
-        while goes_on && self.tail < head {
+        while goes_on && self.now.tail < head {
             if overwrites && self.is_overwritten() {
                 goes_on = self.catch_up(&mut each);
                 continue;
             }
-            self.ring.copy(self.tail, &mut event.words()[..SLOT_WORDS]);
-            let slots = slots_of(event.words()[0]).filter(|slots| self.tail + *slots as u64 <= head);
+            self.ring.copy(self.now.tail, &mut event.words()[..SLOT_WORDS]);
+            let slots = slots_of(event.words()[0]).filter(|slots| self.now.tail + *slots as u64 <= head);
             if overwrites && self.is_overwritten() {
                 continue;
             }
             let Some(slots) = slots else { return self.skip(head) };
             if slots > 1 {
-                self.ring.copy(self.tail, &mut event.words()[..slots * SLOT_WORDS]);
+                self.ring.copy(self.now.tail, &mut event.words()[..slots * SLOT_WORDS]);
             }
             if overwrites && self.is_overwritten() {
                 continue;
@@ -157,23 +219,42 @@ impl Consumer {
                 return self.skip(head);
             }
             goes_on = each(&event);
-            self.tail += slots as u64;
+            self.now.tail += slots as u64;
             if event.kind == Kind::Gap {
                 let gap = Gap::read(&event);
-                self.told += gap.lost;
-                self.told_by[(gap.reason as usize).min(LOSS_REASONS.len() - 1)] += gap.lost;
+                self.now.told[gap.reason as usize % REASONS] += gap.lost;
             } else {
-                self.written += 1;
+                self.now.written += 1;
             }
         }
         true
+    }
+
+    /// Passes the events before `head` by: they are lost for `reason`. `each` is given the gap that they leave, and those
+    /// that lie among them.
+    pub fn discard(&mut self, head: u64, reason: u64, mut each: impl FnMut(&Gap)) {
+        let before = self.now.written;
+        let mut gap = Gap { reason, ..Gap::default() };
+        self.read(head, |event| match event.kind {
+            Kind::Gap => each(&Gap::read(event)),
+            _ => {
+                gap.first = if gap.lost == 0 { event.stamp } else { gap.first };
+                gap.last = gap.last.max(event.stamp.saturating_add(event.ticks));
+                gap.lost += 1;
+            }
+        });
+        self.now.written = before;
+        self.now.passed += gap.lost;
+        if gap.lost != 0 {
+            each(&gap);
+        }
     }
 
     /// True when the producer may have begun to write where this end reads.
     fn is_overwritten(&self) -> bool {
         // What was copied must have been copied before the head is looked at.
         fence(Acquire);
-        self.tail < self.oldest()
+        self.now.tail < self.oldest()
     }
 
     /// The first position that the producer does not touch, of a ring that is overwritten.
@@ -193,13 +274,13 @@ impl Consumer {
         let head = page.head.load(Relaxed);
         // Without a mark, which there is, nothing that lies there could be read.
         let (at, events) =
-            whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.written + self.overwritten));
+            whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.now.written + self.now.passed));
         let mut words = [0; SLOT_WORDS];
         self.ring.copy(at, &mut words);
-        let lost = events.saturating_sub(self.written + self.overwritten);
+        let lost = events.saturating_sub(self.now.written + self.now.passed);
         let stamp = if at < head { words[1] } else { 0 };
         let gap = Gap { lost, first: stamp, last: stamp, reason: OVERWRITTEN };
-        (self.tail, self.overwritten) = (at.max(self.tail), self.overwritten + lost);
+        (self.now.tail, self.now.passed) = (at.max(self.now.tail), self.now.passed + lost);
         if lost == 0 {
             return true;
         }
@@ -207,7 +288,7 @@ impl Consumer {
     }
 
     fn skip(&mut self, head: u64) -> bool {
-        self.tail = head;
+        self.now.tail = head;
         false
     }
 
@@ -215,9 +296,14 @@ impl Consumer {
     pub fn prepare_commit(&self, epoch: u64) {
         let side = (epoch.wrapping_add(1) & 1) as usize;
         // Relaxed: read only together with the epoch, which is stored with release.
-        self.ring.page().committed[side].store(self.tail, Relaxed);
-        self.ring.page().written[side].store(self.written, Relaxed);
-        self.ring.page().told[side].store(self.told, Relaxed);
+        self.ring.page().committed[side].store(self.now.tail, Relaxed);
+        self.ring.page().written[side].store(self.now.written, Relaxed);
+        for (to, told) in self.ring.page().told[side].iter().zip(self.now.told) {
+            to.store(told, Relaxed);
+        }
+        let [written, lost] = &self.ring.page().before[side];
+        written.store(self.now.before.written, Relaxed);
+        lost.store(self.now.before.lost, Relaxed);
     }
 
     /// As `prepare_commit`, and tells recovery that the ring's account is written too.
@@ -226,9 +312,10 @@ impl Consumer {
         self.ring.page().written[(epoch.wrapping_add(1) & 1) as usize].store(RETIRED, Relaxed);
     }
 
-    /// Gives what was read back to the producer.
-    pub fn release(&self) {
+    /// After the commit: gives what was read back to the producer.
+    pub fn release(&mut self) {
+        self.kept = self.now;
         // Release: after the slots were copied.
-        self.ring.page().tail.store(self.tail, Release);
+        self.ring.page().tail.store(self.now.tail, Release);
     }
 }

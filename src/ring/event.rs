@@ -259,8 +259,20 @@ impl Load {
 }
 
 /// Why events were lost; the index is what a ring file holds.
-pub const LOSS_REASONS: [&str; 7] =
-    ["ring_full", "no_memory", "nested_too_deep", "unreadable", "interrupted", "thread_ended", "overwritten"];
+pub const LOSS_REASONS: [&str; 12] = [
+    "ring_full",
+    "no_memory",
+    "nested_too_deep",
+    "unreadable",
+    "interrupted",
+    "thread_ended",
+    "overwritten",
+    "disk_full",
+    "disk_error",
+    "disk_cap",
+    "file_limit",
+    "part_removed",
+];
 
 /// An event found no room in the ring.
 pub const RING_FULL: u64 = 0;
@@ -275,6 +287,16 @@ pub const THREAD_ENDED: u64 = 5;
 
 /// Newer ones have taken their place, as was asked for.
 pub const OVERWRITTEN: u64 = 6;
+/// The trace could not be written: the disk, or its owner's share of it, is full.
+pub const DISK_FULL: u64 = 7;
+/// The trace could not be written for another reason.
+pub const DISK_ERROR: u64 = 8;
+/// The trace takes as much room as it may.
+pub const DISK_CAP: u64 = 9;
+/// The process may write no larger files.
+pub const FILE_LIMIT: u64 = 10;
+/// The part of the trace that told of them was removed to make room.
+pub const PART_REMOVED: u64 = 11;
 
 /// Lost events, in their place in the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

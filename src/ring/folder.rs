@@ -1,7 +1,7 @@
 //! The files of one process: its rings, its definition log, and the control page that makes writing out exactly-once.
 //!
 //! ```text
-//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's length on the other side
+//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's part and length on the other side
 //!                                             ─► epoch + 1 (this is the commit) ─► give the slots back
 //! ```
 //! Each ring and the control page hold the values of two commits; the epoch's lowest bit says which side counts. A
@@ -105,12 +105,14 @@ struct ControlPage {
     magic: AtomicU64,
     /// Commits so far. Release: after both sides' values.
     epoch: AtomicU64,
-    /// Length of the trace file as of the two last commits.
+    /// Length of the trace file as of the two last commits. 0: it may not have been made.
     offset: [AtomicU64; 2],
     /// When the two last commits were made, as stamps.
     stamp: [AtomicU64; 2],
     /// Calls that came when recording had ended.
     late: AtomicU64,
+    /// Which part of the trace the file is, as of the two last commits.
+    part: [AtomicU64; 2],
 }
 
 /// Where the orders lie in the page.
@@ -123,7 +125,9 @@ const _: () = assert!(size_of::<Orders>() <= PAGE - ORDERS_AT);
 pub struct Committed {
     /// Which commit it was.
     pub epoch: u64,
-    /// Length of the trace file then, bytes.
+    /// Which part of the trace was written to, from 1.
+    pub part: u32,
+    /// Length of its file then, bytes.
     pub offset: u64,
     /// When it was, as a stamp: nothing that was written is later.
     pub stamp: u64,
@@ -168,11 +172,13 @@ impl Control {
         loop {
             let epoch = self.epoch();
             let side = (epoch & 1) as usize;
-            let [offset, stamp] = [&self.page().offset, &self.page().stamp].map(|of| of[side].load(Relaxed));
+            let page = self.page();
+            let [offset, stamp, part] =
+                [&page.offset, &page.stamp, &page.part].map(|of| of[side].load(Relaxed));
             // The values are read before the epoch is looked at again: then they were not being written anew.
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
-                return Committed { epoch, offset, stamp };
+                return Committed { epoch, part: (part as u32).max(1), offset, stamp };
             }
         }
     }
@@ -199,7 +205,8 @@ impl Control {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let side = (word(1) & 1) as usize;
-        Ok(Committed { epoch: word(1), offset: word(2 + side), stamp: word(4 + side) })
+        let part = (word(7 + side) as u32).max(1);
+        Ok(Committed { epoch: word(1), part, offset: word(2 + side), stamp: word(4 + side) })
     }
 
     fn page(&self) -> &ControlPage {
@@ -212,10 +219,11 @@ impl Control {
         self.page().epoch.load(Acquire)
     }
 
-    /// Makes what was prepared in the rings for the next epoch, and `offset`, what counts.
-    pub fn commit(&self, offset: u64) {
+    /// Makes what was prepared in the rings for the next epoch, and the length `offset` of the trace's `part`, what counts.
+    pub fn commit(&self, part: u32, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
         let side = (epoch & 1) as usize;
+        self.page().part[side].store(part.into(), Relaxed);
         self.page().offset[side].store(offset, Relaxed);
         self.page().stamp[side].store(clock::now(), Relaxed);
         // Release: the values of this side are in place before it counts.

@@ -6,8 +6,9 @@
 //! ```
 #![allow(unsafe_code)] // a copy of memory that another process writes to; what was written meanwhile is thrown away
 
+use crate::event::INTERRUPTED;
 use crate::map::Mapping;
-use crate::page::{BUSY, COUNT, MARKS};
+use crate::page::{BUSY, COUNT, MARKS, REASONS};
 use crate::ring::Ring;
 use crate::slot::{Event, MAX_SLOTS};
 use std::io;
@@ -62,11 +63,10 @@ impl Ring {
 
     /// A moment with the calls that were in flight, between two calls of the owner if it can be found there; and what it
     /// had lost.
-    fn at_rest(&self) -> (Moment, [u64; 2], Vec<Event>) {
-        let page = self.page();
+    fn at_rest(&self) -> (Moment, [u64; REASONS], Vec<Event>) {
+        let lost = || self.page().losses.each_ref().map(|loss| loss.lost.load(Acquire));
         for round in 0..TRIES {
-            let moment = self.moment();
-            let lost = [&page.lost, &page.interrupted].map(|of| of.load(Acquire));
+            let (moment, lost) = (self.moment(), lost());
             // It may have been stopped there.
             if moment.open & BUSY != 0 && round < TRIES / 2 {
                 continue;
@@ -78,7 +78,7 @@ impl Ring {
                 return (moment, lost, in_flight);
             }
         }
-        let lost = [&page.lost, &page.interrupted].map(|of| of.load(Acquire));
+        let lost = lost();
         (self.moment(), lost, Vec::new())
     }
 
@@ -87,7 +87,7 @@ impl Ring {
         let memory = Mapping::anonymous(bytes)?;
         // Before the head is looked at, so that none of them lies behind it.
         let marked = self.page().marked.load(Acquire);
-        let (moment, [lost, interrupted], in_flight) = self.at_rest();
+        let (moment, lost, in_flight) = self.at_rest();
         // SAFETY: both mappings are `bytes` long and apart. Words may be torn: those that matter are set below, or lie before
         // `from`.
         unsafe { std::ptr::copy_nonoverlapping(self.mapping().start(), memory.start(), bytes) };
@@ -100,8 +100,9 @@ impl Ring {
         page.head.store(moment.head, Relaxed);
         page.calls.store(moment.calls, Relaxed);
         page.open.store(moment.open, Relaxed);
-        page.lost.store(lost, Relaxed);
-        page.interrupted.store(interrupted, Relaxed);
+        page.losses.iter().zip(lost).for_each(|(loss, lost)| loss.lost.store(lost, Relaxed));
+        // Those that a signal handler lost are not among the calls.
+        let lost = lost.iter().sum::<u64>() - lost[INTERRUPTED as usize];
         let place = |mark: u64| &page.marks[mark as usize % MARKS];
         // A mark that was set anew meanwhile, or was about to be, leads nowhere.
         let ringed = MARKS as u64;

@@ -39,11 +39,12 @@ pub mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use consumer::{Consumer, Position};
+pub use consumer::{Account, Consumer, Position};
 pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
 pub use frozen::Frozen;
 pub use log::{Log, LogReader};
+pub use map::file_limit;
 pub use page::{DEPTH, WhenFull};
 pub use producer::{Frame, Producer, Span};
 pub use ring::{Ring, SLOT_BYTES};

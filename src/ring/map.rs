@@ -49,6 +49,10 @@ impl Mapping {
     /// # Errors
     /// As the system says: the file exists, the folder is not writable, no space (found out here, not by SIGBUS later).
     pub(crate) fn create(path: &Path, bytes: usize) -> io::Result<Mapping> {
+        // Reserving more than the process may write would end it by SIGXFSZ.
+        if bytes as u64 > file_limit() {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        }
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -106,6 +110,15 @@ impl Mapping {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// How long a file the process may write, bytes (`ulimit -f`): beyond that a write fails, and SIGXFSZ ends a thread's process
+/// that does not block it.
+pub fn file_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is a place for the answer.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    limit.rlim_cur
 }
 
 impl Drop for Mapping {

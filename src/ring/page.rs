@@ -9,7 +9,7 @@ pub const DEPTH: usize = 8;
 /// First word of a ring file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMR");
 /// Layout of ring files; raised when it changes.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 /// Bytes before the first slot.
 pub const PAGE_BYTES: usize = 8192;
 /// Bytes after the last slot: an event that begins in one of the last slots goes on here, and never wraps around.
@@ -58,31 +58,21 @@ pub struct Page {
     pub(crate) tsc: AtomicU64,
     _line1: [u64; 1],
 
-    // Line 2: losses, and the end.
-    /// Events lost since the beginning. Release: after the three that follow.
-    pub(crate) lost: AtomicU64,
-    /// When losses began and ended that no gap event tells of yet, and why the first was lost.
-    pub(crate) lost_first: AtomicU64,
-    pub(crate) lost_last: AtomicU64,
-    pub(crate) lost_reason: AtomicU64,
+    // Line 2: the end.
     /// 1 once the thread has ended and will never touch the ring again. Release: after its last event.
     pub(crate) ended: AtomicU64,
-    /// Calls that a signal handler made while the thread was [`BUSY`]: lost, and not among `calls`.
-    pub(crate) interrupted: AtomicU64,
-    /// How many of both the gap events tell of.
-    pub(crate) lost_told: AtomicU64,
-    _line2: [u64; 1],
+    _line2: [u64; 7],
 
     // Line 3: the consumer's.
     /// Slots read since the beginning; those before it may be written again. Release: after they were read.
     pub(crate) tail: AtomicU64,
     /// Events read since the beginning, as of the two last commits; see `folder`.
     pub(crate) written: [AtomicU64; 2],
-    /// Losses told by the gaps read since the beginning, as of the two last commits.
-    pub(crate) told: [AtomicU64; 2],
     /// `tail` as of the two last commits.
     pub(crate) committed: [AtomicU64; 2],
-    _line3: [u64; 1],
+    /// Why an event is lost that finds no room: the ring is full because of this.
+    pub(crate) why_full: AtomicU64,
+    _line3: [u64; 2],
 
     pub(crate) stages: [Stage; DEPTH],
 
@@ -90,6 +80,28 @@ pub struct Page {
     pub(crate) marked: AtomicU64,
     _line_of_marks: [u64; 7],
     pub(crate) marks: [Mark; MARKS],
+
+    /// What was lost, by reason: the index in [`LOSS_REASONS`](crate::event::LOSS_REASONS).
+    pub(crate) losses: [Loss; REASONS],
+    /// The consumer's: losses told by the gaps read since the beginning, by reason, as of the two last commits.
+    pub(crate) told: [[AtomicU64; REASONS]; 2],
+    /// The consumer's: events and losses that finished parts of the trace tell of, as of the two last commits.
+    pub(crate) before: [[AtomicU64; 2]; 2],
+}
+
+/// Room for reasons why events are lost.
+pub const REASONS: usize = 16;
+
+/// What was lost for one reason. The thread writes it, and a signal handler what it loses itself.
+#[repr(C)]
+pub(crate) struct Loss {
+    /// Since the beginning. Release: after the two that follow.
+    pub(crate) lost: AtomicU64,
+    /// When losses began and ended that no gap event tells of yet.
+    pub(crate) first: AtomicU64,
+    pub(crate) last: AtomicU64,
+    /// How many the gap events tell of.
+    pub(crate) told: AtomicU64,
 }
 
 /// A place in the ring where an event begins: from here on it can be read when what lay before was overwritten.
@@ -103,6 +115,15 @@ pub(crate) struct Mark {
 
 /// Marks of a ring that is overwritten.
 pub(crate) const MARKS: usize = 16;
+
+impl Loss {
+    /// How many no gap event tells of yet.
+    pub(crate) fn untold(&self) -> u64 {
+        // In this order: what is told was counted before.
+        let told = self.told.load(Relaxed);
+        self.lost.load(Relaxed).saturating_sub(told)
+    }
+}
 
 /// What becomes of an event for which the ring has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,7 +157,7 @@ pub(crate) fn limit_of(limit: u64) -> u64 {
 const _: () = assert!(size_of::<Page>() == PAGE_BYTES);
 const _: () = assert!(size_of::<Stage>() == 512);
 const _: () = assert!(std::mem::offset_of!(Page, head) == 64);
-const _: () = assert!(std::mem::offset_of!(Page, lost) == 128);
+const _: () = assert!(std::mem::offset_of!(Page, ended) == 128);
 const _: () = assert!(std::mem::offset_of!(Page, tail) == 192);
 const _: () = assert!(std::mem::offset_of!(Page, stages) == 256);
 const _: () = assert!(TAIL_BYTES >= (MAX_SLOTS - 1) * SLOT_WORDS * 8);

@@ -2,9 +2,11 @@
 #![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics
 
 use crate::clock;
-use crate::event::Gap;
+use crate::event::{Gap, INTERRUPTED};
 use crate::map::{Mapping, is_unbegun, read_file};
-use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, TAIL_BYTES, VERSION, WhenFull, limit_of};
+use crate::page::{
+    COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, TAIL_BYTES, VERSION, WhenFull, limit_of,
+};
 use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -163,7 +165,8 @@ impl Ring {
     pub fn produced(&self) -> u64 {
         let page = self.page();
         // Acquire, and in this order: a call that is counted is in flight until it is published.
-        let calls = page.calls.load(Acquire) + page.interrupted.load(Acquire);
+        let interrupted = &page.losses[INTERRUPTED as usize].lost;
+        let calls = page.calls.load(Acquire) + interrupted.load(Acquire);
         calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 
@@ -174,17 +177,22 @@ impl Ring {
         (self.slots(), self.page().head.load(Relaxed).saturating_sub(tail).min(self.slots()))
     }
 
-    /// Events lost since the beginning, and the span of those that no gap event tells of yet.
-    pub(crate) fn losses(&self) -> Gap {
-        let page = self.page();
-        // Acquire: with the counts come their span and reason.
-        let lost = page.lost.load(Acquire) + page.interrupted.load(Acquire);
-        Gap {
-            lost,
-            first: page.lost_first.load(Relaxed),
-            last: page.lost_last.load(Relaxed),
-            reason: page.lost_reason.load(Relaxed),
-        }
+    /// Events lost since the beginning, by reason, and the span of those that no gap event tells of yet.
+    pub(crate) fn losses(&self) -> [Gap; REASONS] {
+        let losses = &self.page().losses;
+        std::array::from_fn(|reason| {
+            let loss = &losses[reason];
+            // Acquire: with the count comes its span.
+            let lost = loss.lost.load(Acquire);
+            let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
+            Gap { lost, first, last, reason: reason as u64 }
+        })
+    }
+
+    /// Says why an event is lost from now on that finds no room: one of the reasons in [`crate::event`].
+    pub fn set_why_full(&self, reason: u64) {
+        // Relaxed: a number that stands for itself.
+        self.page().why_full.store(reason, Relaxed);
     }
 
     /// The calls that had been entered and had not returned, outermost first. For a dead process, or one at rest.

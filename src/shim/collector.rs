@@ -3,25 +3,29 @@
 //! It sleeps between looks, by need: as long as it takes, at the rate seen last, to fill a quarter of the ring that is
 //! filled fastest; see `pause`.
 
+mod files;
 mod orders;
 
+use crate::parts::Parts;
 use crate::pause::Pause;
 use crate::process::{Message, Process};
 use crate::row::WAYS;
-use crate::sink::Sink;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Consumer, LogReader, Position, WhenFull, clock};
+use rocshim_ring::event::{DISK_CAP, RING_FULL};
+use rocshim_ring::{Account, Consumer, LogReader, Position, WhenFull, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the list of loaded libraries.
 const LIBRARIES: Duration = Duration::from_millis(250);
-/// Bytes of lines that are written at once: they stay in the processor's cache from one step to the next.
-const BATCH: usize = 1 << 18;
 /// How long the clock is measured against the system's before the header is written; the rings must hold out until then.
 const MEASURE: Duration = Duration::from_millis(5);
+/// Between two tries to write a file that cannot be written.
+const RETRY: Duration = Duration::from_millis(250);
+/// Rings of threads that have ended may wait for a file that cannot be written; beyond so many, no new ones are made.
+const WAITING: usize = 64;
 
 struct Collector {
     process: &'static Process,
@@ -32,11 +36,23 @@ struct Collector {
     positions: Vec<Position>,
     /// Rings taken over so far, retired ones too.
     rings_seen: usize,
-    sink: Sink,
+    parts: Parts,
     /// Lines that are not in the file yet.
     lines: Vec<u8>,
-    /// The last write failed: said once, tried again at every look.
-    failing: bool,
+    /// The last write failed: when it is to be tried again.
+    failing: Option<Instant>,
+    /// Why rings are full.
+    why_full: u64,
+    /// The trace takes as much room as it may: nothing but its end is written any more.
+    has_stopped: bool,
+    /// The last write.
+    flushed: Instant,
+    /// How full the fullest ring was when it was left to wait for more.
+    waiting: f32,
+    /// What waits for more is to be written now.
+    hurries: bool,
+    /// The part's file was gone, and what was read is to be read again.
+    began_anew: bool,
     /// The process ends.
     ending: bool,
     /// What the account needs that is told to who asks.
@@ -52,9 +68,15 @@ pub(crate) fn run(process: &'static Process) {
         consumers: Vec::new(),
         positions: Vec::new(),
         rings_seen: 0,
-        sink: Sink::new(process.trace.clone()),
+        parts: Parts::new(&process.trace, &process.config, clock::now()),
+        has_stopped: false,
+        flushed: Instant::now(),
+        waiting: 0.0,
+        hurries: false,
+        began_anew: false,
         lines: Vec::new(),
-        failing: false,
+        failing: None,
+        why_full: RING_FULL,
         ending: false,
         told: orders::Told::default(),
     };
@@ -74,8 +96,6 @@ impl Collector {
         loop {
             let fill = self.look();
             self.obey();
-            // A file that cannot be written is tried again now and then.
-            let fill = if self.failing { 0.0 } else { fill };
             let pause = pause.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
                 self.process.tell_libraries();
@@ -92,22 +112,37 @@ impl Collector {
     /// Drains every ring once; gives how full the fullest was, as a part of its slots.
     fn look(&mut self) -> f32 {
         self.take_new_rings();
+        if !self.can_write() {
+            return 0.0;
+        }
+        if self.has_stopped {
+            let positions: Vec<Position> = self.consumers.iter_mut().map(Consumer::position).collect();
+            self.retire(&positions);
+            return 0.0;
+        }
         // Positions are read before the definitions: every name that an event before a head needs is then there.
         let mut positions = std::mem::take(&mut self.positions);
         positions.clear();
         positions.extend(self.consumers.iter_mut().map(Consumer::position));
+        if let Some(growth) = self.wait_for_more(&positions) {
+            self.positions = positions;
+            return growth;
+        }
         self.define();
         let mut fullest = 0.0_f32;
+        let mut is_written = true;
         for (i, position) in positions.iter().enumerate() {
-            if self.is_to_read(position) {
+            if is_written && self.is_to_read(position) {
                 fullest = fullest.max(self.consumers[i].fill(position.head));
-                self.drain(i, position.head);
+                is_written = self.drain(i, position.head);
             }
         }
-        if fullest > 0.0 || !self.lines.is_empty() {
-            self.flush();
+        let has_more = fullest > 0.0 || !self.lines.is_empty();
+        is_written = is_written && (!has_more || self.flush());
+        if is_written && self.retire(&positions) {
+            self.forget_failure();
+            self.rotate();
         }
-        self.retire(&positions);
         self.positions = positions;
         fullest
     }
@@ -120,6 +155,8 @@ impl Collector {
     fn take_new_rings(&mut self) {
         let new = self.process.rings_after(self.rings_seen);
         self.rings_seen += new.len();
+        // One may have been made just before the last news of it.
+        new.iter().for_each(|ring| ring.set_why_full(self.why_full));
         self.consumers.extend(new.into_iter().map(Consumer::new));
     }
 
@@ -128,70 +165,72 @@ impl Collector {
         self.definitions.read(&self.process.log, |number, bytes| decoder.define(number, bytes, lines));
     }
 
-    fn drain(&mut self, which: usize, head: u64) {
-        let tid = self.consumers[which].ring().tid();
+    /// False when what was read could not be written.
+    fn drain(&mut self, which: usize, head: u64) -> bool {
+        let (tid, batch) = (self.consumers[which].ring().tid(), self.parts.batch());
         loop {
             let (decoder, lines) = (&mut self.decoder, &mut self.lines);
             self.consumers[which].read_while(head, |event| {
                 decoder.event(tid, event, lines);
-                lines.len() < BATCH
+                lines.len() < batch
             });
-            if self.lines.len() < BATCH {
-                return;
+            if self.lines.len() < batch {
+                return true;
             }
-            self.flush();
-            if self.failing {
-                // What was read waits in memory; what was not, in the ring.
-                return;
+            // What was read waits in memory, what was not, in the ring.
+            if !self.flush() || !self.rotate() {
+                return false;
             }
         }
     }
 
-    /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'.
-    fn flush(&mut self) {
+    /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'. False when they could
+    /// not be written.
+    fn flush(&mut self) -> bool {
         // Before any line that refers to them can be in the file.
         for news in self.decoder.take_news() {
             self.process.define(clock::now(), news);
         }
-        match self.sink.write(&self.lines) {
-            Ok(()) => {
-                self.lines.clear();
-                self.failing = false;
-                self.commit();
-            }
-            Err(error) if !self.failing => {
-                self.failing = true;
-                let trace = self.process.trace.display();
-                let what = format!("{trace}: {error}; events wait in memory, then are counted as lost");
-                self.process.config.report(&what);
-            }
-            Err(_) => {}
+        if let Err(error) = self.parts.write(&self.lines) {
+            self.fail(&error);
+            return false;
         }
+        self.lines.clear();
+        self.failing = None;
+        self.flushed = Instant::now();
+        self.commit();
+        self.parts.remove_doomed();
+        true
     }
 
     fn commit(&mut self) {
         let epoch = self.process.control.epoch();
         self.consumers.iter().for_each(|consumer| consumer.prepare_commit(epoch));
-        self.process.control.commit(self.sink.length());
-        self.consumers.iter().for_each(Consumer::release);
+        self.process.control.commit(self.parts.number(), self.parts.length());
+        self.consumers.iter_mut().for_each(Consumer::release);
     }
 
-    /// Closes the accounts of threads that had ended before this look, and gives their rings up.
-    fn retire(&mut self, positions: &[Position]) {
-        if self.failing || !positions.iter().any(|position| position.ended) {
-            return;
+    /// Closes the accounts of threads that had ended before this look, and gives their rings up. False when they could not be
+    /// written.
+    fn retire(&mut self, positions: &[Position]) -> bool {
+        if !positions.iter().any(|position| position.ended) {
+            return true;
         }
         let mut ended = positions.iter().map(|position| position.ended);
         let (gone, left) =
             std::mem::take(&mut self.consumers).into_iter().partition(|_| ended.next().unwrap_or(false));
-        let gone: Vec<Consumer> = gone;
+        let mut gone: Vec<Consumer> = gone;
         self.consumers = left;
-        gone.iter().for_each(|consumer| self.close_account(consumer));
-        if self.sink.write(&self.lines).is_err() {
-            self.consumers.extend(gone);
-            return;
-        }
+        gone.iter_mut().for_each(|consumer| self.close_account(consumer));
+        let written = self.parts.write(&self.lines);
         self.lines.clear();
+        if let Err(error) = written {
+            gone.iter_mut().filter(|_| self.has_stopped).for_each(Consumer::rewind);
+            self.consumers.extend(gone);
+            self.fail(&error);
+            return false;
+        }
+        gone.iter().for_each(|consumer| self.parts.tell_of(consumer.ring().tid(), consumer.produced()));
         let epoch = self.process.control.epoch();
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
@@ -199,29 +238,42 @@ impl Collector {
         for path in gone.iter().filter_map(|consumer| consumer.ring().path()) {
             let _ = std::fs::remove_file(path);
         }
+        true
     }
 
-    fn close_account(&mut self, consumer: &Consumer) {
-        let ring = consumer.ring();
-        if let Some(gap) = consumer.untold() {
-            self.decoder.gap(ring.tid(), &gap, &mut self.lines);
+    fn close_account(&mut self, consumer: &mut Consumer) {
+        let tid = consumer.ring().tid();
+        if self.has_stopped {
+            let head = consumer.position().head;
+            consumer.discard(head, DISK_CAP, |gap| self.decoder.gap(tid, gap, &mut self.lines));
         }
-        self.decoder.thread(
-            ring.tid(),
-            consumer.produced(),
-            consumer.written(),
-            consumer.lost(),
-            &mut self.lines,
-        );
+        let Account { written, mut lost } = consumer.account();
+        for gap in consumer.untold() {
+            self.decoder.gap(tid, &gap, &mut self.lines);
+            lost += gap.lost;
+        }
+        self.decoder.thread(tid, consumer.produced(), written, lost, &mut self.lines);
     }
 
     /// Writes what is left, every account, and the footer.
     fn finish(&mut self) {
         self.ending = true;
         self.process.tell_libraries();
+        self.end();
+        if std::mem::take(&mut self.began_anew) {
+            self.end();
+        }
+    }
+
+    /// What cannot be written stays in the ring files.
+    fn end(&mut self) {
+        self.began_anew = false;
         self.look();
-        for consumer in std::mem::take(&mut self.consumers) {
-            self.close_account(&consumer);
+        if self.failing.is_some() || self.began_anew {
+            return;
+        }
+        for mut consumer in std::mem::take(&mut self.consumers) {
+            self.close_account(&mut consumer);
             self.consumers.push(consumer);
         }
         let now = clock::now();
@@ -237,8 +289,9 @@ impl Collector {
             collector_ns: clock::thread_cpu_ns(),
         };
         write_record(&mut self.lines, &Record::Footer(footer));
-        self.flush();
-        if let Some(folder) = self.process.folder.as_ref().filter(|_| !self.failing) {
+        if self.flush()
+            && let Some(folder) = &self.process.folder
+        {
             let _ = folder.remove();
         }
     }

@@ -5,6 +5,7 @@ use rocshim_ring::WhenFull;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Bytes of a ring slot, to turn KiB into slots.
 const SLOT_BYTES: u64 = rocshim_ring::SLOT_BYTES as u64;
@@ -27,10 +28,24 @@ variables! {
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
     ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
+    ROCSHIM_ROTATE_MIB = "", "A trace file of so many MiB is followed by another: parts, each of which can be read alone. Fractions are allowed. Unset: one file a process.";
+    ROCSHIM_ROTATE_S = "", "A trace file that was begun so many seconds ago is followed by another, if anything was written to it.";
+    ROCSHIM_DISK_MIB = "", "So many MiB all parts of a trace may take. Unset: as many as there are.";
+    ROCSHIM_DISK_FULL = "stop", "When they do: `stop` counts what comes later as lost. `oldest` removes the oldest part, and counts what it told of as lost; parts are an eighth of the room long then, if `ROCSHIM_ROTATE_MIB` asks for nothing else.";
+    ROCSHIM_COMPRESS = "", "`zstd`, or `zstd:LEVEL` (1 to 9, else 3): the trace is compressed, in files that end in `.ndjson.zst`. Its lines wait until there are many, up to a second.";
     ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
 }
 
 rocshim_section!(".rocshim.variables", TABLE);
+
+/// What becomes of a trace that takes as much room as it may.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum DiskFull {
+    /// It ends: what comes later is counted as lost.
+    Stop,
+    /// Its oldest part is removed.
+    Oldest,
+}
 
 /// What the variables say.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +68,16 @@ pub(crate) struct Config {
     pub(crate) ring_slots: u64,
     /// What becomes of an event for which a ring has no room.
     pub(crate) when_full: WhenFull,
+    /// How long a part of the trace gets, bytes.
+    pub(crate) rotate_bytes: Option<u64>,
+    /// How old it gets.
+    pub(crate) rotate_after: Option<Duration>,
+    /// How much room all parts may take, bytes.
+    pub(crate) disk_bytes: Option<u64>,
+    /// What becomes of the trace when they do.
+    pub(crate) disk_full: DiskFull,
+    /// The trace is compressed, with this level of zstd.
+    pub(crate) compress: Option<i32>,
     /// The folder of the ring files.
     pub(crate) rings: PathBuf,
 }
@@ -76,9 +101,38 @@ impl Config {
                 Some("overwrite") => WhenFull::Overwrite,
                 _ => WhenFull::Drop,
             },
+            rotate_bytes: given("ROCSHIM_ROTATE_MIB").and_then(mebibytes),
+            rotate_after: given("ROCSHIM_ROTATE_S")
+                .and_then(positive)
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            disk_bytes: given("ROCSHIM_DISK_MIB").and_then(mebibytes),
+            disk_full: match given("ROCSHIM_DISK_FULL").as_deref() {
+                Some("oldest") => DiskFull::Oldest,
+                _ => DiskFull::Stop,
+            },
+            compress: given("ROCSHIM_COMPRESS").and_then(zstd_level),
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
     }
+}
+
+fn positive(number: String) -> Option<f64> {
+    number.trim().parse().ok().filter(|number: &f64| *number > 0.0)
+}
+
+/// The level that `zstd` or `zstd:LEVEL` asks for.
+fn zstd_level(asked: String) -> Option<i32> {
+    let level = asked.strip_prefix("zstd")?;
+    match level.strip_prefix(':') {
+        // A higher one takes seconds for what a program launches in one.
+        Some(level) => Some(level.trim().parse().map_or(3, |level: i32| level.clamp(1, 9))),
+        None => level.is_empty().then_some(3),
+    }
+}
+
+/// MiB as bytes.
+fn mebibytes(number: String) -> Option<u64> {
+    positive(number).map(|number| (number * f64::from(1 << 20)) as u64)
 }
 
 fn patterns(list: String) -> Vec<String> {
@@ -201,6 +255,29 @@ mod tests {
         assert_eq!(
             [full(""), full("drop"), full("block"), full("overwrite"), full("nonsense")],
             [WhenFull::Drop, WhenFull::Drop, WhenFull::Block, WhenFull::Overwrite, WhenFull::Drop]
+        );
+    }
+
+    #[test]
+    fn how_much_may_be_written_and_how_is_asked_for_in_words() {
+        let config = |name: &'static str, value: &'static str| {
+            Config::read(|asked| (asked == name).then(|| value.into()))
+        };
+        let bytes = |value| config("ROCSHIM_ROTATE_MIB", value).rotate_bytes;
+        let expected = [None, Some(1 << 20), Some(1 << 18), None, None];
+        assert_eq!([bytes(""), bytes("1"), bytes("0.25"), bytes("-1"), bytes("much")], expected);
+        let seconds = |value| config("ROCSHIM_ROTATE_S", value).rotate_after;
+        assert_eq!(
+            [seconds("60"), seconds("0"), seconds("1e300")],
+            [Some(Duration::from_secs(60)), None, None]
+        );
+        assert_eq!(config("ROCSHIM_DISK_MIB", "2").disk_bytes, Some(2 << 20));
+        let full = |value| config("ROCSHIM_DISK_FULL", value).disk_full;
+        assert_eq!([full(""), full("oldest")], [DiskFull::Stop, DiskFull::Oldest]);
+        let level = |value| config("ROCSHIM_COMPRESS", value).compress;
+        assert_eq!(
+            [level(""), level("zstd"), level("zstd:1"), level("zstd:99"), level("zstd:x"), level("gzip")],
+            [None, Some(3), Some(1), Some(9), Some(3), None]
         );
     }
 

@@ -15,8 +15,9 @@ use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
-use rocshim_ring::event::{Gap, NO_MEMORY, THREAD_ENDED};
+use rocshim_ring::event::{Gap, NO_MEMORY, RING_FULL, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Ring, clock};
+use rocshim_trace::TracePath;
 use std::collections::HashSet;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -50,6 +51,13 @@ pub(crate) struct Process {
     /// Calls of threads that could be given no ring, and of threads that had closed theirs.
     ringless: Ringless,
     ended: Ringless,
+    refused: Ringless,
+    /// Why rings are full, that are or are made.
+    why_full: AtomicU64,
+    /// Why threads were refused a ring, if any were.
+    why_refused: AtomicU64,
+    /// New threads are refused a ring.
+    refuses: AtomicBool,
     names: Mutex<Names>,
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
@@ -131,6 +139,10 @@ impl Process {
             ring_count: AtomicU64::new(0),
             ringless: Ringless::default(),
             ended: Ringless::default(),
+            refused: Ringless::default(),
+            why_full: AtomicU64::new(RING_FULL),
+            why_refused: AtomicU64::new(RING_FULL),
+            refuses: AtomicBool::new(false),
             names: Mutex::new(names),
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
@@ -180,24 +192,48 @@ impl Process {
 
     /// Makes a ring for the calling thread, in the folder or in private memory.
     pub(crate) fn make_ring(&self) -> io::Result<Arc<Ring>> {
+        if self.refuses.load(Relaxed) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let number = self.ring_count.fetch_add(1, Relaxed);
         let tid = gettid();
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
         let Config { ring_slots, when_full, .. } = self.config;
         let create = |path| Ring::create(path, ring_slots, tid, when_full);
         let ring = Arc::new(create(path.as_deref()).or_else(|_| create(None))?);
+        ring.set_why_full(self.why_full.load(Relaxed));
         self.rings.lock().push(ring.clone());
         Ok(ring)
     }
 
+    /// Rings that are made from now on are full for this reason, when they are.
+    pub(crate) fn set_why_full(&self, reason: u64) {
+        self.why_full.store(reason, Relaxed);
+    }
+
     /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
     pub(crate) fn count_ringless(&self, had_one: bool) {
-        if had_one { self.ended.count() } else { self.ringless.count() }
+        let was_refused = self.why_refused.load(Relaxed) != RING_FULL;
+        match (had_one, was_refused) {
+            (true, _) => self.ended.count(),
+            (_, true) => self.refused.count(),
+            _ => self.ringless.count(),
+        }
+    }
+
+    /// While the trace cannot be written, for this reason, threads that are new get no ring: too many wait already. `None`:
+    /// it can.
+    pub(crate) fn refuse_rings(&self, reason: Option<u64>) {
+        if let Some(reason) = reason {
+            self.why_refused.store(reason, Relaxed);
+        }
+        self.refuses.store(reason.is_some(), Relaxed);
     }
 
     /// The calls of threads that had no ring.
     pub(crate) fn ringless(&self) -> impl Iterator<Item = Gap> {
-        [self.ringless.gap(NO_MEMORY), self.ended.gap(THREAD_ENDED)].into_iter().flatten()
+        let refused = self.refused.gap(self.why_refused.load(Relaxed));
+        [self.ringless.gap(NO_MEMORY), self.ended.gap(THREAD_ENDED), refused].into_iter().flatten()
     }
 
     /// The rings that were made since `seen` were known.
@@ -303,22 +339,26 @@ impl Process {
 fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
     let asked = config.out.clone().unwrap_or_else(|| PathBuf::from("rocshim-out"));
     let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
-    let first = make_trace_in(&asked, about);
+    let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
+    let first = make_trace_in(&asked, about, end);
     let Err(error) = first else { return first.map(|path| (path, None)) };
-    let path = make_trace_in(&emergency, about)?;
+    let path = make_trace_in(&emergency, about, end)?;
     let note =
         config.out.is_some().then(|| format!("{}: {error}; the trace is here instead", asked.display()));
     Ok((path, note))
 }
 
-fn make_trace_in(folder: &Path, about: &About) -> io::Result<PathBuf> {
+fn make_trace_in(folder: &Path, about: &About, end: &str) -> io::Result<PathBuf> {
     let folder = std::path::absolute(folder)?;
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let program = about.exe.rsplit('/').next().unwrap_or("program");
     // An image that was replaced by exec has the same pid and keeps its own file.
     for again in 0.. {
         let suffix = if again == 0 { String::new() } else { format!("-{again}") };
-        let path = folder.join(format!("{program}-{}{suffix}.ndjson", about.pid));
+        let path = folder.join(format!("{program}-{}{suffix}.{end}", about.pid));
+        if has_parts(&path) {
+            continue;
+        }
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match made {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && again < 10_000 => {}
@@ -328,10 +368,18 @@ fn make_trace_in(folder: &Path, about: &About) -> io::Result<PathBuf> {
     unreachable!("the loop returns")
 }
 
+/// True where there are parts of a trace with this first file: it was removed, and its process had the same number.
+fn has_parts(first: &Path) -> bool {
+    let is_part = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
+    let folder = first.parent().and_then(|folder| folder.read_dir().ok());
+    folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
+}
+
 /// Makes the folder of the ring files: where asked, else beside the trace, else none.
 fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Folder> {
     let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
-    let file = trace.file_stem()?.to_string_lossy();
+    let file = trace.file_name()?.to_string_lossy();
+    let file = file.split(".ndjson").next()?;
     let beside = trace.with_file_name(format!(".rocshim-{file}"));
     let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
     asked.chain([beside]).find_map(|path| Folder::create(path).ok())

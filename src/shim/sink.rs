@@ -3,29 +3,50 @@
 //! SIGKILL cuts a write short between two pages. So no line crosses a page of the file: the line before it is filled up
 //! with spaces, which JSON ignores. (A line longer than a page begins one, and is the only kind that can be cut.)
 //!
+//! A compressed file holds a frame a batch, which is whole in itself.
+//!
 //! The file is opened for every batch and closed again: a program that closes all its descriptors, or reuses their
 //! numbers, can neither lose our file nor be written into by us.
 
-use std::fs::OpenOptions;
+use rocshim_drain::{Frames, is_compressed};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 const PAGE: usize = 4096;
 
 /// Where the lines go.
 pub(crate) struct Sink {
     path: PathBuf,
+    /// The file was made. It is then opened, and never made again.
+    is_made: bool,
     /// Bytes that are in the file for good.
     length: u64,
     /// What is written next; kept, so that its memory is.
     bytes: Vec<u8>,
+    /// For a compressed file.
+    frames: Option<Frames>,
 }
 
 impl Sink {
-    /// Writes to `path`, which exists and is empty.
-    pub(crate) fn new(path: PathBuf) -> Sink {
-        Sink { path, length: 0, bytes: Vec::new() }
+    /// Writes to `path`, which is empty if it `is_made`, and is else made for the first lines; where it is called so, it is
+    /// compressed with zstd's `level`.
+    pub(crate) fn new(path: PathBuf, is_made: bool, level: i32) -> Sink {
+        // A level that zstd does not know is brought to the next that it knows; there is no memory for one only where there
+        // is none for lines.
+        let frames = is_compressed(&path).then(|| Frames::new(level).ok()).flatten();
+        Sink { path, is_made, length: 0, bytes: Vec::new(), frames }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True once the file was made.
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made
     }
 
     /// Bytes written so far.
@@ -33,28 +54,54 @@ impl Sink {
         self.length
     }
 
-    /// Appends `lines`.
+    /// Appends `lines`, if the file gets no longer than `longest` by that.
     ///
     /// # Errors
-    /// When not all of them could be written; none are in the file then.
-    pub(crate) fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+    /// When not all of them could be written; none are in the file then. `QuotaExceeded`, without a number of the system's: it
+    /// would get too long.
+    pub(crate) fn write(&mut self, lines: &[u8], longest: u64) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
-        let at = fill(self.length, lines, &mut self.bytes);
+        let at = match &mut self.frames {
+            Some(frames) => {
+                frames.make(lines, &mut self.bytes)?;
+                self.length
+            }
+            None if is_compressed(&self.path) => return Err(io::ErrorKind::OutOfMemory.into()),
+            None => fill(self.length, lines, &mut self.bytes),
+        };
+        if at + self.bytes.len() as u64 > longest {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        let file = self.open()?;
         let bytes = &self.bytes;
-        let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
-        let file = OpenOptions::new().write(true).custom_flags(flags).open(&self.path)?;
         if let Err(error) = file.write_all_at(bytes, at) {
             // A full disk may take half a line. A reader stops at the last complete one anyway.
             let _ = file.set_len(self.length);
-            if self.length > 0 {
-                let _ = file.write_all_at(b"\n", self.length - 1);
+            if at < self.length {
+                let _ = file.write_all_at(b"\n", at);
             }
             return Err(error);
         }
         self.length = at + bytes.len() as u64;
         Ok(())
+    }
+
+    fn open(&mut self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(!self.is_made).mode(0o600);
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        let file = match options.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_made => {
+                // The folder was removed. It is made again; what it lay in is not.
+                DirBuilder::new().mode(0o700).create(self.path.parent().unwrap_or(Path::new("/")))?;
+                options.open(&self.path)
+            }
+            file => file,
+        }?;
+        self.is_made = true;
+        Ok(file)
     }
 }
 
@@ -97,22 +144,21 @@ fn whole_lines(lines: &[u8], room: usize, is_page: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
 
     fn sink(name: &str) -> (PathBuf, Sink) {
         let path = std::env::temp_dir().join(format!("rocshim-{name}-{}", std::process::id()));
         File::create(&path).unwrap();
-        (path.clone(), Sink::new(path))
+        (path.clone(), Sink::new(path, true, 0))
     }
 
     #[test]
     fn lines_are_appended_and_a_file_that_is_gone_is_an_error() {
         let (path, mut sink) = sink("sink");
-        sink.write(b"one\n").unwrap();
-        sink.write(b"two\n").unwrap();
+        sink.write(b"one\n", u64::MAX).unwrap();
+        sink.write(b"two\n", u64::MAX).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
         std::fs::remove_file(&path).unwrap();
-        assert!(sink.write(b"three\n").is_err());
+        assert!(sink.write(b"three\n", u64::MAX).is_err());
         assert_eq!(sink.length(), 8);
     }
 
@@ -125,7 +171,7 @@ mod tests {
                 format!("{{\"batch\":{batch},\"text\":\"{}\"}}\n", "x".repeat((batch * 37 + i * 91) % 900))
             };
             let lines: Vec<String> = (0..batch % 7 + 1).map(line).collect();
-            sink.write(lines.concat().as_bytes()).unwrap();
+            sink.write(lines.concat().as_bytes(), u64::MAX).unwrap();
             wanted.extend(lines);
             assert_eq!(std::fs::metadata(&path).unwrap().len(), sink.length());
         }
@@ -143,9 +189,9 @@ mod tests {
     fn a_line_longer_than_a_page_begins_one() {
         let (path, mut sink) = sink("long");
         let long = format!("{}\n", "y".repeat(3 * PAGE));
-        sink.write(b"short\n").unwrap();
-        sink.write(long.as_bytes()).unwrap();
-        sink.write(b"after\n").unwrap();
+        sink.write(b"short\n", u64::MAX).unwrap();
+        sink.write(long.as_bytes(), u64::MAX).unwrap();
+        sink.write(b"after\n", u64::MAX).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(text.lines().map(str::trim_end).collect::<Vec<_>>(), ["short", long.trim_end(), "after"]);

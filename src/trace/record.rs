@@ -125,6 +125,20 @@ pub struct Header {
     /// Why the trace is not where `ROCSHIM_OUT` asked for it, where that is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Which part of the trace this file is, from 2 on; 0 (absent) for the first. The definitions that a part needs are in
+    /// it again.
+    #[serde(default, skip_serializing_if = "is_zero_32")]
+    pub part: u32,
+    /// The first part that is left, from 2 on; 0 (absent) where none was removed.
+    #[serde(default, skip_serializing_if = "is_zero_32")]
+    pub oldest: u32,
+}
+
+impl Header {
+    /// Which part of the trace this file is, from 1 on.
+    pub fn part(&self) -> u32 {
+        self.part.max(1)
+    }
 }
 
 /// A ROCm library in the process.
@@ -396,6 +410,10 @@ fn is_of_kernel(hook: &u16) -> bool {
 
 fn is_success(status: &i32) -> bool {
     *status == 0
+}
+
+fn is_zero_32(value: &u32) -> bool {
+    *value == 0
 }
 
 fn is_zero(value: &u64) -> bool {
@@ -1086,7 +1104,8 @@ pub struct Gap {
     pub dur: u64,
     /// How many.
     pub lost: u64,
-    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`, `overwritten`.
+    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`, `overwritten`, `disk_full`,
+    /// `disk_error`, `disk_cap`, `file_limit`, `part_removed`.
     pub reason: Word,
 }
 
@@ -1097,26 +1116,26 @@ pub struct InFlight {
     pub event: Box<Record>,
 }
 
-/// A thread's account: `produced` = `written` + `lost`.
+/// A thread's account in this file: `produced` = `written` + `lost`. Those of all parts of a trace add up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Linux thread id.
     pub tid: u32,
     /// Calls that the thread made through hooks and that had returned.
     pub produced: u64,
-    /// Events of this thread in the trace.
+    /// Events of this thread in this file.
     pub written: u64,
     /// Events counted in its gaps.
     pub lost: u64,
 }
 
-/// The end of the trace.
+/// The end of the trace, or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Footer {
     /// The end of what was recorded, ns since the epoch: no time in the trace is later.
     pub t: u64,
-    /// `exit` (the process ended in order), `recovered` (it died; the rest was read from the ring files), or `snapshot` (it
-    /// ran on; this is what there was then).
+    /// `exit` (the process ended in order), `recovered` (it died; the rest was read from the ring files), `snapshot` (it
+    /// ran on; this is what there was then), or `rotated` (the trace goes on in its next part).
     pub end: String,
     /// Calls of the hooks that make no event of their own (registrations, look-ups), as (hook id, calls); known only where
     /// `end` is `exit`.

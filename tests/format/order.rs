@@ -202,18 +202,24 @@ pub(crate) fn numbers_are_in_order_of_entry_without_holes_but_for_losses(lines: 
 }
 
 pub(crate) fn lines_of_a_thread_are_in_order_of_return(lines: &[Value]) -> Complaints {
-    let mut latest: HashMap<u64, (usize, u64)> = HashMap::new();
+    let mut latest: HashMap<(u64, bool), (usize, u64)> = HashMap::new();
     let mut complaints = Vec::new();
     let gap = |(line, gap): (usize, &Value)| {
         let t = number(gap, "t");
-        (line, number(gap, "tid"), t, t + number(gap, "dur"))
+        (line, number(gap, "tid"), t, t + number(gap, "dur"), true)
     };
-    let gaps = of_kind(lines, "gap").map(gap).filter(|(_, tid, ..)| *tid != 0);
-    let returned = events(lines).filter(|event| !event.in_flight).map(|e| (e.line, e.tid, e.end, e.end));
+    // What a removed part told of is counted in a later one.
+    let in_place = |(_, gap): &(usize, &Value)| gap["reason"] != "part_removed";
+    let gaps = of_kind(lines, "gap").filter(in_place).map(gap).filter(|(_, tid, ..)| *tid != 0);
+    let returned =
+        events(lines).filter(|event| !event.in_flight).map(|e| (e.line, e.tid, e.end, e.end, false));
     let mut all: Vec<_> = gaps.chain(returned).collect();
     all.sort_unstable();
-    for (line, tid, from, to) in all {
-        let (before, end) = latest.insert(tid, (line, to)).unwrap_or_default();
+    for (line, tid, from, to, is_gap) in all {
+        // Losses for several reasons happen at the same time.
+        let (before, end) =
+            latest.get(&(tid, false)).max(latest.get(&(tid, !is_gap))).copied().unwrap_or_default();
+        latest.insert((tid, is_gap), (line, to));
         if end > from + ROUNDING {
             complaints.push(format!("line {line}: {from}, but line {before} of that thread is of {end}"));
         }

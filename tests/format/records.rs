@@ -142,7 +142,7 @@ pub(crate) fn every() -> Vec<Record> {
     records.extend(["push", "start", "pause", "name_device"].map(mark));
     records.push(Record::Span(span()));
     records.extend(
-        ["ring_full", "no_memory", "nested_too_deep", "unreadable"]
+        ["ring_full", "no_memory", "disk_full", "disk_error", "disk_cap", "file_limit", "part_removed"]
             .map(|reason| Record::Gap(Gap { tid: 0, t: 1, dur: 2, lost: 3, reason: reason.into() })),
     );
     records
@@ -164,6 +164,8 @@ fn header() -> Header {
         epoch: u64::MAX.to_string(),
         rings: String::new(),
         note: text("/out: read-only; the trace is here instead"),
+        part: 3,
+        oldest: 2,
     }
 }
 

@@ -6,6 +6,7 @@ use rocshim_trace::{
     StreamRef, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Every record of a trace file, in order.
@@ -14,6 +15,16 @@ pub struct Trace {
     pub records: Vec<Record>,
     /// The file as it is.
     pub bytes: Vec<u8>,
+}
+
+/// The lines of a trace file, compressed or not.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_lines(path: &Path) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    rocshim_drain::lines_of(path, std::fs::File::open(path)?)?.read_to_end(&mut lines)?;
+    Ok(lines)
 }
 
 macro_rules! all_of {
@@ -28,7 +39,7 @@ impl Trace {
     /// Reads a file, every line of which must be a whole record.
     #[track_caller]
     pub fn read(path: &Path) -> Trace {
-        let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let bytes = read_lines(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert!(
             bytes.is_empty() || bytes.ends_with(b"\n"),
             "{} ends in the middle of a line",

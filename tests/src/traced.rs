@@ -119,7 +119,7 @@ impl Scratch {
     /// The trace files, in order of name.
     pub(crate) fn traces(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path().join("out")).into_iter().flatten().flatten();
-        let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == "ndjson");
+        let is_trace = |path: &PathBuf| rocshim_trace::TracePath::of(path).is_some();
         let mut files: Vec<_> = entries.map(|e| e.path()).filter(is_trace).collect();
         files.sort();
         files
@@ -130,9 +130,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         for trace in self.traces() {
-            let text = std::fs::read_to_string(trace).unwrap_or_default();
-            let header = text.lines().next().map(|line| rocshim_trace::parse_line(line.as_bytes()));
-            if let Some(Ok(rocshim_trace::Record::Header(header))) = header {
+            if let Ok(Some(header)) = rocshim_drain::header_of(&trace) {
                 let _ = std::fs::remove_dir_all(header.rings);
             }
         }

@@ -30,6 +30,12 @@ use std::rc::Rc;
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
     trace: String,
+    /// The file that is read.
+    file: String,
+    /// The part that was read last says that the trace goes on.
+    goes_on: bool,
+    /// Traces of which not all parts were read.
+    partial: u64,
     /// Boxed: it is taken out and put back at every record.
     process: Option<Box<Process>>,
     totals: Totals,
@@ -59,6 +65,9 @@ impl SummaryBuilder {
     pub(crate) fn new() -> Self {
         SummaryBuilder {
             trace: String::new(),
+            file: String::new(),
+            goes_on: false,
+            partial: 0,
             process: None,
             totals: Totals::default(),
             processes: Vec::new(),
@@ -85,7 +94,7 @@ impl SummaryBuilder {
 
     /// Begins a file.
     pub(crate) fn begin_file(&mut self, trace: String) {
-        self.trace = trace;
+        self.file = trace;
     }
 }
 
@@ -94,8 +103,14 @@ impl Taker for SummaryBuilder {
     #[inline]
     fn take(&mut self, record: Record) {
         if let Record::Header(header) = record {
-            // A second header: files were strung together.
-            self.end_file(Reading { end: End::Cut, notes: Vec::new() });
+            if let Some(process) = self.process.as_mut().filter(|process| process.goes_on_in(&header)) {
+                self.goes_on = false;
+                return process.go_on(header);
+            }
+            // Without an end there is a second header: files were strung together.
+            let end = if self.goes_on { End::Rotated } else { End::Cut };
+            self.end_process(end, Vec::new());
+            self.trace.clone_from(&self.file);
             self.process = Some(Box::new(Process::new(self.processes.len(), header)));
             return;
         }
@@ -132,6 +147,9 @@ impl Taker for SummaryBuilder {
             Record::Capture(_) | Record::Stream(_) => {}
             Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
             Record::Hook(hook) => self.hook(&mut process, hook),
+            // Every part of a trace tells of them.
+            Record::Door(door) if process.doors.contains(&door) => {}
+            Record::Bypass(bypass) if process.bypasses.contains(&bypass) => {}
             Record::Door(door) => process.doors.push(door),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
             Record::Kernel(kernel) => self.kernel(&mut process, *kernel),
@@ -166,21 +184,29 @@ impl Taker for SummaryBuilder {
 impl SummaryBuilder {
     /// Ends the file whose records were taken.
     pub(crate) fn end_file(&mut self, reading: Reading) {
+        if reading.end != End::Rotated {
+            return self.end_process(reading.end, reading.notes);
+        }
+        // Its next part may follow.
+        self.goes_on = true;
+        if let Some(process) = &mut self.process {
+            process.note(reading.notes);
+        }
+    }
+
+    fn end_process(&mut self, end: End, notes: Vec<String>) {
+        self.goes_on = false;
         let Some(mut process) = self.process.take() else { return };
         self.launch_by_graphs(&mut process);
         process.runs.end().iter().for_each(|sweep| self.count_sweep(sweep));
         let open_way = |library: &str| process.open_way(library);
-        self.coverage.add_process(
-            process.seen(),
-            &process.libraries,
-            &process.blindness(reading.end),
-            open_way,
-        );
-        self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(reading.end));
-        let row = process.row(self.trace.clone(), reading.end, reading.notes);
+        self.coverage.add_process(process.seen(), &process.libraries, &process.blindness(end), open_way);
+        self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(end));
+        let row = process.row(self.trace.clone(), end, notes);
+        self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
         self.fallbacks.add_process(process.kernels.values());
         self.totals.processes += 1;
-        self.totals.running += u64::from(reading.end == End::Running);
+        self.totals.running += u64::from(end == End::Running);
         self.totals.events += row.events;
         self.totals.launches += row.launches;
         self.totals.stopped_ns += row.stopped_ns;
@@ -194,7 +220,10 @@ impl SummaryBuilder {
     }
 
     /// All tables.
-    pub(crate) fn finish(self) -> Summary {
+    pub(crate) fn finish(mut self) -> Summary {
+        if self.goes_on {
+            self.end_process(End::Rotated, Vec::new());
+        }
         let mut totals = self.totals;
         totals.lost = self.losses.total();
         totals.failed = self.failures.total();
@@ -203,6 +232,7 @@ impl SummaryBuilder {
         totals.kernels = kernels.len() as u64;
         let cut = self.processes.iter().filter(|row| row.end == "cut").count();
         let lost = match (totals.lost, cut) {
+            (0, 0) if self.partial > 0 => Some("not all parts of a trace were read".to_string()),
             (0, 0) => self.unrecorded,
             (0, 1) => Some("a trace has no end".to_string()),
             (0, cut) => Some(format!("{cut} traces have no end")),

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 pub(crate) struct ProcessRow {
     /// Its trace.
     pub(crate) trace: String,
+    /// How many parts of it were read.
+    pub(crate) parts: u64,
     /// Its number.
     pub(crate) pid: u32,
     /// Its executable.
@@ -25,7 +27,8 @@ pub(crate) struct ProcessRow {
     /// Its command line.
     pub(crate) argv: Vec<String>,
     /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed` (it died; what it
-    /// left was read, the file is not finished), `running`, `snapshot` (it ran on), or `cut` (it died and what was not written is lost).
+    /// left was read, the file is not finished), `running`, `snapshot` (it ran on), `cut` (it died and what was not written is
+    /// lost), or `rotated` (it goes on in a part of the trace that was not read).
     pub(crate) end: String,
     /// Events in the trace.
     pub(crate) events: u64,
@@ -93,6 +96,13 @@ pub(crate) struct Process {
     pub(crate) pauses: Pauses,
     /// Events in the trace, by the accounts of its threads.
     pub(crate) accounted: u64,
+    /// Parts of the trace that were read, and what is missing of the others, up to the last one.
+    parts: u64,
+    first_part: u32,
+    /// The first part that was not removed to make room: those before it are counted as lost.
+    oldest: u32,
+    missing: Vec<String>,
+    notes: Vec<String>,
     first: u64,
     last: u64,
 }
@@ -100,6 +110,8 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn new(number: usize, header: Header) -> Self {
         Process {
+            first_part: header.part(),
+            oldest: header.oldest.max(1),
             number,
             header,
             hooks: HashMap::new(),
@@ -117,9 +129,38 @@ impl Process {
             lost: 0,
             pauses: Pauses::default(),
             accounted: 0,
+            parts: 1,
+            missing: Vec::new(),
+            notes: Vec::new(),
             first: u64::MAX,
             last: 0,
         }
+    }
+
+    /// True when this header is that of a later part of the trace that is read.
+    pub(crate) fn goes_on_in(&self, header: &Header) -> bool {
+        let key = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
+        key(&self.header) == key(header) && header.part() > self.header.part()
+    }
+
+    /// The records that follow are those of the part that this header begins.
+    pub(crate) fn go_on(&mut self, header: Header) {
+        self.missing.extend(missing(self.header.part() + 1, header.part()));
+        self.oldest = self.oldest.max(header.oldest);
+        self.header = header;
+        self.parts += 1;
+        self.footer = None;
+    }
+
+    /// There is something to say about a part of the trace.
+    pub(crate) fn note(&mut self, notes: Vec<String>) {
+        self.notes.extend(notes.into_iter().map(|note| format!("part {}: {note}", self.header.part())));
+        self.notes.extend(self.header.note.take());
+    }
+
+    /// True when parts of the trace were not read, the last ones left aside.
+    pub(crate) fn is_missing_parts(&self) -> bool {
+        !self.missing.is_empty() || self.first_part > self.oldest
     }
 
     /// Gives a launch that tells no hook the one of its kernel.
@@ -181,8 +222,8 @@ impl Process {
     pub(crate) fn blindness(&self, end: End) -> Blindness {
         let is_snapshot = self.footer.as_ref().is_some_and(|footer| footer.end == "snapshot");
         Blindness {
-            lossy: self.lost > 0 || end == End::Cut,
-            running: end == End::Running || is_snapshot,
+            lossy: self.lost > 0 || matches!(end, End::Cut | End::Rotated) || self.is_missing_parts(),
+            running: matches!(end, End::Running | End::Rotated) || is_snapshot,
             unrecorded: self.unrecorded(end),
         }
     }
@@ -201,7 +242,9 @@ impl Process {
     }
 
     pub(crate) fn row(&self, trace: String, end: End, mut notes: Vec<String>) -> ProcessRow {
-        notes.extend(self.header.note.clone());
+        notes.extend(self.notes.iter().chain(&self.header.note).cloned());
+        let missing = missing(self.oldest, self.first_part).into_iter().chain(self.missing.clone());
+        notes.extend(missing.map(|missing| format!("limited: {missing}")));
         if self.footer.is_some() && self.accounted != self.events {
             notes.push(format!(
                 "limited: its threads say that they wrote {} events, and {} were read",
@@ -217,6 +260,7 @@ impl Process {
         };
         ProcessRow {
             trace,
+            parts: self.parts,
             pid: self.header.pid,
             exe: self.header.exe.clone(),
             argv: self.header.argv.clone(),
@@ -230,5 +274,14 @@ impl Process {
             last_ns: self.last,
             notes,
         }
+    }
+}
+
+/// Says that the parts from `first` up to the one before `next` are missing, if there are such.
+fn missing(first: u32, next: u32) -> Option<String> {
+    match next.saturating_sub(first) {
+        0 => None,
+        1 => Some(format!("part {first} of the trace was not read")),
+        _ => Some(format!("parts {first} to {} of the trace were not read", next - 1)),
     }
 }

@@ -174,3 +174,47 @@ fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
     };
     assert_eq!([inside("find_solutions"), inside("run_solution")], [(2, 2), (1, 0)]);
 }
+
+/// What a trace in parts tells, of which these were read: (number, how it ends, the first that is left).
+fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
+    let mut builder = SummaryBuilder::new();
+    for (part, end, oldest) in parts {
+        builder.begin_file(format!("t/prog-7.part-{part:04}.ndjson"));
+        let header = BEGIN.replacen(
+            "\"rings\":\"\"",
+            &format!("\"rings\":\"\",\"part\":{part},\"oldest\":{oldest}"),
+            1,
+        );
+        let kernel = "{\"type\":\"kernel\",\"id\":1,\"name\":\"k\"}\n";
+        let lines = format!("{header}{kernel}{}", launch(u64::from(*part), None));
+        let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
+        let footer = format!("{{\"type\":\"footer\",\"t\":9,\"end\":\"{end}\"}}");
+        for line in lines.lines().chain([account, footer.as_str()]) {
+            builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+        }
+        let end = if *end == "rotated" { End::Rotated } else { End::Footer };
+        builder.end_file(Reading { end, notes: Vec::new() });
+    }
+    builder.finish()
+}
+
+#[test]
+fn the_parts_of_a_trace_are_one_process_and_what_is_missing_is_told() {
+    let first = |told: &Summary| {
+        let process = &told.processes[0];
+        (process.parts, process.events, process.end.clone(), process.notes.clone())
+    };
+    let limited = |what: &str| vec![format!("limited: {what}")];
+    let told = in_parts(&[(1, "rotated", 0), (2, "rotated", 0), (3, "exit", 0)]);
+    assert_eq!((told.processes.len(), first(&told)), (1, (3, 3, "exit".into(), vec![])));
+    let told = in_parts(&[(1, "rotated", 0), (3, "exit", 0)]);
+    assert_eq!(first(&told), (2, 2, "exit".into(), limited("part 2 of the trace was not read")));
+    let told = in_parts(&[(4, "exit", 0)]);
+    assert_eq!(first(&told), (1, 1, "exit".into(), limited("parts 1 to 3 of the trace were not read")));
+    let told = in_parts(&[(4, "rotated", 3), (5, "exit", 4)]);
+    assert_eq!(first(&told), (2, 2, "exit".into(), vec![]), "what was removed is counted as lost");
+    let told = in_parts(&[(1, "rotated", 0)]);
+    assert_eq!(first(&told), (1, 1, "rotated".into(), vec![]));
+    let absent = told.libraries.iter().find(|row| row.library.contains("rocblas")).unwrap();
+    assert!(absent.why.ends_with("so far"), "{}", absent.why);
+}

@@ -68,7 +68,7 @@ fn status_of(live: &Live, account: Option<Account>, silence: Option<Silence>) ->
                 .failing
                 .then(|| "its trace cannot be written: events wait in the rings, then are lost".into())
         }),
-        trace: live.trace.display().to_string(),
+        trace: live.file().display().to_string(),
         bytes: live.written_bytes(),
         flight_recorder: live.is_flight_recorder(),
         threads: account.threads,
@@ -92,7 +92,7 @@ fn turn(live: &Live, args: &args::Ctl) -> Result<()> {
     let pid = live.pid;
     report::print(&match stopped {
         true => format!("{pid}: stopped{already}; `rocshim ctl {pid} start` records again\n"),
-        false => format!("{pid}: recording{already}, to {}\n", live.trace.display()),
+        false => format!("{pid}: recording{already}, to {}\n", live.file().display()),
     })
 }
 
@@ -104,15 +104,14 @@ fn flush(live: &Live, args: &args::Ctl) -> Result<()> {
         );
     }
     let account = ask(live, Order::Flush, args)?;
-    let trace = live.trace.display();
+    let file = live.file();
+    let trace = file.display();
     if account.failing {
         bail!(
             "{trace} cannot be written (is the disk full?): what was recorded waits in the rings of process {pid}"
         );
     }
-    File::open(&live.trace)
-        .and_then(|file| file.sync_all())
-        .with_context(|| format!("cannot sync {trace}"))?;
+    File::open(&file).and_then(|file| file.sync_all()).with_context(|| format!("cannot sync {trace}"))?;
     let (events, size) = (counted(account.written, "event"), bytes(live.written_bytes()));
     report::print(&format!("{pid}: {events} on disk, {size}: {trace}\n"))
 }
@@ -158,7 +157,8 @@ fn snapshot_file(live: &Live, asked: Option<&Path>) -> Result<(PathBuf, File)> {
     let folder = live.trace.with_file_name("snapshots");
     let cannot = || format!("cannot make a snapshot in {}, choose a file with -o FILE", folder.display());
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).with_context(cannot)?;
-    let name = live.trace.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = live.trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.split(".ndjson").next().unwrap_or_default();
     for number in 1.. {
         let path = folder.join(format!("{name}-{number}.ndjson"));
         match create(&path) {
@@ -219,7 +219,8 @@ fn what_silences(silence: Silence) -> &'static str {
 
 /// Why there was no answer, and what to do.
 fn silent(live: &Live, silence: Silence, wait: u32) -> String {
-    let (pid, trace) = (live.pid, live.trace.display());
+    let (pid, file) = (live.pid, live.file());
+    let trace = file.display();
     match silence {
         Silence::Ended => format!("process {pid} has ended: `rocshim summary {trace}` reads what it left"),
         Silence::Stopped => format!(

@@ -60,7 +60,7 @@ fn finish(trace: &Path) -> Result<Recovery> {
         return Ok(Recovery::Finished(events));
     }
     Ok(match reader::read_trace(trace, &mut Nobody)?.end {
-        End::Footer | End::Leftover => Recovery::Whole,
+        End::Footer | End::Rotated | End::Leftover => Recovery::Whole,
         End::Running => Recovery::Running,
         End::Cut => Recovery::Lost,
     })

@@ -11,11 +11,12 @@ use anyhow::{Context, Result, bail};
 use lines::Lines;
 use progress::Progress;
 use rocshim_drain::is_running;
-use rocshim_trace::{FORMAT, Header, LineError, Record, parse_line};
+use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, part_path};
 use serde::de::DeserializeOwned;
 use std::{
+    collections::BTreeMap,
     fs::File,
-    io::{self, BufRead, BufReader, Cursor, Read},
+    io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
 
@@ -24,6 +25,8 @@ use std::{
 pub(crate) enum End {
     /// With a footer.
     Footer,
+    /// With one that says that the trace goes on in its next part.
+    Rotated,
     /// Without: the process died, and what it left in its rings was read as well.
     Leftover,
     /// Without: the process still runs and writes.
@@ -82,21 +85,36 @@ pub(crate) fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     Ok(found)
 }
 
-/// The `.ndjson` files of a folder, by name; also those that killed processes never got to begin.
+/// The trace files of a folder, by name, the parts of a trace in order; also those that killed processes never got to begin.
 pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let absolute =
         std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
     let unbegun = rocshim_drain::unbegun(&absolute).unwrap_or_default();
     let entries =
         folder.read_dir().with_context(|| format!("cannot list the folder {}", folder.display()))?;
-    let mut traces: Vec<PathBuf> = entries
+    let mut traces: Vec<TracePath> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ndjson"))
         .chain(unbegun.into_iter().filter_map(|path| Some(folder.join(path.file_name()?))))
+        .filter_map(|path| TracePath::of(&path))
         .collect();
     traces.sort();
     traces.dedup();
-    Ok(traces)
+    let removed = removed_parts(&traces);
+    traces.retain(|trace| removed.get(&trace.first).is_none_or(|oldest| trace.part >= *oldest));
+    Ok(traces.iter().map(|trace| part_path(&trace.first, trace.part)).collect())
+}
+
+/// By the first files of traces in parts, the first part that counts: the process may have died before it had removed what it
+/// said that it removed.
+fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
+    let mut oldest = BTreeMap::new();
+    for trace in traces.iter().filter(|trace| trace.part > 1) {
+        if let Ok(Some(header)) = rocshim_drain::header_of(&part_path(&trace.first, trace.part)) {
+            let known = oldest.entry(trace.first.clone()).or_default();
+            *known = header.oldest.max(*known);
+        }
+    }
+    oldest
 }
 
 /// Reads a trace from its first line to its last and gives each record to `taker`.
@@ -116,7 +134,8 @@ pub(crate) fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading>
     let file: Box<dyn Read> = match File::open(path) {
         Ok(file) => {
             let length = file.metadata().map_or(0, |file| file.len()).min(whole);
-            Box::new(Progress::new(file.take(whole), name.to_string(), length))
+            let bytes = Progress::new(file.take(whole), name.to_string(), length);
+            rocshim_drain::lines_of(path, bytes).with_context(|| format!("cannot read {name}"))?
         }
         Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
         Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
@@ -165,7 +184,11 @@ fn read_lines(
         number += 1;
         match record_of(line, |kernel| taker.wants_arguments(kernel)) {
             Ok(Record::Footer(footer)) => {
-                reading.end = if reading.end == End::Leftover { End::Leftover } else { End::Footer };
+                reading.end = match (reading.end, footer.end.as_str()) {
+                    (End::Leftover, _) => End::Leftover,
+                    (_, "rotated") => End::Rotated,
+                    _ => End::Footer,
+                };
                 taker.take(Record::Footer(footer));
             }
             Ok(record) => taker.take(record),
@@ -207,9 +230,7 @@ fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Resu
 
 /// Whether the process that writes this file still runs; false where that cannot be told.
 pub(crate) fn writer_is_running(path: &Path) -> bool {
-    let mut line = Vec::new();
-    let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-    read.is_ok() && matches!(parse_line(&line), Ok(Record::Header(header)) if is_running(&header))
+    matches!(rocshim_drain::header_of(path), Ok(Some(header)) if is_running(&header))
 }
 
 #[cfg(test)]
@@ -292,13 +313,16 @@ mod tests {
         let folder = scratch.path().to_path_buf();
         let empty = find_traces(std::slice::from_ref(&folder)).unwrap_err().to_string();
         assert!(empty.starts_with("no trace (*.ndjson) in the folder "), "{empty}");
-        for name in ["b.ndjson", "a.ndjson", "notes.txt"] {
+        let parts = ["c-1.ndjson", "c-1.part-0002.ndjson", "c-1.part-9999.ndjson", "c-1.part-10000.ndjson"];
+        for name in ["b.ndjson", "a.ndjson", "notes.txt"].into_iter().chain(parts) {
             fs::write(folder.join(name), "").unwrap();
         }
         let named = folder.join("b.ndjson");
         let found = find_traces(&[named.clone(), folder.clone()]).unwrap();
-        let expected = [(named, true), (folder.join("a.ndjson"), false)];
-        assert_eq!(found, expected.map(|(path, named)| TraceFile { path, named }));
+        let mut expected = vec![(named, true), (folder.join("a.ndjson"), false)];
+        expected.extend(parts.map(|name| (folder.join(name), false)));
+        let expected: Vec<_> = expected.into_iter().map(|(path, named)| TraceFile { path, named }).collect();
+        assert_eq!(found, expected);
         assert!(find_traces(&[folder.join("none")]).is_err());
     }
 }

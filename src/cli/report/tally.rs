@@ -60,6 +60,11 @@ fn losses(summary: &Summary) -> String {
         let advice = match reason {
             "ring_full" => "; a larger ROCSHIM_RING_KIB or ROCSHIM_FULL=block keeps them",
             "no_memory" => "; more room where ROCSHIM_RINGS is keeps them",
+            "disk_full" => "; the disk of the traces was full",
+            "disk_error" => "; the trace file could not be written",
+            "disk_cap" => "; a larger ROCSHIM_DISK_MIB keeps them",
+            "part_removed" => "; a larger ROCSHIM_DISK_MIB keeps more parts",
+            "file_limit" => "; the limit on the size of files (ulimit -f) kept the trace from growing",
             _ => "",
         };
         format!("  lost: {} ({reason}){advice}\n", counted(lost, "event"))

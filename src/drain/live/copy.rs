@@ -1,8 +1,9 @@
-//! What is in the trace of a live process by now, as a trace that stands by itself.
+//! What is in the trace of a live process by now, or in the part that is written, as a trace that stands by itself.
 
 use super::Live;
+use crate::frames::lines_of;
 use rocshim_ring::{Committed, Ring};
-use rocshim_trace::{Footer, Record, Thread, write_record};
+use rocshim_trace::{Footer, Record, Thread, part_path, write_record};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -21,9 +22,12 @@ impl Live {
         let footer =
             Footer { t: self.clock.ns(committed.stamp), end: "snapshot".into(), ..Footer::default() };
         write_record(&mut lines, &Record::Footer(footer));
-        let copied = io::copy(&mut File::open(&self.trace)?.take(committed.offset), to)?;
-        if copied != committed.offset {
-            let what = format!("{} is shorter than what was written to it", self.trace.display());
+        let trace = part_path(&self.trace, committed.part);
+        let file = File::open(&trace)?;
+        let is_whole = file.metadata()?.len() >= committed.offset;
+        io::copy(&mut lines_of(&trace, file.take(committed.offset))?, to)?;
+        if !is_whole {
+            let what = format!("{} is shorter than what was written to it", trace.display());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
         // The last line may just be filled up with spaces, its end being written anew behind them.

@@ -89,7 +89,7 @@ fn take(mut frozen: Frozen, decoder: &mut Decoder, span: &mut Span, snapshot: &m
         decoder.event(tid, event, lines);
     });
     let (written, mut lost) = (consumer.written(), consumer.lost());
-    if let Some(gap) = consumer.untold() {
+    for gap in consumer.untold() {
         span.last = span.last.max(gap.last);
         decoder.gap(tid, &gap, lines);
     }

@@ -4,7 +4,7 @@
 use super::{Frame, Producer, STACK};
 use crate::clock;
 use crate::event::{Gap, INTERRUPTED, RING_FULL};
-use crate::page::{BUSY, COUNT, MARKS, Stage, WhenFull, limit_of};
+use crate::page::{BUSY, COUNT, Loss, MARKS, REASONS, Stage, WhenFull, limit_of};
 use crate::slot::{BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
@@ -119,18 +119,21 @@ impl Producer {
     #[inline(never)]
     fn publish_slowly(self, stage: &Stage, slots: u64) {
         let page = self.page();
-        let lost = page.lost.load(Relaxed) + page.interrupted.load(Relaxed);
-        let untold = lost - page.lost_told.load(Relaxed);
+        let untold = page.losses.each_ref().map(Loss::untold);
+        let gaps = untold.iter().filter(|untold| **untold != 0).count() as u64;
         let mut head = page.head.load(Relaxed);
-        let needed = head + slots + (untold != 0) as u64;
-        let Some(limit) = self.limit_for(needed, untold != 0) else { return self.lose(RING_FULL) };
-        if untold != 0 {
-            self.write_gap(head, untold);
+        let Some(limit) = self.limit_for(head + slots + gaps, gaps != 0) else {
+            return self.lose(page.why_full.load(Relaxed));
+        };
+        for (reason, lost) in untold.iter().enumerate().filter(|(_, untold)| **untold != 0) {
+            self.write_gap(head, reason, *lost);
             head += 1;
         }
         page.limit.store(limit_of(limit), Relaxed);
         self.write(stage, head, slots);
-        page.lost_told.store(lost, Relaxed);
+        for (loss, untold) in page.losses.iter().zip(untold) {
+            loss.told.store(loss.told.load(Relaxed) + untold, Relaxed);
+        }
         // Release: as in `publish`.
         page.head.store(head + slots, Release);
     }
@@ -144,9 +147,10 @@ impl Producer {
         }
         // Acquire: the consumer has read what lies before `tail`.
         let room = || Some(page.tail.load(Acquire) + capacity).filter(|limit| needed <= *limit);
-        // Who has waited in vain once does not wait again before there is room.
+        // Who has waited in vain once does not wait again before there is room; and nobody does for a disk.
+        let can_wait = || when_full == WhenFull::Block && page.why_full.load(Relaxed) == RING_FULL;
         match room() {
-            None if when_full == WhenFull::Block && !is_losing => wait_for(room),
+            None if !is_losing && can_wait() => wait_for(room, can_wait),
             limit => limit,
         }
     }
@@ -165,16 +169,22 @@ impl Producer {
         mark.head.store(head, Relaxed);
         // All that were entered, but for those that are still open and those that are lost.
         let closed = page.calls.load(Relaxed) - (page.open.load(Relaxed) & COUNT);
-        mark.events.store(closed - page.lost.load(Relaxed), Relaxed);
+        mark.events.store(closed - self.lost(), Relaxed);
         // Release: the mark is whole.
         page.marked.store(marked + 1, Release);
         (head + step).max(needed)
     }
 
-    fn write_gap(self, head: u64, lost: u64) {
-        let page = self.page();
-        let (first, last) = (page.lost_first.load(Relaxed), page.lost_last.load(Relaxed));
-        let words = Gap { lost, first, last, reason: page.lost_reason.load(Relaxed) }.words();
+    /// Events lost so far, without those of signal handlers that had interrupted.
+    fn lost(self) -> u64 {
+        let own = self.page().losses.iter().enumerate().filter(|(reason, _)| *reason as u64 != INTERRUPTED);
+        own.map(|(_, loss)| loss.lost.load(Relaxed)).sum()
+    }
+
+    fn write_gap(self, head: u64, reason: usize, lost: u64) {
+        let loss = &self.page().losses[reason];
+        let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
+        let words = Gap { lost, first, last, reason: reason as u64 }.words();
         // SAFETY: a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.slot(head), SLOT_WORDS) };
     }
@@ -183,8 +193,7 @@ impl Producer {
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(self, reason: u64) {
-        self.note_loss(reason);
-        let lost = &self.page().lost;
+        let lost = &self.note_loss(reason).lost;
         // Release: a reader that sees the count sees its span. Until then the call counts as in flight.
         lost.store(lost.load(Relaxed) + 1, Release);
     }
@@ -193,20 +202,21 @@ impl Producer {
     /// has interrupted may be counting a loss.
     #[cold]
     pub(crate) fn lose_interrupting(self) {
-        self.note_loss(INTERRUPTED);
         // Release: as in `lose`. One addition, for another handler may come in between.
-        self.page().interrupted.fetch_add(1, Release);
+        self.note_loss(INTERRUPTED).lost.fetch_add(1, Release);
     }
 
-    /// Notes when losses began and ended, so that the next event tells of them.
-    fn note_loss(self, reason: u64) {
+    /// Notes when losses for `reason` began and ended, so that the next event tells of them.
+    fn note_loss<'a>(self, reason: u64) -> &'a Loss {
         let (page, now) = (self.page(), clock::now());
-        if page.lost.load(Relaxed) + page.interrupted.load(Relaxed) == page.lost_told.load(Relaxed) {
-            page.lost_first.store(now, Relaxed);
-            page.lost_reason.store(reason, Relaxed);
+        // A foreign number cannot come here, and would do no harm.
+        let loss = &page.losses[reason as usize % REASONS];
+        if loss.untold() == 0 {
+            loss.first.store(now, Relaxed);
         }
-        page.lost_last.store(now, Relaxed);
+        loss.last.store(now, Relaxed);
         page.limit.store(0, Relaxed);
+        loss
     }
 
     /// The innermost call, at `depth`, was left by an exception or a jump.
@@ -220,16 +230,16 @@ impl Producer {
     }
 }
 
-/// Waits for `room`, up to a second.
+/// Waits for `room`, up to a second and while it `can`.
 #[cold]
-fn wait_for(room: impl Fn() -> Option<u64>) -> Option<u64> {
+fn wait_for(room: impl Fn() -> Option<u64>, can: impl Fn() -> bool) -> Option<u64> {
     // SAFETY: the address of this thread's errno, which the program is to find as it was.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
     let start = Instant::now();
     let mut found = None;
-    while found.is_none() && start.elapsed() < PATIENCE {
+    while found.is_none() && start.elapsed() < PATIENCE && can() {
         std::thread::sleep(NAP);
         found = room();
     }

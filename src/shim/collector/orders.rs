@@ -50,7 +50,7 @@ impl Collector {
         match order {
             Order::Nothing | Order::Account => {}
             // What was recorded by now lies before the heads that this look sees.
-            Order::Flush => drop(self.look()),
+            Order::Flush => self.look_now(),
             Order::Stop if !bound::is_stopped() => self.stop(),
             Order::Start if bound::is_stopped() => self.start(),
             Order::Stop | Order::Start => {}
@@ -59,11 +59,17 @@ impl Collector {
         orders.answer(request);
     }
 
+    /// A look after which nothing waits.
+    fn look_now(&mut self) {
+        self.hurries = true;
+        self.look();
+    }
+
     fn stop(&mut self) {
         let stamp = clock::now();
         bound::stop(&self.process.table);
         // So that what was recorded before comes before the line that tells of it.
-        self.look();
+        self.look_now();
         self.turned(stamp, false);
     }
 
@@ -75,7 +81,7 @@ impl Collector {
     fn turned(&mut self, stamp: u64, on: bool) {
         self.told.since = stamp;
         self.process.define(stamp, Definition::Recording(on));
-        self.look();
+        self.look_now();
     }
 
     fn tell_account(&mut self) {
@@ -95,7 +101,7 @@ impl Collector {
         self.process.control.orders().tell(&Account {
             stopped: bound::is_stopped(),
             since,
-            failing: self.failing,
+            failing: self.failing.is_some(),
             threads: self.consumers.len() as u64,
             ended,
             written,

@@ -24,8 +24,15 @@ pub(crate) fn processes(summary: &Summary, style: &Style) -> Option<String> {
         Column::Left("program"),
     ]);
     for row in &summary.processes {
-        let mut under =
-            vec![fit_path(&row.trace, style.width.map_or(usize::MAX, |width| width.saturating_sub(6)))];
+        let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
+        let mut under = match row.parts {
+            1 => vec![fit_path(&row.trace, width)],
+            parts => vec![format!(
+                "{} and {}",
+                fit_path(&row.trace, width.saturating_sub(17)),
+                counted(parts - 1, "more part")
+            )],
+        };
         under.extend(row.notes.iter().map(|note| format!("note: {note}")));
         if row.late > 0 {
             under.push(format!("note: {} came after recording had ended", counted(row.late, "call")));
@@ -56,6 +63,7 @@ fn meanings(rows: &[ProcessRow]) -> Vec<String> {
         ),
         "recovered" => Some("recovered: the process died, and its file was finished from its rings"),
         "cut" => Some("cut: the process died and its rings are gone; what was not written yet is not known"),
+        "rotated" => Some("rotated: the trace goes on in a part that was not read"),
         "running" => Some("running: this is what has been written so far"),
         "snapshot" => Some("snapshot: the process ran on; this is what there was then"),
         _ => None,

@@ -1,0 +1,103 @@
+//! The frames of a compressed trace: written one a batch, read one after the other.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A frame may ask its reader for so much memory, as the power of two of its bytes.
+const WINDOW_LOG: u32 = 25;
+
+/// Makes zstd frames, each whole in itself.
+pub struct Frames {
+    compressor: zstd::bulk::Compressor<'static>,
+}
+
+impl Frames {
+    /// Compresses with zstd's `level`.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn new(level: i32) -> io::Result<Frames> {
+        let mut compressor = zstd::bulk::Compressor::new(level)?;
+        compressor.include_checksum(true)?;
+        Ok(Frames { compressor })
+    }
+
+    /// Puts `lines` into `frame`, as one.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn make(&mut self, lines: &[u8], frame: &mut Vec<u8>) -> io::Result<()> {
+        frame.clear();
+        frame.reserve(zstd::zstd_safe::compress_bound(lines.len()));
+        self.compressor.compress_to_buffer(lines, frame).map(drop)
+    }
+}
+
+/// True for the name of a trace file that is compressed.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "zst")
+}
+
+/// The lines of the trace file `path`, from its bytes. A last frame that is cut ends them as far as it goes.
+///
+/// # Errors
+/// When there is no memory.
+pub fn lines_of(path: &Path, bytes: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    if !is_compressed(path) {
+        return Ok(Box::new(bytes));
+    }
+    let mut decoder = zstd::Decoder::new(bytes)?;
+    decoder.window_log_max(WINDOW_LOG)?;
+    Ok(Box::new(Whole(decoder)))
+}
+
+/// Compressed lines, of which the last may be missing.
+struct Whole<R>(R);
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(to) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn read(bytes: &[u8]) -> Vec<u8> {
+        let mut lines = Vec::new();
+        let bytes = Cursor::new(bytes.to_vec());
+        lines_of("t.ndjson.zst".as_ref(), bytes).unwrap().read_to_end(&mut lines).unwrap();
+        lines
+    }
+
+    #[test]
+    fn frames_are_read_one_after_the_other_and_a_cut_one_as_far_as_it_goes() {
+        let mut frames = Frames::new(3).unwrap();
+        let batches: Vec<String> =
+            (0..20).map(|i| (0..5000).map(|j| format!("line {i} {j}\n")).collect()).collect();
+        let (mut file, mut frame) = (Vec::new(), Vec::new());
+        for batch in &batches {
+            frames.make(batch.as_bytes(), &mut frame).unwrap();
+            file.extend_from_slice(&frame);
+        }
+        let all = batches.concat();
+        assert_eq!(read(&file), all.as_bytes());
+        for cut in [1, frame.len() / 2, frame.len() - 1, frame.len()] {
+            let lines = read(&file[..file.len() - cut]);
+            assert!(all.as_bytes().starts_with(&lines));
+            assert!(lines.len() >= batches[..19].concat().len(), "what comes before it is whole");
+        }
+        assert_eq!(read(b""), b"");
+    }
+
+    #[test]
+    fn alien_bytes_are_an_error_and_no_more() {
+        let bytes = Cursor::new(b"{\"type\":\"header\"}\n".to_vec());
+        assert!(lines_of("t.ndjson.zst".as_ref(), bytes).unwrap().read_to_end(&mut Vec::new()).is_err());
+    }
+}

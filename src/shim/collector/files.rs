@@ -1,0 +1,171 @@
+//! When a file cannot be written, and when the next part of the trace begins.
+
+use super::*;
+use crate::parts::{Story, loss_reason};
+use rocshim_ring::event::{Gap, PART_REMOVED};
+use std::io;
+
+/// Lines of a compressed trace wait in the rings so long…
+const PATIENCE: Duration = Duration::from_secs(1);
+/// … or until there are so many slots of them…
+const FRAME: u64 = 2048;
+/// … or a ring is so full…
+const FULL: f32 = 0.2;
+/// … or so many threads have ended.
+const ENDED: usize = 16;
+
+impl Collector {
+    /// While it is too early to write to a compressed trace, whose frames are to be of some size: how much fuller the fullest
+    /// ring has become.
+    pub(super) fn wait_for_more(&mut self, positions: &[Position]) -> Option<f32> {
+        let waited = std::mem::take(&mut self.waiting);
+        if self.process.config.compress.is_none()
+            || self.ending
+            || std::mem::take(&mut self.hurries)
+            || !self.lines.is_empty()
+            || self.why_full != RING_FULL
+            || self.flushed.elapsed() >= PATIENCE
+        {
+            return None;
+        }
+        let read = || self.consumers.iter().zip(positions).filter(|(_, position)| self.is_to_read(position));
+        let slots: u64 = read().map(|(consumer, position)| consumer.waiting(position.head)).sum();
+        let fullest = read().map(|(consumer, position)| consumer.fill(position.head)).fold(0.0, f32::max);
+        let ended = positions.iter().filter(|position| position.ended).count();
+        if slots >= FRAME || fullest >= FULL || ended >= ENDED {
+            return None;
+        }
+        self.waiting = fullest;
+        Some((fullest - waited).max(0.0))
+    }
+
+    /// False while the file cannot be written. What was read waits in memory, the rest in the rings, and beyond that it is
+    /// counted as lost.
+    pub(super) fn can_write(&mut self) -> bool {
+        match self.failing {
+            None => true,
+            Some(retry) if self.ending || retry <= Instant::now() => self.flush(),
+            Some(_) => {
+                let waiting = self.consumers.iter().filter(|consumer| consumer.ring().has_ended()).count();
+                if waiting > WAITING {
+                    self.process.refuse_rings(Some(self.why_full));
+                }
+                false
+            }
+        }
+    }
+
+    /// The lines could not be written.
+    pub(super) fn fail(&mut self, error: &io::Error) {
+        if self.parts.is_gone(error) {
+            return self.begin_anew();
+        }
+        if self.parts.end_if_full(error) {
+            return self.end_early();
+        }
+        if self.failing.is_none() {
+            let trace = self.parts.path().display();
+            let what = format!("{trace}: {error}; events wait in memory, then are counted as lost");
+            self.process.config.report(&what);
+        }
+        self.failing = Some(Instant::now() + RETRY);
+        self.say_why_full(loss_reason(error));
+    }
+
+    /// All that had waited was written.
+    pub(super) fn forget_failure(&mut self) {
+        if self.why_full != RING_FULL {
+            self.say_why_full(RING_FULL);
+            self.process.refuse_rings(None);
+        }
+    }
+
+    fn say_why_full(&mut self, reason: u64) {
+        self.why_full = reason;
+        self.process.set_why_full(reason);
+        self.consumers.iter().for_each(|consumer| consumer.ring().set_why_full(reason));
+    }
+
+    /// Ends this part of the trace and begins the next, where that is due. False when it could not be ended.
+    pub(super) fn rotate(&mut self) -> bool {
+        if !self.parts.is_due() {
+            return true;
+        }
+        for consumer in &self.consumers {
+            let (tid, Account { written, lost }) = (consumer.ring().tid(), consumer.account());
+            if written + lost != 0 {
+                self.decoder.thread(tid, written + lost, written, lost, &mut self.lines);
+            }
+        }
+        let t = self.decoder.ns(clock::now());
+        let footer = Footer { t, end: "rotated".into(), ..Footer::default() };
+        write_record(&mut self.lines, &Record::Footer(footer));
+        let written = self.parts.write(&self.lines);
+        self.lines.clear();
+        match written {
+            Ok(()) => {
+                for consumer in &self.consumers {
+                    let Account { written, lost } = consumer.account();
+                    self.parts.tell_of(consumer.ring().tid(), written + lost);
+                }
+                self.begin_part(None);
+                true
+            }
+            Err(error) => {
+                self.fail(&error);
+                false
+            }
+        }
+    }
+
+    /// The part's file was removed: what is not committed is read again, into the next part.
+    fn begin_anew(&mut self) {
+        let note = format!("{}: it was gone when more was to be written", self.parts.path().display());
+        self.process.config.report(&note);
+        self.consumers.iter_mut().for_each(Consumer::rewind);
+        self.lines.clear();
+        self.began_anew = true;
+        self.begin_part(Some(note));
+    }
+
+    /// Commits that the next part is the one that is written; its first lines follow.
+    fn begin_part(&mut self, note: Option<String>) {
+        self.consumers.iter_mut().for_each(Consumer::begin_part);
+        self.parts.begin_next(clock::now());
+        self.commit();
+        let stories = self.parts.give_up_oldest();
+        let (number, oldest) = (self.parts.number(), self.parts.oldest());
+        self.decoder.begin_part(number, oldest, note, &mut self.lines);
+        stories.iter().for_each(|story| self.retell(story));
+    }
+
+    /// What a part told of that is about to be removed is counted as lost.
+    fn retell(&mut self, story: &Story) {
+        for (tid, lost) in &story.calls {
+            let gap = Gap { lost: *lost, first: story.from, last: story.to, reason: PART_REMOVED };
+            self.decoder.gap(*tid, &gap, &mut self.lines);
+            match self.consumers.iter_mut().find(|consumer| consumer.ring().tid() == *tid) {
+                Some(consumer) => consumer.adopt(*lost),
+                None => {
+                    self.decoder.thread(*tid, *lost, 0, *lost, &mut self.lines);
+                    self.parts.tell_of(*tid, *lost);
+                }
+            }
+        }
+    }
+
+    /// The trace takes as much room as it may: what is not committed, and what comes later, is lost.
+    fn end_early(&mut self) {
+        let what = format!("{}: the trace takes as much room as it may", self.parts.path().display());
+        self.process.config.report(&what);
+        self.consumers.iter_mut().for_each(Consumer::rewind);
+        self.lines.clear();
+        if self.parts.length() == 0 {
+            let (number, oldest) = (self.parts.number(), self.parts.oldest());
+            self.decoder.begin_part(number, oldest, None, &mut self.lines);
+        }
+        self.has_stopped = true;
+        self.say_why_full(DISK_CAP);
+        self.process.refuse_rings(Some(DISK_CAP));
+    }
+}
