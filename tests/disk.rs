@@ -136,14 +136,24 @@ fn where_files_may_not_get_long_a_trace_is_in_parts() {
 #[test]
 fn a_process_that_may_write_no_file_runs_unharmed() {
     let limited = "ulimit -f 0; exec \"$0\" \"$@\"";
-    let program = Traced::command("/bin/sh".as_ref()).args([
-        "-c".as_ref(),
-        limited.as_ref(),
-        artifacts::program("steps").as_os_str(),
-    ]);
-    let outcome = program.args(["1000", "T100"]).env_remove("STANDIN_LOG").with_shim();
-    assert_eq!((outcome.code, outcome.signal, outcome.stdout.as_str()), (Some(0), None, "launched 1100\n"));
-    assert!(outcome.trace_files().iter().all(|file| std::fs::metadata(file).unwrap().len() == 0));
+    for out in ["out", "a-file/out"] {
+        let program = Traced::command("/bin/sh".as_ref()).args([
+            "-c".as_ref(),
+            limited.as_ref(),
+            artifacts::program("steps").as_os_str(),
+        ]);
+        let folder = program.folder().to_path_buf();
+        std::fs::write(folder.join("a-file"), "").unwrap();
+        let program =
+            program.args(["1000", "T100"]).env_remove("STANDIN_LOG").env("LD_PRELOAD", artifacts::shim());
+        let program = program.env("ROCSHIM_OUT", folder.join(out)).env("TMPDIR", folder.join("a-file"));
+        let outcome = program.env("ROCSHIM_LOG", folder.join("log")).run();
+        let ended = (outcome.code, outcome.signal, outcome.stdout.as_str());
+        assert_eq!(ended, (Some(0), None, "launched 1100\n"), "{out}");
+        let mut files = outcome.trace_files();
+        files.extend(folder.join("log").exists().then(|| folder.join("log")));
+        assert!(files.iter().all(|file| std::fs::metadata(file).unwrap().len() == 0), "{files:?}");
+    }
 }
 
 /// Runs `steps` in a mount namespace of its own, where the folder of its traces is a file system of 500 KiB; gives what was

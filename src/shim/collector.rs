@@ -45,8 +45,8 @@ struct Collector {
     why_full: u64,
     /// The trace takes as much room as it may: nothing but its end is written any more.
     has_stopped: bool,
-    /// The last write.
-    flushed: Instant,
+    /// Since when there are lines that wait for more.
+    waiting_since: Option<Instant>,
     /// How full the fullest ring was when it was left to wait for more.
     waiting: f32,
     /// What waits for more is to be written now.
@@ -70,7 +70,7 @@ pub(crate) fn run(process: &'static Process) {
         rings_seen: 0,
         parts: Parts::new(&process.trace, &process.config, clock::now()),
         has_stopped: false,
-        flushed: Instant::now(),
+        waiting_since: None,
         waiting: 0.0,
         hurries: false,
         began_anew: false,
@@ -197,7 +197,6 @@ impl Collector {
         }
         self.lines.clear();
         self.failing = None;
-        self.flushed = Instant::now();
         self.commit();
         self.parts.remove_doomed();
         true

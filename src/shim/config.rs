@@ -1,9 +1,10 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
 use crate::row::Door;
-use rocshim_ring::WhenFull;
-use std::fs::OpenOptions;
+use rocshim_ring::{WhenFull, file_limit};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -174,10 +175,20 @@ impl Config {
     pub(crate) fn report(&self, what: &str) {
         let Some(log) = &self.log else { return };
         let line = format!("rocshim[{}]: {what}\n", std::process::id());
-        let to_file =
-            |path| OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes());
-        // A log that cannot be written has nowhere to say so.
-        let _ = if log == "stderr" { std::io::stderr().write_all(line.as_bytes()) } else { to_file(log) };
+        let file = if log == "stderr" {
+            std::io::stderr().as_fd().try_clone_to_owned().map(File::from)
+        } else {
+            OpenOptions::new().create(true).append(true).open(log)
+        };
+        // A log that cannot be written has nowhere to say so. One that may get no longer is left alone: SIGXFSZ would end the
+        // program.
+        let has_room = |file: &File| {
+            let is_short = |length: u64| length.saturating_add(line.len() as u64) <= file_limit();
+            file.metadata().is_ok_and(|of| !of.is_file() || is_short(of.len()))
+        };
+        if let Some(mut file) = file.ok().filter(has_room) {
+            let _ = file.write_all(line.as_bytes());
+        }
     }
 }
 

@@ -107,6 +107,10 @@ pub(crate) struct Verifier {
     order: Complaints,
     undefined: Complaints,
     accounts: Vec<String>,
+    /// Calls without an event, thread by thread.
+    holes: Vec<String>,
+    /// Which part of the trace the file is.
+    part: u32,
     has_header: bool,
     has_footer: bool,
 }
@@ -183,11 +187,11 @@ impl Verifier {
         self.threads.entry(tid).or_default()
     }
 
-    fn header(&mut self, _header: &Header) {
+    fn header(&mut self, header: &Header) {
         if self.has_header {
             self.order.add(|| "a second header: files were strung together".into());
         }
-        self.has_header = true;
+        (self.has_header, self.part) = (true, header.part());
     }
 
     fn gap(&mut self, gap: &Gap) {
@@ -249,8 +253,8 @@ impl Verifier {
         }
         let (missing, known) = (counted.missing(), counted.lost + counted.in_flight);
         if missing > known {
-            complain(format!(
-                "{missing} calls have no event, and only {known} are counted as lost or in flight"
+            self.holes.push(format!(
+                "thread {tid}: {missing} calls have no event, and only {known} are counted as lost or in flight"
             ));
         }
     }
@@ -265,6 +269,10 @@ impl Verifier {
         wrong.append(&mut self.order.into_sentences());
         wrong.append(&mut self.undefined.into_sentences());
         wrong.append(&mut self.accounts);
+        // Of a trace in parts, calls may have their events in another part.
+        if self.part == 1 && reading.end != End::Rotated {
+            wrong.append(&mut self.holes);
+        }
         let open = self.threads.len() as u64;
         match reading.end {
             End::Running => {}
@@ -272,7 +280,7 @@ impl Verifier {
                 "it has no footer, its process is gone, and so are its ring files: what was not in the file is lost, and nobody knows how much"
                     .into(),
             ),
-            End::Footer | End::Leftover => {
+            End::Footer | End::Rotated | End::Leftover => {
                 let mut tids: Vec<u32> = self.threads.keys().copied().collect();
                 tids.sort_unstable();
                 wrong.extend(tids.iter().take(SHOWN).map(|tid| format!("thread {tid} has events, and no account")));

@@ -18,13 +18,12 @@ impl Collector {
     /// While it is too early to write to a compressed trace, whose frames are to be of some size: how much fuller the fullest
     /// ring has become.
     pub(super) fn wait_for_more(&mut self, positions: &[Position]) -> Option<f32> {
-        let waited = std::mem::take(&mut self.waiting);
+        let (waited, since) = (std::mem::take(&mut self.waiting), self.waiting_since.take());
         if self.process.config.compress.is_none()
             || self.ending
             || std::mem::take(&mut self.hurries)
             || !self.lines.is_empty()
             || self.why_full != RING_FULL
-            || self.flushed.elapsed() >= PATIENCE
         {
             return None;
         }
@@ -32,10 +31,12 @@ impl Collector {
         let slots: u64 = read().map(|(consumer, position)| consumer.waiting(position.head)).sum();
         let fullest = read().map(|(consumer, position)| consumer.fill(position.head)).fold(0.0, f32::max);
         let ended = positions.iter().filter(|position| position.ended).count();
-        if slots >= FRAME || fullest >= FULL || ended >= ENDED {
+        let since = since.unwrap_or_else(Instant::now);
+        let is_time = since.elapsed() >= PATIENCE || slots >= FRAME || fullest >= FULL || ended >= ENDED;
+        if is_time || slots + ended as u64 == 0 {
             return None;
         }
-        self.waiting = fullest;
+        (self.waiting, self.waiting_since) = (fullest, Some(since));
         Some((fullest - waited).max(0.0))
     }
 
