@@ -85,3 +85,33 @@ fn a_snapshot_of_a_trace_that_grows_is_a_trace() {
     let outcome = running.finish().ok();
     assert_eq!(outcome.trace_files().len(), 1, "the snapshots are not read with the trace");
 }
+
+#[test]
+fn a_snapshot_of_a_trace_in_parts_is_the_part_that_is_written() {
+    for compress in ["", "zstd"] {
+        let variables = [("ROCSHIM_ROTATE_MIB", "0.2"), ("ROCSHIM_COMPRESS", compress)];
+        let mut running = obedient(&["2", "1000"], &variables);
+        let began = Instant::now();
+        while running.trace_files().len() < 3 && began.elapsed() < Duration::from_secs(30) {
+            sleep(Duration::from_millis(20));
+        }
+        let path = running.folder().join("mine.ndjson");
+        running.tell("launch 10");
+        asked(&running, &["flush"]);
+        let said = asked(&running, &["snapshot", "-o", path.to_str().unwrap()]);
+        assert!(said.contains("of part "), "{said}");
+        let trace = Trace::read(&path);
+        accounts_are_right(&trace);
+        assert!(trace.headers().next().unwrap().part() > 1);
+        assert_eq!(trace.footers().map(|footer| footer.end.as_str()).collect::<Vec<_>>(), ["snapshot"]);
+        let told = summary(&path);
+        let absent = |row: &&Value| row["evidence"] == "confirmed_absent" && row["loaded_in"] != 0;
+        assert_eq!(
+            told["libraries"].as_array().unwrap().iter().filter(absent).count(),
+            0,
+            "it is but a part"
+        );
+        running.tell("halt");
+        running.finish().ok();
+    }
+}

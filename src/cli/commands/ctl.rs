@@ -7,9 +7,10 @@ use crate::{
 };
 use anyhow::{Context, Result, anyhow, bail};
 use rocshim_drain::live::{Absent, Account, Live, Order, Silence};
+use rocshim_trace::{Record, parse_line};
 use std::{
     fs::{DirBuilder, File, OpenOptions},
-    io::{self, Write},
+    io::{self, BufRead, BufReader, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -122,8 +123,8 @@ fn snapshot(live: &Live, args: &args::Ctl) -> Result<()> {
         flight(live, &mut file)
     } else {
         ask(live, Order::Flush, args)
-            .and_then(|_| Ok(live.copy_trace(&mut file)?))
-            .map(|length| format!("{} of the trace up to now", bytes(length)))
+            .and_then(|_| Ok((live.copy_trace(&mut file)?, part_of(&path)?)))
+            .map(|(length, part)| format!("{} of {part} up to now", bytes(length)))
     };
     let what = match written {
         Ok(what) => what,
@@ -133,6 +134,16 @@ fn snapshot(live: &Live, args: &args::Ctl) -> Result<()> {
         }
     };
     report::print(&format!("{}: {what}: {}\n", live.pid, path.display()))
+}
+
+/// What a copy of a trace is, by its header.
+fn part_of(copy: &Path) -> Result<String> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(copy)?).read_until(b'\n', &mut line)?;
+    Ok(match parse_line(&line) {
+        Ok(Record::Header(header)) if header.part() > 1 => format!("part {} of the trace", header.part()),
+        _ => "the trace".into(),
+    })
 }
 
 fn flight(live: &Live, file: &mut File) -> Result<String> {
