@@ -56,4 +56,4 @@ pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
 pub(crate) use tests::summary_of_text;
 pub(crate) use transfers::{CopyRow, Counts, SyncRow};
 pub(crate) use verdict::FunctionRow;
-pub(crate) use verify::{Verdict, Verified, Verifier};
+pub(crate) use verify::{Verdict, Verified, Verifier, find_missing_parts};

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// Complaints of a kind beyond these are only counted.
 const SHOWN: usize = 10;
 
+/// Calls that a thread may have in flight where a part of a trace ends.
+const DEPTH: u64 = 8;
+
 /// How far a trace can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,6 +48,20 @@ pub(crate) struct Verified {
     pub(crate) in_flight: u64,
     /// What is wrong, one sentence each.
     pub(crate) wrong: Vec<String>,
+    /// Which part of which trace it is.
+    #[serde(skip)]
+    pub(crate) part: Option<Part>,
+}
+
+/// A file among the parts of a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The process: its number, when it began, its epoch.
+    process: (u32, u64, String),
+    number: u32,
+    /// The first part that was not removed to make room.
+    oldest: u32,
+    goes_on: bool,
 }
 
 /// One thread, since its ring was made.
@@ -57,12 +74,18 @@ struct Counted {
     last: u64,
     /// Ids below it that were not seen: first and last of each range.
     missing: BTreeMap<u64, u64>,
+    /// Ids below this one may be in a part before.
+    base: u64,
     /// Events that were there before.
     again: u64,
 }
 
 impl Counted {
-    fn see(&mut self, id: u64) {
+    /// An event with this id, in the first part of a trace or in a later one.
+    fn see(&mut self, id: u64, is_later: bool) {
+        if is_later && self.seen == 1 {
+            self.base = id;
+        }
         if id > self.last {
             if id > self.last + 1 {
                 self.missing.insert(self.last + 1, id - 1);
@@ -89,7 +112,7 @@ impl Counted {
     }
 
     fn missing(&self) -> u64 {
-        self.missing.iter().map(|(first, last)| last - first + 1).sum()
+        self.missing.range(self.base..).map(|(first, last)| last - first + 1).sum()
     }
 }
 
@@ -107,12 +130,11 @@ pub(crate) struct Verifier {
     order: Complaints,
     undefined: Complaints,
     accounts: Vec<String>,
-    /// Calls without an event, thread by thread.
-    holes: Vec<String>,
-    /// Which part of the trace the file is.
-    part: u32,
-    has_header: bool,
-    has_footer: bool,
+    /// Threads with calls that have no event: the thread, how many calls, how many of them are known to have none.
+    missing: Vec<(u32, u64, u64)>,
+    part: Option<Part>,
+    /// How the footer says that it ends.
+    end: Option<String>,
 }
 
 /// What lines may refer to.
@@ -149,7 +171,7 @@ impl Complaints {
 
 impl Taker for Verifier {
     fn take(&mut self, record: Record) {
-        if self.has_footer {
+        if self.end.is_some() {
             self.order.add(|| "a line follows the footer".into());
         }
         match &record {
@@ -165,13 +187,14 @@ impl Taker for Verifier {
                     self.refers(&in_flight.event, &call.clone());
                 }
             }
-            Record::Footer(_) => self.has_footer = true,
+            Record::Footer(footer) => self.end = Some(footer.end.clone()),
             event => {
                 let Some(call) = event.call() else { return };
                 self.written += 1;
+                let is_later = self.part.as_ref().is_some_and(|part| part.number > 1);
                 let thread = self.thread(call.tid);
                 thread.seen += 1;
-                thread.see(call.id);
+                thread.see(call.id, is_later);
                 self.refers(event, call);
             }
         }
@@ -188,10 +211,12 @@ impl Verifier {
     }
 
     fn header(&mut self, header: &Header) {
-        if self.has_header {
+        if self.part.is_some() {
             self.order.add(|| "a second header: files were strung together".into());
         }
-        (self.has_header, self.part) = (true, header.part());
+        let process = (header.pid, header.start_ticks, header.epoch.clone());
+        self.part =
+            Some(Part { process, number: header.part(), oldest: header.oldest.max(1), goes_on: false });
     }
 
     fn gap(&mut self, gap: &Gap) {
@@ -253,9 +278,7 @@ impl Verifier {
         }
         let (missing, known) = (counted.missing(), counted.lost + counted.in_flight);
         if missing > known {
-            self.holes.push(format!(
-                "thread {tid}: {missing} calls have no event, and only {known} are counted as lost or in flight"
-            ));
+            self.missing.push((tid, missing, known));
         }
     }
 
@@ -269,9 +292,16 @@ impl Verifier {
         wrong.append(&mut self.order.into_sentences());
         wrong.append(&mut self.undefined.into_sentences());
         wrong.append(&mut self.accounts);
-        // Of a trace in parts, calls may have their events in another part.
-        if self.part == 1 && reading.end != End::Rotated {
-            wrong.append(&mut self.holes);
+        let goes_on = reading.end == End::Rotated;
+        let open = if goes_on || self.end.as_deref() == Some("snapshot") { DEPTH } else { 0 };
+        for (tid, missing, known) in self.missing.iter().filter(|(_, missing, known)| *missing > known + open)
+        {
+            wrong.push(format!(
+                "thread {tid}: {missing} calls have no event, and only {known} are counted as lost or in flight"
+            ));
+        }
+        if let Some(part) = &mut self.part {
+            part.goes_on = goes_on;
         }
         let open = self.threads.len() as u64;
         match reading.end {
@@ -302,6 +332,31 @@ impl Verifier {
             reasons: self.reasons,
             in_flight: self.in_flight,
             wrong,
+            part: self.part,
+        }
+    }
+}
+
+/// Complains where, between the first part that is left of a trace and its last, one is not among `all`.
+pub(crate) fn find_missing_parts(all: &mut [Verified]) {
+    let parts: Vec<Option<Part>> = all.iter().map(|one| one.part.clone()).collect();
+    let is_there = |process: &(u32, u64, String), number: u32| {
+        parts.iter().flatten().any(|part| part.process == *process && part.number == number)
+    };
+    let oldest = |process: &(u32, u64, String)| {
+        parts.iter().flatten().filter(|part| part.process == *process).map(|part| part.oldest).max()
+    };
+    for one in all {
+        let Some(part) = &one.part else { continue };
+        let before = part.number.checked_sub(1).filter(|before| Some(*before) >= oldest(&part.process));
+        if let Some(before) = before.filter(|before| !is_there(&part.process, *before)) {
+            one.wrong.push(format!("part {before} of its trace, the one before it, is not there"));
+        }
+        if part.goes_on && !is_there(&part.process, part.number + 1) {
+            one.wrong.push(format!("it goes on in part {}, which is not there", part.number + 1));
+        }
+        if !one.wrong.is_empty() {
+            one.verdict = Verdict::Wrong;
         }
     }
 }

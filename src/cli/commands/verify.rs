@@ -1,7 +1,7 @@
 //! `rocshim verify`: recounts every thread's events.
 
 use crate::{
-    analysis::{Verdict, Verified, Verifier},
+    analysis::{Verdict, Verified, Verifier, find_missing_parts},
     args, reader, report,
 };
 use anyhow::Result;
@@ -9,7 +9,11 @@ use std::{collections::BTreeMap, process::ExitCode};
 
 pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
-    let verified: Vec<Verified> = traces.iter().map(|trace| one(&trace.path)).collect();
+    let mut verified: Vec<Verified> = traces.iter().map(|trace| one(&trace.path)).collect();
+    // A part that is named itself is looked at by itself.
+    if !traces.iter().any(|trace| trace.named) {
+        find_missing_parts(&mut verified);
+    }
     if args.json {
         report::print_json(&verified)?;
     } else {
@@ -33,6 +37,7 @@ fn one(path: &std::path::Path) -> Verified {
             reasons: BTreeMap::new(),
             in_flight: 0,
             wrong: vec![crate::sentence::sentence(&error)],
+            part: None,
         },
     }
 }
