@@ -78,6 +78,12 @@ pub(crate) struct Run {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
+    /// Record only the programs that these patterns fit, by name or path: `ollama,llama*` [default: $ROCSHIM_ONLY, else all]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) only: Option<String>,
+    /// Leave these programs alone: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) skip: Option<String>,
     /// Say nothing when all is well
     #[arg(short, long)]
     pub(crate) quiet: bool,

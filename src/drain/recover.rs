@@ -231,7 +231,12 @@ fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<
             events += drain_ring(&mut decoder, Arc::new(ring), committed.epoch, &mut latest, &mut lines);
         }
     }
-    let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), ..Footer::default() };
+    for gap in committed.ringless.iter().filter(|gap| gap.lost != 0) {
+        latest = latest.max(gap.last);
+        decoder.gap(0, gap, &mut lines);
+    }
+    let late = committed.late;
+    let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), late, ..Footer::default() };
     write_record(&mut lines, &Record::Footer(footer));
     Ok((lines, events))
 }

@@ -1,14 +1,30 @@
 //! The stamp of every event: the invariant time-stamp counter, or `clock_gettime` where the machine has none.
+//!
+//! A program may forbid itself the instruction that reads the counter while it is recorded. Stamps go on in the same
+//! ticks then, reckoned from `clock_gettime`.
 #![allow(unsafe_code)] // one C call and one instruction, both without preconditions
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 use std::time::Duration;
 
 const UNKNOWN: u8 = 0;
 const TSC: u8 = 1;
 const SYSTEM: u8 = 2;
-/// Which clock stamps are read from; found out once, by whoever asks first.
+const RECKONED: u8 = 3;
+/// Which clock stamps are read from; found out once, by whoever asks first. Release: after the two that follow.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// A moment by both clocks: a stamp, `CLOCK_MONOTONIC_RAW`. When the counter was chosen; then, when it was forbidden.
+static MOMENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Ticks in a second, as measured between the two.
+static TICK_HZ: AtomicU64 = AtomicU64::new(0);
+
+/// Some thread has forbidden itself to read the counter, or is about to.
+static FORBIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// The shortest time in which a rate can be measured.
+const SHORTEST: Duration = Duration::from_millis(5);
 
 /// A raw stamp, in ticks of [`Clock::tick_hz`].
 #[inline(always)]
@@ -27,14 +43,55 @@ pub(crate) fn tsc() -> u64 {
 #[cold]
 #[inline(never)]
 fn slow_now() -> u64 {
-    if SOURCE.load(Relaxed) == UNKNOWN {
-        SOURCE.store(if has_invariant_tsc() { TSC } else { SYSTEM }, Relaxed);
-        return now();
+    // Acquire: with a source come the moment and the rate.
+    match SOURCE.load(Acquire) {
+        UNKNOWN => {
+            let source = if has_invariant_tsc() { TSC } else { SYSTEM };
+            if source == TSC {
+                remember((tsc(), monotonic_ns()));
+            }
+            let _ = SOURCE.compare_exchange(UNKNOWN, source, Release, Relaxed);
+            now()
+        }
+        RECKONED => {
+            let [stamp, ns] = [0, 1].map(|i: usize| MOMENT[i].load(Relaxed));
+            stamp + ticks_of(monotonic_ns().saturating_sub(ns), TICK_HZ.load(Relaxed))
+        }
+        TSC => tsc(),
+        _ => monotonic_ns(),
     }
-    monotonic_ns()
 }
 
-/// True when the stamps are time-stamp counter ticks; else they are nanoseconds of `CLOCK_MONOTONIC_RAW`.
+fn remember((stamp, ns): (u64, u64)) {
+    MOMENT[0].store(stamp, Relaxed);
+    MOMENT[1].store(ns, Relaxed);
+}
+
+fn ticks_of(ns: u64, hz: u64) -> u64 {
+    (ns as u128 * hz as u128 / 1_000_000_000) as u64
+}
+
+/// The program is about to forbid its threads to read the counter, which would be a SIGSEGV: it is not read any more. (By a
+/// ring's producer neither: see `Ring::forbid_tsc`.)
+pub fn forbid_tsc() {
+    FORBIDDEN.store(true, Relaxed);
+    // A program that does so in several threads at once is met by none.
+    if SOURCE.compare_exchange(UNKNOWN, SYSTEM, Release, Relaxed) != Err(TSC) {
+        return;
+    }
+    let [stamp, ns] = [0, 1].map(|i: usize| MOMENT[i].load(Relaxed));
+    let since = Duration::from_nanos(monotonic_ns().saturating_sub(ns));
+    std::thread::sleep(SHORTEST.saturating_sub(since));
+    let (stamp_now, ns_now) = together(monotonic_ns);
+    let hz = ((stamp_now - stamp) as u128 * 1_000_000_000 / (ns_now - ns).max(1) as u128) as u64;
+    TICK_HZ.store(hz, Relaxed);
+    // As much ahead as two clocks may be read apart: no call that is being made ends before it began.
+    remember((stamp_now + hz / 10_000_000, ns_now));
+    SOURCE.store(RECKONED, Release);
+}
+
+/// True when stamps are read from the time-stamp counter; else they are nanoseconds of `CLOCK_MONOTONIC_RAW`, or reckoned
+/// from them.
 pub fn is_tsc() -> bool {
     now();
     SOURCE.load(Relaxed) == TSC
@@ -48,9 +105,30 @@ fn has_invariant_tsc() -> bool {
     let place: *mut i32 = &mut allowed;
     // SAFETY: PR_GET_TSC stores an int at its second argument.
     if unsafe { libc::prctl(libc::PR_GET_TSC, place) } == 0 && allowed != libc::PR_TSC_ENABLE {
+        FORBIDDEN.store(true, Relaxed);
         return false;
     }
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+}
+
+/// Lets the calling thread, which may have forbidden itself the counter, read it, for what reads clocks in its own ways.
+/// True when it had to be done: `forbid_again` is to follow.
+pub fn allow_tsc() -> bool {
+    let mut allowed: i32 = libc::PR_TSC_ENABLE;
+    let place: *mut i32 = &mut allowed;
+    if !FORBIDDEN.load(Relaxed) {
+        return false;
+    }
+    // SAFETY: PR_GET_TSC stores an int at its second argument.
+    unsafe { libc::prctl(libc::PR_GET_TSC, place) };
+    // SAFETY: PR_SET_TSC takes a number.
+    allowed != libc::PR_TSC_ENABLE && unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) } == 0
+}
+
+/// The calling thread is as before [`allow_tsc`].
+pub fn forbid_again() {
+    // SAFETY: PR_SET_TSC takes a number. Not `prctl`, which the shim exports for its sake.
+    unsafe { libc::syscall(libc::SYS_prctl, libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
 }
 
 fn monotonic_ns() -> u64 {
@@ -69,8 +147,14 @@ pub fn thread_cpu_ns() -> u64 {
 
 fn read_clock(which: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the answer; these clocks exist on every Linux that ROCm runs on.
-    unsafe { libc::clock_gettime(which, &mut time) };
+    let place: *mut libc::timespec = &mut time;
+    match FORBIDDEN.load(Relaxed) {
+        // SAFETY: `time` is a valid place for the answer; these clocks exist on every Linux that ROCm runs on.
+        false => unsafe { libc::clock_gettime(which, place) },
+        // The C library's reads the counter, in the program's place.
+        // SAFETY: as above.
+        true => unsafe { libc::syscall(libc::SYS_clock_gettime, which, place) as i32 },
+    };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -157,7 +241,10 @@ fn together(clock: impl Fn() -> u64) -> (u64, u64) {
 /// Measures the tick rate against the system's clock for `span` (5 ms give about ten parts per million).
 pub fn measure_hz(span: Duration) -> u64 {
     if !is_tsc() {
-        return 1_000_000_000;
+        return match TICK_HZ.load(Relaxed) {
+            0 => 1_000_000_000,
+            hz => hz,
+        };
     }
     let (ticks, ns) = together(monotonic_ns);
     std::thread::sleep(span);

@@ -10,10 +10,12 @@
 #![allow(unsafe_code)] // one cast of a mapped page to atomics, and a C call
 
 use crate::clock;
+use crate::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use crate::log::DEFINITIONS;
 use crate::map::{Mapping, PAGE, read_file};
 use crate::orders::Orders;
 use std::io;
+use std::mem::offset_of;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
@@ -113,12 +115,22 @@ struct ControlPage {
     late: AtomicU64,
     /// Which part of the trace the file is, as of the two last commits.
     part: [AtomicU64; 2],
+    /// Calls of threads that could be given no ring, of threads that had closed theirs, and of those that were refused one.
+    ringless: [Ringless; 3],
 }
 
 /// Where the orders lie in the page.
 const ORDERS_AT: usize = PAGE / 2;
 const _: () = assert!(size_of::<ControlPage>() <= ORDERS_AT);
 const _: () = assert!(size_of::<Orders>() <= PAGE - ORDERS_AT);
+/// Calls that were made without a ring: how many, the stamps of the first and the last, and why the last was.
+#[repr(C)]
+struct Ringless {
+    count: AtomicU64,
+    first: AtomicU64,
+    last: AtomicU64,
+    reason: AtomicU64,
+}
 
 /// What a dead process committed last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,6 +143,10 @@ pub struct Committed {
     pub offset: u64,
     /// When it was, as a stamp: nothing that was written is later.
     pub stamp: u64,
+    /// Calls that came when recording had ended.
+    pub late: u64,
+    /// The calls of threads that had no ring.
+    pub ringless: [Gap; 3],
 }
 
 /// The control page of a process.
@@ -178,7 +194,8 @@ impl Control {
             // The values are read before the epoch is looked at again: then they were not being written anew.
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
-                return Committed { epoch, part: (part as u32).max(1), offset, stamp };
+                let (part, late, ringless) = ((part as u32).max(1), self.late(), self.ringless());
+                return Committed { epoch, part, offset, stamp, late, ringless };
             }
         }
     }
@@ -205,8 +222,18 @@ impl Control {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let side = (word(1) & 1) as usize;
-        let part = (word(7 + side) as u32).max(1);
-        Ok(Committed { epoch: word(1), part, offset: word(2 + side), stamp: word(4 + side) })
+        let ringless = |i: usize| {
+            let at = (offset_of!(ControlPage, ringless) + i * size_of::<Ringless>()) / 8;
+            Gap { lost: word(at), first: word(at + 1), last: word(at + 2), reason: word(at + 3) }
+        };
+        Ok(Committed {
+            epoch: word(1),
+            part: (word(7 + side) as u32).max(1),
+            offset: word(2 + side),
+            stamp: word(4 + side),
+            late: word(offset_of!(ControlPage, late) / 8),
+            ringless: [0, 1, 2].map(ringless),
+        })
     }
 
     fn page(&self) -> &ControlPage {
@@ -228,6 +255,27 @@ impl Control {
         self.page().stamp[side].store(clock::now(), Relaxed);
         // Release: the values of this side are in place before it counts.
         self.page().epoch.store(epoch, Release);
+    }
+
+    /// Counts a call of a thread that has no ring: none could be made, it had closed it (`NO_MEMORY`, `THREAD_ENDED`), or
+    /// was refused one for another reason.
+    pub fn count_ringless(&self, reason: u64) {
+        let which = [NO_MEMORY, THREAD_ENDED].iter().position(|usual| *usual == reason).unwrap_or(2);
+        let (calls, now) = (&self.page().ringless[which], clock::now());
+        // Relaxed, here and below: counters; they are read at the end.
+        let _ = calls.first.compare_exchange(0, now, Relaxed, Relaxed);
+        calls.last.fetch_max(now, Relaxed);
+        calls.reason.store(reason, Relaxed);
+        calls.count.fetch_add(1, Relaxed);
+    }
+
+    /// The calls of threads that had no ring; without any, `lost` is 0.
+    pub fn ringless(&self) -> [Gap; 3] {
+        self.page().ringless.each_ref().map(|calls| {
+            let [lost, first, last, reason] =
+                [&calls.count, &calls.first, &calls.last, &calls.reason].map(|number| number.load(Relaxed));
+            Gap { lost, first, last, reason }
+        })
     }
 
     /// Counts a call that came when recording had ended.

@@ -3,7 +3,7 @@
 //! Everything here lives in shared memory files, so that what was recorded is still there when the process is not.
 //!
 //! Floors, lowest first:
-//! - `clock`: the stamp of every event;
+//! - `clock`: the stamp of every event; `sandbox`: whether system calls may end the program;
 //! - `map`: shared memory files;
 //! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
 //!   each kind; `arguments`: what a launch passes to its kernel;
@@ -35,6 +35,7 @@ pub mod page;
 pub mod payload;
 mod producer;
 mod ring;
+pub mod sandbox;
 pub mod slot;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Shared memory files: created whole, reserved on disk, faulted in, and unmapped when dropped.
 #![allow(unsafe_code)] // mmap and munmap; the rest of the crate gets a pointer that lives as long as the mapping
 
+use crate::sandbox;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
@@ -10,6 +11,8 @@ use std::ptr::NonNull;
 
 /// A page; every mapping is a whole number of them.
 pub(crate) const PAGE: usize = 4096;
+/// How often a reservation that signals interrupt is begun anew.
+const TRIES: usize = 100;
 
 const BOTH: i32 = libc::PROT_READ | libc::PROT_WRITE;
 /// The bytes of a file of at most `most` bytes, which is no link.
@@ -47,8 +50,12 @@ impl Mapping {
     /// Creates `path` (which must not exist) with `bytes` zero bytes, reserved and faulted in.
     ///
     /// # Errors
-    /// As the system says: the file exists, the folder is not writable, no space (found out here, not by SIGBUS later).
+    /// As the system says: the file exists, the folder is not writable, no space (found out here, not by SIGBUS later);
+    /// and where to try would end the program: files may not be that large, or it has locked itself into a sandbox.
     pub(crate) fn create(path: &Path, bytes: usize) -> io::Result<Mapping> {
+        if sandbox::is_new() {
+            return Err(io::Error::from_raw_os_error(libc::EPERM));
+        }
         // Reserving more than the process may write would end it by SIGXFSZ.
         if bytes as u64 > file_limit() {
             return Err(io::Error::from_raw_os_error(libc::EFBIG));
@@ -61,7 +68,9 @@ impl Mapping {
             .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
             .open(path)?;
         // SAFETY: an open file descriptor and a length; no memory is touched.
-        let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
+        let reserve = || unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
+        // A signal may have interrupted it.
+        let error = (0..TRIES).map(|_| reserve()).find(|error| *error != libc::EINTR).unwrap_or(libc::EINTR);
         let mapped = match error {
             0 => Self::map(libc::MAP_SHARED | libc::MAP_POPULATE, BOTH, file.as_raw_fd(), bytes),
             error => Err(io::Error::from_raw_os_error(error)),

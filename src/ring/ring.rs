@@ -156,6 +156,15 @@ impl Ring {
         self.path.as_deref()
     }
 
+    /// The owning thread reads the time-stamp counter no more, after [`clock::forbid_tsc`]: at once, if it is the caller;
+    /// another at the latest when it looks how far the ring is read.
+    pub fn forbid_tsc(&self) {
+        let page = self.page();
+        page.tsc.store(0, Relaxed);
+        // The short ways read it: see `limit_of`.
+        page.limit.store(0, Relaxed);
+    }
+
     /// True once the owning thread has ended; nothing is added after that.
     pub fn has_ended(&self) -> bool {
         self.page().ended.load(Acquire) != 0

@@ -6,13 +6,12 @@
 //!   stopped     entry ────────► the real function
 //!   either      entry ─► hook ─► the real function        rows from which something is learned: kernels, graphs, settings
 //! ```
-#![allow(unsafe_code)] // fork handlers
 
+use crate::forks;
 use crate::loaded::{self, Object};
 use crate::row::{Hook, Table};
 use parking_lot::Mutex;
 use std::ffi::c_void;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
 /// The hooked libraries as they were last seen…
@@ -21,24 +20,6 @@ static LIBRARIES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
 static KNOWN: AtomicU64 = AtomicU64::new(0);
 /// Recording is stopped. A forked child has it from its parent.
 static STOPPED: AtomicBool = AtomicBool::new(false);
-
-/// A fork waits until nobody holds the lock, so that the child finds it free and what it guards whole.
-fn heed_forks() {
-    static HEEDED: Once = Once::new();
-    HEEDED.call_once(|| {
-        // SAFETY: the handlers are functions of this library, which is never unloaded (it was preloaded).
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
-    });
-}
-
-unsafe extern "C" fn before_fork() {
-    std::mem::forget(LIBRARIES.lock());
-}
-
-unsafe extern "C" fn after_fork() {
-    // SAFETY: this thread has locked it in `before_fork`.
-    unsafe { LIBRARIES.force_unlock() };
-}
 
 /// True while recording is stopped.
 pub(crate) fn is_stopped() -> bool {
@@ -68,8 +49,7 @@ pub(crate) fn resume(table: &Table, wanted: impl Fn(&str) -> bool) {
 }
 
 fn turn(table: &Table, wanted: impl Fn(&str) -> bool) {
-    heed_forks();
-    let _changing = LIBRARIES.lock();
+    let _changing = forks::lock(&LIBRARIES);
     for hook in table {
         hook.set_records(wanted(hook.name));
         hook.pass_or_not();
@@ -88,8 +68,7 @@ pub(crate) fn forget(table: &Table) {
 /// come or gone since, because then it may not be every caller's. The lock puts this before or after a look by whoever
 /// noticed. With `may_pass`, calls that are not recorded go there at once, past the hook.
 pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64, may_pass: bool) {
-    heed_forks();
-    let _looking = LIBRARIES.lock();
+    let _looking = forks::lock(&LIBRARIES);
     if loaded::generation() == generation {
         hook.bind(real, may_pass);
     }
@@ -109,8 +88,7 @@ pub(crate) fn look_again(table: Table, generation: u64) {
     names.dedup();
     let objects = loaded::objects().into_iter();
     let libraries: Vec<Object> = objects.filter(|object| names.iter().any(|name| object.is(name))).collect();
-    heed_forks();
-    let mut known = LIBRARIES.lock();
+    let mut known = forks::lock(&LIBRARIES);
     if *known != libraries {
         table.iter().for_each(|hook| hook.ways[0].lead_to(std::ptr::null_mut()));
         *known = libraries;

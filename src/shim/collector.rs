@@ -6,6 +6,7 @@
 mod files;
 mod orders;
 
+use crate::memory;
 use crate::parts::Parts;
 use crate::pause::Pause;
 use crate::process::{Message, Process};
@@ -14,7 +15,7 @@ use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::{DISK_CAP, RING_FULL};
-use rocshim_ring::{Account, Consumer, LogReader, Position, WhenFull, clock};
+use rocshim_ring::{Account, Consumer, LogReader, Position, WhenFull, clock, sandbox};
 use rocshim_trace::{Footer, Record, write_record};
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,6 @@ struct Collector {
     consumers: Vec<Consumer>,
     /// How far their rings had come at this look.
     positions: Vec<Position>,
-    /// Rings taken over so far, retired ones too.
-    rings_seen: usize,
     parts: Parts,
     /// Lines that are not in the file yet.
     lines: Vec<u8>,
@@ -67,7 +66,6 @@ pub(crate) fn run(process: &'static Process) {
         definitions: LogReader::default(),
         consumers: Vec::new(),
         positions: Vec::new(),
-        rings_seen: 0,
         parts: Parts::new(&process.trace, &process.config, clock::now()),
         has_stopped: false,
         waiting_since: None,
@@ -84,8 +82,15 @@ pub(crate) fn run(process: &'static Process) {
     let tick_hz = clock::measure_hz(MEASURE);
     process.define(clock::now(), Definition::Clock { tick_hz });
     let stop = collector.work();
-    collector.finish();
+    if !must_rest() {
+        collector.finish();
+    }
     let _ = stop.send(());
+}
+
+/// True where work might end the program: it has locked itself into a sandbox, or has no memory left.
+fn must_rest() -> bool {
+    sandbox::is_new() || memory::is_short()
 }
 
 impl Collector {
@@ -94,6 +99,9 @@ impl Collector {
         let mut listed = Instant::now();
         let mut pause = Pause::new(listed);
         loop {
+            if must_rest() {
+                return self.rest();
+            }
             let fill = self.look();
             self.obey();
             let pause = pause.after(fill, Instant::now());
@@ -105,6 +113,16 @@ impl Collector {
                 Ok(Message::Stop(answer)) => return answer,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
+            }
+        }
+    }
+
+    /// Does nothing more until told to stop: what is recorded stays in the ring files.
+    fn rest(&self) -> Sender<()> {
+        loop {
+            match self.process.for_collector.recv() {
+                Ok(Message::Stop(answer)) => return answer,
+                Err(_) => std::thread::park(),
             }
         }
     }
@@ -153,8 +171,7 @@ impl Collector {
     }
 
     fn take_new_rings(&mut self) {
-        let new = self.process.rings_after(self.rings_seen);
-        self.rings_seen += new.len();
+        let new = self.process.take_rings();
         // One may have been made just before the last news of it.
         new.iter().for_each(|ring| ring.set_why_full(self.why_full));
         self.consumers.extend(new.into_iter().map(Consumer::new));
@@ -234,8 +251,11 @@ impl Collector {
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
         gone.iter().for_each(|consumer| self.told.end(consumer));
-        for path in gone.iter().filter_map(|consumer| consumer.ring().path()) {
-            let _ = std::fs::remove_file(path);
+        for ring in gone.iter().map(Consumer::ring) {
+            if let Some(path) = ring.path() {
+                let _ = std::fs::remove_file(path);
+            }
+            self.process.give_back(ring);
         }
         true
     }
@@ -276,8 +296,8 @@ impl Collector {
             self.consumers.push(consumer);
         }
         let now = clock::now();
-        for gap in self.process.ringless() {
-            self.decoder.gap(0, &gap, &mut self.lines);
+        for gap in self.process.control.ringless().iter().filter(|gap| gap.lost != 0) {
+            self.decoder.gap(0, gap, &mut self.lines);
         }
         let footer = Footer {
             t: self.decoder.ns(now),

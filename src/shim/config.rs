@@ -1,10 +1,11 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
+use crate::quiet::without_signals_of_writing;
 use crate::row::Door;
-use rocshim_ring::{WhenFull, file_limit};
-use std::fs::{File, OpenOptions};
+use rocshim_ring::WhenFull;
+use rocshim_trace::{fits, is_chosen, patterns};
+use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ variables! {
     ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
     ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
     ROCSHIM_START = "on", "`off`: recording begins stopped, until `rocshim ctl PID start`. Kernels, graphs and handles are followed all the same, so that what is recorded then has its names.";
+    ROCSHIM_ONLY = "", "The programs that are recorded, by name or path: patterns with `*`, separated by commas. All others are left as they are, as if `ROCSHIM_OFF` were set.";
+    ROCSHIM_SKIP = "", "Programs that are not, in the same way: `sh,bash,git*,/usr/bin/python*`.";
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
@@ -51,14 +54,19 @@ pub(crate) enum DiskFull {
 /// What the variables say.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Config {
-    /// The folder asked for, if any.
-    pub(crate) out: Option<PathBuf>,
+    /// The folder of the traces: as it was meant when the program began, wherever it goes then.
+    pub(crate) out: PathBuf,
+    /// It was asked for.
+    pub(crate) is_out_given: bool,
     /// Where to log; `None`: nowhere.
     pub(crate) log: Option<String>,
     /// Nothing is recorded.
     pub(crate) off: bool,
     /// Nothing is recorded until asked for.
     pub(crate) stopped: bool,
+    /// The programs that are recorded, and those that are not: patterns.
+    only: String,
+    skip: String,
     /// The doors that are open, [`Door`]s added together.
     pub(crate) doors: u8,
     /// The functions that are recorded, as patterns; without one, all.
@@ -87,14 +95,21 @@ impl Config {
     /// Reads the variables through `get`. What cannot be understood falls back to its default.
     pub(crate) fn read(get: impl Fn(&str) -> Option<String>) -> Config {
         let given = |name| get(name).filter(|value| !value.is_empty());
+        let out = given("ROCSHIM_OUT").map(PathBuf::from);
+        let asked = out.clone().unwrap_or_else(|| "rocshim-out".into());
         let kib = given("ROCSHIM_RING_KIB").and_then(|value| value.parse().ok()).unwrap_or(1024u64);
         Config {
-            out: given("ROCSHIM_OUT").map(PathBuf::from),
+            is_out_given: out.is_some(),
+            out: std::path::absolute(&asked).unwrap_or(asked),
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
             stopped: given("ROCSHIM_START").is_some_and(|value| value == "off" || value == "0"),
+            only: given("ROCSHIM_ONLY").unwrap_or_default(),
+            skip: given("ROCSHIM_SKIP").unwrap_or_default(),
             doors: doors(given("ROCSHIM_DOORS")),
-            record: given("ROCSHIM_RECORD").map(patterns).unwrap_or_default(),
+            record: given("ROCSHIM_RECORD")
+                .map(|list| patterns(&list).map(str::to_owned).collect())
+                .unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
             when_full: match given("ROCSHIM_FULL").as_deref() {
@@ -136,20 +151,6 @@ fn mebibytes(number: String) -> Option<u64> {
     positive(number).map(|number| (number * f64::from(1 << 20)) as u64)
 }
 
-fn patterns(list: String) -> Vec<String> {
-    list.split(',').map(|pattern| pattern.trim().to_owned()).filter(|pattern| !pattern.is_empty()).collect()
-}
-
-/// True when `pattern`, in which `*` stands for anything, fits all of `name`.
-fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
-        }),
-    }
-}
-
 /// The doors that a list names; all of them without a list.
 fn doors(list: Option<String>) -> u8 {
     const NAMED: [(&str, Door); 3] =
@@ -171,24 +172,26 @@ impl Config {
         self.record.iter().rev().find_map(rule).unwrap_or(otherwise)
     }
 
+    /// True when the program that goes by `names` is to be left alone.
+    pub(crate) fn leaves_out(&self, names: impl FnOnce() -> Vec<String>) -> bool {
+        if self.only.is_empty() && self.skip.is_empty() {
+            return false;
+        }
+        let names = names();
+        !is_chosen(&self.only, &self.skip, &names.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     /// Says something where `ROCSHIM_LOG` asks for it; nowhere else, ever.
     pub(crate) fn report(&self, what: &str) {
         let Some(log) = &self.log else { return };
         let line = format!("rocshim[{}]: {what}\n", std::process::id());
-        let file = if log == "stderr" {
-            std::io::stderr().as_fd().try_clone_to_owned().map(File::from)
-        } else {
-            OpenOptions::new().create(true).append(true).open(log)
-        };
-        // A log that cannot be written has nowhere to say so. One that may get no longer is left alone: SIGXFSZ would end the
-        // program.
-        let has_room = |file: &File| {
-            let is_short = |length: u64| length.saturating_add(line.len() as u64) <= file_limit();
-            file.metadata().is_ok_and(|of| !of.is_file() || is_short(of.len()))
-        };
-        if let Some(mut file) = file.ok().filter(has_room) {
-            let _ = file.write_all(line.as_bytes());
-        }
+        let to_file =
+            |path| OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes());
+        // A log that cannot be written has nowhere to say so.
+        let _ = without_signals_of_writing(|| match log.as_str() {
+            "stderr" => std::io::stderr().write_all(line.as_bytes()),
+            path => to_file(path),
+        });
     }
 }
 

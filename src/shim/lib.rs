@@ -1,12 +1,13 @@
 //! librocshim.so: preloaded under a ROCm program, it records what the program asks of ROCm.
 //!
 //! Floors, lowest first:
+//! - `memory`: what is left when the program has none; `quiet`: work that nothing disturbs; `forks`: what no fork falls into;
 //! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
 //!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `bound`: what the exported functions lead to, recorded or past the hook; `thread`: what a thread knows of itself;
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
 //! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `lt_descriptors`: what hipBLASLt's descriptors hold;
-//! - `about`: who the process is; `process`: what it records into; `sink`: a trace file; `parts`: which one is written; `pause`: how long to sleep between two looks; `collector`: the thread that drains, names, writes;
+//! - `about`: who the process is; `places`: where its files go; `writer`: who writes its trace; `process`: what it records into; `sink`: a trace file; `parts`: which one is written; `pause`: how long to sleep between two looks; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `span`: the same for calls of which only the name is told; `calls`: what each kind of call tells;
 //! - `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
@@ -35,19 +36,23 @@ mod collector;
 mod config;
 mod doors;
 mod elf;
+mod forks;
 mod graphs;
 mod hooks;
 mod layouts;
 mod lifecycle;
 mod loaded;
 mod lt_descriptors;
+mod memory;
 mod names;
 mod nodes;
 mod parts;
 mod pause;
+mod places;
 mod prepare;
 mod problems;
 mod process;
+mod quiet;
 mod real;
 mod row;
 mod settings;
@@ -55,3 +60,4 @@ mod sink;
 mod slots;
 mod thread;
 mod ways;
+mod writer;

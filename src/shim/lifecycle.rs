@@ -10,13 +10,20 @@
 use crate::bound;
 use crate::collector;
 use crate::config::Config;
+use crate::forks;
+use crate::loaded;
+use crate::memory;
 use crate::process::{Message, Process};
+use crate::quiet::{keeping_errno, quietly, without_signals};
 use crate::row::{Door, Table};
 use crate::thread;
+use crate::writer::Collector;
+use crossbeam_channel::RecvTimeoutError;
+use rocshim_ring::sandbox;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const IDLE: u8 = 0;
 const STARTING: u8 = 1;
@@ -34,30 +41,42 @@ static PARENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// Bytes of the collector's stack, of which it touches little: demangling a name of a template library is deep recursion.
 const COLLECTOR_STACK: usize = 2 << 20;
 
+/// Bytes that it needs at least.
+const COLLECTOR_MEMORY: usize = 8 << 20;
+
 /// How long `exit` waits for the collector to write what is left.
 const EXIT_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks whether it will.
+const EXIT_LOOK: Duration = Duration::from_millis(50);
 
 fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
-    CONFIG.get_or_init(|| Config::read(|name| std::env::var(name).ok()))
+    CONFIG.get_or_init(|| {
+        // Of a program with more rights than its user has, the environment is the user's: nothing is read from it.
+        // SAFETY: no preconditions.
+        let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+        let mut config = Config::read(|name| std::env::var(name).ok().filter(|_| !secure));
+        config.off = secure || config.off || config.leaves_out(loaded::names);
+        config
+    })
 }
 
 /// When the library is loaded: reads the variables and hears of forks. Starts no thread, opens no file.
 #[ctor::ctor(unsafe)]
 fn load() {
-    // SAFETY: no preconditions.
-    let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    if secure || config().off {
-        STATE.store(OFF, Relaxed);
-        return;
-    }
-    if config().stopped {
-        bound::begin_stopped();
-    }
-    // This library has its own copy of Rust's runtime: the hook is ours alone, and must not print.
-    std::panic::set_hook(Box::new(|panic| config().report(&format!("internal error: {panic}"))));
-    // SAFETY: `in_child` is a function of this library, which is never unloaded (it was preloaded).
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    keeping_errno(|| {
+        // This library has its own copy of Rust's runtime: the hook is ours alone, and must not print.
+        std::panic::set_hook(Box::new(|panic| config().report(&format!("internal error: {panic}"))));
+        if config().off {
+            STATE.store(OFF, Relaxed);
+            return;
+        }
+        if config().stopped {
+            bound::begin_stopped();
+        }
+        sandbox::begin();
+        forks::heed(in_child);
+    });
 }
 
 /// In the child of a fork: nothing of the parent's is written to again; recording begins anew at the next hooked call.
@@ -97,26 +116,16 @@ pub(crate) fn has_ended() -> bool {
     STATE.load(Relaxed) == ENDED
 }
 
-/// Does `work` with the process being recorded. A panic ends there, `errno` comes back as it was.
+/// Does `work` with the process being recorded. A panic ends there, `errno` comes back as it was. (Signals do not wait for
+/// it: what takes a lock sees to that itself.)
 pub(crate) fn guarded(work: impl FnOnce(&Process)) {
-    let Some(process) = current() else { return };
+    let Some(process) = current().filter(|_| !memory::is_short()) else { return };
     keeping_errno(|| caught(|| work(process)));
 }
 
 /// Does `work`; `None` when it panicked. No panic of ours ever unwinds into the program.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
-}
-
-pub(crate) fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
-    // SAFETY: glibc's address of this thread's errno is valid as long as the thread.
-    let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above.
-    let before = unsafe { *errno };
-    let result = work();
-    // SAFETY: as above.
-    unsafe { *errno = before };
-    result
 }
 
 /// The process, begun now if this is its first hooked call, of a function in `table`; `None` when nothing is recorded.
@@ -126,16 +135,21 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
             ON | ENDED => return current(),
             OFF => return None,
             IDLE if STATE.compare_exchange(IDLE, STARTING, Acquire, Relaxed).is_ok() => return start(table),
-            // Another thread begins, which takes under a millisecond.
-            _ => std::thread::yield_now(),
+            // Another thread begins, which takes under a millisecond. (To yield would be no rest from a lower priority.)
+            _ => forks::nap(),
         }
     }
 }
 
 fn start(table: fn() -> Table) -> Option<&'static Process> {
+    let table = table();
+    if sandbox::is_new() {
+        bound::begin(&table, |_| false);
+        STATE.store(OFF, Release);
+        return None;
+    }
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
     let parent = unsafe { PARENT.load(Relaxed).as_ref() };
-    let table = table();
     table.iter().for_each(|hook| hook.reset());
     bound::begin(&table, |name| config().records(name));
     match caught(|| Process::start(config(), table.clone(), parent)) {
@@ -157,43 +171,50 @@ fn start(table: fn() -> Table) -> Option<&'static Process> {
     }
 }
 
-/// Starts the collector with every signal blocked: the program's signals are the program's threads' business.
+/// Starts the collector. Where no thread can be had, the process records on, and collects what its rings hold at exit.
 fn start_collector(process: &'static Process) {
-    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: `all` is a place for a signal set.
-    unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: `all` was filled; `before` is a place for the old set.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
     let work = move || {
         thread::off();
+        memory::may_rest();
         if caught(|| collector::run(process)).is_none() {
+            process.collector.set(Collector::Failed);
             process.config.report("the collector failed; what is recorded stays in the ring files");
         }
     };
-    let spawned = std::thread::Builder::new().name("rocshim".into()).stack_size(COLLECTOR_STACK).spawn(work);
-    // SAFETY: `before` was filled by the call above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    if let Err(error) = spawned {
-        process
-            .config
-            .report(&format!("no collector thread: {error}; what is recorded stays in the ring files"));
+    let thread = std::thread::Builder::new().name("rocshim".into()).stack_size(COLLECTOR_STACK);
+    if let Err(error) = without_signals(|| thread.spawn(work)) {
+        process.collector.set(Collector::None);
+        let what = format!("no collector thread: {error}; what the rings hold is written at exit");
+        process.config.report(&what);
     }
 }
 
 /// At exit, after every handler and destructor of the program and its libraries: lets the collector write what is left.
 extern "C" fn at_exit() {
-    let Some(process) = current() else { return };
-    if STATE.swap(ENDED, Relaxed) != ON {
+    // A child that was not made by `fork` has its parent's memory, and no collector.
+    let Some(process) = current().filter(|process| process.pid == std::process::id()) else { return };
+    // Where it has locked itself into a sandbox, what it may still do is not known.
+    if STATE.swap(ENDED, Relaxed) != ON || sandbox::is_new() {
         return;
     }
-    caught(|| {
-        let (answer, answered) = crossbeam_channel::bounded(1);
-        if process.to_collector.send(Message::Stop(answer)).is_ok() {
-            // What it has not written by then stays in the ring files.
-            let _ = answered.recv_timeout(EXIT_PATIENCE);
+    quietly(|| caught(|| end(process)));
+}
+
+fn end(process: &'static Process) {
+    let (answer, answered) = crossbeam_channel::bounded(1);
+    if process.to_collector.send(Message::Stop(answer)).is_err() {
+        return;
+    }
+    match process.collector.get() {
+        // What it has not written by then stays in the ring files.
+        Collector::Thread => {
+            let since = Instant::now();
+            let is_waiting = || since.elapsed() < EXIT_PATIENCE && !memory::is_resting();
+            while answered.recv_timeout(EXIT_LOOK) == Err(RecvTimeoutError::Timeout) && is_waiting() {}
         }
-    });
+        Collector::None if memory::has(COLLECTOR_MEMORY) => collector::run(process),
+        Collector::None | Collector::Failed => {}
+    }
 }
 
 #[used]

@@ -5,8 +5,10 @@
 #![allow(unsafe_code)] // dl_iterate_phdr hands out C structures for the length of a call; symbol tables are raw memory
 
 use crate::elf::Dynamic;
+use crate::forks::hold_off;
+use rocshim_ring::sandbox;
 use rocshim_trace::is_library;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::PathBuf;
 
 /// The ROCm libraries that a trace tells of, by the beginning of their file name.
@@ -170,7 +172,8 @@ fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
     unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
 }
 
-/// Calls `each` with every loaded object and its name, until it says `false`. The loader's list is locked meanwhile.
+/// Calls `each` with every loaded object and its name, until it says `false`. The loader's list is locked meanwhile, so
+/// nobody forks.
 fn visit<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(mut each: F) {
     unsafe extern "C" fn call<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(
         info: *mut libc::dl_phdr_info,
@@ -186,14 +189,38 @@ fn visit<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(mut each: F) {
         i32::from(!each(info, name))
     }
     let each: *mut F = &mut each;
+    let _held = hold_off();
     // SAFETY: `call::<F>` gets `each` as its data and runs only during this call.
     unsafe { libc::dl_iterate_phdr(Some(call::<F>), each.cast()) };
 }
 
 /// The program's own file.
 pub(crate) fn executable() -> String {
-    std::fs::read_link("/proc/self/exe")
-        .unwrap_or_else(|_| PathBuf::from("unknown"))
-        .to_string_lossy()
-        .into_owned()
+    // Not in a sandbox of the program's own: it may not allow to ask.
+    let link = (!sandbox::is_new()).then(|| std::fs::read_link("/proc/self/exe").ok()).flatten();
+    link.unwrap_or_else(executed_as).to_string_lossy().into_owned()
+}
+
+/// What the program was executed as: a script's own path, where its interpreter is what runs.
+fn executed_as() -> PathBuf {
+    // SAFETY: no preconditions.
+    let name = unsafe { libc::getauxval(libc::AT_EXECFN) };
+    if name == 0 {
+        return "unknown".into();
+    }
+    // SAFETY: the kernel has put a C string there, for as long as the process lives.
+    let name = unsafe { CStr::from_ptr(std::ptr::with_exposed_provenance(name as usize)) };
+    PathBuf::from(name.to_string_lossy().into_owned())
+}
+
+/// What the program may be called by: its own file, what was executed, and its first argument.
+pub(crate) fn names() -> Vec<String> {
+    unsafe extern "C" {
+        static program_invocation_name: *const c_char;
+    }
+    // SAFETY: the C library sets it before any constructor runs.
+    let first = unsafe { program_invocation_name };
+    // SAFETY: the first argument, a C string, or NULL.
+    let first = (!first.is_null()).then(|| unsafe { CStr::from_ptr(first) }.to_string_lossy().into_owned());
+    [executable(), executed_as().to_string_lossy().into_owned()].into_iter().chain(first).collect()
 }

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)] // calls functions of the HIP runtime
 
 use crate::abi::hip_graph::*;
+use crate::forks;
 use crate::loaded;
 use parking_lot::Mutex;
 use rocshim_ring::definition::GraphKernel;
@@ -91,7 +92,7 @@ impl Functions {
     fn get() -> Option<Functions> {
         static KNOWN: Mutex<(u64, Option<Functions>)> = Mutex::new((0, None));
         let generation = loaded::generation();
-        let mut known = KNOWN.lock();
+        let mut known = forks::lock(&KNOWN);
         if known.0 != generation {
             *known = (generation, Functions::find());
         }

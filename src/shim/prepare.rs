@@ -2,9 +2,10 @@
 #![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
 
 use crate::bound;
-use crate::lifecycle::{caught, has_ended, is_on, keeping_errno, process};
+use crate::lifecycle::{caught, has_ended, is_on, process};
 use crate::loaded;
 use crate::process::Process;
+use crate::quiet::quietly;
 use crate::real;
 use crate::row::{Door, Hook};
 use crate::thread::{self, State};
@@ -49,7 +50,7 @@ pub(crate) fn prepare(
         }
         if process.is_some() && !hook.records() { None } else { begin(process, wants.ring) }
     };
-    let producer = keeping_errno(|| caught(begin)).flatten();
+    let producer = quietly(|| caught(begin)).flatten();
     (target.0, target.1, producer)
 }
 

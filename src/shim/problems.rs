@@ -1,6 +1,7 @@
 //! What the handles of MIOpen's Find 2.0 and fusion plans stand for: kept while they are built up, told when they are to
 //! be run. What was not seen being made is not here, and is nothing that anyone knows.
 
+use crate::quiet::lock;
 use parking_lot::Mutex;
 use rocshim_ring::{clock, conv::Conv};
 use std::collections::HashMap;
@@ -19,19 +20,19 @@ pub(crate) struct Problems {
 impl Problems {
     /// `handle` is new and stands for `conv`, which may be something else than a convolution.
     pub(crate) fn begin(&self, handle: u64, conv: Conv) {
-        self.built.lock().insert(handle, (clock::now(), conv));
+        lock(&self.built).insert(handle, (clock::now(), conv));
     }
 
     /// Adds to what `handle` stands for, if that is known.
     pub(crate) fn change(&self, handle: u64, change: impl FnOnce(&mut Conv)) {
-        if let Some((_, conv)) = self.built.lock().get_mut(&handle) {
+        if let Some((_, conv)) = lock(&self.built).get_mut(&handle) {
             change(conv);
         }
     }
 
     /// `first` becomes both; nobody knows what, unless both are known.
     pub(crate) fn fuse(&self, first: u64, second: u64) {
-        let mut built = self.built.lock();
+        let mut built = lock(&self.built);
         let both = built.get(&first).zip(built.get(&second)).map(|((since, a), (_, b))| {
             let operations = a.operations.then(b.operations);
             let problem = if b.is_convolution && !a.is_convolution { b } else { a };
@@ -45,18 +46,18 @@ impl Problems {
 
     /// What `handle` stands for by now.
     pub(crate) fn get(&self, handle: u64) -> Option<Conv> {
-        self.built.lock().get(&handle).map(|(_, conv)| *conv)
+        lock(&self.built).get(&handle).map(|(_, conv)| *conv)
     }
 
     /// True when it was not told yet that solution or plan `handle` is run by `solver` and stands for `conv`.
     pub(crate) fn is_news(&self, handle: u64, solver: u64, conv: Option<Conv>) -> bool {
-        let told = self.told.lock().insert(handle, (clock::now(), (solver, conv)));
+        let told = lock(&self.told).insert(handle, (clock::now(), (solver, conv)));
         told.map(|(_, told)| told) != Some((solver, conv))
     }
 
     /// True when it was not told yet that MIOpen calls the solver of solution `handle` so.
     pub(crate) fn is_new_solver(&self, handle: u64, solver: u64) -> bool {
-        let mut told = self.told.lock();
+        let mut told = lock(&self.told);
         let (_, known) = told.entry(handle).or_insert_with(|| (clock::now(), Told::default()));
         std::mem::replace(&mut known.0, solver) != solver
     }
@@ -65,8 +66,8 @@ impl Problems {
     pub(crate) fn forget(&self, handle: u64, stamp: u64) -> bool {
         // Another thread may have been given the handle since.
         let is_old = |since: u64| since <= stamp;
-        self.built.lock().retain(|known, (since, _)| *known != handle || !is_old(*since));
-        let mut told = self.told.lock();
+        lock(&self.built).retain(|known, (since, _)| *known != handle || !is_old(*since));
+        let mut told = lock(&self.told);
         let is_told = told.get(&handle).is_some_and(|(since, _)| is_old(*since));
         is_told && told.remove(&handle).is_some()
     }

@@ -1,30 +1,37 @@
 //! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
 
-use crate::about::{about, gettid, uid};
+use crate::about::{about, gettid};
 use crate::bound;
 use crate::config::Config;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
 use crate::loaded;
 use crate::lt_descriptors::Descriptors;
+use crate::memory;
 use crate::names::{Code, Names};
+use crate::places::{make_folder, make_trace};
 use crate::problems::Problems;
+use crate::quiet::lock;
 use crate::row::{Hook, Table};
 use crate::settings::Settings;
+use crate::writer::{Collector, CollectorIs};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
-use rocshim_ring::event::{Gap, NO_MEMORY, RING_FULL, THREAD_ENDED};
-use rocshim_ring::{Control, Folder, Log, Ring, clock};
-use rocshim_trace::TracePath;
+use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
+use rocshim_ring::{Control, Folder, Log, Ring, clock, sandbox};
 use std::collections::HashSet;
-use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
+const WHOLE: u64 = 64;
+const FEWEST: u64 = 1024;
+/// Rings that are made where no collector gives back those of threads that have ended.
+const UNREAD_RINGS: u64 = 256;
 
 /// What the collector is told by other threads.
 pub(crate) enum Message {
@@ -35,6 +42,10 @@ pub(crate) enum Message {
 /// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
 pub(crate) struct Process {
     pub(crate) config: Config,
+    /// Its number.
+    pub(crate) pid: u32,
+    /// Who writes its trace.
+    pub(crate) collector: CollectorIs,
     /// The functions that are hooked.
     pub(crate) table: Table,
     /// Where the rings are; `None` when they could only be private memory.
@@ -45,13 +56,9 @@ pub(crate) struct Process {
     pub(crate) trace: PathBuf,
     /// It was told what happened before it began; a forked child has it from its parent.
     told_early: AtomicBool,
-    /// Rings of all threads, for the collector to pick up.
-    rings: Mutex<Vec<Arc<Ring>>>,
+    rings: Mutex<Rings>,
+    /// Rings made so far.
     ring_count: AtomicU64,
-    /// Calls of threads that could be given no ring, and of threads that had closed theirs.
-    ringless: Ringless,
-    ended: Ringless,
-    refused: Ringless,
     /// Why rings are full, that are or are made.
     why_full: AtomicU64,
     /// Why threads were refused a ring, if any were.
@@ -68,28 +75,13 @@ pub(crate) struct Process {
     pub(crate) for_collector: Receiver<Message>,
 }
 
-/// Calls that were made without a ring: how many, and the stamps of the first and the last.
+/// The rings.
 #[derive(Default)]
-struct Ringless {
-    count: AtomicU64,
-    first: AtomicU64,
-    last: AtomicU64,
-}
-
-impl Ringless {
-    fn count(&self) {
-        let now = clock::now();
-        // Relaxed, here and below: counters; the collector reads them at the end.
-        let _ = self.first.compare_exchange(0, now, Relaxed, Relaxed);
-        self.last.fetch_max(now, Relaxed);
-        self.count.fetch_add(1, Relaxed);
-    }
-
-    fn gap(&self, reason: u64) -> Option<Gap> {
-        let lost = self.count.load(Relaxed);
-        let (first, last) = (self.first.load(Relaxed), self.last.load(Relaxed));
-        (lost != 0).then_some(Gap { lost, first, last, reason })
-    }
+struct Rings {
+    /// Those that take memory. Their threads write to them, whatever becomes of the collector.
+    all: Vec<Arc<Ring>>,
+    /// Those of them that the collector has not picked up yet.
+    new: Vec<Arc<Ring>>,
 }
 
 /// The ROCm libraries that were told of.
@@ -110,11 +102,39 @@ impl Process {
         let about = About { unix_ns, ..about() };
         let (trace, note) = make_trace(config, &about)?;
         let folder = make_folder(config, &about, &trace);
+        let made = (trace.clone(), folder.as_ref().map(|folder| folder.path().to_owned()));
+        let process = Process::with(
+            config,
+            table,
+            parent,
+            stamp,
+            About { note: note.map(Text::from), ..about },
+            trace,
+            folder,
+        );
+        if process.is_err() {
+            let _ = std::fs::remove_file(made.0);
+            let _ = made.1.map(std::fs::remove_dir_all);
+        }
+        process
+    }
+
+    /// With its files made.
+    fn with(
+        config: &Config,
+        table: Table,
+        parent: Option<&Process>,
+        stamp: u64,
+        about: About,
+        trace: PathBuf,
+        folder: Option<Folder>,
+    ) -> io::Result<Process> {
+        let pid = about.pid;
         let control = Control::create(folder.as_ref()).or_else(|_| Control::create(None))?;
         let log = Log::new(folder.as_ref().map(Folder::path));
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
-        let about = About { rings: rings.into(), note: note.map(Text::from), trace: trace_text, ..about };
+        let about = About { rings: rings.into(), trace: trace_text, ..about };
         log.define(&Frame { stamp, definition: Definition::Process(about) })?;
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
@@ -129,6 +149,8 @@ impl Process {
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
             config: config.clone(),
+            pid,
+            collector: CollectorIs::default(),
             table,
             folder,
             log,
@@ -137,9 +159,6 @@ impl Process {
             told_early: AtomicBool::new(parent.is_some()),
             rings: Mutex::default(),
             ring_count: AtomicU64::new(0),
-            ringless: Ringless::default(),
-            ended: Ringless::default(),
-            refused: Ringless::default(),
             why_full: AtomicU64::new(RING_FULL),
             why_refused: AtomicU64::new(RING_FULL),
             refuses: AtomicBool::new(false),
@@ -156,7 +175,11 @@ impl Process {
 
     /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
     pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
-        self.tell(&mut self.names.lock(), stamp, definition)
+        // Before the lock: who holds it may have no memory to go on.
+        if memory::is_short() {
+            return None;
+        }
+        self.tell(&mut *lock(&self.names), stamp, definition)
     }
 
     fn tell(&self, names: &mut Names, stamp: u64, definition: Definition) -> Option<u32> {
@@ -172,7 +195,7 @@ impl Process {
 
     /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
     pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
-        work(&mut self.graphs.lock(), &mut |definition| {
+        work(&mut *lock(&self.graphs), &mut |definition| {
             self.describe_kernels(&definition);
             self.define(stamp, definition)
         })
@@ -190,19 +213,32 @@ impl Process {
         }
     }
 
-    /// Makes a ring for the calling thread, in the folder or in private memory.
+    /// Makes a ring for the calling thread, in the folder or in private memory. Where very many threads have one, those
+    /// that come get smaller ones.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or nobody who would ever read it or give it back.
     pub(crate) fn make_ring(&self) -> io::Result<Arc<Ring>> {
         if self.refuses.load(Relaxed) {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let number = self.ring_count.fetch_add(1, Relaxed);
+        if memory::is_short()
+            || sandbox::is_new()
+            || self.collector.get() != Collector::Thread && number >= UNREAD_RINGS
+        {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         let tid = gettid();
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
-        let Config { ring_slots, when_full, .. } = self.config;
-        let create = |path| Ring::create(path, ring_slots, tid, when_full);
+        let others = lock(&self.rings).all.len() as u64;
+        let slots = slots_beside(others, self.config.ring_slots);
+        let create = |path| Ring::create(path, slots, tid, self.config.when_full);
         let ring = Arc::new(create(path.as_deref()).or_else(|_| create(None))?);
         ring.set_why_full(self.why_full.load(Relaxed));
-        self.rings.lock().push(ring.clone());
+        let mut rings = lock(&self.rings);
+        rings.all.push(ring.clone());
+        rings.new.push(ring.clone());
         Ok(ring)
     }
 
@@ -213,12 +249,12 @@ impl Process {
 
     /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
     pub(crate) fn count_ringless(&self, had_one: bool) {
-        let was_refused = self.why_refused.load(Relaxed) != RING_FULL;
-        match (had_one, was_refused) {
-            (true, _) => self.ended.count(),
-            (_, true) => self.refused.count(),
-            _ => self.ringless.count(),
-        }
+        let why_refused = self.why_refused.load(Relaxed);
+        self.control.count_ringless(match why_refused {
+            _ if had_one => THREAD_ENDED,
+            RING_FULL => NO_MEMORY,
+            refused => refused,
+        });
     }
 
     /// While the trace cannot be written, for this reason, threads that are new get no ring: too many wait already. `None`:
@@ -230,21 +266,25 @@ impl Process {
         self.refuses.store(reason.is_some(), Relaxed);
     }
 
-    /// The calls of threads that had no ring.
-    pub(crate) fn ringless(&self) -> impl Iterator<Item = Gap> {
-        let refused = self.refused.gap(self.why_refused.load(Relaxed));
-        [self.ringless.gap(NO_MEMORY), self.ended.gap(THREAD_ENDED), refused].into_iter().flatten()
+    /// No thread reads the time-stamp counter any more.
+    pub(crate) fn forbid_tsc(&self) {
+        lock(&self.rings).all.iter().for_each(|ring| ring.forbid_tsc());
     }
 
-    /// The rings that were made since `seen` were known.
-    pub(crate) fn rings_after(&self, seen: usize) -> Vec<Arc<Ring>> {
-        self.rings.lock().get(seen..).map(<[_]>::to_vec).unwrap_or_default()
+    /// The thread of a ring has ended, and what it held is written.
+    pub(crate) fn give_back(&self, ring: &Arc<Ring>) {
+        lock(&self.rings).all.retain(|known| !Arc::ptr_eq(known, ring));
+    }
+
+    /// The rings that were made since they were last taken.
+    pub(crate) fn take_rings(&self) -> Vec<Arc<Ring>> {
+        std::mem::take(&mut lock(&self.rings).new)
     }
 
     /// Tells of the ROCm libraries that were loaded since the last look.
     pub(crate) fn tell_libraries(&self) {
         let generation = loaded::generation();
-        let mut told = self.libraries.lock();
+        let mut told = lock(&self.libraries);
         if generation == told.generation {
             return;
         }
@@ -258,7 +298,7 @@ impl Process {
 
     /// Tells what a look-up has found: `function` is kernel `name` of `module`.
     pub(crate) fn define_function(&self, stamp: u64, function: u64, module: u64, name: Text) {
-        let mut names = self.names.lock();
+        let mut names = lock(&self.names);
         if names.is_new(&self.log, function, module, &name) {
             self.tell(&mut names, stamp, Definition::Function { function, module, name });
             // Not at its first launch: one that passes no arguments does not ask how they lie.
@@ -268,7 +308,7 @@ impl Process {
 
     /// Tells that `function` is the same kernel as `of`.
     pub(crate) fn define_same_function(&self, stamp: u64, function: u64, of: u64) {
-        let mut names = self.names.lock();
+        let mut names = lock(&self.names);
         if names.is_newly_same(&self.log, function, of) {
             self.tell(&mut names, stamp, Definition::SameFunction { function, of });
         }
@@ -281,9 +321,9 @@ impl Process {
         module: u64,
         look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
     ) -> Option<u32> {
-        let targets = self.names.lock().targets();
+        let targets = lock(&self.names).targets();
         let (image, code) = look(&targets);
-        let mut names = self.names.lock();
+        let mut names = lock(&self.names);
         let number = self.tell(&mut names, stamp, Definition::Module { module, image });
         names.add_code(module, code);
         number
@@ -303,13 +343,13 @@ impl Process {
 
     /// The functions of `module` mean nothing any more as of `stamp`.
     pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
-        self.names.lock().forget(module, stamp);
-        self.graphs.lock().forget_names();
+        lock(&self.names).forget(module, stamp);
+        lock(&self.graphs).forget_names();
     }
 
     /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
     pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, address: u64) {
-        let mut names = self.names.lock();
+        let mut names = lock(&self.names);
         let (path, offset, ordinal) = names.place_of(address);
         let path = path.into();
         self.tell(&mut names, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
@@ -317,7 +357,7 @@ impl Process {
 
     /// Tells of a device, once.
     pub(crate) fn define_device(&self, stamp: u64, ordinal: i32, gfx: Text, name: Text, how: &'static str) {
-        let mut names = self.names.lock();
+        let mut names = lock(&self.names);
         if names.is_new_device(ordinal, &gfx) {
             self.tell(&mut names, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
         }
@@ -325,7 +365,7 @@ impl Process {
 
     /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
     pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
-        self.look_up(&mut self.names.lock(), function)
+        self.look_up(&mut *lock(&self.names), function)
     }
 
     fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {
@@ -334,53 +374,8 @@ impl Process {
     }
 }
 
-/// Makes the trace file, empty: in the folder asked for, or, where that cannot be, in one under the temporary folder,
-/// with a note that says why.
-fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
-    let asked = config.out.clone().unwrap_or_else(|| PathBuf::from("rocshim-out"));
-    let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
-    let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
-    let first = make_trace_in(&asked, about, end);
-    let Err(error) = first else { return first.map(|path| (path, None)) };
-    let path = make_trace_in(&emergency, about, end)?;
-    let note =
-        config.out.is_some().then(|| format!("{}: {error}; the trace is here instead", asked.display()));
-    Ok((path, note))
-}
-
-fn make_trace_in(folder: &Path, about: &About, end: &str) -> io::Result<PathBuf> {
-    let folder = std::path::absolute(folder)?;
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let program = about.exe.rsplit('/').next().unwrap_or("program");
-    // An image that was replaced by exec has the same pid and keeps its own file.
-    for again in 0.. {
-        let suffix = if again == 0 { String::new() } else { format!("-{again}") };
-        let path = folder.join(format!("{program}-{}{suffix}.{end}", about.pid));
-        if has_parts(&path) {
-            continue;
-        }
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        match made {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && again < 10_000 => {}
-            made => return made.map(|_| path),
-        }
-    }
-    unreachable!("the loop returns")
-}
-
-/// True where there are parts of a trace with this first file: it was removed, and its process had the same number.
-fn has_parts(first: &Path) -> bool {
-    let is_part = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
-    let folder = first.parent().and_then(|folder| folder.read_dir().ok());
-    folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
-}
-
-/// Makes the folder of the ring files: where asked, else beside the trace, else none.
-fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Folder> {
-    let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
-    let file = trace.file_name()?.to_string_lossy();
-    let file = file.split(".ndjson").next()?;
-    let beside = trace.with_file_name(format!(".rocshim-{file}"));
-    let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
-    asked.chain([beside]).find_map(|path| Folder::create(path).ok())
+/// The slots of a ring that is made where so many others are: `wanted`, but for rings beyond the first [`WHOLE`] fewer and
+/// fewer, so that thousands of threads take hundreds of MiB together.
+fn slots_beside(others: u64, wanted: u64) -> u64 {
+    (1 << (wanted * WHOLE / (others + 1)).max(1).ilog2()).clamp(wanted.min(FEWEST), wanted)
 }

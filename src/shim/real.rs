@@ -5,6 +5,7 @@
 //! what comes after the shim in the global scope, then what the caller itself was linked with.
 #![allow(unsafe_code)] // dlsym
 
+use crate::forks::hold_off;
 use crate::loaded::{self, Object};
 use crate::row::Hook;
 use std::ffi::{CString, c_void};
@@ -69,6 +70,7 @@ impl Accessor {
 /// What comes after the shim in the global scope.
 fn in_global_scope(hook: &Hook) -> Option<Found> {
     let name = CString::new(hook.name).ok()?;
+    let _held = hold_off();
     // SAFETY: a C string; RTLD_NEXT is resolved relative to this library.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if address.is_null() {

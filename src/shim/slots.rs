@@ -3,6 +3,7 @@
 //! It is for things that only one thread at a time may use, change or destroy, as their libraries demand: so nobody reads
 //! a slot while another thread changes it, and two threads never write to one. What finds no room is not known.
 
+use crate::memory;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -39,7 +40,10 @@ impl<const WORDS: usize> Slots<WORDS> {
 
     /// `words` is what is known of the thing at `address` from now on, if there is room.
     pub(crate) fn put(&self, address: u64, words: [u64; WORDS]) -> Option<&[AtomicU64; WORDS]> {
-        let table = self.0.get_or_init(Table::new);
+        let table = match self.0.get() {
+            Some(table) => table,
+            None => memory::has(Table::<WORDS>::BYTES).then(|| self.0.get_or_init(Table::new))?,
+        };
         let at = table.slot(address).or_else(|| table.take(address))?;
         for (word, value) in table.words[at].iter().zip(words) {
             // Relaxed: the key is stored after them.
@@ -60,6 +64,8 @@ impl<const WORDS: usize> Slots<WORDS> {
 }
 
 impl<const WORDS: usize> Table<WORDS> {
+    const BYTES: usize = SLOTS * (WORDS + 1) * size_of::<AtomicU64>();
+
     fn new() -> Self {
         let words = || std::array::from_fn(|_| AtomicU64::new(0));
         Table {

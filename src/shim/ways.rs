@@ -3,48 +3,33 @@
 //! ```text
 //!   dlsym(handle, "hipLaunchKernel") ─► the real address ─► offer ─► our function that leads there
 //! ```
-#![allow(unsafe_code)] // fork handlers
 
 use crate::bound;
-use crate::lifecycle::{caught, guarded, keeping_errno};
+use crate::forks;
+use crate::lifecycle::{caught, guarded};
 use crate::loaded::{self, Object};
 use crate::process::Process;
+use crate::quiet::quietly;
 use crate::row::{Door, Hook, Table, WAYS};
 use parking_lot::Mutex;
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
 use std::ffi::c_void;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 
-/// Whoever gives out a way holds this.
+/// Whoever gives out a way holds this. (Locked by way of `forks`, as the other two: a child goes on to use them.)
 static GIVING: Mutex<()> = Mutex::new(());
 /// Objects that pass the hooks by: path, and whether in a namespace of its own.
 static PASSING: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
 
-/// A fork waits until nobody holds the locks above, so that the child finds them free and what they guard whole.
-fn heed_forks() {
-    static HEEDED: Once = Once::new();
-    HEEDED.call_once(|| {
-        // SAFETY: the handlers are functions of this library, which is never unloaded (it was preloaded).
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
-    });
-}
-
-unsafe extern "C" fn before_fork() {
-    std::mem::forget((GIVING.lock(), PASSING.lock()));
-}
-
-unsafe extern "C" fn after_fork() {
-    // SAFETY: this thread has locked it in `before_fork`.
-    unsafe { GIVING.force_unlock() };
-    // SAFETY: as above.
-    unsafe { PASSING.force_unlock() };
-}
-
 /// True for an address in this library.
 pub(crate) fn is_own(address: *const c_void) -> bool {
     static OWN: OnceLock<Option<Object>> = OnceLock::new();
-    OWN.get_or_init(|| loaded::holder(is_own as *const c_void)).as_ref().is_some_and(|own| own.holds(address))
+    let own = OWN.get().unwrap_or_else(|| {
+        let _held = forks::hold_off();
+        OWN.get_or_init(|| loaded::holder(is_own as *const c_void))
+    });
+    own.as_ref().is_some_and(|own| own.holds(address))
 }
 
 /// What the program is to be given instead of `address`, the real function of `hook`: our function that leads there, or
@@ -58,13 +43,12 @@ pub(crate) fn offer(hook: &'static Hook, address: *mut c_void, door: Door) -> *m
         let way = claim(hook, address, door, &path)?;
         Some(hook.ways[way].own())
     };
-    keeping_errno(|| caught(offered)).flatten().unwrap_or(address)
+    quietly(|| caught(offered)).flatten().unwrap_or(address)
 }
 
 /// The number of a way of `hook` to `address`, which `path` holds; `None` when there is none left.
 pub(crate) fn claim(hook: &Hook, address: *mut c_void, door: Door, path: &str) -> Option<usize> {
-    heed_forks();
-    let giving = GIVING.lock();
+    let giving = forks::lock(&GIVING);
     let leads = |way: &usize| hook.ways[*way].real() == address;
     let numbers = || 1..WAYS;
     let number = numbers().find(leads).or_else(|| {
@@ -95,8 +79,7 @@ pub(crate) fn tell(process: &Process, hook: &Hook, way: usize, path: Option<&str
 
 /// The object `path` is being opened so that it passes the hooks by.
 pub(crate) fn pass_by(path: &str, namespace: bool) {
-    heed_forks();
-    PASSING.lock().push((path.to_owned(), namespace));
+    forks::lock(&PASSING).push((path.to_owned(), namespace));
     guarded(|process| tell_passing(process, path, namespace));
 }
 
@@ -106,7 +89,7 @@ fn tell_passing(process: &Process, path: &str, namespace: bool) {
 
 /// Tells of what happened before the process began to record: ways that were given out, objects that pass them by.
 pub(crate) fn tell_early(process: &Process) {
-    PASSING.lock().iter().for_each(|(path, namespace)| tell_passing(process, path, *namespace));
+    forks::lock(&PASSING).iter().for_each(|(path, namespace)| tell_passing(process, path, *namespace));
     for hook in &process.table {
         for way in (1..WAYS).filter(|way| hook.ways[*way].doors() != 0) {
             let path = loaded::holder(hook.ways[way].real()).map(|object| object.path);
@@ -122,6 +105,6 @@ pub(crate) fn tell_early(process: &Process) {
 pub(crate) fn freshen(table: fn() -> Table) {
     let generation = loaded::generation();
     if bound::is_outdated(generation) {
-        keeping_errno(|| caught(|| bound::look_again(table(), generation)));
+        quietly(|| caught(|| bound::look_again(table(), generation)));
     }
 }

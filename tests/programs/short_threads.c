@@ -1,11 +1,11 @@
-// Threads that come, launch a little and go, four at a time: short_threads [THREADS [LAUNCHES-EACH]].
+// Threads that come, launch a little and go, four at a time: short_threads [THREADS [LAUNCHES-EACH [measure]]]. With the last
+// it says how much shared memory there is at the end, MiB.
 // link: amdhip64
-#include "code_object.h"
-#include "hip.h"
+#include "launching.h"
 #include <pthread.h>
 
 static hipFunction_t f;
-static unsigned long launches = 3, failed;
+static unsigned long launches = 3;
 
 static void *launch_some(void *number)
 {
@@ -19,11 +19,8 @@ int main(int argc, char **argv)
 {
     unsigned long threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 400;
     launches = argc > 2 ? strtoul(argv[2], NULL, 10) : launches;
-    struct co_kernel kernel = {"brief", ""};
-    hipModule_t module;
     pthread_t ids[4];
-    hipModuleLoadData(&module, co_module(&kernel, 1));
-    hipModuleGetFunction(&f, module, "brief");
+    f = kernel("brief");
     for (unsigned long t = 0; t < threads; t++) {
         if (t >= 4)
             pthread_join(ids[t % 4], NULL);
@@ -31,6 +28,8 @@ int main(int argc, char **argv)
     }
     for (unsigned long t = 0; t < 4 && t < threads; t++)
         pthread_join(ids[t], NULL);
-    printf("threads %lu, launches %lu, failed %lu\n", threads, threads * launches, failed);
+    printf("threads %lu, launches %lu, failed %d\n", threads, threads * launches, failed);
+    if (argc > 3)
+        printf("shared %ld\n", status_of("RssShmem") / 1024);
     return 0;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     args,
-    launch::{self, Program, Trap},
+    launch::{self, Choice, Program, Trap},
     reader::{self, TraceFile},
     report,
 };
@@ -38,12 +38,15 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let folder = launch::chosen_folder(args.out.as_deref())?;
     launch::prepare_folder(&folder)?;
     let before: BTreeSet<PathBuf> = reader::traces_in(&folder)?.into_iter().collect();
-    let traps = launch::traps(&path, &args.program);
+    let choice = Choice::new(args.only.as_deref(), args.skip.as_deref());
+    let mut traps = launch::traps(&path, &args.program);
+    traps.extend(choice.trap(&path));
     for trap in &traps {
         report::complain(&format!("{}: {}", trap.what, trap.advice));
     }
     let mut command = Command::new(&path);
     command.arg0(name).args(&args.program[1..]).env("LD_PRELOAD", preload).env("ROCSHIM_OUT", &folder);
+    command.envs(choice.variables());
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,
         Err(error) => {

@@ -1,7 +1,7 @@
 //! A program that is to be run: found, preloadable, with which libraries.
 
 use super::{Finding, Shim, libraries, ollama};
-use crate::launch::{Elf, Exports, Glibc, Program, executed_file, find_program, traps};
+use crate::launch::{Choice, Elf, Exports, Glibc, Program, executed_file, find_program, traps};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -33,7 +33,7 @@ pub(crate) fn program(line: &[OsString], shim: Option<&Shim>, findings: &mut Vec
         let through = if file == path { String::new() } else { format!(", run by {}", file.display()) };
         findings.push(Finding::ok(SUBJECT, format!("{}{through}: can be preloaded", path.display())));
     }
-    for trap in traps {
+    for trap in traps.into_iter().chain(Choice::new(None, None).trap(&path)) {
         findings.push(Finding::fail(SUBJECT, trap.what, trap.advice));
     }
     let interpreter = Elf::read(&file).ok().flatten().and_then(|elf| elf.interpreter);

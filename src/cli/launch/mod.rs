@@ -1,12 +1,14 @@
 //! Starting a program under the shim: the shim's file, the output folder, the program's file, the child process.
 
 mod child;
+mod choice;
 mod elf;
 mod folder;
 mod program;
 mod shim;
 
 pub(crate) use child::run_child;
+pub(crate) use choice::Choice;
 pub(crate) use elf::{Elf, Exports, Glibc};
 pub(crate) use folder::{check_folder, chosen_folder, prepare_folder};
 pub(crate) use program::{Program, Trap, executed_file, find_program, traps};

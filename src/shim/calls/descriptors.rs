@@ -7,7 +7,7 @@
 
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
-use crate::lifecycle::keeping_errno;
+use crate::quiet::keeping_errno;
 use crate::real::Accessor;
 use rocshim_ring::conv::{Conv, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
 use std::ffi::c_void;

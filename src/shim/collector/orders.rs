@@ -95,7 +95,7 @@ impl Collector {
                 hidden += consumer.ring().produced();
             }
         }
-        for gap in self.process.ringless() {
+        for gap in self.process.control.ringless() {
             lost[gap.reason as usize] += gap.lost;
         }
         self.process.control.orders().tell(&Account {

@@ -5,7 +5,8 @@
 #![allow(unsafe_code)] // naked functions, and a C string of the program
 
 use super::c_library::find;
-use crate::lifecycle::{caught, keeping_errno};
+use crate::lifecycle::caught;
+use crate::quiet::quietly;
 use crate::ways::pass_by;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::AtomicPtr;
@@ -100,5 +101,5 @@ unsafe fn note(path: *const c_char, namespace: bool) {
     }
     // SAFETY: by the contract.
     let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-    keeping_errno(|| caught(|| pass_by(&path, namespace)));
+    quietly(|| caught(|| pass_by(&path, namespace)));
 }

@@ -3,4 +3,5 @@
 mod bypass;
 mod c_library;
 mod dlsym;
+mod prctl;
 mod table;

@@ -6,8 +6,9 @@
 #![allow(unsafe_code)] // an export by the vendor's name, and tables in the runtime's memory
 
 use crate::hooks::table as table_of_hooks;
-use crate::lifecycle::{caught, guarded, is_open, keeping_errno};
+use crate::lifecycle::{caught, guarded, is_open};
 use crate::loaded;
+use crate::quiet::{keeping_errno, quietly};
 use crate::row::{Door, Hook};
 use crate::ways::{claim, is_own};
 use rocshim_ring::clock;
@@ -60,7 +61,7 @@ unsafe extern "C" fn rocprofiler_register_library_api_table(
         let name = unsafe { CStr::from_ptr(lib_name) };
         // SAFETY: it passes an array of at least one table.
         let first = unsafe { *api_tables };
-        keeping_errno(|| caught(|| take(name, first.cast())));
+        quietly(|| caught(|| take(name, first.cast())));
     }
     answer
 }

@@ -1,0 +1,62 @@
+//! Which programs are recorded: `--only` and `--skip`, or their variables.
+
+use super::program::{Trap, executed_file};
+use rocshim_trace::is_chosen;
+use std::{env, path::Path};
+
+/// What was chosen.
+pub(crate) struct Choice {
+    only: String,
+    skip: String,
+}
+
+impl Choice {
+    /// As asked, else as the variables say.
+    pub(crate) fn new(only: Option<&str>, skip: Option<&str>) -> Choice {
+        let chosen = |asked: Option<&str>, name| asked.map(str::to_owned).or_else(|| env::var(name).ok());
+        Choice {
+            only: chosen(only, "ROCSHIM_ONLY").unwrap_or_default(),
+            skip: chosen(skip, "ROCSHIM_SKIP").unwrap_or_default(),
+        }
+    }
+
+    /// The variables that say the same.
+    pub(crate) fn variables(&self) -> [(&'static str, &str); 2] {
+        [("ROCSHIM_ONLY", &self.only), ("ROCSHIM_SKIP", &self.skip)]
+    }
+
+    /// The trap of a program that is left alone, though what it starts may be recorded.
+    pub(crate) fn trap(&self, path: &Path) -> Option<Trap> {
+        let file = executed_file(path);
+        let resolved = file.canonicalize().unwrap_or_else(|_| file.clone());
+        let names = [path, &file, &resolved].map(|path| path.to_string_lossy().into_owned());
+        let names = names.each_ref().map(String::as_str);
+        if is_chosen(&self.only, &self.skip, &names) {
+            return None;
+        }
+        let is_skipped = !is_chosen("", &self.skip, &names);
+        let why = match is_skipped {
+            true => format!("fits what is left alone (ROCSHIM_SKIP, --skip): {}", self.skip),
+            false => format!("fits none of what is recorded (ROCSHIM_ONLY, --only): {}", self.only),
+        };
+        Some(Trap {
+            what: format!("{} {why}", path.display()),
+            advice: "of it nothing is recorded; of the programs that it starts, what the lists allow".into(),
+            blind: true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_left_alone_is_a_trap() {
+        let trap = |only, skip| Choice::new(Some(only), Some(skip)).trap(Path::new("/bin/sh"));
+        assert_eq!(trap("", ""), None);
+        assert_eq!(trap("sh,ollama", ""), None);
+        assert!(trap("ollama", "").is_some_and(|trap| trap.what.contains("--only): ollama")));
+        assert!(trap("sh", "s*").is_some_and(|trap| trap.what.contains("--skip): s*")));
+    }
+}

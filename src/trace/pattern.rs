@@ -1,0 +1,57 @@
+//! Patterns with `*`, as variables hold them: of functions, of programs.
+
+/// The patterns of a list that is separated by commas.
+pub fn patterns(list: &str) -> impl DoubleEndedIterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|pattern| !pattern.is_empty())
+}
+
+/// True when `pattern`, in which `*` stands for anything, fits all of `name`.
+///
+/// ```
+/// use rocshim_trace::fits;
+/// assert!(fits("hip*Kernel", "hipLaunchKernel"));
+/// assert!(!fits("hipLaunch", "hipLaunchKernel"));
+/// ```
+pub fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
+        }),
+    }
+}
+
+/// True when a program that goes by any of these names (paths, of which the last part counts as well) is chosen: a pattern
+/// of `only` fits it, where there are any, and none of `skip` does.
+///
+/// ```
+/// use rocshim_trace::is_chosen;
+/// let names = ["/usr/bin/python3.11", "python3"];
+/// assert!(is_chosen("python*", "", &names) && !is_chosen("ollama", "", &names));
+/// assert!(!is_chosen("", "sh,python3", &names) && !is_chosen("", "/usr/bin/*", &names));
+/// ```
+pub fn is_chosen(only: &str, skip: &str, names: &[&str]) -> bool {
+    let last = |name: &'_ str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let is = |pattern: &str| names.iter().any(|name| fits(pattern, name) || fits(pattern, &last(name)));
+    (patterns(only).next().is_none() || patterns(only).any(is)) && !patterns(skip).any(is)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_nothing() {
+        let fitting = |pattern| ["", "a", "ab", "aXb", "b"].map(|name| fits(pattern, name));
+        assert_eq!(fitting("*"), [true; 5]);
+        assert_eq!(fitting("a*"), [false, true, true, true, false]);
+        assert_eq!(fitting("a*b"), [false, false, true, true, false]);
+        assert_eq!(fitting(""), [true, false, false, false, false]);
+    }
+
+    #[test]
+    fn without_patterns_every_program_is_chosen() {
+        assert!(is_chosen("", "", &["/bin/sh"]) && is_chosen(" , ", ",", &["/bin/sh"]));
+        assert!(!is_chosen("*", "*", &["/bin/sh"]));
+    }
+}

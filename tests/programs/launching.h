@@ -1,0 +1,41 @@
+// What programs that try a situation share: kernels by name, launched as often as asked for, with what failed counted.
+#ifndef LAUNCHING_H
+#define LAUNCHING_H
+
+#include "code_object.h"
+#include "hip.h"
+
+static int failed; // calls that did not succeed
+
+static inline hipFunction_t kernel(const char *name)
+{
+    struct co_kernel k = {name, ""};
+    hipModule_t module;
+    hipFunction_t f = NULL;
+    if (hipModuleLoadData(&module, co_module(&k, 1)) || hipModuleGetFunction(&f, module, name))
+        __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
+    return f;
+}
+
+static inline void launch(hipFunction_t f, int times)
+{
+    for (int i = 1; i <= times; i++)
+        if (hipModuleLaunchKernel(f, i, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL))
+            __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
+}
+
+// A number of /proc/self/status, in KiB where it is of memory.
+static inline long status_of(const char *name)
+{
+    char line[256];
+    long value = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, name, strlen(name)))
+            value = atol(line + strlen(name) + 1);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+#endif

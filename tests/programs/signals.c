@@ -1,0 +1,56 @@
+// A program that blocks every signal and takes them by signalfd and sigtimedwait, while it launches; and that is traced by a
+// child of its own for a while.
+// link: amdhip64
+#include "launching.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+    sigset_t all, before, after;
+    struct signalfd_siginfo info;
+    struct timespec second = {5, 0};
+    int by_fd = 0, by_wait = 0, status = -1;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    int fd = signalfd(-1, &all, 0);
+    hipFunction_t f = kernel("unsignalled");
+    for (int i = 0; i < 200; i++) {
+        launch(f, 100);
+        kill(getpid(), SIGUSR1);
+        by_fd += read(fd, &info, sizeof info) == sizeof info && info.ssi_signo == SIGUSR1;
+        kill(getpid(), SIGTERM);
+        by_wait += sigtimedwait(&all, NULL, &second) == SIGTERM;
+    }
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    printf("by signalfd %d, by sigtimedwait %d, mask kept %d\n", by_fd, by_wait, !memcmp(&before, &after, 8));
+    fflush(stdout);
+    int pipe_to[2];
+    if (pipe(pipe_to))
+        return 2;
+    pid_t tracer = fork();
+    if (!tracer) {
+        char go;
+        if (read(pipe_to[0], &go, 1) != 1 || ptrace(PTRACE_SEIZE, getppid(), NULL, NULL))
+            _exit(1);
+        usleep(20000);
+        if (ptrace(PTRACE_INTERRUPT, getppid(), NULL, NULL) || waitpid(getppid(), &status, __WALL) < 0)
+            _exit(2);
+        _exit(!!ptrace(PTRACE_DETACH, getppid(), NULL, NULL));
+    }
+    prctl(PR_SET_PTRACER, tracer);
+    if (write(pipe_to[1], "x", 1) != 1)
+        return 3;
+    for (int i = 0; i < 100; i++, usleep(1000))
+        launch(f, 100);
+    while (waitpid(tracer, &status, 0) < 0 && errno == EINTR) {
+    }
+    printf("traced by its child: %d, failed %d\n", status, failed);
+    return 0;
+}
