@@ -49,7 +49,7 @@ fn a_whole_trace_is_right_with_and_without_losses() {
 
 #[test]
 fn what_a_killed_process_left_is_counted_before_and_after_it_is_recovered() {
-    let outcome = Traced::program("busy").args(["2", "20000", "kill"]).with_shim();
+    let outcome = Traced::program("busy").args(["2", "100000", "kill"]).with_shim();
     let trace = &outcome.trace_files()[0];
     let (before, is_content) = verified(trace);
     assert!(is_content, "{before}");
@@ -61,7 +61,7 @@ fn what_a_killed_process_left_is_counted_before_and_after_it_is_recovered() {
 
 #[test]
 fn without_its_ring_files_a_killed_process_s_trace_is_not_right() {
-    let outcome = Traced::program("busy").args(["2", "20000", "kill"]).with_shim();
+    let outcome = Traced::program("busy").args(["2", "100000", "kill"]).with_shim();
     let path = &outcome.trace_files()[0];
     let header: serde_json::Value = serde_json::from_str(&lines_of(&outcome)[0]).unwrap();
     std::fs::remove_dir_all(header["rings"].as_str().unwrap()).unwrap();
@@ -174,7 +174,7 @@ fn what_nobody_has_finished_is_found_and_finished() {
 
 #[test]
 fn ring_files_that_a_trace_names_and_that_are_not_ours_are_left_alone() {
-    let outcome = Traced::program("busy").args(["1", "10000", "kill"]).with_shim();
+    let outcome = Traced::program("busy").args(["1", "100000", "kill"]).with_shim();
     let trace = &outcome.trace_files()[0];
     let lines = lines_of(&outcome);
     let header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
