@@ -179,7 +179,7 @@ impl Process {
         if memory::is_short() {
             return None;
         }
-        self.tell(&mut *lock(&self.names), stamp, definition)
+        self.tell(&mut lock(&self.names), stamp, definition)
     }
 
     fn tell(&self, names: &mut Names, stamp: u64, definition: Definition) -> Option<u32> {
@@ -195,7 +195,7 @@ impl Process {
 
     /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
     pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
-        work(&mut *lock(&self.graphs), &mut |definition| {
+        work(&mut lock(&self.graphs), &mut |definition| {
             self.describe_kernels(&definition);
             self.define(stamp, definition)
         })
@@ -365,7 +365,7 @@ impl Process {
 
     /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
     pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
-        self.look_up(&mut *lock(&self.names), function)
+        self.look_up(&mut lock(&self.names), function)
     }
 
     fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {

@@ -170,13 +170,17 @@ fn take(signal: c_int) {
 }
 
 fn errno() -> c_int {
+    // SAFETY: cannot fail.
+    let place = unsafe { libc::__errno_location() };
     // SAFETY: glibc's address of this thread's errno is valid as long as the thread.
-    unsafe { *libc::__errno_location() }
+    unsafe { *place }
 }
 
 fn set_errno(errno: c_int) {
+    // SAFETY: cannot fail.
+    let place = unsafe { libc::__errno_location() };
     // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+    unsafe { *place = errno };
 }
 
 #[cfg(test)]
@@ -205,14 +209,14 @@ mod tests {
         extern "C" fn came(_: c_int) {
             CAME.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
-        let came = || CAME.load(std::sync::atomic::Ordering::Relaxed);
+        let count = || CAME.load(std::sync::atomic::Ordering::Relaxed);
         // SAFETY: a handler that adds to a number.
         unsafe { libc::signal(libc::SIGUSR1, came as extern "C" fn(c_int) as usize) };
         let during = quietly(|| {
             // SAFETY: the signal has a handler.
             unsafe { libc::raise(libc::SIGUSR1) };
-            came()
+            count()
         });
-        assert_eq!((during, came()), (0, 1));
+        assert_eq!((during, count()), (0, 1));
     }
 }
