@@ -41,7 +41,7 @@ pub(crate) fn gettid() -> u32 {
 #[allow(unsafe_code)] // a C call
 pub(crate) fn uid() -> u32 {
     // SAFETY: cannot fail.
-    unsafe { libc::getuid() }
+    unsafe { libc::geteuid() }
 }
 
 /// Who this process is.

@@ -7,7 +7,7 @@ use rocshim_ring::definition::Process as About;
 use rocshim_trace::TracePath;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Makes the trace file, empty: in the folder asked for, or, where that cannot be, in one under the temporary folder,
@@ -28,6 +28,14 @@ fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io:
     match DirBuilder::new().recursive(is_asked).mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
+    }
+    if !is_asked {
+        // Its name is known to everyone: it must be ours, and nobody else's to look or write into.
+        let found = std::fs::symlink_metadata(folder)?;
+        if !found.is_dir() || found.uid() != uid() || found.mode() & 0o077 != 0 {
+            let what = format!("{}: not a folder of this user alone", folder.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
     }
     let program = about.exe.rsplit('/').next().unwrap_or("program");
     // An image that was replaced by exec has the same pid and keeps its own file.

@@ -8,10 +8,11 @@
 //! The file is opened for every batch and closed again: a program that closes all its descriptors, or reuses their
 //! numbers, can neither lose our file nor be written into by us.
 
+use crate::about::uid;
 use rocshim_drain::{Frames, is_compressed};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 const PAGE: usize = 4096;
@@ -21,6 +22,8 @@ pub(crate) struct Sink {
     path: PathBuf,
     /// The file was made. It is then opened, and never made again.
     is_made: bool,
+    /// The file that was written first: device and number. Another one in its place is not written to.
+    which: Option<(u64, u64)>,
     /// Bytes that are in the file for good.
     length: u64,
     /// What is written next; kept, so that its memory is.
@@ -36,7 +39,7 @@ impl Sink {
         // A level that zstd does not know is brought to the next that it knows; there is no memory for one only where there
         // is none for lines.
         let frames = is_compressed(&path).then(|| Frames::new(level).ok()).flatten();
-        Sink { path, is_made, length: 0, bytes: Vec::new(), frames }
+        Sink { path, is_made, which: None, length: 0, bytes: Vec::new(), frames }
     }
 
     /// The file.
@@ -101,6 +104,13 @@ impl Sink {
             file => file,
         }?;
         self.is_made = true;
+        let found = file.metadata()?;
+        let which = (found.dev(), found.ino());
+        // As if it had been removed, which it has: others may write in this folder.
+        if !found.is_file() || found.uid() != uid() || *self.which.get_or_insert(which) != which {
+            let what = format!("{}: another file is in its place", self.path.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        }
         Ok(file)
     }
 }
@@ -160,6 +170,19 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(sink.write(b"three\n", u64::MAX).is_err());
         assert_eq!(sink.length(), 8);
+    }
+
+    #[test]
+    fn another_file_in_the_place_of_ours_is_not_written_to() {
+        let (path, mut sink) = sink("replaced");
+        sink.write(b"one\n", u64::MAX).unwrap();
+        let precious = path.with_extension("precious");
+        std::fs::write(&precious, "precious").unwrap();
+        std::fs::rename(&precious, &path).unwrap();
+        let error = sink.write(b"two\n", u64::MAX).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
