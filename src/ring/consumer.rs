@@ -142,9 +142,16 @@ impl Consumer {
 
     /// Calls that had returned by the last look, or later and were read all the same, and that no finished part tells of.
     pub fn produced(&self) -> u64 {
-        let all = self.produced.max(self.now.written + self.lost());
+        let Account { written, lost } = self.account();
+        self.produced_of(Account { written, lost: lost + self.untold().map(|gap| gap.lost).sum::<u64>() })
+    }
+
+    /// The same where `account` was handed out of this part. A thread that goes on loses more meanwhile: that was looked at
+    /// once, and not here again.
+    pub fn produced_of(&self, account: Account) -> u64 {
         let Account { written, lost } = self.now.before;
-        all.wrapping_sub(written.wrapping_add(lost))
+        let by_then = self.produced.wrapping_sub(written.wrapping_add(lost)) as i64;
+        (account.written + account.lost).max(by_then.max(0) as u64)
     }
 
     /// Events handed out since the ring's beginning, gaps not counted.

@@ -271,7 +271,8 @@ impl Collector {
             self.decoder.gap(tid, &gap, &mut self.lines);
             lost += gap.lost;
         }
-        self.decoder.thread(tid, consumer.produced(), written, lost, &mut self.lines);
+        let produced = consumer.produced_of(Account { written, lost });
+        self.decoder.thread(tid, produced, written, lost, &mut self.lines);
     }
 
     /// Writes what is left, every account, and the footer.

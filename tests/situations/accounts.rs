@@ -63,8 +63,12 @@ impl Accounts {
     #[track_caller]
     pub(crate) fn alone(outcome: &Outcome) -> Accounts {
         let mut accounts = Accounts::default();
+        let folder = outcome.folder().join("out");
+        if folder.exists() {
+            // The folder, not each file: what is left may be a part that was never begun.
+            Traced::rocshim(["recover".as_ref(), folder.as_os_str()]).run();
+        }
         for file in outcome.trace_files() {
-            Traced::rocshim(["recover".as_ref(), file.as_os_str()]).run().ok();
             if file.metadata().is_ok_and(|file| file.len() == 0) {
                 // Not a line could be written, and `summary` says so.
                 continue;
