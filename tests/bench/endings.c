@@ -5,6 +5,7 @@
 // COUNTS is a file in which each thread counts the calls that have returned, so that it holds after any end.
 #define _GNU_SOURCE
 #include "code_object.h"
+#include "hip.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

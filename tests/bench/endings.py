@@ -19,7 +19,7 @@ ENDINGS = [
     ("kill", "SIGKILL", 0),
     ("busy", "SIGKILL while four threads launch", 4),
     ("threads", "four threads, which end", 0),
-    ("late", "half of the calls in a destructor at exit", 0),
+    ("late", "half of them in a destructor", 0),
     ("fork", "fork: the child calls as often", 0),
 ]
 TRACERS = ["on", "lttng", "uftrace"]
