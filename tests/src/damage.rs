@@ -114,11 +114,8 @@ impl Remains {
 fn killed() -> Option<(Outcome, PathBuf)> {
     let program = Traced::program("busy").args(["2", "20000", "kill"]).env("ROCSHIM_RING_KIB", "64");
     let outcome = program.env_remove("STANDIN_LOG").with_shim();
-    let text = fs::read_to_string(&outcome.trace_files()[0]).expect("a trace");
-    match rocshim_trace::parse_line(text.lines().next()?.as_bytes()) {
-        Ok(rocshim_trace::Record::Header(header)) => Some((outcome, PathBuf::from(header.rings))),
-        _ => None,
-    }
+    let header = rocshim_drain::header_of(&outcome.trace_files()[0]).expect("a trace")?;
+    Some((outcome, PathBuf::from(header.rings)))
 }
 
 impl Default for Remains {

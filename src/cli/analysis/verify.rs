@@ -4,8 +4,8 @@
 //! been seen, of which there are as many as calls are open and gaps were made.
 
 use crate::reader::{End, Reading, Taker};
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
-use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread, Word};
+use foldhash::{HashMap, HashSet};
+use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const SHOWN: usize = 10;
 const DEPTH: u64 = 8;
 
 /// How far a trace can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     /// Everything is there or counted as lost.
@@ -24,11 +24,12 @@ pub(crate) enum Verdict {
     /// So far: its process still runs.
     RightSoFar,
     /// Something does not add up, or cannot be told.
+    #[default]
     Wrong,
 }
 
 /// What a file was found to be.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Verified {
     /// The file.
     pub(crate) trace: String,
@@ -138,15 +139,10 @@ pub(crate) struct Verifier {
 }
 
 /// What lines may refer to.
+#[derive(Default)]
 struct Names {
     hooks: HashSet<u16>,
     kernels: HashMap<u32, bool>,
-}
-
-impl Default for Names {
-    fn default() -> Names {
-        Names { hooks: HashSet::new(), kernels: HashMap::new() }
-    }
 }
 
 /// Sentences, the first few of many.
@@ -220,7 +216,7 @@ impl Verifier {
     }
 
     fn gap(&mut self, gap: &Gap) {
-        *self.reasons.entry(word(&gap.reason)).or_default() += gap.lost;
+        *self.reasons.entry(gap.reason.to_string()).or_default() += gap.lost;
         if gap.tid == 0 {
             // Calls of threads without a ring have no account but this.
             self.produced += gap.lost;
@@ -293,8 +289,9 @@ impl Verifier {
         wrong.append(&mut self.undefined.into_sentences());
         wrong.append(&mut self.accounts);
         let goes_on = reading.end == End::Rotated;
-        let open = if goes_on || self.end.as_deref() == Some("snapshot") { DEPTH } else { 0 };
-        for (tid, missing, known) in self.missing.iter().filter(|(_, missing, known)| *missing > known + open)
+        let returning = if goes_on || self.end.as_deref() == Some("snapshot") { DEPTH } else { 0 };
+        for (tid, missing, known) in
+            self.missing.iter().filter(|(_, missing, known)| *missing > known + returning)
         {
             wrong.push(format!(
                 "thread {tid}: {missing} calls have no event, and only {known} are counted as lost or in flight"
@@ -303,7 +300,6 @@ impl Verifier {
         if let Some(part) = &mut self.part {
             part.goes_on = goes_on;
         }
-        let open = self.threads.len() as u64;
         match reading.end {
             End::Running => {}
             End::Cut => wrong.push(
@@ -325,7 +321,7 @@ impl Verifier {
         Verified {
             trace,
             verdict,
-            threads: self.closed + open,
+            threads: self.closed + self.threads.len() as u64,
             produced: self.produced,
             written: self.written,
             lost,
@@ -359,8 +355,4 @@ pub(crate) fn find_missing_parts(all: &mut [Verified]) {
             one.verdict = Verdict::Wrong;
         }
     }
-}
-
-fn word(word: &Word) -> String {
-    word.to_string()
 }

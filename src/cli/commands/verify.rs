@@ -5,7 +5,7 @@ use crate::{
     args, reader, report,
 };
 use anyhow::Result;
-use std::{collections::BTreeMap, process::ExitCode};
+use std::process::ExitCode;
 
 pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
@@ -27,17 +27,9 @@ fn one(path: &std::path::Path) -> Verified {
     let (name, mut verifier) = (path.display().to_string(), Verifier::default());
     match reader::read_trace(path, &mut verifier) {
         Ok(reading) => verifier.finish(name, reading),
-        Err(error) => Verified {
-            trace: name,
-            verdict: Verdict::Wrong,
-            threads: 0,
-            produced: 0,
-            written: 0,
-            lost: 0,
-            reasons: BTreeMap::new(),
-            in_flight: 0,
-            wrong: vec![crate::sentence::sentence(&error)],
-            part: None,
-        },
+        Err(error) => {
+            let wrong = vec![crate::sentence::sentence(&error)];
+            Verified { trace: name, wrong, ..Verified::default() }
+        }
     }
 }
