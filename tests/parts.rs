@@ -4,9 +4,12 @@
 mod read;
 
 use read::{ends, lost, numbers, parts, recover, summary};
+use rocshim_tests::trace::read_lines;
 use rocshim_tests::{Trace, Traced};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
 
 // ---- rotation ----
 
@@ -100,6 +103,30 @@ fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
         );
     }
     assert!(rotated > 10, "most of them have several parts: {rotated}");
+}
+
+/// A kill may fall between a part's last line and the commit of the next part.
+#[test]
+fn a_part_whose_end_was_written_and_never_committed_is_the_last_one() {
+    let program = Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_FULL", "block");
+    let outcome = program.env("ROCSHIM_ROTATE_MIB", "0.1").with_shim();
+    let whole = summary(&[&outcome.folder().join("out")]);
+    let files = outcome.trace_files();
+    let last_line = |file: &Path| {
+        let text = String::from_utf8(read_lines(file).unwrap()).unwrap();
+        text.lines().last().unwrap().to_string()
+    };
+    let (footer, last) = (last_line(&files[0]), files.last().unwrap());
+    assert!(files.len() > 1 && footer.contains("rotated"), "{footer}");
+    if !last_line(last).contains("rotated") {
+        let mut file = std::fs::OpenOptions::new().append(true).open(last).unwrap();
+        file.write_all(format!("{footer}\n").as_bytes()).unwrap();
+    }
+    assert_eq!(summary(&[&outcome.folder().join("out")])["totals"], whole["totals"]);
+    recover(&outcome);
+    let parts = parts(&outcome);
+    assert_eq!(ends(&parts).last(), Some(&"recovered"));
+    assert_eq!(summary(&[&outcome.folder().join("out")])["totals"], whole["totals"]);
 }
 
 #[test]

@@ -126,7 +126,7 @@ pub fn stale() -> Vec<Stale> {
 fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
     let Some(header) = header_of(trace)? else { return Ok(rings_by_name(trace)) };
     let rings = PathBuf::from(&header.rings);
-    let is_left = !header.rings.is_empty() && rings.is_dir() && !is_running(&header) && !has_footer(trace)?;
+    let is_left = !header.rings.is_empty() && rings.is_dir() && !is_running(&header) && !has_ended(trace)?;
     Ok(is_left.then_some(rings))
 }
 
@@ -195,7 +195,9 @@ pub fn is_running(header: &Header) -> bool {
     Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks)
 }
 
-fn has_footer(trace: &Path) -> io::Result<bool> {
+/// True when the trace has its last footer. That of a part may be there while the step to the next was never committed: the
+/// part is the last one then.
+fn has_ended(trace: &Path) -> io::Result<bool> {
     let mut file = File::open(trace)?;
     let length = file.metadata()?.len();
     let mut tail = Vec::new();
@@ -211,7 +213,9 @@ fn has_footer(trace: &Path) -> io::Result<bool> {
         file.read_to_end(&mut tail)?;
     }
     let last = tail.strip_suffix(b"\n").and_then(|whole| whole.rsplit(|byte| *byte == b'\n').next());
-    Ok(last.is_some_and(|line| matches!(parse_line(line), Ok(Record::Footer(_)))))
+    Ok(last.is_some_and(
+        |line| matches!(parse_line(line), Ok(Record::Footer(footer)) if footer.end != "rotated"),
+    ))
 }
 
 /// Reads the rings of a dead process from what it `committed` on; header and hook table are left out where the trace has
