@@ -232,6 +232,27 @@ fn a_full_ring_makes_its_thread_wait_where_that_is_asked_for() {
     assert_eq!(outcome.trace().gaps().count(), 0);
 }
 
+/// How often the collector has slept, as a step of the program has seen it.
+fn sleeps(outcome: &Outcome, step: &str) -> u64 {
+    let threads = std::fs::read_to_string(outcome.folder().join(step)).unwrap();
+    let collector = threads.split("Name:\t").find(|thread| thread.starts_with("rocshim\n")).unwrap();
+    let line = collector.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:\t"));
+    line.unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_program_that_rests_is_left_to_rest_and_loses_nothing_when_it_goes_on() {
+    let look = |name: &str| format!("cat /proc/$PPID/task/*/status > {name}");
+    let (first, second) = (look("first"), look("second"));
+    // At this pace a ring is full after 65 ms.
+    let steps = ["1000", "sleep 1.5", &first, "sleep 3", &second, "30000/4"];
+    let outcome = Traced::program("steps").args(steps).with_shim().ok();
+    let slept = sleeps(&outcome, "second") - sleeps(&outcome, "first");
+    assert!((4..=40).contains(&slept), "{slept} times in 3 s");
+    assert_eq!(outcome.trace().launches().count(), 31_000);
+    assert_eq!(outcome.trace().gaps().map(|gap| gap.lost).sum::<u64>(), 0);
+}
+
 #[test]
 fn a_flight_recorder_keeps_what_came_last() {
     let program = Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_RING_KIB", "64");

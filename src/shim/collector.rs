@@ -1,14 +1,15 @@
 //! The collector: one thread that drains the rings, names what it finds, and writes the trace.
 //!
 //! It sleeps between looks, by need: as long as it takes, at the rate seen last, to fill a quarter of the ring that is
-//! filled fastest; see `pause`.
+//! filled fastest; see `pause`, and `doze` for a program that does nothing.
 
 mod files;
 mod orders;
 
+use crate::doze::Doze;
 use crate::memory;
 use crate::parts::Parts;
-use crate::pause::Pause;
+use crate::pause::{LONGEST, Pause, Sleep};
 use crate::process::{Message, Process};
 use crate::row::WAYS;
 use crossbeam_channel::{RecvTimeoutError, Sender};
@@ -97,22 +98,27 @@ impl Collector {
     /// Looks again and again, until told to stop.
     fn work(&mut self) -> Sender<()> {
         let mut listed = Instant::now();
-        let mut pause = Pause::new(listed);
+        let (mut pause, mut doze) = (Pause::new(listed), None);
         loop {
             if must_rest() {
                 return self.rest();
             }
             let fill = self.look();
             self.obey();
-            let pause = pause.after(fill, Instant::now());
+            let sleep = pause.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
                 self.process.tell_libraries();
                 listed = Instant::now();
             }
-            match self.process.for_collector.recv_timeout(pause) {
+            let time = match sleep {
+                Sleep::For(time) => time,
+                Sleep::Doze if self.doze(doze.get_or_insert_with(Doze::new)) => Duration::ZERO,
+                Sleep::Doze => LONGEST,
+            };
+            match self.process.for_collector.recv_timeout(time) {
                 Ok(Message::Stop(answer)) => return answer,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
             }
         }
     }
@@ -125,6 +131,15 @@ impl Collector {
                 Err(_) => std::thread::park(),
             }
         }
+    }
+
+    /// Sleeps until the program does something, or for some time; false where that cannot be, or something is to be done
+    /// without any call of the program's.
+    fn doze(&self, doze: &mut Doze) -> bool {
+        let is_told = || !self.process.for_collector.is_empty();
+        self.waiting_since.is_none()
+            && self.failing.is_none()
+            && doze.sleep(LIBRARIES, &self.process.alarm, is_told)
     }
 
     /// Drains every ring once; gives how full the fullest was, as a part of its slots.

@@ -35,6 +35,7 @@ mod calls;
 mod collector;
 mod config;
 mod doors;
+mod doze;
 mod elf;
 mod forks;
 mod graphs;

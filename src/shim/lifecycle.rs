@@ -205,6 +205,7 @@ fn end(process: &'static Process) {
     if process.to_collector.send(Message::Stop(answer)).is_err() {
         return;
     }
+    process.alarm.ring();
     match process.collector.get() {
         // What it has not written by then stays in the ring files.
         Collector::Thread => {

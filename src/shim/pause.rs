@@ -1,8 +1,9 @@
 //! How long the collector sleeps between two looks at the rings.
 //!
 //! At the rate that the last look showed, the fullest ring is to be a quarter full at the next. What comes after a pause
-//! comes unannounced: while the program was busy within the last tenth of a second, a look comes often enough for a burst; after that
-//! seldom, so that an idle program costs nothing.
+//! comes unannounced: while the program was busy within the last tenth of a second, a look comes often enough for a burst;
+//! after that more seldom. After a second without an event it sleeps until the program uses the processor: an idle
+//! program costs nothing.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +14,19 @@ const SHORTEST: Duration = Duration::from_micros(200);
 /// After events were seen, it looks at least so often: a ring of 1 MiB holds 16,384 launches.
 const READY: Duration = Duration::from_millis(2);
 /// Nothing happens.
-const LONGEST: Duration = Duration::from_millis(20);
+pub(crate) const LONGEST: Duration = Duration::from_millis(20);
 /// It does not for so long.
-const IDLE: Duration = Duration::from_millis(100);
+const QUIET: Duration = Duration::from_millis(100);
+/// Nor for so long.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How to sleep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Sleep {
+    For(Duration),
+    /// Until the program does something.
+    Doze,
+}
 
 /// Decides it.
 pub(crate) struct Pause {
@@ -31,15 +42,21 @@ impl Pause {
         Pause { looked: now, busy: now }
     }
 
-    /// How long to sleep after a look that ended `now` and had found the fullest ring so full.
-    pub(crate) fn after(&mut self, fill: f32, now: Instant) -> Duration {
+    /// How to sleep after a look that ended `now` and had found the fullest ring so full.
+    pub(crate) fn after(&mut self, fill: f32, now: Instant) -> Sleep {
         let passed = now - self.looked;
         self.looked = now;
         if fill > 0.0 {
             self.busy = now;
-            return passed.mul_f32((AIM / fill).min(1000.0)).clamp(SHORTEST, READY);
+            return Sleep::For(passed.mul_f32((AIM / fill).min(1000.0)).clamp(SHORTEST, READY));
         }
-        if now - self.busy < IDLE { READY } else { LONGEST }
+        match now - self.busy {
+            idle if idle < QUIET => Sleep::For(READY),
+            idle if idle < IDLE => Sleep::For(LONGEST),
+            // A doze that was short: the program is at work, and makes no calls.
+            _ if passed < LONGEST => Sleep::For(LONGEST),
+            _ => Sleep::Doze,
+        }
     }
 }
 
@@ -50,15 +67,20 @@ mod tests {
     #[test]
     fn a_ring_is_looked_at_again_when_a_quarter_of_it_is_full() {
         let start = Instant::now();
-        let at = |ms: u64| start + Duration::from_millis(ms);
         let mut pause = Pause::new(start);
-        assert_eq!(pause.after(0.5, at(2)), Duration::from_millis(1));
-        assert_eq!(pause.after(0.25, at(3)), Duration::from_millis(1));
-        assert_eq!(pause.after(1.0, at(4)), Duration::from_micros(250));
-        assert_eq!(pause.after(1.0, at(4)), SHORTEST, "never without rest");
-        assert_eq!(pause.after(1e-5, at(5)), READY, "a few events now and then");
-        assert_eq!(pause.after(0.0, at(100)), READY);
-        assert_eq!(pause.after(0.0, at(106)), LONGEST, "a tenth of a second without any");
-        assert_eq!(pause.after(0.1, at(126)), READY);
+        let mut after = |fill, ms| pause.after(fill, start + Duration::from_millis(ms));
+        assert_eq!(after(0.5, 2), Sleep::For(Duration::from_millis(1)));
+        assert_eq!(after(0.25, 3), Sleep::For(Duration::from_millis(1)));
+        assert_eq!(after(1.0, 4), Sleep::For(Duration::from_micros(250)));
+        assert_eq!(after(1.0, 4), Sleep::For(SHORTEST), "never without rest");
+        assert_eq!(after(1e-5, 5), Sleep::For(READY), "a few events now and then");
+        assert_eq!(after(0.0, 100), Sleep::For(READY));
+        assert_eq!(after(0.0, 106), Sleep::For(LONGEST), "a tenth of a second without any");
+        assert_eq!(after(0.1, 126), Sleep::For(READY));
+        assert_eq!(after(0.0, 1110), Sleep::For(LONGEST));
+        assert_eq!(after(0.0, 1130), Sleep::Doze, "a second without any");
+        assert_eq!(after(0.0, 1142), Sleep::For(LONGEST), "the program is at work");
+        assert_eq!(after(0.0, 1162), Sleep::Doze);
+        assert_eq!(after(0.1, 1174), Sleep::For(READY));
     }
 }

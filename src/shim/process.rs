@@ -3,6 +3,7 @@
 use crate::about::{about, gettid};
 use crate::bound;
 use crate::config::Config;
+use crate::doze::Alarm;
 use crate::graphs::{Graphs, Tell};
 use crate::layouts;
 use crate::loaded;
@@ -73,6 +74,8 @@ pub(crate) struct Process {
     pub(crate) descriptors: Descriptors,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
+    /// Wakes a collector that dozes.
+    pub(crate) alarm: Alarm,
 }
 
 /// The rings.
@@ -170,6 +173,7 @@ impl Process {
             descriptors: Descriptors::default(),
             to_collector,
             for_collector,
+            alarm: Alarm::default(),
         })
     }
 

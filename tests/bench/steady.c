@@ -3,7 +3,7 @@
 //   steady ARGUMENTS RATE CALLS THREADS KERNELS SLEEP_MS
 //
 // Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, at most RATE a second (0: as fast as they go), of
-// KERNELS kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards the program sleeps for SLEEP_MS. It prints
+// KERNELS kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards the program rests, and then sleeps for SLEEP_MS. It prints
 //
 //   calls N SECONDS                what was made, those that warm up left out, and how long the slowest thread took
 //   ns P50 P99 P99.9 MAX MEAN      of a call, timed by itself: two reads of the clock are included
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { WARM_CALLS = 100, SETTLE_US = 5000, SLEEP_FROM_NS = 300000, LATE_NS = 100000, MODULE_KERNELS = 1000, STEPS = 32, BUCKETS = 64 * STEPS };
+enum { WARM_CALLS = 100, SETTLE_US = 5000, REST_US = 1500000, SLEEP_FROM_NS = 300000, LATE_NS = 100000, MODULE_KERNELS = 1000, STEPS = 32, BUCKETS = 64 * STEPS };
 
 static unsigned long arguments, rate, calls, threads, kernels, sleep_ms;
 static double ns_per_tick;
@@ -187,6 +187,8 @@ int main(int argc, char **argv)
     pthread_barrier_wait(&all_here);
     pthread_barrier_wait(&all_here);
     long with = resident();
+    if (sleep_ms)
+        usleep(REST_US);
     unsigned long used = now(CLOCK_PROCESS_CPUTIME_ID), start = now(CLOCK_MONOTONIC);
     usleep(sleep_ms * 1000);
     used = now(CLOCK_PROCESS_CPUTIME_ID) - used;

@@ -5,7 +5,7 @@ use crate::stat::Stat;
 use rocshim_ring::orders::{Account, Order};
 use std::time::{Duration, Instant};
 
-/// Between two looks for an answer; the process looks at least every 20 ms.
+/// Between two looks for an answer; the process looks at least four times a second.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Why there was no answer.

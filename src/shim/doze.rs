@@ -1,0 +1,163 @@
+//! The sleep of the collector while the program does nothing: until the program has used the processor for a while, without
+//! which it launches nothing. A program that rests is left to rest.
+//!
+//! A timer on the process's processor time sends a signal to the collector's thread alone, which blocks it and waits for
+//! it: no handler runs. The signal is one that does nothing to a program that has no handler for it.
+#![allow(unsafe_code)] // a timer and a signal, by system calls: not every C library has these functions, and none their errors
+
+use crate::about::gettid;
+use libc::{c_int, c_long};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::time::Duration;
+
+const SIGNAL: c_int = libc::SIGURG;
+/// Processor time of the whole process after which it ends. The system looks at its own pace, every 1 to 10 ms.
+const USED: Duration = Duration::from_millis(10);
+/// Bytes of the kernel's signal sets.
+const SET_BYTES: c_long = 8;
+
+/// Ends the sleep of another thread. In one order with what that thread is to find (`SeqCst`): either it finds it before it
+/// sleeps, or it is woken.
+#[derive(Default)]
+pub(crate) struct Alarm {
+    /// Who sleeps; 0: nobody.
+    sleeper: AtomicI32,
+}
+
+impl Alarm {
+    /// Ends the sleep that goes on, or the next.
+    pub(crate) fn ring(&self) {
+        let sleeper = self.sleeper.load(SeqCst);
+        if sleeper != 0 {
+            // SAFETY: a signal to a thread of this process, which blocks it; if that has ended, it is an error and nothing else.
+            unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), sleeper, SIGNAL) };
+        }
+    }
+}
+
+/// The timer of the thread that made it, which blocks every signal.
+pub(crate) struct Doze {
+    /// `None` where the system has no such timers to give.
+    timer: Option<c_int>,
+}
+
+impl Doze {
+    pub(crate) fn new() -> Doze {
+        // SAFETY: a sigevent is numbers and a pointer that is not used.
+        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = SIGNAL;
+        event.sigev_notify_thread_id = gettid() as c_int;
+        let mut timer: c_int = 0;
+        let clock = libc::CLOCK_PROCESS_CPUTIME_ID;
+        // SAFETY: the event says whom to tell, and there is a place for the number.
+        let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &event, &mut timer) } == 0;
+        Doze { timer: made.then_some(timer) }
+    }
+
+    /// Sleeps until the process has used the processor, or `alarm` rings, or for so `long`. `is_over` tells after the alarm
+    /// is set that there is no need to. False where there is no such sleep.
+    pub(crate) fn sleep(&mut self, long: Duration, alarm: &Alarm, is_over: impl FnOnce() -> bool) -> bool {
+        let Some(timer) = self.timer else { return false };
+        // SAFETY: the timer is ours; a time, and nothing wanted of the one before.
+        let set = unsafe { libc::syscall(libc::SYS_timer_settime, timer, 0, &once_after(USED), 0) };
+        if set != 0 {
+            self.end();
+            return false;
+        }
+        alarm.sleeper.store(gettid() as i32, SeqCst);
+        let was_stranger = !is_over() && self.wait(long);
+        alarm.sleeper.store(0, SeqCst);
+        if was_stranger {
+            self.end();
+        }
+        true
+    }
+
+    /// Waits for the signal; true when one came that was for the process. That is sent on, and never waited for again.
+    fn wait(&self, long: Duration) -> bool {
+        let signals: u64 = 1 << (SIGNAL - 1);
+        let mut told = MaybeUninit::<libc::siginfo_t>::zeroed();
+        let (long, place) = (timespec(long), told.as_mut_ptr());
+        // SAFETY: a set of signals of that many bytes, a place for what is told, and a time.
+        let came = unsafe { libc::syscall(libc::SYS_rt_sigtimedwait, &signals, place, &long, SET_BYTES) };
+        // SAFETY: zeroes are one, and so is what the system has told.
+        let told = unsafe { told.assume_init() };
+        let is_stranger = came > 0 && ![libc::SI_TIMER, libc::SI_TKILL].contains(&told.si_code);
+        if is_stranger {
+            // SAFETY: what was told of a signal to this process, to itself.
+            unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, std::process::id(), SIGNAL, &told) };
+        }
+        is_stranger
+    }
+
+    fn end(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            // SAFETY: the timer is ours.
+            unsafe { libc::syscall(libc::SYS_timer_delete, timer) };
+        }
+    }
+}
+
+impl Drop for Doze {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ }
+}
+
+fn once_after(time: Duration) -> libc::itimerspec {
+    libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(time) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quiet::without_signals;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::time::Instant;
+
+    /// How long a thread sleeps that may for `long`, while `busy` goes on in this one.
+    fn slept(long: Duration, alarm: &Alarm, busy: impl FnOnce(&AtomicBool)) -> Duration {
+        let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let sleeper = without_signals(|| {
+                scope.spawn(|| {
+                    let (mut doze, since) = (Doze::new(), Instant::now());
+                    assert!(doze.sleep(long, alarm, || {
+                        begun.store(true, Relaxed);
+                        false
+                    }));
+                    over.store(true, Relaxed);
+                    since.elapsed()
+                })
+            });
+            while !begun.load(Relaxed) {
+                std::thread::yield_now();
+            }
+            busy(&over);
+            sleeper.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn it_ends_when_the_process_works_when_it_is_told_or_when_its_time_is_over() {
+        let (alarm, long) = (Alarm::default(), Duration::from_secs(60));
+        slept(long, &alarm, |over| while !over.load(Relaxed) {});
+        slept(long, &alarm, |over| {
+            while !over.load(Relaxed) {
+                alarm.ring();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let short = Duration::from_millis(3);
+        assert!(slept(short, &alarm, |_| {}) >= short);
+        alarm.ring();
+        let mut none = Doze { timer: None };
+        assert!(!none.sleep(long, &alarm, || true), "no timer, no sleep");
+    }
+}
