@@ -2,20 +2,22 @@
 //! which it launches nothing. A program that rests is left to rest.
 //!
 //! A timer on the process's processor time sends a signal to the collector's thread alone, which blocks it and waits for
-//! it: no handler runs. The signal is one that does nothing to a program that has no handler for it.
+//! it: no handler runs. It is the signal that C libraries keep for such timers of their own (glibc: SIGTIMER, for the
+//! threads of `SIGEV_THREAD`), which is only ever sent to a thread: to wait for it takes none away from the program.
 #![allow(unsafe_code)] // a timer and a signal, by system calls: not every C library has these functions, and none their errors
 
 use crate::about::gettid;
-use libc::{c_int, c_long};
-use std::mem::MaybeUninit;
+use crate::quiet::KERNEL_SET;
+use libc::c_int;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::time::Duration;
 
-const SIGNAL: c_int = libc::SIGURG;
+const SIGNAL: c_int = 32;
+/// As a set.
+const SIGNALS: u64 = 1 << (SIGNAL - 1);
 /// Processor time of the whole process after which it ends. The system looks at its own pace, every 1 to 10 ms.
 const USED: Duration = Duration::from_millis(10);
-/// Bytes of the kernel's signal sets.
-const SET_BYTES: c_long = 8;
 
 /// Ends the sleep of another thread. In one order with what that thread is to find (`SeqCst`): either it finds it before it
 /// sleeps, or it is woken.
@@ -49,10 +51,16 @@ impl Doze {
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_signo = SIGNAL;
         event.sigev_notify_thread_id = gettid() as c_int;
-        let mut timer: c_int = 0;
+        let (no_set, mut timer) = (null_mut::<u64>(), 0 as c_int);
+        let block = libc::SIG_BLOCK;
+        // Nobody lets it through again, see `quiet`: unheard, it would end the process.
+        // SAFETY: a set of signals of that many bytes; the one before is not wanted.
+        let blocked =
+            unsafe { libc::syscall(libc::SYS_rt_sigprocmask, block, &SIGNALS, no_set, KERNEL_SET) } == 0;
         let clock = libc::CLOCK_PROCESS_CPUTIME_ID;
         // SAFETY: the event says whom to tell, and there is a place for the number.
-        let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &event, &mut timer) } == 0;
+        let made =
+            blocked && unsafe { libc::syscall(libc::SYS_timer_create, clock, &event, &mut timer) } == 0;
         Doze { timer: made.then_some(timer) }
     }
 
@@ -67,29 +75,13 @@ impl Doze {
             return false;
         }
         alarm.sleeper.store(gettid() as i32, SeqCst);
-        let was_stranger = !is_over() && self.wait(long);
+        if !is_over() {
+            let (nothing, long) = (null_mut::<libc::siginfo_t>(), timespec(long));
+            // SAFETY: a set of signals of that many bytes, nothing wanted of what is told, and a time.
+            unsafe { libc::syscall(libc::SYS_rt_sigtimedwait, &SIGNALS, nothing, &long, KERNEL_SET) };
+        }
         alarm.sleeper.store(0, SeqCst);
-        if was_stranger {
-            self.end();
-        }
         true
-    }
-
-    /// Waits for the signal; true when one came that was for the process. That is sent on, and never waited for again.
-    fn wait(&self, long: Duration) -> bool {
-        let signals: u64 = 1 << (SIGNAL - 1);
-        let mut told = MaybeUninit::<libc::siginfo_t>::zeroed();
-        let (long, place) = (timespec(long), told.as_mut_ptr());
-        // SAFETY: a set of signals of that many bytes, a place for what is told, and a time.
-        let came = unsafe { libc::syscall(libc::SYS_rt_sigtimedwait, &signals, place, &long, SET_BYTES) };
-        // SAFETY: zeroes are one, and so is what the system has told.
-        let told = unsafe { told.assume_init() };
-        let is_stranger = came > 0 && ![libc::SI_TIMER, libc::SI_TKILL].contains(&told.si_code);
-        if is_stranger {
-            // SAFETY: what was told of a signal to this process, to itself.
-            unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, std::process::id(), SIGNAL, &told) };
-        }
-        is_stranger
     }
 
     fn end(&mut self) {

@@ -16,6 +16,8 @@ unsafe extern "C" {
 }
 
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
+/// Bytes of the kernel's signal sets.
+pub(crate) const KERNEL_SET: usize = 8;
 /// Signals that an instruction raises. They do not wait: blocked, they end the process, and a program may have a handler
 /// for what its memory does when it is read.
 const OF_INSTRUCTIONS: [c_int; 6] =
@@ -37,7 +39,7 @@ impl Quiet {
         let (errno, mut cancel) = (errno(), 0);
         // SAFETY: `cancel` is a place for the old state.
         unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel) };
-        let mask = change_mask(&waiting());
+        let mask = change_mask(libc::SIG_BLOCK, &waiting());
         Quiet { mask, cancel, errno, forbids_tsc: clock::allow_tsc(), _own: std::marker::PhantomData }
     }
 }
@@ -47,7 +49,7 @@ impl Drop for Quiet {
         if self.forbids_tsc {
             clock::forbid_again();
         }
-        change_mask(&self.mask);
+        change_mask(libc::SIG_SETMASK, &self.mask);
         let mut ours = 0;
         // SAFETY: `ours` is a place for the old state.
         unsafe { pthread_setcancelstate(self.cancel, &mut ours) };
@@ -114,9 +116,9 @@ pub(crate) fn without_signals<T>(work: impl FnOnce() -> T) -> T {
     let mut all = empty();
     // SAFETY: a signal set.
     unsafe { libc::sigfillset(&mut all) };
-    let before = change_mask(&all);
+    let before = change_mask(libc::SIG_BLOCK, &all);
     let result = work();
-    change_mask(&before);
+    change_mask(libc::SIG_SETMASK, &before);
     result
 }
 
@@ -140,11 +142,13 @@ fn empty() -> libc::sigset_t {
     unsafe { set.assume_init() }
 }
 
-/// The thread's mask is `mask` from now on; gives the one before.
-fn change_mask(mask: &libc::sigset_t) -> libc::sigset_t {
+/// Changes the thread's mask; gives the one before. By the system call: the C library's function lets signals of its own
+/// through, of which `doze` uses one.
+fn change_mask(how: c_int, mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = empty();
-    // SAFETY: two signal sets.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before) };
+    let place: *mut libc::sigset_t = &mut before;
+    // SAFETY: two signal sets, and how many bytes of them the kernel knows.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, mask as *const libc::sigset_t, place, KERNEL_SET) };
     before
 }
 
