@@ -24,5 +24,5 @@ def measure(bench):
 
 def tables(results):
     rows = [["a thread that records, KiB", f"{results['per_thread_kib']['median']:.0f}"], ["the process beside that, KiB", f"{results['process_kib']['median']:.0f}"],
-            ["CPU while the program sleeps, from 1.5 s on, ms/s", f"{results['idle_ms_per_s']['median']:.2f}"]]
+            ["CPU, after 1.5 s of rest, ms/s", f"{results['idle_ms_per_s']['median']:.2f}"]]
     yield Table("memory and idleness: resident, above a run without the shim", [Column("", 10)], rows)
