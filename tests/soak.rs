@@ -1,4 +1,5 @@
-//! A process that lives long: threads and streams come and go, children are forked, and nothing grows or is lost.
+//! A process that lives long: threads and streams come and go, children are forked, the trace is
+//! in many parts, and nothing grows or is lost.
 //!
 //! Ten seconds here; `scripts/endure` asks for ten minutes.
 
@@ -34,6 +35,7 @@ fn what_a_process_holds_does_not_grow_with_its_threads_its_children_or_its_time(
         .env("ROCSHIM_OUT", scratch.path().join("out"))
         .env("ROCSHIM_RINGS", &rings)
         .env("ROCSHIM_RING_KIB", "256")
+        .env("ROCSHIM_ROTATE_MIB", "1")
         .spawn()
         .expect("the program starts");
     let (begun, mut samples) = (Instant::now(), Vec::new());
@@ -58,6 +60,8 @@ fn what_a_process_holds_does_not_grow_with_its_threads_its_children_or_its_time(
     let verified = Traced::rocshim(["verify".as_ref(), "--json".as_ref(), out.as_os_str()]).run().ok();
     let traces: Vec<serde_json::Value> = serde_json::from_str(&verified.stdout).unwrap();
     assert!(traces.len() > 1, "children wrote traces");
+    let parts = traces.iter().filter(|trace| trace["trace"].as_str().unwrap().contains(".part-")).count();
+    assert!(parts > 2, "{parts} parts beyond the first");
     let sum = |key: &str| traces.iter().map(|trace| trace[key].as_u64().unwrap()).sum::<u64>();
     assert!(sum("written") > 0 && sum("lost") == 0, "{} written, {} lost", sum("written"), sum("lost"));
     assert_eq!(fs::read_dir(&rings).unwrap().count(), 0, "ring files are gone");
