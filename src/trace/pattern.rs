@@ -13,12 +13,17 @@ pub fn patterns(list: &str) -> impl DoubleEndedIterator<Item = &str> {
 /// assert!(!fits("hipLaunch", "hipLaunchKernel"));
 /// ```
 pub fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
-        }),
+    let Some((before, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(before) else { return false };
+    let (between, after) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // The first place that fits leaves most room for what follows.
+    for part in between.split('*') {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
     }
+    left.ends_with(after)
 }
 
 /// True when a program that goes by any of these names (paths, of which the last part counts as well) is chosen: a pattern
@@ -47,6 +52,12 @@ mod tests {
         assert_eq!(fitting("a*"), [false, true, true, true, false]);
         assert_eq!(fitting("a*b"), [false, false, true, true, false]);
         assert_eq!(fitting(""), [true, false, false, false, false]);
+        assert_eq!(fitting("*b"), [false, false, true, true, true]);
+        let long = |pattern| fits(pattern, "a::b::kernel_conv_fwd");
+        assert!(long("*::*kernel_*conv*") && long("a*b*fwd") && long("a**fwd") && long("*wd"));
+        assert!(
+            !long("*kernel_*kernel_*") && !long("a*fwdx") && !long("*conv*conv*") && !fits("ab*ba", "aba")
+        );
     }
 
     #[test]

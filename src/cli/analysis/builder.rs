@@ -12,6 +12,7 @@ use super::{
     coverage::Coverage,
     failures::Failures,
     fallback::Fallbacks,
+    families::families,
     gemms::Gemms,
     kernels::Kernels,
     losses::Losses,
@@ -249,6 +250,7 @@ impl SummaryBuilder {
         Summary {
             format: 1,
             processes: self.processes,
+            families: families(&kernels),
             kernels,
             columns: self.columns.rows(&self.kernels),
             gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),

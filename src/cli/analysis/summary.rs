@@ -1,8 +1,8 @@
 //! Everything that the traces of one or more processes say, as tables of numbers.
 
 use super::{
-    CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FunctionRow, GemmRow, GraphRow,
-    InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow, SyncRow,
+    CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GemmRow,
+    GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow, SyncRow,
 };
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ pub(crate) struct Summary {
     pub(crate) totals: Totals,
     pub(crate) processes: Vec<ProcessRow>,
     pub(crate) kernels: Vec<KernelRow>,
+    pub(crate) families: Vec<FamilyRow>,
     pub(crate) columns: Vec<ColumnsRow>,
     pub(crate) graphs: Vec<GraphRow>,
     pub(crate) gemms: Vec<GemmRow>,

@@ -13,6 +13,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
     page.push('\n');
     let sections = [
         sections::processes(summary, style),
+        sections::families(summary, style),
         sections::kernels(summary, style),
         sections::columns(summary, style),
         sections::graphs(summary, style),
@@ -111,6 +112,11 @@ Processes
   pid  events  launches  lost     span  end   program
     7       4         3     0  3.00 µs  exit  prog -x
       t/prog-7.ndjson
+
+Families of kernels, inferred from their names (host time)
+  launches  kernels  failed   total  share  family                 what it does
+         2        1       1  400 ns  40.0%  unresolved             their names tell nothing
+         1        1       0  600 ns  60.0%  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
 
 Kernels (host time of the launch calls, not time on the GPU)
   calls  failed   total  share  grid x block    mean  kernel
