@@ -48,8 +48,8 @@ const SUMMARY_NOTES: &str = "\
 A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
---json prints one object: format (1), totals, processes, families, kernels, gemms, convolutions, modules, code_objects, \
-libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
+--json prints one object: format (1), totals, processes, families, kernels, gemms, convolutions, threads, gaps, modules, \
+code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.";
 
 const CTL_NOTES: &str = "\
@@ -107,6 +107,9 @@ pub(crate) struct Summary {
     /// Every row of every table (a terminal gets the first 20)
     #[arg(long)]
     pub(crate) all: bool,
+    /// The problems as commands that run each again: rocblas-bench, hipblaslt-bench, MIOpenDriver
+    #[arg(long, conflicts_with_all = ["full_names", "all"])]
+    pub(crate) replay: bool,
 }
 
 /// The options of `hooks`.

@@ -5,7 +5,7 @@ mod products;
 mod trials;
 
 use super::{
-    GraphRow, InFlightRow, ProcessRow, Summary, Totals,
+    GraphRow, InFlightRow, ProcessRow, Summary, ThreadRow, Totals,
     code_objects::CodeObjects,
     columns::AllColumns,
     convolutions::Convolutions,
@@ -20,6 +20,7 @@ use super::{
     process::{LocalHook, LocalKernel, Process},
     spans::Spans,
     sweeps::Sweeps,
+    threads::Gaps,
     transfers::{Copies, Syncs},
 };
 use crate::reader::{End, Reading, Taker};
@@ -52,6 +53,8 @@ pub(crate) struct SummaryBuilder {
     graphs: Vec<GraphRow>,
     copies: Copies,
     syncs: Syncs,
+    threads: Vec<ThreadRow>,
+    gaps: Gaps,
     modules: Modules,
     coverage: Coverage,
     failures: Failures,
@@ -83,6 +86,8 @@ impl SummaryBuilder {
             graphs: Vec::new(),
             copies: Copies::new(),
             syncs: Syncs::new(),
+            threads: Vec::new(),
+            gaps: Gaps::default(),
             modules: Modules::new(),
             coverage: Coverage::new(),
             failures: Failures::new(),
@@ -206,6 +211,8 @@ impl SummaryBuilder {
         let row = process.row(self.trace.clone(), end, notes);
         self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
         self.fallbacks.add_process(process.kernels.values());
+        self.threads.extend(process.threads.rows(process.header.pid));
+        self.gaps.add(&process.threads.gaps);
         self.totals.processes += 1;
         self.totals.running += u64::from(end == End::Running);
         self.totals.events += row.events;
@@ -260,6 +267,8 @@ impl SummaryBuilder {
             graphs: self.graphs,
             copies: self.copies.rows(),
             syncs: self.syncs.rows(),
+            threads: self.threads,
+            gaps: self.gaps.rows(),
             modules: self.modules.rows(),
             fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, unseen),
             code_objects: self.code_objects.rows(unseen),

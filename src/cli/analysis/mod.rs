@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
 //! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
-//! file's definitions), `summary` (the result) and `builder` (records to a summary). `verify` stands by itself: it only counts.
+//! file's definitions), `summary` (the result) and `builder` (records to a summary). `verify` stands by itself: it only counts. So does `replay`.
 
 mod builder;
 mod calls;
@@ -23,6 +23,7 @@ mod modules;
 mod nesting;
 mod pauses;
 mod process;
+mod replay;
 mod solution_index;
 mod spans;
 mod status;
@@ -31,6 +32,7 @@ mod summary;
 mod sweeps;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod transfers;
 mod verdict;
 mod verify;
@@ -51,11 +53,13 @@ pub(crate) use kernels::{Inside, KernelRow};
 pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
+pub(crate) use replay::{Replay, Replays};
 pub(crate) use spans::SpanRow;
 pub(crate) use summary::{Summary, Totals};
 pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
 #[cfg(test)]
 pub(crate) use tests::summary_of_text;
+pub(crate) use threads::{GapRow, ThreadRow};
 pub(crate) use transfers::{CopyRow, Counts, SyncRow};
 pub(crate) use verdict::FunctionRow;
 pub(crate) use verify::{Verdict, Verified, Verifier, find_missing_parts};

@@ -6,6 +6,7 @@ use super::{
     nesting::Nesting,
     pauses::Pauses,
     sweeps::Runs,
+    threads::Threads,
 };
 use crate::reader::End;
 use foldhash::{HashMap, HashMapExt};
@@ -89,6 +90,7 @@ pub(crate) struct Process {
     pub(crate) nesting: Nesting,
     pub(crate) runs: Runs,
     pub(crate) graphs: Graphs,
+    pub(crate) threads: Threads,
     pub(crate) footer: Option<Footer>,
     pub(crate) events: u64,
     pub(crate) launches: u64,
@@ -123,6 +125,7 @@ impl Process {
             nesting: Nesting::default(),
             runs: Runs::default(),
             graphs: Graphs::default(),
+            threads: Threads::default(),
             footer: None,
             events: 0,
             launches: 0,
@@ -174,6 +177,7 @@ impl Process {
     /// Counts an event and gives the number of its function over all processes.
     pub(crate) fn count(&mut self, call: &Call) -> Option<usize> {
         self.events += 1;
+        self.threads.count(call);
         self.first = self.first.min(call.t);
         self.last = self.last.max(call.t + call.dur);
         let hook = self.hooks.get_mut(&call.hook)?;

@@ -1,8 +1,9 @@
 //! Everything that the traces of one or more processes say, as tables of numbers.
 
 use super::{
-    CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GemmRow,
-    GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow, SyncRow,
+    CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
+    GemmRow, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow,
+    SyncRow, ThreadRow,
 };
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub(crate) struct Summary {
     pub(crate) spans: Vec<SpanRow>,
     pub(crate) copies: Vec<CopyRow>,
     pub(crate) syncs: Vec<SyncRow>,
+    pub(crate) threads: Vec<ThreadRow>,
+    pub(crate) gaps: Vec<GapRow>,
     pub(crate) modules: Vec<ModuleRow>,
     pub(crate) fallback: Fallback,
     pub(crate) code_objects: Vec<CodeObjectRow>,

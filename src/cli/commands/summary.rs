@@ -1,14 +1,25 @@
-//! `rocshim summary`: the tables of one or more traces.
+//! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for benchmark programs.
 
 use crate::{
-    analysis::{Summary, SummaryBuilder},
-    args, reader, report,
+    analysis::{Replay, Replays, Summary, SummaryBuilder},
+    args, reader,
+    reader::TraceFile,
+    report,
 };
 use anyhow::Result;
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
-    let summary = summary_of(&reader::find_traces(&args.traces)?)?;
+    let traces = reader::find_traces(&args.traces)?;
+    if args.replay {
+        let replay = replay_of(&traces)?;
+        match args.json {
+            true => report::print_json(&replay)?,
+            false => report::print(&report::replay(&replay))?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let summary = summary_of(&traces)?;
     if args.json {
         report::print_json(&summary)?;
     } else {
@@ -17,28 +28,39 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads all files. One that was named must be readable; one that a folder held is passed over with a note, as long
-/// as another one can be read.
-pub(super) fn summary_of(traces: &[reader::TraceFile]) -> Result<Summary> {
+/// Reads all files to one summary.
+pub(super) fn summary_of(traces: &[TraceFile]) -> Result<Summary> {
     let mut builder = SummaryBuilder::new();
-    let mut read = 0;
-    let mut unreadable = None;
+    let read = |path: &Path| {
+        builder.begin_file(path.display().to_string());
+        reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading))
+    };
+    read_each(traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
+    Ok(builder.finish())
+}
+
+fn replay_of(traces: &[TraceFile]) -> Result<Replay> {
+    let mut replays = Replays::new();
+    let unread = read_each(traces, |path| reader::read_trace(path, &mut replays).map(drop))?;
+    Ok(Replay { notes: unread, ..replays.finish() })
+}
+
+/// Reads all files. One that was named must be readable; one that a folder held is passed over, as long as another one can
+/// be read: gives why, a sentence each.
+fn read_each(traces: &[TraceFile], mut read: impl FnMut(&Path) -> Result<()>) -> Result<Vec<String>> {
+    let (mut unread, mut first) = (Vec::new(), None);
     for trace in traces {
-        builder.begin_file(trace.path.display().to_string());
-        match reader::read_trace(&trace.path, &mut builder) {
-            Ok(reading) => {
-                builder.end_file(reading);
-                read += 1;
-            }
+        match read(&trace.path) {
+            Ok(()) => {}
             Err(error) if trace.named => return Err(error),
             Err(error) => {
-                builder.pass_over(crate::sentence::sentence(&error));
-                unreadable.get_or_insert(error);
+                unread.push(crate::sentence::sentence(&error));
+                first.get_or_insert(error);
             }
         }
     }
-    match unreadable {
-        Some(error) if read == 0 => Err(error),
-        _ => Ok(builder.finish()),
+    match first {
+        Some(error) if unread.len() == traces.len() => Err(error),
+        _ => Ok(unread),
     }
 }

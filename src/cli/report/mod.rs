@@ -1,13 +1,14 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
 //! Floors, lowest first: `names` (kernel names to a width), `table` (rows to aligned lines), then the pages: `summary`
-//! and its `sections`, `hooks`, `tally`, `findings`, `lists`, `ctl`.
+//! and its `sections`, `hooks`, `tally`, `findings`, `lists`, `replay`, `ctl`.
 
 mod ctl;
 mod findings;
 mod hooks;
 mod lists;
 mod names;
+mod replay;
 mod sections;
 mod summary;
 mod table;
@@ -17,6 +18,7 @@ pub(crate) use ctl::{State, Status, live_list, status};
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{Recovery, StaleLine, recovered, stale, variables, verified};
+pub(crate) use replay::replay;
 pub(crate) use summary::summary;
 pub(crate) use table::Style;
 pub(crate) use tally::{nothing_seen, tally};

@@ -23,6 +23,8 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
         sections::spans(summary, style),
         sections::copies(summary, style),
         sections::syncs(summary, style),
+        sections::threads(summary, style),
+        sections::gaps(summary, style),
         sections::modules(summary, style),
         sections::fallback(summary, style),
         sections::code_objects(summary, style),
@@ -128,6 +130,10 @@ GEMMs (host time; below each, the kernels launched inside the call)
   calls    total     mean  op     m   n    k  batch  types       function
       1  1.00 µs  1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
       launched 1 x Cijk_Alik_Bljk_HHS_BH_MT64x64x8… source any target split 4
+
+Between two calls of a thread (the program's own work, and waiting outside of HIP)
+  gaps  together   share  length
+     2   1.60 µs  100.0%  below 1.00 µs
 
 Fallback kernels: 1 of 1 product launches
   calls  evidence   kernel                            file

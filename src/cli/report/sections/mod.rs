@@ -11,6 +11,7 @@ mod kernels;
 mod processes;
 mod spans;
 mod sweeps;
+mod threads;
 mod troubles;
 
 pub(crate) use calls::{convolutions, modules};
@@ -24,6 +25,7 @@ pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;
 pub(crate) use spans::spans;
 pub(crate) use sweeps::sweeps;
+pub(crate) use threads::{gaps, threads};
 pub(crate) use troubles::{failures, in_flight, losses};
 
 use super::table::{Style, Table, broken};
