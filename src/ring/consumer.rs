@@ -5,9 +5,9 @@ use crate::frozen::Frozen;
 use crate::page::{MARKS, REASONS, WhenFull};
 use crate::ring::Ring;
 use crate::slot::{Event, Kind, MAX_SLOTS, SLOT_WORDS, slots_of};
+use crate::sync::fence;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::fence;
 
 /// In place of the events written: nothing of this ring is left to tell.
 const RETIRED: u64 = u64::MAX;

@@ -14,11 +14,12 @@ use crate::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use crate::log::DEFINITIONS;
 use crate::map::{Mapping, PAGE, read_file};
 use crate::orders::Orders;
+use crate::sync::{AtomicU64, fence};
 use std::io;
 use std::mem::offset_of;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
 /// How the names of ring folders begin: in shared memory, and beside a trace.
@@ -241,6 +242,14 @@ impl Control {
         unsafe { &*self.memory.start().cast() }
     }
 
+    /// Of a model: the words that a commit writes, the epoch first.
+    #[cfg(all(test, loom))]
+    pub(crate) fn words(&self) -> Vec<*const u64> {
+        let page = self.page();
+        let sides = page.offset.iter().chain(&page.part);
+        std::iter::once(&page.epoch).chain(sides).map(|word| word.as_ptr().cast_const()).collect()
+    }
+
     /// Commits so far.
     pub fn epoch(&self) -> u64 {
         self.page().epoch.load(Acquire)
@@ -250,6 +259,8 @@ impl Control {
     pub fn commit(&self, part: u32, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
         let side = (epoch & 1) as usize;
+        // Who reads a value of this side that is stored from here on, finds that another epoch counts by now.
+        fence(Release);
         self.page().part[side].store(part.into(), Relaxed);
         self.page().offset[side].store(offset, Relaxed);
         self.page().stamp[side].store(clock::now(), Relaxed);

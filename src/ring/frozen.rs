@@ -11,9 +11,9 @@ use crate::map::Mapping;
 use crate::page::{BUSY, COUNT, MARKS, REASONS};
 use crate::ring::Ring;
 use crate::slot::{Event, MAX_SLOTS};
+use crate::sync::{self, fence};
 use std::io;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::fence;
 
 /// How often it is tried to find the owner between two calls, or to copy before it has written too much.
 const TRIES: usize = 10_000;
@@ -30,11 +30,11 @@ pub struct Frozen {
 }
 
 /// How far the owner had come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Moment {
-    head: u64,
-    calls: u64,
-    open: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) head: u64,
+    pub(crate) calls: u64,
+    pub(crate) open: u64,
 }
 
 impl Ring {
@@ -43,12 +43,12 @@ impl Ring {
     /// # Errors
     /// When there is no memory for the copy.
     pub fn freeze(&self) -> io::Result<Frozen> {
-        let mut best = self.freeze_once()?;
+        let mut best = self.freeze_once(TRIES)?;
         for _ in 1..COPIES {
             if best.kept() >= self.slots().min(best.head()) / 2 {
                 break;
             }
-            let next = self.freeze_once()?;
+            let next = self.freeze_once(TRIES)?;
             best = if next.kept() > best.kept() { next } else { best };
         }
         Ok(best)
@@ -61,36 +61,46 @@ impl Ring {
         Moment { head, calls, open: page.open.load(Acquire) }
     }
 
+    /// True when the owner has not moved since `moment`.
+    fn is_still(&self, moment: Moment) -> bool {
+        let page = self.page();
+        // Acquire, and in this order: what is open comes to be as it was, but a call that came and went in between is counted.
+        let (open, calls) = (page.open.load(Acquire), page.calls.load(Acquire));
+        Moment { head: page.head.load(Acquire), calls, open } == moment
+    }
+
     /// A moment with the calls that were in flight, between two calls of the owner if it can be found there; and what it
     /// had lost.
-    fn at_rest(&self) -> (Moment, [u64; REASONS], Vec<Event>) {
+    pub(crate) fn at_rest(&self, tries: usize) -> (Moment, [u64; REASONS], Vec<Event>) {
         let lost = || self.page().losses.each_ref().map(|loss| loss.lost.load(Acquire));
-        for round in 0..TRIES {
+        for round in 0..tries {
             let (moment, lost) = (self.moment(), lost());
             // It may have been stopped there.
-            if moment.open & BUSY != 0 && round < TRIES / 2 {
+            if moment.open & BUSY != 0 && round < tries / 2 {
                 continue;
             }
-            let in_flight = self.in_flight();
+            let in_flight = self.open_calls(moment.open, moment.calls);
             // What was read was read before the owner is looked at again.
             fence(Acquire);
-            if self.moment() == moment {
-                return (moment, lost, in_flight);
+            if self.is_still(moment) {
+                // A call is open a moment before it is counted.
+                let newest = in_flight.last().map_or(0, |event| event.id);
+                return (Moment { calls: moment.calls.max(newest), ..moment }, lost, in_flight);
             }
         }
         let lost = lost();
         (self.moment(), lost, Vec::new())
     }
 
-    fn freeze_once(&self) -> io::Result<Frozen> {
+    pub(crate) fn freeze_once(&self, tries: usize) -> io::Result<Frozen> {
         let bytes = self.mapping().bytes();
         let memory = Mapping::anonymous(bytes)?;
         // Before the head is looked at, so that none of them lies behind it.
         let marked = self.page().marked.load(Acquire);
-        let (moment, lost, in_flight) = self.at_rest();
+        let (moment, lost, in_flight) = self.at_rest(tries);
         // SAFETY: both mappings are `bytes` long and apart. Words may be torn: those that matter are set below, or lie before
         // `from`.
-        unsafe { std::ptr::copy_nonoverlapping(self.mapping().start(), memory.start(), bytes) };
+        unsafe { sync::copy(self.mapping().start().cast(), memory.start().cast(), bytes / 8) };
         // What was copied was copied before the head is looked at again.
         fence(Acquire);
         let reached = self.page().head.load(Acquire);

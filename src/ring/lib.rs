@@ -3,6 +3,7 @@
 //! Everything here lives in shared memory files, so that what was recorded is still there when the process is not.
 //!
 //! Floors, lowest first:
+//! - `sync`: what threads meet in, as it is or as loom models it;
 //! - `clock`: the stamp of every event; `sandbox`: whether system calls may end the program;
 //! - `map`: shared memory files;
 //! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
@@ -37,6 +38,7 @@ mod producer;
 mod ring;
 pub mod sandbox;
 pub mod slot;
+mod sync;
 #[cfg(test)]
 mod tests;
 

@@ -7,11 +7,10 @@
 
 use crate::definition::Frame;
 use crate::map::{Mapping, PAGE, is_unbegun, read_file};
-use parking_lot::Mutex;
+use crate::sync::{self, AtomicU64, Mutex, OnceLock};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Files that a log may have: 256 KiB, 512 KiB, … 16 MiB, 16 MiB, …
 const CHUNKS: usize = 32;
@@ -23,7 +22,7 @@ const HEAD: usize = 64;
 pub(crate) const DEFINITIONS: &str = "defs-";
 
 fn chunk_bytes(index: usize) -> usize {
-    (256 * 1024) << index.min(6)
+    if cfg!(loom) { PAGE } else { (256 * 1024) << index.min(6) }
 }
 
 fn chunk_path(folder: &Path, index: usize) -> PathBuf {
@@ -35,6 +34,13 @@ struct Chunk {
 }
 
 impl Chunk {
+    fn new(memory: Mapping) -> Chunk {
+        let chunk = Chunk { memory };
+        #[cfg(loom)]
+        sync::modelled::share(chunk.word(1).as_ptr(), sync::modelled::Role::Owner);
+        chunk
+    }
+
     fn word(&self, index: usize) -> &AtomicU64 {
         let at = self.memory.start().cast::<AtomicU64>().wrapping_add(index);
         // SAFETY: the first `HEAD` bytes of every chunk are mapped, aligned and only used as atomics.
@@ -56,14 +62,17 @@ impl Chunk {
         let to = self.memory.start().wrapping_add(HEAD + at);
         // SAFETY: the caller saw room for `bytes` behind the committed length; no reader looks there before the store.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        sync::wrote(to, bytes.len());
         // Release: after the bytes.
         self.word(1).store((at + bytes.len()) as u64, Release);
     }
 
     fn bytes(&self) -> &[u8] {
         let from = self.memory.start().wrapping_add(HEAD);
+        let committed = self.committed();
+        sync::reads(from, committed);
         // SAFETY: committed bytes are mapped and never written again.
-        unsafe { std::slice::from_raw_parts(from, self.committed()) }
+        unsafe { std::slice::from_raw_parts(from, committed) }
     }
 }
 
@@ -106,6 +115,13 @@ impl Log {
         self.append(&bytes)
     }
 
+    /// Of a model: the words by which readers find that the `index`th file was begun, and, if it was, how far it is written.
+    #[cfg(all(test, loom))]
+    pub(crate) fn words(&self, index: usize) -> (*const u64, Option<*const u64>) {
+        let chunk = &self.chunks[index];
+        (chunk.word(), chunk.get().map(|chunk| chunk.word(1).as_ptr().cast_const()))
+    }
+
     /// The definition at `place`.
     pub fn read(&self, place: Place) -> Option<Frame<'_>> {
         let bytes = self.chunks.get(place.chunk as usize)?.get()?.bytes();
@@ -141,7 +157,7 @@ impl Log {
             }
             None => Mapping::anonymous(bytes)?,
         };
-        let chunk = place.get_or_init(|| Chunk { memory });
+        let chunk = place.get_or_init(|| Chunk::new(memory));
         chunk.word(0).store(MAGIC, Relaxed);
         Ok(chunk)
     }

@@ -10,7 +10,8 @@
 
 use crate::clock;
 use crate::event::LOSS_REASONS;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use crate::sync::{AtomicU64, fence};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Reasons of losses that the page has room for.
 const REASONS: usize = 16;
@@ -79,6 +80,8 @@ pub struct Orders {
     words: [AtomicU64; WORDS + REASONS],
 }
 
+/// How often an account is read that is just being told.
+const TRIES: usize = if cfg!(loom) { 2 } else { 1000 };
 /// Words of an account before its losses.
 const WORDS: usize = 8;
 
@@ -125,6 +128,13 @@ impl Orders {
         self.looked.load(Relaxed)
     }
 
+    /// Of a model: the words that the command writes, and those that the collector writes, of whose accounts only some.
+    #[cfg(all(test, loom))]
+    pub(crate) fn shared_words(&self) -> (*const u64, [*const u64; 4]) {
+        let told = [&self.answer, &self.version, &self.words[1], &self.words[3]];
+        (self.request.as_ptr(), told.map(|word| word.as_ptr().cast_const()))
+    }
+
     /// Tells the account.
     pub fn tell(&self, account: &Account) {
         let Account { stopped, since, failing, threads, ended, written, lost, hidden, collector_ns } =
@@ -143,7 +153,7 @@ impl Orders {
 
     /// The account as it was told last; `None` when it is being told all the time, or was in the moment of a death.
     pub fn account(&self) -> Option<Account> {
-        (0..1000).find_map(|_| {
+        (0..TRIES).find_map(|_| {
             // Acquire: the words are read after it.
             let version = self.version.load(Acquire);
             let words: [u64; WORDS + REASONS] = std::array::from_fn(|i| self.words[i].load(Relaxed));

@@ -2,7 +2,8 @@
 
 use crate::clock;
 use crate::slot::{MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::sync::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How deep calls may nest (hipBLAS > rocBLAS > hipBLASLt > launch is 4); deeper ones are counted as lost.
 pub const DEPTH: usize = 8;

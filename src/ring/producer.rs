@@ -22,6 +22,7 @@ use crate::slot::{
     BYTES_AT, FAR_PARENT, MAX_WORDS, PARENT_BITS, RUNTIME, WIDE, bytes_at, head_word, payload_at, slots_for,
     slots_with_bytes,
 };
+use crate::sync::fence;
 use in_place::Entered;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -218,9 +219,13 @@ impl Producer {
     /// From now on the thread is busy, with the frame that is known.
     #[inline(always)]
     pub(crate) fn set_busy(self, open: u64) {
-        self.page().open.store(open, Relaxed);
+        // Release: what became of the call before is known to whoever sees that this one is being stored.
+        self.page().open.store(open, Release);
         // A signal handler sees this thread's stores in the order of its instructions: only the compiler must keep it.
         compiler_fence(SeqCst);
+        // Whoever reads a word that is stored from here on, sees the thread busy, and the head as it is, when it looks again.
+        // (No instruction on x86-64.)
+        fence(Release);
     }
 
     /// The id of the innermost call when `depth` are staged; 0 for none.

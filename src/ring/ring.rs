@@ -8,6 +8,7 @@ use crate::page::{
     COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, TAIL_BYTES, VERSION, WhenFull, limit_of,
 };
 use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
+use crate::sync;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -16,6 +17,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
 
+/// Slots that a ring must have; fewer in a model, which looks at every way to fill them.
+const LEAST_SLOTS: u64 = if cfg!(loom) { 8 } else { 64 };
 /// Slots that a ring may have: 1 GiB of them.
 pub(crate) const MOST_SLOTS: u64 = 1 << 24;
 
@@ -39,7 +42,7 @@ impl Ring {
     /// When the file or the memory cannot be had.
     pub fn create(path: Option<&Path>, slots: u64, tid: u32, when_full: WhenFull) -> io::Result<Ring> {
         assert!(
-            slots.is_power_of_two() && (64..=MOST_SLOTS).contains(&slots),
+            slots.is_power_of_two() && (LEAST_SLOTS..=MOST_SLOTS).contains(&slots),
             "a ring has a power of two of slots"
         );
         let bytes = file_bytes(slots);
@@ -138,12 +141,17 @@ impl Ring {
         self.page().slots.load(Relaxed)
     }
 
+    /// Where the slot of `position` lies.
+    pub(crate) fn slot(&self, position: u64) -> *const u64 {
+        let slot = (position & (self.slots() - 1)) as usize;
+        self.memory.start().wrapping_add(PAGE_BYTES + slot * SLOT_BYTES).cast()
+    }
+
     /// Copies the words of the event at `position` to `to`. What lies there is the caller's to judge.
     pub(crate) fn copy(&self, position: u64, to: &mut [u64]) {
-        let slot = (position & (self.slots() - 1)) as usize;
-        let from = self.memory.start().wrapping_add(PAGE_BYTES + slot * SLOT_BYTES).cast::<u64>();
+        let from = self.slot(position);
         // SAFETY: from any slot on, the longest event lies within the mapping, behind whose last slot `TAIL_BYTES` follow.
-        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len().min(MAX_WORDS)) };
+        unsafe { sync::copy(from, to.as_mut_ptr(), to.len().min(MAX_WORDS)) };
     }
 
     /// The owning thread.
@@ -206,8 +214,12 @@ impl Ring {
 
     /// The calls that had been entered and had not returned, outermost first. For a dead process, or one at rest.
     pub fn in_flight(&self) -> Vec<Event> {
+        self.open_calls(self.page().open.load(Relaxed), self.page().calls.load(Relaxed))
+    }
+
+    /// The same by what the page says of `open` and `calls`.
+    pub(crate) fn open_calls(&self, open: u64, calls: u64) -> Vec<Event> {
         let page = self.page();
-        let (open, calls) = (page.open.load(Relaxed), page.calls.load(Relaxed));
         let is_in_place = open & IN_PLACE != 0;
         let staged = ((open & COUNT) as usize).saturating_sub(is_in_place.into()).min(DEPTH);
         let mut events: Vec<Event> = Vec::new();

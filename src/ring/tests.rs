@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 mod frozen;
 mod full;
+#[cfg(loom)]
+mod models;
 mod nesting;
 
 pub(crate) fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {

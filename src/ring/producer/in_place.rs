@@ -12,6 +12,7 @@ use crate::slot::{
     BYTES_AT, FAR_PARENT, LONG_CALL, MAX_SLOTS, PARENT_BITS, SLOT_WORDS, bytes_at, head_word, payload_at,
     slots_with_bytes,
 };
+use crate::sync;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// What became of a call that was to be stored in its place.
@@ -54,7 +55,7 @@ impl Producer {
         let put = |word: usize, value: u64| {
             debug_assert!(word < 2 * SLOT_WORDS, "words of the first two slots");
             // SAFETY: the slots from `head` on are this thread's, and from any slot on there is room for the longest event.
-            unsafe { slot.wrapping_add(word).write(value) };
+            unsafe { sync::write(slot.wrapping_add(word), value) };
         };
         Producer::fetch_ahead(slot);
         put(2, call);
@@ -92,7 +93,7 @@ impl Producer {
         let head = page.head.load(Relaxed);
         let slot = self.slot(head);
         // SAFETY: the slots from `head` on are this thread's, and all of them are mapped.
-        let word = |index: usize| unsafe { slot.wrapping_add(index).read() };
+        let word = |index: usize| unsafe { sync::read(slot.wrapping_add(index)) };
         if word(2) != call {
             // It is another's, that was left by a jump; or a signal handler has moved it since `open` was looked at.
             self.close_inner(call);
@@ -103,7 +104,7 @@ impl Producer {
             self.leave_wider(ticks, status);
         } else {
             // SAFETY: as above.
-            unsafe { slot.write(first | ticks << 32) };
+            unsafe { sync::write(slot, first | ticks << 32) };
             // Release: the consumer that sees the new head sees the slots.
             page.head.store(head + (first >> 8 & 0xff), Release);
         }
@@ -125,7 +126,7 @@ impl Producer {
         match self.depth_of(call) {
             Some(depth) => self.stage(depth).words[1].load(Relaxed),
             // SAFETY: word 1 of a slot, all of which are mapped.
-            None => unsafe { self.slot(self.page().head.load(Relaxed)).wrapping_add(1).read() },
+            None => unsafe { sync::read(self.slot(self.page().head.load(Relaxed)).wrapping_add(1)) },
         }
     }
 
@@ -138,14 +139,14 @@ impl Producer {
         let stage = self.stage((open as usize).wrapping_sub(1));
         let from = self.slot(page.head.load(Relaxed));
         // SAFETY: word 2 of a slot, all of which are mapped.
-        if unsafe { from.wrapping_add(2).read() } >> PARENT_BITS != page.calls.load(Relaxed) {
+        if unsafe { sync::read(from.wrapping_add(2)) } >> PARENT_BITS != page.calls.load(Relaxed) {
             // It was published, and a signal handler has jumped out of here before that was noted.
             page.open.store(open - 1, Release);
             return open - 1;
         }
         for (index, word) in stage.words[..STACK].iter().enumerate() {
             // SAFETY: from any slot on, the longest event lies within the mapping.
-            word.store(unsafe { from.wrapping_add(index).read() }, Relaxed);
+            word.store(unsafe { sync::read(from.wrapping_add(index)) }, Relaxed);
         }
         stage.words[STACK].store(page.frame.load(Relaxed), Relaxed);
         // Release: the stage is whole.

@@ -6,8 +6,9 @@ use crate::clock;
 use crate::event::{Gap, INTERRUPTED, RING_FULL};
 use crate::page::{BUSY, COUNT, Loss, MARKS, REASONS, Stage, WhenFull, limit_of};
 use crate::slot::{BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND};
+use crate::sync::{self, Deadline};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 impl Producer {
     /// Completes the staged event with this word 2 and publishes it.
@@ -88,7 +89,7 @@ impl Producer {
             for (word, from) in words.iter().enumerate() {
                 // SAFETY: `to` and what follows are slots of this ring that the consumer does not read (they lie at or past
                 // `head`, and `limit` keeps it out of what was not read yet); from any slot on, the longest event fits.
-                unsafe { to.wrapping_add(word).write(from.load(Relaxed)) };
+                unsafe { sync::write(to.wrapping_add(word), from.load(Relaxed)) };
             }
         }
     }
@@ -105,10 +106,10 @@ impl Producer {
         let to = self.slot(head);
         Producer::fetch_ahead(to);
         // SAFETY: `to` is a slot of this ring at `head`, below `limit`: the consumer does not read it.
-        unsafe { to.write(first) };
+        unsafe { sync::write(to, first) };
         for i in 1..SLOT_WORDS {
             // SAFETY: as above; a slot has `SLOT_WORDS` words.
-            unsafe { to.wrapping_add(i).write(stage.words[i].load(Relaxed)) };
+            unsafe { sync::write(to.wrapping_add(i), stage.words[i].load(Relaxed)) };
         }
         // Release: as in `publish`.
         page.head.store(head + 1, Release);
@@ -186,7 +187,7 @@ impl Producer {
         let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
         let words = Gap { lost, first, last, reason: reason as u64 }.words();
         // SAFETY: a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
-        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.slot(head), SLOT_WORDS) };
+        unsafe { sync::copy(words.as_ptr(), self.slot(head), SLOT_WORDS) };
     }
 
     /// Counts an event as lost.
@@ -237,10 +238,10 @@ fn wait_for(room: impl Fn() -> Option<u64>, can: impl Fn() -> bool) -> Option<u6
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let start = Instant::now();
+    let deadline = Deadline::after(PATIENCE);
     let mut found = None;
-    while found.is_none() && start.elapsed() < PATIENCE && can() {
-        std::thread::sleep(NAP);
+    while found.is_none() && !deadline.has_passed() && can() {
+        sync::nap(NAP);
         found = room();
     }
     // SAFETY: as above.

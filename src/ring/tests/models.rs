@@ -1,0 +1,216 @@
+//! Every order in which a ring's owner and its reader can meet, as far as the memory model allows: the code of this crate,
+//! run by loom (`scripts/loom`). What each model is able to miss is shown too: with one order weakened, it fails.
+#![allow(unsafe_code)] // making a producer, whose contract each model fulfils; words of payloads
+
+use super::*;
+use crate::event::{INTERRUPTED, RING_FULL};
+use crate::page::Page;
+use crate::sync::modelled::{self, AtomicU64, Role, Side};
+use crate::sync::write;
+use std::sync::atomic::Ordering::{self, Acquire, Release};
+
+mod control;
+mod frozen;
+mod full;
+mod log;
+mod publish;
+
+/// What is weakened to see that it is missed.
+#[derive(Clone, Copy)]
+enum Weak {
+    Nothing,
+    Word(fn(&Page) -> &AtomicU64, Side),
+    /// One of the words that a model without a ring names.
+    Nth(usize, Side),
+    Fences(Ordering),
+}
+
+/// Runs `model` in every order with at most so many switches away from a thread that could go on; `LOOM_MAX_PREEMPTIONS`
+/// makes it more.
+fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
+    let mut loom = loom::model::Builder::new();
+    loom.preemption_bound = Some(loom.preemption_bound.unwrap_or(0).max(preemptions));
+    loom.max_branches = 100_000;
+    let count = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let (start, counter) = (std::time::Instant::now(), count.clone());
+    loom.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        modelled::begin(if let Weak::Fences(order) = weak { Some(order) } else { None });
+        model(weak);
+    });
+    println!("{} orders in {:.1?}", count.load(Ordering::Relaxed), start.elapsed());
+}
+
+/// Runs `model` as it is, which holds, and with each of `weaknesses`, of which none may stay unnoticed.
+fn prove(preemptions: usize, model: fn(Weak), weaknesses: &[(&str, Weak)]) {
+    explore(preemptions, Weak::Nothing, model);
+    let unnoticed: Vec<&str> = weaknesses
+        .iter()
+        .filter(|(_, weak)| {
+            let weak = *weak;
+            std::panic::catch_unwind(move || explore(preemptions, weak, model)).is_ok()
+        })
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(unnoticed.is_empty(), "nobody would notice: {unnoticed:?}");
+}
+
+impl Weak {
+    fn apply(self, words: &[*const u64]) {
+        if let Weak::Nth(index, side) = self {
+            modelled::weaken(words[index], side);
+        }
+    }
+}
+
+/// A call that is stored in its place, and whose words all tell its number.
+#[derive(Clone, Copy)]
+struct Short(u64);
+
+impl Payload for Short {
+    const KIND: Kind = Kind::Launch;
+    const WORDS: usize = 5;
+    const SHORT: bool = true;
+    const IN_PLACE: bool = true;
+    unsafe fn store_in_place(&self, to: *mut u64) {
+        for i in 0..Self::WORDS {
+            // SAFETY: by this function's contract, there is room for five words.
+            unsafe { write(to.wrapping_add(i), self.0) };
+        }
+    }
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        (0..Self::WORDS).for_each(|i| put(i, self.0));
+    }
+}
+
+/// The same, staged: two slots with 10 words, eight with 57.
+#[derive(Clone, Copy)]
+struct Long<const WORDS: usize>(u64);
+
+impl<const WORDS: usize> Payload for Long<WORDS> {
+    const KIND: Kind = Kind::Gemm;
+    const WORDS: usize = WORDS;
+    fn store(&self, mut put: impl FnMut(usize, u64)) {
+        (0..Self::WORDS).for_each(|i| put(i, self.0));
+    }
+}
+
+/// True when all words of an event are of the same call.
+fn is_whole(event: &Event) -> bool {
+    // The last words of the slots.
+    let last = [4, 9, 17, 25, 33, 41, 49];
+    last.iter().take(event.slots()).all(|word| event.payload(*word) == event.id)
+}
+
+/// A call of a function that nothing hooked calls.
+fn make(producer: Producer, payload: &impl Payload) {
+    if let Some(span) = producer.at(Frame::at(100)).enter(0, payload) {
+        span.leave(1, 0);
+    }
+}
+
+/// A ring in which the first `filled` calls were made, whose words threads share from now on.
+fn shared(slots: u64, when_full: WhenFull, filled: u64, weak: Weak) -> (Producer, Reader) {
+    shared_in(slots, when_full, filled, weak, 0..slots)
+}
+
+/// The same, where it matters only for these slots who sees which of their words when.
+fn shared_in(
+    slots: u64,
+    when_full: WhenFull,
+    filled: u64,
+    weak: Weak,
+    seen: std::ops::Range<u64>,
+) -> (Producer, Reader) {
+    let (ring, producer, consumer) = ring_that(slots, when_full);
+    modelled::act(Role::Owner);
+    (1..=filled).for_each(|number| make(producer, &Short(number)));
+    modelled::act(Role::Reader);
+    share(&ring, seen);
+    if let Weak::Word(word, side) = weak {
+        modelled::weaken(word(ring.page()).as_ptr(), side);
+    }
+    (producer, Reader { consumer, last: 0 })
+}
+
+/// Of a line that may be read while it is written, those words that tell an event's kind and length, its number, and its
+/// last payload. What holds for them holds for those between, which are stored and read by the same loops.
+const OF_A_LINE: [usize; 3] = [0, 2, 7];
+
+fn share(ring: &Ring, slots: std::ops::Range<u64>) {
+    let page = ring.page();
+    let positions = [&page.head, &page.calls, &page.open, &page.ended, &page.marked];
+    let losses = [RING_FULL, INTERRUPTED].map(|reason| &page.losses[reason as usize].lost);
+    let marks = page.marks.iter().flat_map(|mark| [&mark.head, &mark.events]);
+    let staged = [0, 2, 7, 15].map(|word: usize| page.stages[0].words[word].as_ptr().cast_const());
+    // A copy's own positions are set, and its stages not read.
+    for word in positions.into_iter().chain(losses).map(|word| word.as_ptr().cast_const()).chain(staged) {
+        modelled::share(word, Role::Owner);
+        modelled::leave_out(word);
+    }
+    marks.for_each(|word| modelled::share(word.as_ptr(), Role::Owner));
+    modelled::share(page.tail.as_ptr(), Role::Reader);
+    for slot in slots.map(|slot| ring.slot(slot)) {
+        match WhenFull::of(page) {
+            WhenFull::Overwrite => {
+                OF_A_LINE.iter().for_each(|word| modelled::share(slot.wrapping_add(*word), Role::Owner))
+            }
+            _ => (0..SLOT_WORDS).for_each(|word| modelled::share_plain(slot.wrapping_add(word), Role::Owner)),
+        }
+    }
+}
+
+/// Begins the thread that owns a ring.
+fn spawn(owner: impl FnOnce() + 'static) -> loom::thread::JoinHandle<()> {
+    loom::thread::spawn(move || {
+        modelled::act(Role::Owner);
+        owner();
+    })
+}
+
+/// The owner has ended: the calling thread takes its place for a while.
+fn in_its_place(owner: impl FnOnce()) {
+    modelled::act(Role::Owner);
+    owner();
+    modelled::act(Role::Reader);
+}
+
+/// Reads a ring, and finds nothing wrong with it.
+struct Reader {
+    consumer: Consumer,
+    /// The number of the last event.
+    last: u64,
+}
+
+impl Reader {
+    /// Reads the first `slots` slots.
+    fn pass(&mut self, slots: u64) {
+        assert!(self.consumer.read(slots, |event| self.last = event.id));
+    }
+
+    /// Reads what is there now, and gives its slots back. True when the owner had ended.
+    fn look(&mut self) -> bool {
+        let position = self.consumer.position();
+        let last = &mut self.last;
+        let understood = self.consumer.read(position.head, |event| {
+            if event.kind != Kind::Gap {
+                assert!(is_whole(event), "torn: {event:?}");
+                assert!(event.id > *last, "{} after {last}", event.id);
+                *last = event.id;
+            }
+        });
+        assert!(understood, "no event begins where one ended");
+        let (produced, told) = (self.consumer.produced(), self.consumer.written() + self.consumer.lost());
+        assert!(produced <= told, "{produced} were produced by then, {told} are known of");
+        self.consumer.release();
+        position.ended
+    }
+
+    /// The owner has made `calls` calls and makes no more: each was read or is counted.
+    fn finish(mut self, calls: u64) -> Consumer {
+        self.look();
+        let consumer = self.consumer;
+        assert_eq!((consumer.written() + consumer.lost(), consumer.ring().produced()), (calls, calls));
+        consumer
+    }
+}

@@ -1,0 +1,48 @@
+//! A ring that has room, and the end of its thread.
+
+use super::*;
+
+fn read_while_written(weak: Weak) {
+    let (producer, mut reader) = shared(16, WhenFull::Drop, 0, weak);
+    let owner = spawn(move || {
+        make(producer, &Short(1));
+        make(producer, &Long::<10>(2));
+    });
+    reader.look();
+    reader.look();
+    owner.join().unwrap();
+    let consumer = reader.finish(2);
+    assert_eq!(consumer.written(), 2, "none is lost");
+}
+
+#[test]
+fn what_is_published_is_read_whole_and_in_order() {
+    let weaknesses: [(&str, Weak); 3] = [
+        ("head, stored", Weak::Word(|page| &page.head, Side::Stores)),
+        ("head, loaded", Weak::Word(|page| &page.head, Side::Loads)),
+        ("open, stored", Weak::Word(|page| &page.open, Side::Stores)),
+    ];
+    prove(3, read_while_written, &weaknesses);
+}
+
+fn ends(weak: Weak) {
+    let (producer, mut reader) = shared(16, WhenFull::Drop, 0, weak);
+    let owner = spawn(move || {
+        make(producer, &Short(1));
+        producer.end();
+    });
+    if reader.look() {
+        assert_eq!(reader.consumer.written(), 1, "all of a thread that has ended lies before the head");
+    }
+    owner.join().unwrap();
+    reader.finish(1);
+}
+
+#[test]
+fn nothing_comes_after_the_end_of_a_thread() {
+    let weaknesses: [(&str, Weak); 2] = [
+        ("ended, stored", Weak::Word(|page| &page.ended, Side::Stores)),
+        ("ended, loaded", Weak::Word(|page| &page.ended, Side::Loads)),
+    ];
+    prove(3, ends, &weaknesses);
+}
