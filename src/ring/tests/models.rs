@@ -25,11 +25,10 @@ enum Weak {
     Fences(Ordering),
 }
 
-/// Runs `model` in every order with at most so many switches away from a thread that could go on; `LOOM_MAX_PREEMPTIONS`
-/// makes it more.
+/// Runs `model` in every order with at most so many switches away from a thread that could go on.
 fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
     let mut loom = loom::model::Builder::new();
-    loom.preemption_bound = Some(loom.preemption_bound.unwrap_or(0).max(preemptions));
+    loom.preemption_bound = Some(preemptions);
     loom.max_branches = 100_000;
     let count = Arc::new(std::sync::atomic::AtomicU64::new(0));
     let (start, counter) = (std::time::Instant::now(), count.clone());
@@ -41,9 +40,11 @@ fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
     println!("{} orders in {:.1?}", count.load(Ordering::Relaxed), start.elapsed());
 }
 
-/// Runs `model` as it is, which holds, and with each of `weaknesses`, of which none may stay unnoticed.
+/// Runs `model` as it is, which holds (with more switches, if `LOOM_MAX_PREEMPTIONS` says so), and with each of
+/// `weaknesses`, of which none may stay unnoticed.
 fn prove(preemptions: usize, model: fn(Weak), weaknesses: &[(&str, Weak)]) {
-    explore(preemptions, Weak::Nothing, model);
+    let asked_for = loom::model::Builder::new().preemption_bound.unwrap_or(0);
+    explore(preemptions.max(asked_for), Weak::Nothing, model);
     let unnoticed: Vec<&str> = weaknesses
         .iter()
         .filter(|(_, weak)| {
