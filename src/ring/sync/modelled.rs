@@ -141,7 +141,7 @@ fn store(at: *const u64, value: u64, order: Ordering) {
     }
 }
 
-/// A word: loom's, if it is shared.
+/// A word: loom's, if it is shared. It has one writer then, who changes what it has stored last.
 #[repr(transparent)]
 pub(crate) struct AtomicU64(std::sync::atomic::AtomicU64);
 

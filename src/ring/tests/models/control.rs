@@ -1,4 +1,5 @@
 //! The control page: what was committed, and what is asked and answered.
+#![allow(unsafe_code)] // a plain word that two threads share
 
 use super::*;
 use crate::Control;
