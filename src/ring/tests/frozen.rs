@@ -62,3 +62,20 @@ fn a_copy_holds_the_calls_that_are_being_made() {
     assert_eq!(consumer.written() + consumer.lost(), 200);
     span.leave(now(), 0);
 }
+
+#[test]
+fn a_copy_holds_the_call_in_which_others_are_made_without_a_pause() {
+    let (ring, producer, _) = ring_that(1024, WhenFull::Overwrite);
+    let outer = here(producer).enter(0, &Gemm { handle: 1, ..Gemm::default() }).unwrap();
+    let copied = ring.clone();
+    let reader = std::thread::spawn(move || {
+        let told = (0..2_000).map(|_| copied.freeze().unwrap().in_flight);
+        told.filter(|in_flight| in_flight.first().is_none_or(|first| first.id != 1 || !is_whole(first)))
+            .count()
+    });
+    while !reader.is_finished() {
+        call(producer, 0, &launch(), 0);
+    }
+    outer.leave(now(), 0);
+    assert_eq!(reader.join().unwrap(), 0, "copies without it");
+}
