@@ -176,7 +176,7 @@ impl Parts {
             bytes: self.sink.length(),
             story: Story { to: now, ..story },
         });
-        self.finished.retain(|part| part_path(first, part.number).exists());
+        self.finished.retain(|part| part_path(first, part.number).try_exists().unwrap_or(true));
         self.story.from = now;
         self.number += 1;
         self.sink = Sink::new(part_path(&self.first, self.number), false, self.level);
