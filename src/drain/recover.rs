@@ -34,7 +34,11 @@ pub struct Leftover {
 pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let Some(rings) = rings_of(trace)? else { return Ok(None) };
     let folder = Folder::open(&rings)?;
-    let committed = Control::read(&folder)?;
+    let committed = match Control::read(&folder) {
+        // It had only just made the folder, or was about to remove it: see `Folder::remove`.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        committed => committed?,
+    };
     // It is the end of the part that was written last.
     if TracePath::of(trace).is_some_and(|path| path.part != committed.part) {
         return Ok(None);
@@ -64,7 +68,10 @@ fn byte_at(path: &Path, at: u64) -> io::Result<u8> {
 /// # Errors
 /// When `trace` cannot be written (nothing is lost then: the ring files stay).
 pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
-    let Some((whole, left)) = leftover(trace)? else { return Ok(None) };
+    let Some((whole, left)) = leftover(trace)? else {
+        remove_needless(trace)?;
+        return Ok(None);
+    };
     let mut file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(trace)?;
     file.set_len(whole)?;
     file.seek(SeekFrom::End(0))?;
@@ -76,6 +83,26 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     file.sync_all()?;
     Folder::open(&left.rings)?.remove()?;
     Ok(Some(left.events))
+}
+
+/// Removes the ring files of a trace that has its end: its process could not, or was killed while it did.
+fn remove_needless(trace: &Path) -> io::Result<()> {
+    let Some(header) = header_of(trace)? else { return Ok(()) };
+    let rings = PathBuf::from(&header.rings);
+    if header.rings.is_empty() || !rings.is_dir() || is_running(&header) || !has_ended(trace)? {
+        return Ok(());
+    }
+    // Anybody may have written the trace: only what is its own by name is removed.
+    let name = rings.file_name().unwrap_or_default().to_string_lossy();
+    let first = TracePath::of(trace).map(|path| path.first).unwrap_or_default();
+    let first = first.file_name().unwrap_or_default().to_string_lossy();
+    let beside = first.split(".ndjson").next().map(|stem| format!("{}{stem}", NAMES[1]));
+    if name.contains(&format!("-{}-{}-", header.pid, header.start_ticks))
+        || beside.is_some_and(|own| own == name)
+    {
+        Folder::open(&rings)?.remove()?;
+    }
+    Ok(())
 }
 
 /// Trace files in `folder`, and parts, whose dead processes may never have got to begin them: only their ring files exist.
