@@ -77,8 +77,12 @@ impl Sink {
         if at + self.bytes.len() as u64 > longest {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
-        let file = self.open()?;
+        let (file, found) = self.open()?;
         let bytes = &self.bytes;
+        if found > self.length {
+            // What an earlier write left there, and could not take back.
+            file.set_len(self.length)?;
+        }
         if let Err(error) = file.write_all_at(bytes, at) {
             // A full disk may take half a line. A reader stops at the last complete one anyway.
             let _ = file.set_len(self.length);
@@ -91,7 +95,8 @@ impl Sink {
         Ok(())
     }
 
-    fn open(&mut self) -> io::Result<File> {
+    /// The file, and how long it is.
+    fn open(&mut self) -> io::Result<(File, u64)> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(!self.is_made).mode(0o600);
         options.custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
@@ -111,7 +116,7 @@ impl Sink {
             let what = format!("{}: another file is in its place", self.path.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
-        Ok(file)
+        Ok((file, found.len()))
     }
 }
 
@@ -182,6 +187,16 @@ mod tests {
         let error = sink.write(b"two\n", u64::MAX).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_an_earlier_write_left_behind_the_end_is_cut_off() {
+        let (path, mut sink) = sink("behind");
+        sink.write(b"one\n", u64::MAX).unwrap();
+        std::fs::write(&path, "one\ntwo that was never whole").unwrap();
+        sink.write(b"2\n", u64::MAX).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\n2\n");
         std::fs::remove_file(&path).unwrap();
     }
 
