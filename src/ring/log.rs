@@ -76,6 +76,12 @@ impl Chunk {
     }
 }
 
+fn begin_chunk(place: &OnceLock<Chunk>, memory: Mapping) -> &Chunk {
+    let chunk = place.get_or_init(|| Chunk::new(memory));
+    chunk.word(0).store(MAGIC, Relaxed);
+    chunk
+}
+
 /// Where a definition lies in its log: it stays there, and can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -104,6 +110,17 @@ impl Log {
     pub fn new(folder: Option<&Path>) -> Log {
         let chunks = [const { OnceLock::new() }; CHUNKS];
         Log { folder: folder.map(Path::to_path_buf), chunks, writer: Mutex::default() }
+    }
+
+    /// Makes its first file, where it has a folder. Without it nobody could tell whose folder that is.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn begin(&self) -> io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let memory = Mapping::create(&chunk_path(folder, 0), chunk_bytes(0))?;
+        begin_chunk(&self.chunks[0], memory);
+        Ok(())
     }
 
     /// Appends a definition; gives its number, and its place for [`Log::read`].
@@ -157,9 +174,7 @@ impl Log {
             }
             None => Mapping::anonymous(bytes)?,
         };
-        let chunk = place.get_or_init(|| Chunk::new(memory));
-        chunk.word(0).store(MAGIC, Relaxed);
-        Ok(chunk)
+        Ok(begin_chunk(place, memory))
     }
 
     /// Copies what another log (of the process before a fork) holds by now and a child has from its parent: libraries,

@@ -2,8 +2,8 @@
 
 use crate::about::uid;
 use crate::config::Config;
-use rocshim_ring::Folder;
 use rocshim_ring::definition::Process as About;
+use rocshim_ring::{Control, Folder, Log};
 use rocshim_trace::TracePath;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -61,12 +61,25 @@ fn has_parts(first: &Path) -> bool {
     folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
 }
 
-/// Makes the folder of the ring files: where asked, else beside the trace, else none.
-pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Folder> {
+/// Makes the folder of the ring files, with those that all others need: where asked, else beside the trace, else none.
+pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<(Folder, Control, Log)> {
     let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
     let file = file.split(".ndjson").next()?;
     let beside = trace.with_file_name(format!(".rocshim-{file}"));
     let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
-    asked.chain([beside]).find_map(|path| Folder::create(path).ok())
+    asked.chain([beside]).find_map(|path| {
+        let folder = Folder::create(path).ok()?;
+        let begun = begin(&folder);
+        if begun.is_err() {
+            let _ = folder.remove();
+        }
+        begun.ok().map(|(control, log)| (folder, control, log))
+    })
+}
+
+fn begin(folder: &Folder) -> io::Result<(Control, Log)> {
+    let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
+    log.begin()?;
+    Ok((control, log))
 }

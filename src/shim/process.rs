@@ -105,7 +105,7 @@ impl Process {
         let about = About { unix_ns, ..about() };
         let (trace, note) = make_trace(config, &about)?;
         let folder = make_folder(config, &about, &trace);
-        let made = (trace.clone(), folder.as_ref().map(|folder| folder.path().to_owned()));
+        let made = (trace.clone(), folder.as_ref().map(|(folder, ..)| folder.path().to_owned()));
         let process = Process::with(
             config,
             table,
@@ -130,11 +130,13 @@ impl Process {
         stamp: u64,
         about: About,
         trace: PathBuf,
-        folder: Option<Folder>,
+        folder: Option<(Folder, Control, Log)>,
     ) -> io::Result<Process> {
         let pid = about.pid;
-        let control = Control::create(folder.as_ref()).or_else(|_| Control::create(None))?;
-        let log = Log::new(folder.as_ref().map(Folder::path));
+        let (folder, control, log) = match folder {
+            Some((folder, control, log)) => (Some(folder), control, log),
+            None => (None, Control::create(None)?, Log::new(None)),
+        };
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
         let about = About { rings: rings.into(), trace: trace_text, ..about };
