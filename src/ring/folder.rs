@@ -87,17 +87,21 @@ impl Folder {
         Ok(rings.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Removes the folder with our files in it.
+    /// Removes the folder with our files in it; the control page last, without which none of the others means anything.
     ///
     /// # Errors
-    /// As the system says; a file that is not ours is left, and the folder with it.
+    /// As the system says; a file that is not ours, or that cannot be removed, is left, and the folder with it.
     pub fn remove(&self) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {
             let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
             let name = name.to_string_lossy();
-            if name == CONTROL || name.starts_with(RING) || name.starts_with(DEFINITIONS) {
+            if name.starts_with(RING) || name.starts_with(DEFINITIONS) {
                 std::fs::remove_file(path)?;
             }
+        }
+        match std::fs::remove_file(self.path.join(CONTROL)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         std::fs::remove_dir(&self.path)
     }
@@ -271,13 +275,20 @@ impl Control {
     /// Counts a call of a thread that has no ring: none could be made, it had closed it (`NO_MEMORY`, `THREAD_ENDED`), or
     /// was refused one for another reason.
     pub fn count_ringless(&self, reason: u64) {
-        let which = [NO_MEMORY, THREAD_ENDED].iter().position(|usual| *usual == reason).unwrap_or(2);
-        let (calls, now) = (&self.page().ringless[which], clock::now());
+        let now = clock::now();
+        self.count_lost(&Gap { lost: 1, first: now, last: now, reason });
+    }
+
+    /// Counts calls that no ring file tells of.
+    pub fn count_lost(&self, gap: &Gap) {
+        let which = [NO_MEMORY, THREAD_ENDED].iter().position(|usual| *usual == gap.reason).unwrap_or(2);
+        let calls = &self.page().ringless[which];
         // Relaxed, here and below: counters; they are read at the end.
-        let _ = calls.first.compare_exchange(0, now, Relaxed, Relaxed);
-        calls.last.fetch_max(now, Relaxed);
-        calls.reason.store(reason, Relaxed);
-        calls.count.fetch_add(1, Relaxed);
+        let _ = calls.first.compare_exchange(0, gap.first, Relaxed, Relaxed);
+        calls.first.fetch_min(gap.first, Relaxed);
+        calls.last.fetch_max(gap.last, Relaxed);
+        calls.reason.store(gap.reason, Relaxed);
+        calls.count.fetch_add(gap.lost, Relaxed);
     }
 
     /// The calls of threads that had no ring; without any, `lost` is 0.

@@ -294,18 +294,21 @@ impl Collector {
     fn finish(&mut self) {
         self.ending = true;
         self.process.tell_libraries();
-        self.end();
+        let mut is_written = self.end();
         if std::mem::take(&mut self.began_anew) {
-            self.end();
+            is_written = self.end();
+        }
+        if !is_written {
+            self.count_hidden();
         }
     }
 
-    /// What cannot be written stays in the ring files.
-    fn end(&mut self) {
+    /// False when not all could be written. It stays in the ring files.
+    fn end(&mut self) -> bool {
         self.began_anew = false;
         self.look();
         if self.failing.is_some() || self.began_anew {
-            return;
+            return false;
         }
         for mut consumer in std::mem::take(&mut self.consumers) {
             self.close_account(&mut consumer);
@@ -324,11 +327,11 @@ impl Collector {
             collector_ns: clock::thread_cpu_ns(),
         };
         write_record(&mut self.lines, &Record::Footer(footer));
-        if self.flush()
-            && let Some(folder) = &self.process.folder
-        {
+        let is_written = self.flush();
+        if let Some(folder) = self.process.folder.as_ref().filter(|_| is_written) {
             let _ = folder.remove();
         }
+        is_written
     }
 
     fn drift_ppm(&self) -> Option<f64> {

@@ -73,6 +73,17 @@ impl Collector {
         self.say_why_full(loss_reason(error));
     }
 
+    /// What rings hold that are no files, and that could not be written, nobody will read: it is counted as lost.
+    pub(super) fn count_hidden(&mut self) {
+        let control = &self.process.control;
+        for consumer in self.consumers.iter_mut().filter(|consumer| consumer.ring().path().is_none()) {
+            consumer.rewind();
+            let head = consumer.position().head;
+            consumer.discard(head, self.why_full, |gap| control.count_lost(gap));
+            consumer.untold().for_each(|gap| control.count_lost(&gap));
+        }
+    }
+
     /// All that had waited was written.
     pub(super) fn forget_failure(&mut self) {
         if self.why_full != RING_FULL {
