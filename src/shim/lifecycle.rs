@@ -20,6 +20,7 @@ use crate::thread;
 use crate::writer::Collector;
 use crossbeam_channel::RecvTimeoutError;
 use rocshim_ring::sandbox;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -43,6 +44,10 @@ const COLLECTOR_STACK: usize = 2 << 20;
 
 /// Bytes that it needs at least.
 const COLLECTOR_MEMORY: usize = 8 << 20;
+
+/// Bytes without which nothing is begun: the runtime takes what it knows a thread by from the C library itself, not from our
+/// reserve, and ends the process where it gets none.
+const LITTLE: usize = 1 << 12;
 
 /// How long `exit` waits for the collector to write what is left.
 const EXIT_PATIENCE: Duration = Duration::from_secs(10);
@@ -143,7 +148,7 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
 
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     let table = table();
-    if sandbox::is_new() {
+    if sandbox::is_new() || !memory::has(LITTLE) || !has_keys() {
         bound::begin(&table, |_| false);
         STATE.store(OFF, Release);
         return None;
@@ -171,6 +176,21 @@ fn start(table: fn() -> Table) -> Option<&'static Process> {
     }
 }
 
+/// True when the runtime would get the key that it needs for thread-local values. Where it gets none, it ends the process.
+fn has_keys() -> bool {
+    // One, and another if that is number 0.
+    let mut keys = [0; 2];
+    let are_made = keys.each_mut().map(|key| {
+        // SAFETY: a place for the new key, which has no destructor.
+        unsafe { libc::pthread_key_create(key, None) == 0 }
+    });
+    for (key, _) in keys.iter().zip(are_made).filter(|(_, is_made)| *is_made) {
+        // SAFETY: it was made just now, and nobody uses it.
+        unsafe { libc::pthread_key_delete(*key) };
+    }
+    are_made == [true; 2]
+}
+
 /// Starts the collector. Where no thread can be had, the process records on, and collects what its rings hold at exit.
 fn start_collector(process: &'static Process) {
     let work = move || {
@@ -182,7 +202,9 @@ fn start_collector(process: &'static Process) {
         }
     };
     let thread = std::thread::Builder::new().name("rocshim".into()).stack_size(COLLECTOR_STACK);
-    if let Err(error) = without_signals(|| thread.spawn(work)) {
+    let start = || if memory::has(LITTLE) { thread.spawn(work) } else { Err(ErrorKind::OutOfMemory.into()) };
+    let started = without_signals(|| caught(start)).unwrap_or_else(|| Err(ErrorKind::Other.into()));
+    if let Err(error) = started {
         process.collector.set(Collector::None);
         let what = format!("no collector thread: {error}; what the rings hold is written at exit");
         process.config.report(&what);
@@ -201,6 +223,9 @@ extern "C" fn at_exit() {
 }
 
 fn end(process: &'static Process) {
+    if !memory::has(LITTLE) {
+        return;
+    }
     let (answer, answered) = crossbeam_channel::bounded(1);
     if process.to_collector.send(Message::Stop(answer)).is_err() {
         return;

@@ -43,7 +43,8 @@ pub(crate) fn prepare(
         return (target.0, target.1, None);
     }
     let begin = || {
-        let process = process(hook.table);
+        // Whatever becomes of the recording, the real function is found.
+        let process = caught(|| process(hook.table)).flatten();
         process.filter(|process| process.is_new()).into_iter().for_each(ways::tell_early);
         if target.1.is_null() && way == 0 {
             target = bind(hook, process, wants);
