@@ -4,124 +4,19 @@
 //! `tests/programs/faults.c` fails the requests. Here a few of each kind; with `ROCSHIM_FAULTS=all` (`scripts/endure faults`)
 //! every one, with all that it may fail with.
 
+#[path = "faults/found.rs"]
+mod found;
+#[path = "faults/requests.rs"]
+mod requests;
+
+use found::{Found, look};
 use object::{Object, ObjectSymbol};
+use requests::{EINTR, ENOMEM, ENOSPC, FIRST, HALVED, KEYS, MEMORY, NEVER_FAIL, REQUESTS};
 use rocshim_tests::{Outcome, Traced, artifacts};
-use rocshim_trace::TracePath;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
-
-const EINTR: i32 = 4;
-const EIO: i32 = 5;
-const EAGAIN: i32 = 11;
-const ENOMEM: i32 = 12;
-const EACCES: i32 = 13;
-const EMFILE: i32 = 24;
-const ENOSPC: i32 = 28;
-
-/// What the shim asks of the system, and what that may fail with. By what it is about: files, folders, memory, threads.
-const REQUESTS: &[(&str, &[i32])] = &[
-    ("open64", &[EMFILE, EINTR, EACCES, ENOSPC, EIO]),
-    ("openat64", &[EMFILE, EIO]),
-    ("read", &[EINTR, EIO]),
-    ("pread64", &[EINTR, EIO]),
-    ("lseek64", &[EIO]),
-    ("write", &[EINTR, EIO, ENOSPC]),
-    ("writev", &[EINTR, EIO, ENOSPC]),
-    ("pwrite64", &[ENOSPC, EINTR, EIO]),
-    ("ftruncate64", &[EIO, EINTR]),
-    ("posix_fallocate", &[ENOSPC, EINTR, EIO]),
-    ("fstat64", &[EIO]),
-    ("stat64", &[EIO, EACCES]),
-    ("lstat64", &[EIO, EACCES]),
-    ("statx", &[EIO, EACCES]),
-    ("readlink", &[EACCES, EIO]),
-    ("realpath", &[EACCES, EIO]),
-    ("getcwd", &[EACCES]),
-    ("unlink", &[EIO, EACCES]),
-    ("unlinkat", &[EIO, EACCES]),
-    ("close", &[EIO, EINTR]),
-    ("mkdir", &[ENOSPC, EACCES, EIO]),
-    ("rmdir", &[EIO, EACCES]),
-    ("opendir", &[EMFILE, EACCES, ENOMEM]),
-    ("fdopendir", &[ENOMEM]),
-    ("readdir64", &[EIO]),
-    ("closedir", &[EINTR]),
-    ("malloc", &[ENOMEM]),
-    ("calloc", &[ENOMEM]),
-    ("realloc", &[ENOMEM]),
-    ("mmap", &[ENOMEM, EAGAIN]),
-    ("mmap64", &[ENOMEM, EAGAIN]),
-    ("munmap", &[ENOMEM]),
-    ("mprotect", &[ENOMEM]),
-    ("getrandom", &[EINTR]),
-    ("getrlimit", &[EIO]),
-    ("pthread_create", &[EAGAIN]),
-    ("pthread_attr_init", &[ENOMEM]),
-    ("pthread_attr_setstacksize", &[ENOMEM]),
-    ("pthread_key_create", &[EAGAIN, ENOMEM]),
-];
-
-/// What else the shim has of the C library: it cannot fail, only looks at what the process has, or gives something back.
-const NEVER_FAIL: &[&str] = &[
-    "ZSTD_",
-    "_ITM_",
-    "_Unwind_",
-    "__cxa_",
-    "__errno_location",
-    "__gmon_start__",
-    "__register_atfork",
-    "__tls_get_addr",
-    "__xpg_strerror_r",
-    "abort",
-    "bcmp",
-    "clock_gettime",
-    "clock_nanosleep",
-    "dirfd",
-    "dl_iterate_phdr",
-    "dlerror",
-    "environ",
-    "free",
-    "getauxval",
-    "getenv",
-    "geteuid",
-    "getpid",
-    "gettid",
-    "mem",
-    "pause",
-    "poll",
-    "posix_memalign",
-    "program_invocation_name",
-    "pthread_attr_destroy",
-    "pthread_attr_get",
-    "pthread_detach",
-    "pthread_getattr_np",
-    "pthread_key_delete",
-    "pthread_self",
-    "pthread_set",
-    "pthread_sigmask",
-    "sched_yield",
-    "sig",
-    "str",
-    "syscall",
-    "sysconf",
-];
-
-/// Those that may be done by half.
-const HALVED: [&str; 3] = ["read", "pread64", "pwrite64"];
-
-/// Of these there are thousands.
-const MEMORY: [&str; 3] = ["malloc", "calloc", "realloc"];
-
-/// The first two requests for a key only look whether there are any.
-const KEYS: &str = "pthread_key_create";
-
-/// Which of a kind may fail, beside all: the runtime ends a process in which it has no key, or no memory to tell a thread of
-/// its own from others. The shim looks whether there is some, before it begins and before it ends, and can do no more.
-const FIRST: [(&str, usize); 4] = [(KEYS, 2), (MEMORY[0], 1024), (MEMORY[1], 1024), (MEMORY[2], 1024)];
 
 /// How traces are asked for.
 const FORMS: &[&[(&str, &str)]] = &[
@@ -177,93 +72,9 @@ fn run(form: usize, fault: Option<Fault>) -> Outcome {
 }
 
 /// The requests that failed, or, without a fault, that were made.
-fn requests(outcome: &Outcome) -> BTreeSet<String> {
+fn seen(outcome: &Outcome) -> BTreeSet<String> {
     let log = std::fs::read_to_string(outcome.folder().join("faults")).unwrap_or_default();
     log.lines().map(str::to_owned).collect()
-}
-
-/// What the traces of a run say.
-#[derive(Debug, Default)]
-struct Found {
-    /// Process → its calls, written or lost.
-    calls: BTreeMap<String, u64>,
-    /// Lost, by reason.
-    lost: BTreeMap<String, u64>,
-    /// Processes of whose trace `rocshim` says that nobody knows what is missing: there was nowhere to keep an account.
-    unknown: BTreeSet<String>,
-    /// What should not be so.
-    wrong: Vec<String>,
-}
-
-/// What `rocshim` says of a trace for which there was nowhere to keep an account, or no memory to tell what it needs.
-const UNKNOWN: [&str; 4] = [
-    "is empty: its process was killed before it wrote a line",
-    "nobody knows how much",
-    "came by a hook that was not defined",
-    "more of this kind",
-];
-
-fn says_unknown(text: &str) -> bool {
-    UNKNOWN.iter().any(|unknown| text.contains(unknown))
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    folder.read_dir().into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
-}
-
-/// Recovers and verifies what a run has left.
-fn look(outcome: &Outcome) -> Found {
-    let (mut found, rings) = (Found::default(), outcome.folder().join("rings"));
-    // Where the folder that was asked for takes no trace, it is in one under the temporary folder.
-    let emergency = entries(&outcome.folder().join("tmp"));
-    for folder in emergency.iter().chain([&outcome.folder().join("out")]) {
-        let rocshim = |words: &[&str]| {
-            let words = words.iter().map(|word| word.as_ref()).chain([folder.as_os_str()]);
-            Traced::rocshim(words).env("ROCSHIM_RINGS", &rings).run()
-        };
-        if !entries(&rings).is_empty() || entries(folder).iter().any(|entry| entry.is_dir()) {
-            let recovered = rocshim(&["recover"]);
-            let is_none = entries(folder).is_empty();
-            if recovered.code != Some(0) && !is_none && !says_unknown(&recovered.stdout) {
-                found.wrong.push(format!("recover: {}{}", recovered.stdout, recovered.stderr));
-            }
-        }
-        if !entries(folder).is_empty() {
-            let verified = rocshim(&["verify", "--json"]);
-            match serde_json::from_str::<Vec<Value>>(&verified.stdout) {
-                Ok(files) => found.add(&files),
-                Err(_) => found.wrong.push(format!("verify: {}{}", verified.stdout, verified.stderr)),
-            }
-        }
-    }
-    let Found { calls, unknown, .. } = &mut found;
-    calls.retain(|process, _| !unknown.contains(process));
-    let left = entries(&rings);
-    if !left.is_empty() {
-        found.wrong.push(format!("ring files that nobody reads: {left:?}: {:?}", entries(&left[0])));
-    }
-    found
-}
-
-impl Found {
-    fn add(&mut self, files: &[Value]) {
-        for file in files {
-            let path = TracePath::of(Path::new(file["trace"].as_str().unwrap())).unwrap();
-            let process = path.first.file_name().unwrap().to_string_lossy().into_owned();
-            let number = |value: &Value| value.as_u64().unwrap();
-            if file["verdict"] == "right" {
-                *self.calls.entry(process).or_default() += number(&file["written"]) + number(&file["lost"]);
-                for (reason, lost) in file["reasons"].as_object().unwrap() {
-                    *self.lost.entry(reason.clone()).or_default() += number(lost);
-                }
-            } else if file["wrong"].as_array().unwrap().iter().all(|why| says_unknown(why.as_str().unwrap()))
-            {
-                self.unknown.insert(process);
-            } else {
-                self.wrong.push(format!("{}: {}", file["trace"], file["wrong"]));
-            }
-        }
-    }
 }
 
 /// What a run without faults does.
@@ -276,7 +87,7 @@ struct Clean {
 /// What is wrong with a run under this fault; `None` when no request failed: there are not so many.
 fn judge(fault: Fault, clean: &Clean) -> Option<Vec<String>> {
     let (outcome, bare) = (run(fault.form, Some(fault)), &clean.bare);
-    if requests(&outcome).is_empty() {
+    if seen(&outcome).is_empty() {
         return None;
     }
     let end =
@@ -353,7 +164,7 @@ fn whatever_fails_the_program_notices_nothing_and_the_traces_add_up() {
         let outcome = run(form, None);
         let found = look(&outcome);
         assert_eq!(found.wrong, [""; 0]);
-        made.extend(requests(&outcome));
+        made.extend(seen(&outcome));
         clean.calls.extend(found.calls.into_values());
     }
     assert_eq!(
