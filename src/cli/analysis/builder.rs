@@ -1,5 +1,6 @@
 //! Records of one file after the other, in one pass, to a summary.
 
+mod in_flight;
 mod launches;
 mod products;
 mod trials;
@@ -24,8 +25,6 @@ use super::{
     transfers::{Copies, Syncs},
 };
 use crate::reader::{End, Reading, Taker};
-use launches::unnamed;
-use products::in_short;
 use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Span, ggml::Product};
 use std::rc::Rc;
 
@@ -364,37 +363,5 @@ impl SummaryBuilder {
     fn name(&self, function: Option<usize>) -> (Rc<str>, Rc<str>) {
         let unknown = || ("unknown library".into(), "unknown function".into());
         function.map_or_else(unknown, |number| self.coverage.name(number))
-    }
-
-    fn in_flight(&mut self, process: &mut Process, event: &Record) {
-        let (call, what) = match event {
-            Record::Launch(launch) => {
-                let known = launch.kernel.and_then(|id| process.kernels.get(&id));
-                let name =
-                    known.map_or_else(|| unnamed(process, launch.function), |k| self.kernels.name(k.number));
-                (&launch.call, name)
-            }
-            Record::Gemm(gemm) => (&gemm.call, in_short((**gemm).clone().into())),
-            Record::Matmul(matmul) => (&matmul.call, in_short((**matmul).clone().into())),
-            Record::Blas(blas) => (&blas.call, blas.action.to_string()),
-            Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
-            Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default().to_string()),
-            Record::Mark(mark) => (&mark.call, mark.text.clone().unwrap_or_default()),
-            Record::Load(load) => (&load.call, load.action.to_string()),
-            Record::Copy(copy) => {
-                let kind = copy.kind.as_deref().unwrap_or_default();
-                (&copy.call, format!("{} {kind}", copy.action).trim_end().to_string())
-            }
-            Record::Sync(sync) => (&sync.call, sync.action.to_string()),
-            Record::GraphCall(graph) => (&graph.call, graph.action.to_string()),
-            Record::GraphLaunch(launch) => (&launch.call, format!("graph of {}", launch.exec)),
-            _ => return,
-        };
-        let function = process.hooks.get(&call.hook).map(|local| local.function);
-        let (_, name) = self.name(function);
-        let mut inside = process.nesting.take(call);
-        self.trials(&name, &mut inside);
-        process.nesting.hand_up(call, &inside, None);
-        self.in_flight.push(InFlightRow::new(process.header.pid, call, &name, what));
     }
 }
