@@ -6,7 +6,7 @@ mod products;
 mod trials;
 
 use super::{
-    GraphRow, InFlightRow, ProcessRow, Summary, ThreadRow, Totals,
+    GraphRow, InFlightRow, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
     code_objects::CodeObjects,
     columns::AllColumns,
     convolutions::Convolutions,
@@ -20,6 +20,7 @@ use super::{
     modules::Modules,
     process::{LocalHook, LocalKernel, Process},
     spans::Spans,
+    streams::Work,
     sweeps::Sweeps,
     threads::Gaps,
     transfers::{Copies, Syncs},
@@ -52,6 +53,7 @@ pub(crate) struct SummaryBuilder {
     graphs: Vec<GraphRow>,
     copies: Copies,
     syncs: Syncs,
+    streams: Vec<StreamRow>,
     threads: Vec<ThreadRow>,
     gaps: Gaps,
     modules: Modules,
@@ -85,6 +87,7 @@ impl SummaryBuilder {
             graphs: Vec::new(),
             copies: Copies::new(),
             syncs: Syncs::new(),
+            streams: Vec::new(),
             threads: Vec::new(),
             gaps: Gaps::default(),
             modules: Modules::new(),
@@ -124,6 +127,8 @@ impl Taker for SummaryBuilder {
         match record {
             Record::Launch(mut launch) => {
                 process.find_hook(&mut launch);
+                let work = if launch.capture.is_some() { Work::Captured } else { Work::Launch };
+                process.streams.count(launch.stream, &launch.call, work);
                 self.launch(&mut process, &launch);
             }
             Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), (*gemm).into()),
@@ -137,10 +142,14 @@ impl Taker for SummaryBuilder {
             Record::Load(load) => self.load(&mut process, &load),
             Record::Copy(copy) => {
                 self.copies.count(&copy);
+                process.streams.count(copy.stream, &copy.call, Work::Copy);
                 self.plain_event(&mut process, &copy.call);
             }
             Record::Sync(sync) => {
                 self.syncs.count(&sync);
+                if sync.action != "device" && sync.action != "event" {
+                    process.streams.count(sync.stream, &sync.call, Work::Sync);
+                }
                 self.plain_event(&mut process, &sync.call);
             }
             Record::Graph(graph) => process.graphs.define(graph),
@@ -148,8 +157,12 @@ impl Taker for SummaryBuilder {
                 process.graphs.call(&graph_call);
                 self.plain_event(&mut process, &graph_call.call);
             }
-            Record::GraphLaunch(launch) => self.graph_launch(&mut process, &launch),
-            Record::Capture(_) | Record::Stream(_) => {}
+            Record::GraphLaunch(launch) => {
+                process.streams.count(launch.stream, &launch.call, Work::GraphLaunch);
+                self.graph_launch(&mut process, &launch);
+            }
+            Record::Stream(stream) => process.streams.define(&stream),
+            Record::Capture(_) => {}
             Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
             Record::Hook(hook) => self.hook(&mut process, hook),
             // Every part of a trace tells of them.
@@ -210,6 +223,7 @@ impl SummaryBuilder {
         let row = process.row(self.trace.clone(), end, notes);
         self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
         self.fallbacks.add_process(process.kernels.values());
+        self.streams.extend(process.streams.rows(process.header.pid));
         self.threads.extend(process.threads.rows(process.header.pid));
         self.gaps.add(&process.threads.gaps);
         self.totals.processes += 1;
@@ -266,6 +280,7 @@ impl SummaryBuilder {
             graphs: self.graphs,
             copies: self.copies.rows(),
             syncs: self.syncs.rows(),
+            streams: self.streams,
             threads: self.threads,
             gaps: self.gaps.rows(),
             modules: self.modules.rows(),

@@ -28,6 +28,7 @@ mod solution_index;
 mod spans;
 mod status;
 mod status_words;
+mod streams;
 mod summary;
 mod sweeps;
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub(crate) use modules::ModuleRow;
 pub(crate) use process::ProcessRow;
 pub(crate) use replay::{Replay, Replays};
 pub(crate) use spans::SpanRow;
+pub(crate) use streams::StreamRow;
 pub(crate) use summary::{Summary, Totals};
 pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
 #[cfg(test)]

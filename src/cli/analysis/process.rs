@@ -5,6 +5,7 @@ use super::{
     graphs::Graphs,
     nesting::Nesting,
     pauses::Pauses,
+    streams::Streams,
     sweeps::Runs,
     threads::Threads,
 };
@@ -91,6 +92,7 @@ pub(crate) struct Process {
     pub(crate) runs: Runs,
     pub(crate) graphs: Graphs,
     pub(crate) threads: Threads,
+    pub(crate) streams: Streams,
     pub(crate) footer: Option<Footer>,
     pub(crate) events: u64,
     pub(crate) launches: u64,
@@ -126,6 +128,7 @@ impl Process {
             runs: Runs::default(),
             graphs: Graphs::default(),
             threads: Threads::default(),
+            streams: Streams::default(),
             footer: None,
             events: 0,
             launches: 0,

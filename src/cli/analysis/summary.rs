@@ -2,8 +2,8 @@
 
 use super::{
     CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
-    GemmRow, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow, SweepRow,
-    SyncRow, ThreadRow,
+    GemmRow, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow,
+    StreamRow, SweepRow, SyncRow, ThreadRow,
 };
 use serde::Serialize;
 
@@ -24,6 +24,7 @@ pub(crate) struct Summary {
     pub(crate) spans: Vec<SpanRow>,
     pub(crate) copies: Vec<CopyRow>,
     pub(crate) syncs: Vec<SyncRow>,
+    pub(crate) streams: Vec<StreamRow>,
     pub(crate) threads: Vec<ThreadRow>,
     pub(crate) gaps: Vec<GapRow>,
     pub(crate) modules: Vec<ModuleRow>,

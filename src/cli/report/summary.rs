@@ -23,6 +23,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
         sections::spans(summary, style),
         sections::copies(summary, style),
         sections::syncs(summary, style),
+        sections::streams(summary, style),
         sections::threads(summary, style),
         sections::gaps(summary, style),
         sections::modules(summary, style),
