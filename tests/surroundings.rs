@@ -117,15 +117,16 @@ fn a_wall_clock_that_is_set_back_and_forth_moves_no_event() {
     assert_eq!(outcome.trace_files().len(), 1);
 }
 
+/// Of the process, and of the thread. Most of it is the stand-in's own, as it is HIP's.
 #[test]
 fn a_first_launch_takes_little_more_stack_than_it_does_without() {
-    for args in [&[][..], &["before"]] {
+    for (args, more) in [(&[][..], 20), (&["before"], 12)] {
         let used = |traced: bool| {
             let program = Traced::program("small_stack").args(args).env("STANDIN_LOG", "");
             let outcome = if traced { program.with_shim() } else { program.run() }.ok();
             outcome.stdout.trim().parse::<u64>().unwrap()
         };
         let (bare, traced) = (used(false), used(true));
-        assert!(traced <= bare + 12 * 1024, "{args:?}: {bare} bytes, traced {traced}");
+        assert!(traced <= bare + more * 1024, "{args:?}: {bare} bytes, traced {traced}");
     }
 }
