@@ -175,6 +175,12 @@ impl AtomicU64 {
         before
     }
 
+    pub(crate) fn fetch_min(&self, value: u64, order: Ordering) -> u64 {
+        let before = self.0.load(SeqCst);
+        self.store(before.min(value), order);
+        before
+    }
+
     pub(crate) fn compare_exchange(
         &self,
         old: u64,
