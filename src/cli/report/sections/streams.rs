@@ -6,6 +6,7 @@ use crate::{
     analysis::Summary,
     report::table::{Column, Style, Table},
 };
+use rocshim_trace::Hex;
 
 /// Nothing for one stream: what was put on it is what the process did.
 pub(crate) fn streams(summary: &Summary, style: &Style) -> Option<String> {
@@ -20,7 +21,7 @@ pub(crate) fn streams(summary: &Summary, style: &Style) -> Option<String> {
     columns.extend([Column::Right("copies"), Column::Right("waits, events"), Column::Missable("span")]);
     let mut table = Table::new(&columns);
     for row in &summary.streams {
-        let stream = row.handle.map_or_else(|| "default".to_string(), |handle| handle.to_string());
+        let stream = name(row.handle);
         let mut cells = vec![row.pid.to_string(), stream, count(row.launches)];
         cells.extend(captured.then(|| count(row.captured)));
         cells.extend(graphs.then(|| count(row.graph_launches)));
@@ -28,4 +29,14 @@ pub(crate) fn streams(summary: &Summary, style: &Style) -> Option<String> {
         table.row(cells);
     }
     section("Streams (calls of HIP; what a library launches inside its own call counts)", &table, style, &[])
+}
+
+/// Handles that HIP keeps for streams that nobody makes: `hipStreamLegacy` and `hipStreamPerThread` of hip_runtime_api.h.
+fn name(handle: Option<Hex>) -> String {
+    match handle {
+        None => "default".into(),
+        Some(Hex(1)) => "legacy default".into(),
+        Some(Hex(2)) => "per thread".into(),
+        Some(handle) => handle.to_string(),
+    }
 }
