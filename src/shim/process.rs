@@ -31,6 +31,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
 const WHOLE: u64 = 64;
 const FEWEST: u64 = 1024;
+/// Rings that there are at once. Where a slow disk holds the collector up while threads come and go, those of threads that have
+/// ended wait for it: 512 MiB, and no more.
+const MOST: u64 = 8192;
 /// Rings that are made where no collector gives back those of threads that have ended.
 const UNREAD_RINGS: u64 = 256;
 
@@ -239,6 +242,9 @@ impl Process {
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
         let others = lock(&self.rings).all.len() as u64;
         let slots = slots_beside(others, self.config.ring_slots);
+        if others >= MOST {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         let create = |path| Ring::create(path, slots, tid, self.config.when_full);
         let ring = Arc::new(create(path.as_deref()).or_else(|_| create(None))?);
         ring.set_why_full(self.why_full.load(Relaxed));

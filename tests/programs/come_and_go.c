@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 4, CALLS = 500, CHILD_EVERY = 100, CHILD_CALLS = 2000 };
+enum { AT_ONCE = 4, CALLS = 50, CHILD_EVERY = 100, CHILD_CALLS = 2000 };
 
 static hipFunction_t f;
 
