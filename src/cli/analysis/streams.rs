@@ -1,6 +1,7 @@
 //! What was put on each stream.
 
-use foldhash::HashMap;
+use super::interner::Interner;
+use foldhash::{HashMap, HashMapExt};
 use rocshim_trace::{Call, Hex, Stream, StreamRef};
 use serde::Serialize;
 
@@ -40,13 +41,17 @@ pub(crate) enum Work {
 }
 
 /// The streams of a process.
-#[derive(Default)]
 pub(crate) struct Streams {
-    places: HashMap<StreamRef, usize>,
-    rows: Vec<StreamRow>,
+    rows: Interner<StreamRef, StreamRow>,
     handles: HashMap<u32, Hex>,
     /// Where the stream of the last call is: most are on the same as the one before.
     last: usize,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams { rows: Interner::new(), handles: HashMap::new(), last: 0 }
+    }
 }
 
 impl Streams {
@@ -58,13 +63,11 @@ impl Streams {
     /// Counts a call on a stream.
     #[inline]
     pub(crate) fn count(&mut self, stream: StreamRef, call: &Call, work: Work) {
-        if self.rows.get(self.last).is_none_or(|row| row.stream != stream) {
-            self.last = *self.places.entry(stream).or_insert_with(|| {
-                self.rows.push(StreamRow { stream, first_ns: u64::MAX, ..StreamRow::default() });
-                self.rows.len() - 1
-            });
+        if self.rows.values().get(self.last).is_none_or(|row| row.stream != stream) {
+            let new = || StreamRow { stream, first_ns: u64::MAX, ..StreamRow::default() };
+            self.last = self.rows.number(stream, new);
         }
-        let row = &mut self.rows[self.last];
+        let row = self.rows.get_mut(self.last);
         *match work {
             Work::Launch => &mut row.launches,
             Work::Captured => &mut row.captured,
@@ -83,7 +86,7 @@ impl Streams {
             StreamRef::Id(id) => self.handles.get(&id).copied(),
             StreamRef::Handle(handle) => Some(handle),
         };
-        self.rows.iter().map(move |row| StreamRow { pid, handle: handle(row.stream), ..row.clone() })
+        self.rows.values().iter().map(move |row| StreamRow { pid, handle: handle(row.stream), ..row.clone() })
     }
 }
 

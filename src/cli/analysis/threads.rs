@@ -1,6 +1,6 @@
 //! What each thread did: its calls, how long it was inside them, and how long between them.
 
-use foldhash::{HashMap, HashMapExt};
+use super::interner::Interner;
 use rocshim_trace::Call;
 use serde::Serialize;
 
@@ -73,8 +73,7 @@ impl Gaps {
 
 /// The threads of a process.
 pub(crate) struct Threads {
-    places: HashMap<u32, usize>,
-    rows: Vec<ThreadRow>,
+    rows: Interner<u32, ThreadRow>,
     /// Where the thread of the last event is: most events are of the same thread as the one before.
     last: usize,
     pub(crate) gaps: Gaps,
@@ -82,7 +81,7 @@ pub(crate) struct Threads {
 
 impl Default for Threads {
     fn default() -> Threads {
-        Threads { places: HashMap::new(), rows: Vec::new(), last: 0, gaps: Gaps::default() }
+        Threads { rows: Interner::new(), last: 0, gaps: Gaps::default() }
     }
 }
 
@@ -90,10 +89,11 @@ impl Threads {
     /// Counts an event; a thread's come in the order in which the calls returned.
     #[inline]
     pub(crate) fn count(&mut self, call: &Call) {
-        if self.rows.get(self.last).is_none_or(|row| row.tid != call.tid) {
-            self.last = self.place(call);
+        if self.rows.values().get(self.last).is_none_or(|row| row.tid != call.tid) {
+            let new = || ThreadRow { tid: call.tid, first_ns: u64::MAX, ..ThreadRow::default() };
+            self.last = self.rows.number(call.tid, new);
         }
-        let row = &mut self.rows[self.last];
+        let row = self.rows.get_mut(self.last);
         row.events += 1;
         if call.parent.is_some() {
             return;
@@ -112,17 +112,10 @@ impl Threads {
         row.last_ns = row.last_ns.max(call.t + call.dur);
     }
 
-    fn place(&mut self, call: &Call) -> usize {
-        *self.places.entry(call.tid).or_insert_with(|| {
-            self.rows.push(ThreadRow { tid: call.tid, first_ns: u64::MAX, ..ThreadRow::default() });
-            self.rows.len() - 1
-        })
-    }
-
     /// The rows of process `pid`.
     pub(crate) fn rows(&self, pid: u32) -> impl Iterator<Item = ThreadRow> + '_ {
         let begun = |row: &ThreadRow| if row.calls == 0 { 0 } else { row.first_ns };
-        self.rows.iter().map(move |row| ThreadRow { pid, first_ns: begun(row), ..row.clone() })
+        self.rows.values().iter().map(move |row| ThreadRow { pid, first_ns: begun(row), ..row.clone() })
     }
 }
 
