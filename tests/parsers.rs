@@ -50,6 +50,11 @@ fn a_changed_image_of_device_code_is_read_or_refused() {
 }
 
 #[test]
+fn a_changed_file_of_responses_is_read_or_refused() {
+    changed_seeds(Parser::Responses);
+}
+
+#[test]
 fn every_parser_has_its_test_and_its_name() {
     let source = include_str!("parsers.rs");
     for (name, parser) in PARSERS {

@@ -17,7 +17,7 @@ mod sentence;
 mod units;
 
 use sentence::sentence;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Does what the command line asks for.
@@ -59,4 +59,26 @@ pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     let reading = reader::read_bytes(bytes, name, &mut verifier).map_err(in_words)?;
     let verified = verifier.finish(name.display().to_string(), reading);
     Ok(report::summary(&summary.finish(), &report::Style::default()) + &report::verified(&[verified]))
+}
+
+/// Reads files of what LLM servers answered, and gives the list as JSON: for tests of what writes such files.
+///
+/// # Errors
+/// What a user would be told, when they are none.
+pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
+    reader::responses::read_responses(paths).map(in_json).map_err(|error| sentence(&error))
+}
+
+/// The same from the bytes of one: for tests of what damaged bytes do.
+///
+/// # Errors
+/// What a user would be told, when they are none.
+pub fn read_response_bytes(bytes: &[u8]) -> Result<String, String> {
+    let mut responses = reader::responses::Responses::default();
+    let reading = reader::responses::take_responses(bytes, Path::new("bytes"), &mut responses);
+    reading.map(|()| in_json(responses)).map_err(|error| sentence(&error))
+}
+
+fn in_json(responses: reader::responses::Responses) -> String {
+    serde_json::json!({ "responses": responses.list, "notes": responses.notes }).to_string()
 }

@@ -19,15 +19,18 @@ pub enum Parser {
     Control,
     /// An image of device code: ELF, bundle, compressed bundle.
     Code,
+    /// What an LLM server answered, as it came or as the prompt ladder wrote it.
+    Responses,
 }
 
 /// All of them, with the names under which they are fuzzed.
-pub const PARSERS: [(&str, Parser); 5] = [
+pub const PARSERS: [(&str, Parser); 6] = [
     ("trace", Parser::Trace),
     ("ring", Parser::Ring),
     ("definitions", Parser::Definitions),
     ("control", Parser::Control),
     ("code", Parser::Code),
+    ("responses", Parser::Responses),
 ];
 
 /// Gives `bytes` to `parser`. Whatever they are, it must come back in good time, without a panic.
@@ -35,6 +38,7 @@ pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
     match parser {
         // A refusal is a sentence, which is as good as any answer.
         Parser::Trace => drop(rocshim_cli::read_bytes(bytes)),
+        Parser::Responses => drop(rocshim_cli::read_response_bytes(bytes)),
         Parser::Code => look_at(bytes),
         Parser::Ring => remains.with("ring-0", bytes),
         Parser::Definitions => remains.with("defs-0", bytes),
@@ -106,6 +110,7 @@ impl Remains {
             Parser::Definitions => file("defs-0"),
             Parser::Control => file("control"),
             Parser::Code => images(&artifacts::root().join("tests/programs/real")),
+            Parser::Responses => responses(&artifacts::root().join("samples/responses")),
         }
     }
 }
@@ -137,6 +142,12 @@ fn traces(folder: &Path) -> Vec<Vec<u8>> {
 fn images(folder: &Path) -> Vec<Vec<u8>> {
     let files = [files_in(folder, "co"), files_in(folder, "hipfb")].concat();
     files.into_iter().map(|path| fs::read(path).expect("an image")).collect()
+}
+
+/// Every sample of what servers answer.
+fn responses(folder: &Path) -> Vec<Vec<u8>> {
+    let files = [files_in(folder, "ndjson"), files_in(folder, "json"), files_in(folder, "txt")].concat();
+    files.into_iter().map(|path| fs::read(path).expect("a sample")).collect()
 }
 
 fn files_in(folder: &Path, end: &str) -> Vec<PathBuf> {

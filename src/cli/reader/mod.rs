@@ -1,10 +1,11 @@
 //! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
 //!
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
-//! is changed.
+//! is changed. What a server answered to the requests that were traced is read by `responses`.
 
 mod lines;
 mod progress;
+pub(crate) mod responses;
 mod scan;
 
 use anyhow::{Context, Result, bail};

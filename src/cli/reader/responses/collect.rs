@@ -1,0 +1,230 @@
+//! The documents of a file to its responses: which is an answer, which a piece of one, which neither.
+
+use super::document::{Choices, Document};
+use super::documents::{Documents, Found, Stop};
+use super::value::{Cell, Part};
+use super::{Response, Responses, Server, fields};
+use anyhow::{Result, bail};
+use std::collections::HashMap;
+
+/// So many responses a file may hold.
+const MOST: usize = 100_000;
+
+/// A stream whose end has not come yet.
+struct Stream {
+    line: usize,
+    server: Server,
+    /// OpenAI's interface numbers its streams.
+    id: Option<String>,
+}
+
+/// A file that is read.
+pub(super) struct Collect<'a> {
+    name: String,
+    all: &'a mut Responses,
+    found: usize,
+    stream: Option<Stream>,
+    /// By what a line calls itself, where it stands.
+    ids: HashMap<String, usize>,
+    /// When the line before was sent, and where it stands.
+    sent: Option<(u64, usize)>,
+}
+
+/// What a document is.
+enum Kind {
+    /// A whole answer, or a stream's end.
+    Answer(Box<Response>),
+    /// A piece of a stream.
+    Piece(Server),
+    /// Neither; why.
+    Alien(&'static str),
+}
+
+impl<'a> Collect<'a> {
+    pub(super) fn new(name: String, all: &'a mut Responses) -> Collect<'a> {
+        Collect { name, all, found: 0, stream: None, ids: HashMap::new(), sent: None }
+    }
+
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut documents = Documents::new(bytes);
+        loop {
+            match documents.next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(found)) => self.take(&found)?,
+                Err(Stop::Cut(line)) => {
+                    self.note(
+                        line,
+                        "the file ends in the middle of the document that begins here, which was passed over",
+                    );
+                    return Ok(());
+                }
+                Err(Stop::Broken(line, what)) => {
+                    bail!(
+                        "{}:{line}: {what}; give the responses of Ollama or llama-server as they came",
+                        self.name
+                    )
+                }
+            }
+        }
+    }
+
+    /// The file ends.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.end_stream();
+        if self.found > 0 {
+            return Ok(());
+        }
+        let own = format!("{}:", self.name);
+        let why = self.all.notes.iter().rfind(|note| note.starts_with(&own));
+        match why {
+            Some(note) => bail!("no whole response in {}: {note}", self.name),
+            None => bail!("{} has no response: it is empty", self.name),
+        }
+    }
+
+    fn note(&mut self, line: usize, what: &str) {
+        self.all.notes.push(format!("{}:{line}: {what}", self.name));
+    }
+
+    fn end_stream(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            self.note(stream.line, "the stream that begins here has no end, and was passed over");
+        }
+    }
+
+    fn take(&mut self, found: &Found) -> Result<()> {
+        let place = format!("{}:{}", self.name, found.line);
+        let document = &found.document;
+        if !document.rocshim.is_absent() {
+            bail!(
+                "{} is a trace of rocshim's, not the responses of a server: give it as the trace",
+                self.name
+            );
+        }
+        let id = document.object.text().and(document.id.text()).map(str::to_owned);
+        match kind(document, &place)? {
+            Kind::Answer(response) => {
+                let mut response = *response;
+                let began = self.stream.take_if(|stream| stream.server == response.server && stream.id == id);
+                self.end_stream();
+                if began.is_some() || found.event {
+                    response.streamed = Some(true);
+                }
+                self.answer(response, found)
+            }
+            Kind::Piece(server) => {
+                if self.stream.as_ref().is_none_or(|stream| stream.server != server || stream.id != id) {
+                    self.end_stream();
+                    self.stream = Some(Stream { line: found.line, server, id });
+                }
+                Ok(())
+            }
+            Kind::Alien(why) => bail!("{place}: {why}"),
+        }
+    }
+
+    fn answer(&mut self, mut response: Response, found: &Found) -> Result<()> {
+        let line = found.line;
+        if !found.document.id.is_absent() {
+            let id = found.document.id.to_string();
+            if let Some(before) = self.ids.insert(id.clone(), line) {
+                bail!(
+                    "{}:{line}: the id {id} is also that of line {before}: one request is there twice",
+                    self.name
+                );
+            }
+        }
+        if let Some(sent) = response.sent {
+            if let Some((before, at)) = self.sent
+                && before > sent
+            {
+                bail!(
+                    "{}:{line}: this request was sent before that of line {at}: put the lines in the order of `sent`",
+                    self.name
+                );
+            }
+            self.sent = Some((sent, line));
+        }
+        self.found += 1;
+        if self.found > MOST {
+            bail!("{}:{line}: more than {MOST} responses: give fewer at once", self.name);
+        }
+        response.number = self.all.list.len() + 1;
+        self.all.list.push(response);
+        Ok(())
+    }
+}
+
+fn whole(response: Response) -> Kind {
+    Kind::Answer(Box::new(response))
+}
+
+fn kind(document: &Document, place: &str) -> Result<Kind> {
+    match &document.response {
+        Part::Object(answer) => of_ladder(document, answer, place),
+        _ if !document.sent.is_absent() => of_ladder(document, &Document::default(), place),
+        _ => of_server(document, place),
+    }
+}
+
+/// A line of the ladder, with the answer in it.
+fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<Kind> {
+    let server = match line.server.text() {
+        Some("ollama") => Some(Server::Ollama),
+        Some("llama-server") => Some(Server::LlamaServer),
+        _ => None,
+    };
+    let answer = match (of_server(answer, place)?, server) {
+        (Kind::Answer(answer), _) => *answer,
+        // There is none, but the line says why.
+        (_, Some(server)) if fields::failure(&line.error).is_some() => fields::blank(server, place),
+        (_, Some(_)) => {
+            return Ok(Kind::Alien(
+                "this line has neither the end of an answer under `response` nor an `error`",
+            ));
+        }
+        (_, None) => {
+            return Ok(Kind::Alien("under `response` there is no answer of Ollama's or llama-server's"));
+        }
+    };
+    fields::of_ladder(line, answer).map(whole)
+}
+
+/// What a server sent.
+fn of_server(document: &Document, place: &str) -> Result<Kind> {
+    if let Some(error) = fields::failure(&document.error) {
+        let is_text = matches!(document.error, Part::Text(_));
+        let server = if is_text { Server::Ollama } else { Server::LlamaServer };
+        return Ok(whole(Response { error: Some(error), ..fields::blank(server, place) }));
+    }
+    if document.done.is(true) {
+        return fields::of_ollama(document, place).map(whole);
+    }
+    if document.done.is(false) {
+        return Ok(Kind::Piece(Server::Ollama));
+    }
+    let object = document.object.text();
+    // A chunk may carry timings so far; its last says why it has ended, or has no choices any more.
+    let ended = match object {
+        Some("chat.completion.chunk") => !matches!(document.choices, Choices::GoesOn),
+        Some("text_completion") => !matches!(document.choices, Choices::GoesOn),
+        _ => !document.stop.is(false),
+    };
+    match (&document.timings, ended) {
+        (Part::Object(timings), true) => {
+            return fields::of_llama_server(document, timings, place).map(whole);
+        }
+        (Part::Object(_), false) => return Ok(Kind::Piece(Server::LlamaServer)),
+        _ => {}
+    }
+    Ok(match (object, &document.stop) {
+        (Some("chat.completion.chunk"), _) | (_, Cell::Flag(false)) => Kind::Piece(Server::LlamaServer),
+        (Some("text_completion"), _) if !ended => Kind::Piece(Server::LlamaServer),
+        (Some("chat.completion" | "text_completion"), _) => Kind::Alien(
+            "a completion without `timings`: llama-server writes them, other servers of this interface do not tell what they evaluated",
+        ),
+        _ => Kind::Alien(
+            "this JSON is no answer of Ollama's (it has no `done`), of llama-server's (no `timings`) or of the prompt ladder's (no `response`)",
+        ),
+    })
+}
