@@ -1,5 +1,9 @@
 //! The command line: what each command takes, checked before anything is done.
 
+mod forms;
+
+pub(crate) use forms::Forms;
+
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -50,7 +54,10 @@ the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe
 
 --json prints one object: format (1), totals, processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
 code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
-confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.";
+confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.
+
+--csv TABLE takes one of these, `rocshim summary --csv kernels traces`; what is nested has a name with a dot (shape.grid), a list \
+of numbers is one cell with blanks between, a list of objects is one cell of JSON.";
 
 const CTL_NOTES: &str = "\
 The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
@@ -98,9 +105,8 @@ pub(crate) struct Summary {
     /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// One JSON object instead of tables
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) forms: Forms,
     /// Names as they are in the trace, neither tidied nor shortened
     #[arg(long)]
     pub(crate) full_names: bool,
@@ -108,7 +114,7 @@ pub(crate) struct Summary {
     #[arg(long)]
     pub(crate) all: bool,
     /// The problems as commands that run each again: rocblas-bench, hipblaslt-bench, MIOpenDriver
-    #[arg(long, conflicts_with_all = ["full_names", "all"])]
+    #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv"])]
     pub(crate) replay: bool,
 }
 

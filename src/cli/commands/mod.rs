@@ -9,9 +9,16 @@ mod summary;
 mod variables;
 mod verify;
 
-use crate::{args::Command, report::Style};
+use crate::{
+    args::{Command, Forms},
+    report::{self, Form, Style},
+};
 use anyhow::Result;
-use std::{io, process::ExitCode};
+use serde::Serialize;
+use std::{
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 
 /// Does what was asked.
 pub(crate) fn execute(command: Command) -> Result<ExitCode> {
@@ -29,6 +36,28 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
 
 /// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.
 fn output_style(full_names: bool, all: bool) -> Style {
-    let width = crate::report::width_of(io::stdout());
-    Style { width: width.filter(|_| !full_names), full_names, rows: (width.is_some() && !all).then_some(20) }
+    let width = report::width_of(io::stdout());
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
+    Style {
+        form: Form::Text,
+        colour: io::stdout().is_terminal() && !is_plain,
+        width: width.filter(|_| !full_names),
+        full_names,
+        rows: (width.is_some() && !all).then_some(20),
+    }
+}
+
+/// Prints `value` in the form that was asked for; as text and as Markdown it is what `page` makes of it.
+fn show(
+    forms: &Forms,
+    text: Style,
+    value: &impl Serialize,
+    page: impl FnOnce(&Style) -> String,
+) -> Result<()> {
+    let markdown = Style { form: Form::Markdown, full_names: true, ..Style::default() };
+    match &forms.csv {
+        Some(table) => report::print_csv(value, table),
+        None if forms.json => report::print_json(value),
+        None => report::print(&page(if forms.md { &markdown } else { &text })),
+    }
 }

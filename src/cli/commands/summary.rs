@@ -13,18 +13,15 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
     if args.replay {
         let replay = replay_of(&traces)?;
-        match args.json {
+        match args.forms.json {
             true => report::print_json(&replay)?,
             false => report::print(&report::replay(&replay))?,
         }
         return Ok(ExitCode::SUCCESS);
     }
     let summary = summary_of(&traces)?;
-    if args.json {
-        report::print_json(&summary)?;
-    } else {
-        report::print(&report::summary(&summary, &super::output_style(args.full_names, args.all)))?;
-    }
+    let style = super::output_style(args.full_names, args.all);
+    super::show(&args.forms, style, &summary, |style| report::summary(&summary, style))?;
     Ok(ExitCode::SUCCESS)
 }
 

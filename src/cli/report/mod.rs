@@ -1,14 +1,19 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
-//! Floors, lowest first: `names` (kernel names to a width), `table` (rows to aligned lines), then the pages: `summary`
-//! and its `sections`, `hooks`, `tally`, `findings`, `lists`, `replay`, `ctl`.
+//! Floors, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned lines), `markdown` (the same in
+//! Markdown), `section` (a title, a table, remarks), then the pages: `summary` and its `sections`, `hooks`, `tally`, `findings`,
+//! `lists`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
 
+mod colour;
+mod csv;
 mod ctl;
 mod findings;
 mod hooks;
 mod lists;
+mod markdown;
 mod names;
 mod replay;
+mod section;
 mod sections;
 mod summary;
 mod table;
@@ -20,7 +25,7 @@ pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{Recovery, StaleLine, recovered, stale, variables, verified};
 pub(crate) use replay::replay;
 pub(crate) use summary::summary;
-pub(crate) use table::Style;
+pub(crate) use table::{Form, Style};
 pub(crate) use tally::{nothing_seen, tally};
 
 use rustix::termios::tcgetwinsize;
@@ -50,6 +55,15 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
+    print(&text)
+}
+
+/// One table of a value's JSON form as CSV to standard output.
+pub(crate) fn print_csv(value: &impl serde::Serialize, table: &str) -> anyhow::Result<()> {
+    let text = csv::csv(value, table)?;
+    if text.is_empty() {
+        complain(&format!("the table `{table}` has no rows"));
+    }
     print(&text)
 }
 

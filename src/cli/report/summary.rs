@@ -1,16 +1,12 @@
 //! The page of `rocshim summary`: one sentence, then a section for each kind of thing that the traces hold.
 
-use super::{
-    sections,
-    table::{Style, broken},
-};
+use super::{section::paragraph, sections, table::Style};
 use crate::analysis::{Summary, Totals};
 use crate::units::{count, counted, time};
 
 /// The whole page.
 pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
-    let mut page = broken(&sentence(&summary.totals), style.width.unwrap_or(usize::MAX)).join("\n");
-    page.push('\n');
+    let mut page = paragraph(&sentence(&summary.totals), style);
     let sections = [
         sections::processes(summary, style),
         sections::families(summary, style),
@@ -39,7 +35,7 @@ pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
         page.push_str(&section);
     }
     for note in &summary.notes {
-        page.push_str(&format!("\nnot read: {note}\n"));
+        page.push_str(&format!("\n{}", paragraph(&format!("not read: {note}"), style)));
     }
     page
 }

@@ -3,17 +3,33 @@
 //! The last column is the flexible one: it gets what the others leave. A name is shortened to that, a text is broken
 //! into lines. When it is too little, columns that can be missed are left out, last first.
 
-use super::names::{fit, fit_path};
+use super::{
+    colour,
+    names::{fit, fit_path},
+};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
+    pub(crate) form: Form,
+    /// Titles and words of evidence are painted.
+    pub(crate) colour: bool,
     /// Columns of the terminal; `None` to shorten nothing.
     pub(crate) width: Option<usize>,
     /// Names as they are in the trace.
     pub(crate) full_names: bool,
     /// The most rows of a table; `None` for all.
     pub(crate) rows: Option<usize>,
+}
+
+/// In which form a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Aligned lines.
+    #[default]
+    Text,
+    /// Tables as GitHub reads them.
+    Markdown,
 }
 
 /// How a column stands.
@@ -46,15 +62,17 @@ impl Column {
 /// A table.
 pub(crate) struct Table {
     columns: Vec<Column>,
+    titles: Vec<String>,
     rows: Vec<Row>,
     /// What the next row stands under.
     heading: Option<String>,
 }
 
-struct Row {
-    above: Option<String>,
-    cells: Vec<String>,
-    under: Vec<String>,
+/// A row with what stands above and under it.
+pub(super) struct Row {
+    pub(super) above: Option<String>,
+    pub(super) cells: Vec<String>,
+    pub(super) under: Vec<String>,
 }
 
 /// What the last column wants at least before others are left out for it.
@@ -64,7 +82,8 @@ const GAP: &str = "  ";
 
 impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {
-        Table { columns: columns.to_vec(), rows: Vec::new(), heading: None }
+        let titles = columns.iter().map(|column| column.title().to_string()).collect();
+        Table { columns: columns.to_vec(), titles, rows: Vec::new(), heading: None }
     }
 
     /// Puts a line above the next row, for it and those that follow.
@@ -83,27 +102,38 @@ impl Table {
         self.rows.push(Row { above: self.heading.take(), cells, under });
     }
 
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    pub(super) fn titles(&self) -> &[String] {
+        &self.titles
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
     /// The table as text: titles, rows, and how many rows were left out.
     pub(crate) fn text(&self, style: &Style) -> String {
         let shown = &self.rows[..style.rows.unwrap_or(usize::MAX).min(self.rows.len())];
         let mut widths: Vec<usize> = (0..self.columns.len())
             .map(|at| {
                 let cells = shown.iter().map(|row| length(&row.cells[at]));
-                cells.chain([length(self.columns[at].title())]).max().unwrap_or(0)
+                cells.chain([length(&self.titles[at])]).max().unwrap_or(0)
             })
             .collect();
         let kept = self.kept(&mut widths, style);
         let mut text = String::new();
-        let titles: Vec<String> = self.columns.iter().map(|column| column.title().to_string()).collect();
         if !shown.is_empty() {
-            self.line(&mut text, &titles, &kept, &widths);
+            self.line(&mut text, &self.titles, &kept, &widths, &Style::default());
         }
         let room = |indent: usize| style.width.map_or(usize::MAX, |width| width.saturating_sub(indent));
         for row in shown {
             if let Some(above) = &row.above {
                 text.push_str(&format!("{GAP}{}\n", fit(above, room(2))));
             }
-            self.line(&mut text, &row.cells, &kept, &widths);
+            self.line(&mut text, &row.cells, &kept, &widths, style);
             for line in &row.under {
                 text.push_str(&format!("      {}\n", fit(line, room(6))));
             }
@@ -134,18 +164,20 @@ impl Table {
         }
     }
 
-    fn line(&self, text: &mut String, cells: &[String], kept: &[usize], widths: &[usize]) {
-        let mut line = String::new();
+    fn line(&self, text: &mut String, cells: &[String], kept: &[usize], widths: &[usize], style: &Style) {
+        let (mut line, mut indent) = (String::new(), 0);
         for at in kept {
             let width = widths[*at];
-            let indent = length(&line) + GAP.len();
+            indent += GAP.len();
             line.push_str(GAP);
-            line.push_str(&match self.columns[*at] {
+            let cell = match self.columns[*at] {
                 Column::Path(_) => fit_path(&cells[*at], width),
                 Column::Left(_) => format!("{:<width$}", fit(&cells[*at], width)),
                 Column::Right(_) | Column::Missable(_) => format!("{:>width$}", fit(&cells[*at], width)),
                 Column::Text(_) => broken(&cells[*at], width).join(&format!("\n{}", " ".repeat(indent))),
-            });
+            };
+            indent += width;
+            line.push_str(&colour::cell(cell, style));
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -30,15 +30,4 @@ pub(crate) use sweeps::sweeps;
 pub(crate) use threads::{gaps, threads};
 pub(crate) use troubles::{failures, in_flight, losses};
 
-use super::table::{Style, Table, broken};
-
-/// A title, a table, and remarks under it.
-fn section(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
-    let title = broken(title, style.width.unwrap_or(usize::MAX)).join("\n");
-    let mut text = format!("{title}\n{}", table.text(style));
-    let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(4));
-    for line in remarks.iter().flat_map(|remark| broken(remark, room)) {
-        text.push_str(&format!("  {line}\n"));
-    }
-    Some(text)
-}
+use super::section::section;
