@@ -52,7 +52,7 @@ const SUMMARY_NOTES: &str = "\
 A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
---json prints one object: format (1), totals, processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
+--json prints one object: format (1), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
 code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.
 

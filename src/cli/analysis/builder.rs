@@ -119,6 +119,7 @@ impl Taker for SummaryBuilder {
             let end = if self.goes_on { End::Rotated } else { End::Cut };
             self.end_process(end, Vec::new());
             self.trace.clone_from(&self.file);
+            self.kernels.begin_process(&header.epoch);
             self.process = Some(Box::new(Process::new(self.processes.len(), header)));
             return;
         }
@@ -269,6 +270,7 @@ impl SummaryBuilder {
         let unseen = lost.as_deref().or(unplaced.as_deref()).or(unlisted.as_deref()).or(open.as_deref());
         Summary {
             format: 1,
+            epoch: self.kernels.epoch(),
             processes: self.processes,
             families: families(&kernels),
             kernels,

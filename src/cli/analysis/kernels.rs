@@ -1,6 +1,10 @@
-//! Kernels by name, over all processes: how often they were launched, how long that took the host, in which shapes.
+//! Kernels by name, over all processes: how often they were launched, when, how long that took the host, in which shapes.
 
-use super::{interner::Interner, nesting::Launches};
+use super::{
+    interner::Interner,
+    nesting::Launches,
+    span::{Epoch, Span},
+};
 use rocshim_trace::{Launch, Tensile};
 use serde::Serialize;
 
@@ -29,6 +33,10 @@ pub(crate) struct KernelRow {
     pub(crate) min_ns: u64,
     /// The longest of them.
     pub(crate) max_ns: u64,
+    /// When the first of them was entered, since the summary's `epoch`; absent where only graphs launched it.
+    pub(crate) first_ns: Option<u64>,
+    /// When the last of them returned.
+    pub(crate) last_ns: Option<u64>,
     /// `total_ns` as a part of that of all kernels, 0 to 1.
     pub(crate) share: f64,
     /// The most common shape.
@@ -80,17 +88,28 @@ struct Stats {
     total_ns: u64,
     min_ns: u64,
     max_ns: u64,
+    span: Span,
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
     last: (Shape, usize),
 }
 
 /// All kernels, numbered in the order in which they were first defined.
-pub(crate) struct Kernels(Interner<String, Stats>);
+pub(crate) struct Kernels(Interner<String, Stats>, Epoch);
 
 impl Kernels {
     pub(crate) fn new() -> Self {
-        Kernels(Interner::new())
+        Kernels(Interner::new(), Epoch::default())
+    }
+
+    /// Times are those of a process with this epoch from now on.
+    pub(crate) fn begin_process(&mut self, epoch: &str) {
+        self.1.begin(epoch);
+    }
+
+    /// The epoch of the times in `rows`.
+    pub(crate) fn epoch(&self) -> Option<String> {
+        self.1.earliest()
     }
 
     /// The number of the kernel with this symbol.
@@ -108,6 +127,7 @@ impl Kernels {
             total_ns: 0,
             min_ns: u64::MAX,
             max_ns: 0,
+            span: Span::default(),
             shapes: Interner::new(),
             last: (Shape::default(), usize::MAX),
         });
@@ -142,6 +162,7 @@ impl Kernels {
     /// Counts a launch call of the kernel with this number.
     pub(crate) fn count(&mut self, kernel: usize, launch: &Launch) {
         let stats = self.0.get_mut(kernel);
+        stats.span.add(&self.1, &launch.call);
         stats.failed += u64::from(launch.call.status != 0);
         stats.total_ns += launch.call.dur;
         stats.min_ns = stats.min_ns.min(launch.call.dur);
@@ -189,7 +210,7 @@ impl Kernels {
     pub(crate) fn rows(&self) -> Vec<KernelRow> {
         let called = || self.0.values().iter().filter(|stats| stats.launches + stats.captured > 0);
         let all: u64 = called().map(|stats| stats.total_ns).sum();
-        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all)).collect();
+        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all, &self.1)).collect();
         let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
         let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
         rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
@@ -206,8 +227,9 @@ impl Stats {
         *self.shapes.get_mut(self.last.1) += launches;
     }
 
-    fn row(&self, all_ns: u64) -> KernelRow {
+    fn row(&self, all_ns: u64, epoch: &Epoch) -> KernelRow {
         let (shape, shape_launches) = self.shapes.most_common();
+        let (first_ns, last_ns) = self.span.since(epoch).unzip();
         KernelRow {
             name: self.name.clone(),
             demangled: self.demangled.clone(),
@@ -220,6 +242,8 @@ impl Stats {
             total_ns: self.total_ns,
             min_ns: if self.min_ns == u64::MAX { 0 } else { self.min_ns },
             max_ns: self.max_ns,
+            first_ns,
+            last_ns,
             share: if all_ns == 0 { 0.0 } else { self.total_ns as f64 / all_ns as f64 },
             shape,
             shape_launches,

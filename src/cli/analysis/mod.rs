@@ -25,6 +25,7 @@ mod pauses;
 mod process;
 mod replay;
 mod solution_index;
+mod span;
 mod spans;
 mod status;
 mod status_words;

@@ -12,6 +12,9 @@ use serde::Serialize;
 pub(crate) struct Summary {
     /// The form of this object: 1.
     pub(crate) format: u32,
+    /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and `last_ns` are relative to. (Times of
+    /// processes, threads, streams and losses are since their own process's epoch.)
+    pub(crate) epoch: Option<String>,
     pub(crate) totals: Totals,
     pub(crate) processes: Vec<ProcessRow>,
     pub(crate) kernels: Vec<KernelRow>,

@@ -71,6 +71,20 @@ fn a_call_without_a_launch_inside_is_unresolved_and_with_losses_limited() {
 }
 
 #[test]
+fn a_kernel_of_two_processes_has_its_first_and_last_launch_on_one_scale() {
+    let kernel = "{\"type\":\"kernel\",\"id\":1,\"name\":\"k\"}\n";
+    let process = |pid: u32, epoch: &str| {
+        let begin = BEGIN.replace("\"pid\":7", &format!("\"pid\":{pid}"));
+        begin.replace("\"epoch\":\"0\"", &format!("\"epoch\":\"{epoch}\"")) + kernel + &launch(1, None)
+    };
+    let told = summary_of_text(&(process(8, "7000") + &process(9, "1000")), End::Cut);
+    // Each launches 10 ns after its epoch for 5 ns: at 7010 to 7015 and at 1010 to 1015, told since 1000.
+    assert_eq!(told.epoch.as_deref(), Some("1000"));
+    let row = &told.kernels[0];
+    assert_eq!((row.launches, row.first_ns, row.last_ns), (2, Some(10), Some(6015)));
+}
+
+#[test]
 fn calls_that_make_no_event_are_taken_from_the_footer() {
     let told = summary(&[launch(1, None)], End::Footer);
     let look_up =

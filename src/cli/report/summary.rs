@@ -118,9 +118,9 @@ Families of kernels, inferred from their names (host time)
          1        1       0  600 ns  60.0%  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
 
 Kernels (host time of the launch calls, not time on the GPU)
-  calls  failed   total  share  grid x block    mean  kernel
-      1       0  600 ns  60.0%     8x8 x 256  600 ns  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
-      2       1  400 ns  40.0%     4 x 64 +1  200 ns  add<int>
+  calls  failed   total  share  grid x block    mean    first     last  kernel
+      1       0  600 ns  60.0%     8x8 x 256  600 ns  3.20 µs  3.80 µs  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
+      2       1  400 ns  40.0%     4 x 64 +1  200 ns  1.00 µs  2.30 µs  add<int>
   +n: n more shapes; the most common one is shown
 
 GEMMs (host time; below each, the kernels launched inside the call)

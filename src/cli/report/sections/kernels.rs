@@ -31,6 +31,8 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         Column::Right("share"),
         Column::Right("grid x block"),
         Column::Missable("mean"),
+        Column::Missable("first"),
+        Column::Missable("last"),
         Column::Left("kernel"),
     ]);
     let mut table = Table::new(&columns);
@@ -46,6 +48,8 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
             percent(row.share),
             shape(row),
             time(row.total_ns / calls(row).max(1)),
+            row.first_ns.map_or_else(|| "-".into(), time),
+            row.last_ns.map_or_else(|| "-".into(), time),
             label,
         ]);
         table.row(cells);
@@ -53,6 +57,9 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     let mut remarks = Vec::new();
     if summary.kernels.iter().any(|row| row.shapes > 1) {
         remarks.push("+n: n more shapes; the most common one is shown".to_string());
+    }
+    if summary.totals.processes > 1 {
+        remarks.push("first, last: since the first of the processes began to record".to_string());
     }
     if by_graphs {
         remarks.push(
