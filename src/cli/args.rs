@@ -24,6 +24,9 @@ pub(crate) enum Command {
     /// Kernels, GEMMs, convolutions, failures, losses and coverage of one or more traces
     #[command(after_help = SUMMARY_NOTES)]
     Summary(Summary),
+    /// Prompt and decode, forward and backward: the steps of one or more traces, and what each launched
+    #[command(after_help = PHASES_NOTES)]
+    Phases(Phases),
     /// The functions that are hooked; with traces: whether each was called, and where it is bound
     Hooks(Hooks),
     /// What will and what will not be seen, before running a program or for a running process
@@ -58,6 +61,16 @@ confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives th
 
 --csv TABLE takes one of these, `rocshim summary --csv kernels traces`; what is nested has a name with a dot (shape.grid), a list \
 of numbers is one cell with blanks between, a list of objects is one cell of JSON.";
+
+const PHASES_NOTES: &str = "\
+A pass evaluates a model once. It ends with a copy to the host or, for a chunk of a prompt, where the same weights come \
+again. Columns (ne11) are those that most of its matrix products have; tokens are the columns of all passes. A pass with \
+fewer columns in its last product than in the others evaluates a prompt, one with a single column a token. A program \
+that trains has forward, backward and optimiser instead. What the program says with roctx ranges or rocshim.h, or the \
+user with --labels, comes before all that. All of this is inferred, by the rule that is printed with it.
+
+--json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind together), libraries, losses, \
+notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
 
 const CTL_NOTES: &str = "\
 The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
@@ -116,6 +129,26 @@ pub(crate) struct Summary {
     /// The problems as commands that run each again: rocblas-bench, hipblaslt-bench, MIOpenDriver
     #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv"])]
     pub(crate) replay: bool,
+}
+
+/// The options of `phases`.
+#[derive(Args)]
+pub(crate) struct Phases {
+    /// Trace files, or folders of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Names for times: a JSON object a line, with `label` and, in Unix ns, `begin` and `end` (or `sent` and `received`, as the
+    /// prompt ladder writes them)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Every pass too
+    #[arg(long)]
+    pub(crate) steps: bool,
+    #[command(flatten)]
+    pub(crate) forms: Forms,
+    /// Every row of every table (a terminal gets the first 20)
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// The options of `hooks`.

@@ -15,6 +15,13 @@ pub struct Columns {
     pub rule: &'static str,
 }
 
+impl Columns {
+    /// They are those of all experts together, of which each has a part: more than the tokens.
+    pub fn of_all_experts(&self) -> bool {
+        self.rule == TOTAL
+    }
+}
+
 const TEMPLATE: &str = "template argument ncols_dst";
 const TILE: &str =
     "template argument cols_per_block, which is the number of columns where there are no expert ids";

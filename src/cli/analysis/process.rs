@@ -145,8 +145,7 @@ impl Process {
 
     /// True when this header is that of a later part of the trace that is read.
     pub(crate) fn goes_on_in(&self, header: &Header) -> bool {
-        let key = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
-        key(&self.header) == key(header) && header.part() > self.header.part()
+        goes_on_in(&self.header, header)
     }
 
     /// The records that follow are those of the part that this header begins.
@@ -282,6 +281,12 @@ impl Process {
             notes,
         }
     }
+}
+
+/// True when `header` is that of a later part of the trace that `first` began.
+pub(super) fn goes_on_in(first: &Header, header: &Header) -> bool {
+    let key = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
+    key(first) == key(header) && header.part() > first.part()
 }
 
 /// Says that the parts from `first` up to the one before `next` are missing, if there are such.

@@ -3,6 +3,7 @@
 mod ctl;
 mod doctor;
 mod hooks;
+mod phases;
 mod recover;
 mod run;
 mod summary;
@@ -25,6 +26,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Summary(args) => summary::summary(&args),
+        Command::Phases(args) => phases::phases(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ctl(args) => ctl::ctl(&args),

@@ -44,7 +44,10 @@ fn replay_of(traces: &[TraceFile]) -> Result<Replay> {
 
 /// Reads all files. One that was named must be readable; one that a folder held is passed over, as long as another one can
 /// be read: gives why, a sentence each.
-fn read_each(traces: &[TraceFile], mut read: impl FnMut(&Path) -> Result<()>) -> Result<Vec<String>> {
+pub(super) fn read_each(
+    traces: &[TraceFile],
+    mut read: impl FnMut(&Path) -> Result<()>,
+) -> Result<Vec<String>> {
     let (mut unread, mut first) = (Vec::new(), None);
     for trace in traces {
         match read(&trace.path) {

@@ -3,10 +3,13 @@
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
 //! is changed. What a server answered to the requests that were traced is read by `responses`.
 
+mod labels;
 mod lines;
 mod progress;
 pub(crate) mod responses;
 mod scan;
+
+pub(crate) use labels::{Label, read_labels};
 
 use anyhow::{Context, Result, bail};
 use lines::Lines;

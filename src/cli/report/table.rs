@@ -48,7 +48,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Column::Right(title)
             | Column::Missable(title)
@@ -84,6 +84,12 @@ impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {
         let titles = columns.iter().map(|column| column.title().to_string()).collect();
         Table { columns: columns.to_vec(), titles, rows: Vec::new(), heading: None }
+    }
+
+    /// A table whose columns stand as `columns` and are called otherwise.
+    pub(crate) fn titled(columns: &[Column], titles: Vec<String>) -> Self {
+        debug_assert_eq!(columns.len(), titles.len());
+        Table { titles, ..Table::new(columns) }
     }
 
     /// Puts a line above the next row, for it and those that follow.

@@ -1,0 +1,348 @@
+//! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
+//!
+//! Floors, lowest first: `pass` (what a pass holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a
+//! pass is taken for), then the builder here (records to passes), and `rows` (passes to phases, the result). A pass is kept
+//! as its times and the number of its content; passes launch the same again and again, so memory grows with what is
+//! different, and by some 200 bytes a pass.
+
+mod definitions;
+mod kinds;
+mod labels;
+mod lanes;
+mod pass;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use kinds::Kind;
+pub(crate) use rows::{Phase, PhaseFamily, PhaseObject, Phases, Visit};
+
+use super::{SummaryBuilder, interner::Interner, process::goes_on_in};
+use crate::reader::{End, Label, Reading, Taker};
+use definitions::{Local, LocalKernel, Names, columns};
+use labels::{Labels, Ranges};
+use lanes::{Hint, Lanes, Sign};
+use pass::{Content, Open, Pass, Role};
+use rocshim_trace::{Arg, Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
+
+/// A process whose file is read.
+struct Process {
+    header: Header,
+    number: usize,
+    epoch: u64,
+    local: Local,
+    lanes: Lanes,
+    ranges: Ranges,
+    /// It launches kernels of PyTorch's: what its launches are for is told by thread and name.
+    is_torch: bool,
+    /// When the last pass of each lane ended.
+    last_ends: Vec<Option<u64>>,
+}
+
+/// Takes the records of one file after the other.
+pub(crate) struct PhasesBuilder {
+    summary: SummaryBuilder,
+    names: Names,
+    contents: Interner<Content, Content>,
+    process: Option<Box<Process>>,
+    /// Pids of all processes, by number, and whether each trains.
+    processes: Vec<(u32, bool)>,
+    passes: Vec<Pass>,
+    /// The earliest of all processes, in Unix ns.
+    epoch: Option<u64>,
+    labels: Labels,
+    goes_on: bool,
+}
+
+impl PhasesBuilder {
+    /// `labels` are what the user says, by time.
+    pub(crate) fn new(labels: Vec<Label>) -> PhasesBuilder {
+        PhasesBuilder {
+            summary: SummaryBuilder::new(),
+            names: Names::new(),
+            contents: Interner::new(),
+            process: None,
+            processes: Vec::new(),
+            passes: Vec::new(),
+            epoch: None,
+            labels: Labels::new(labels),
+            goes_on: false,
+        }
+    }
+
+    /// Begins a file.
+    pub(crate) fn begin_file(&mut self, trace: String) {
+        self.summary.begin_file(trace);
+    }
+
+    /// Ends the file whose records were taken.
+    pub(crate) fn end_file(&mut self, reading: Reading) {
+        self.goes_on = reading.end == End::Rotated;
+        if !self.goes_on {
+            self.end_process();
+        }
+        self.summary.end_file(reading);
+    }
+
+    /// Notes a file that could not be read.
+    pub(crate) fn pass_over(&mut self, why: String) {
+        self.summary.pass_over(why);
+    }
+
+    fn begin_process(&mut self, header: &Header) {
+        if let Some(process) = self.process.as_mut().filter(|process| goes_on_in(&process.header, header)) {
+            process.header = header.clone();
+            return;
+        }
+        self.end_process();
+        self.processes.push((header.pid, false));
+        let epoch = header.epoch.parse().unwrap_or(0);
+        self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
+        self.process = Some(Box::new(Process {
+            header: header.clone(),
+            number: self.processes.len() - 1,
+            epoch,
+            local: Local::default(),
+            lanes: Lanes::default(),
+            ranges: Ranges::default(),
+            is_torch: false,
+            last_ends: Vec::new(),
+        }));
+    }
+
+    fn end_process(&mut self) {
+        let Some(mut process) = self.process.take() else { return };
+        for lane in 0..process.lanes.len() {
+            let mut ended = Vec::new();
+            process.lanes.get(lane).end(&mut ended);
+            let first = self.passes.len();
+            self.close(&mut process, lane, ended);
+            if let Some(last) = self.passes[first..].last_mut() {
+                last.unfinished = !last.delivered;
+            }
+        }
+    }
+
+    fn close(&mut self, process: &mut Process, lane: usize, ended: Vec<Open>) {
+        process.last_ends.resize(process.lanes.len(), None);
+        for open in ended.into_iter().filter(Open::has_launched) {
+            let content = open.content();
+            let content = self.contents.number(content.clone(), || content);
+            let mut pass = open.close(process.number, lane, content, process.last_ends[lane]);
+            process.last_ends[lane] = Some(pass.end);
+            (pass.begin, pass.end) = (pass.begin + process.epoch, pass.end + process.epoch);
+            self.passes.push(pass);
+        }
+    }
+}
+
+impl Taker for PhasesBuilder {
+    fn take(&mut self, record: Record) {
+        if let Record::Header(header) = &record {
+            self.begin_process(header);
+        } else if let Some(mut process) = self.process.take() {
+            self.look(&mut process, &record);
+            self.process = Some(process);
+        }
+        self.summary.take(record);
+    }
+
+    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+        let known =
+            self.process.as_ref().zip(kernel).and_then(|(process, id)| process.local.kernels.get(&id));
+        known.is_some_and(|kernel| kernel.product.is_some() || kernel.is_dequantise)
+    }
+}
+
+impl PhasesBuilder {
+    fn look(&mut self, process: &mut Process, record: &Record) {
+        match record {
+            Record::HookTable(table) => {
+                table.hooks().for_each(|hook| process.local.hook(&mut self.names, &hook))
+            }
+            Record::Hook(hook) => process.local.hook(&mut self.names, hook),
+            Record::CodeObject(object) => process.local.code_object(object),
+            Record::Kernel(kernel) => process.local.kernel(&mut self.names, kernel),
+            Record::Graph(graph) => process.local.graph(graph),
+            Record::Launch(launch) => self.launch(process, launch),
+            Record::GraphLaunch(launch) => self.graph_launch(process, launch),
+            Record::Gemm(gemm) => self.gemm(process, gemm),
+            Record::Matmul(matmul) => self.matmul(process, matmul),
+            Record::Copy(copy) => self.copy(process, copy),
+            Record::Sync(sync) => self.sync(process, sync),
+            Record::Conv(conv) => self.call(process, &conv.call, Some(conv.stream), false),
+            Record::Mark(mark) => process.ranges.mark(&mut self.names.labels, mark),
+            Record::Gap(gap) => {
+                let lane = process.lanes.of_call(gap.tid, None);
+                lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
+            }
+            Record::Blas(_) | Record::Span(_) | Record::Load(_) | Record::GraphCall(_) => {
+                record.call().into_iter().for_each(|call| self.call(process, call, None, false));
+            }
+            _ => {}
+        }
+    }
+
+    fn launch(&mut self, process: &mut Process, launch: &Launch) {
+        if let Some(capture) = launch.capture {
+            return process.local.capture(capture, launch);
+        }
+        let kernel = launch.kernel.and_then(|id| process.local.kernels.get(&id));
+        process.is_torch |= kernel.is_some_and(|kernel| kernel.is_torch);
+        let lane_number = process.lanes.of_launch(launch.call.tid, launch.stream);
+        let is_torch = process.is_torch;
+        let lane = process.lanes.get(lane_number);
+        let role = match kernel {
+            Some(kernel) if kernel.is_optimiser => Role::Optimiser,
+            Some(kernel) if is_torch && kernel.is_backward => Role::Backward,
+            _ if is_torch && lane.main != Some(launch.call.tid) => Role::Backward,
+            _ => Role::Forward,
+        };
+        self.processes[process.number].1 |= role == Role::Optimiser;
+        let label = process.ranges.label(
+            launch.call.tid,
+            &self.labels,
+            &mut self.names.labels,
+            process.epoch + launch.call.t,
+        );
+        let mut ended = Vec::new();
+        let open = lane.launch(launch.call.t, (label, role), &mut ended);
+        let failed = launch.call.status != 0 || launch.call.unwound;
+        match kernel {
+            _ if failed => open.failed += 1,
+            Some(kernel) => open.kernels.entry(kernel.number).or_default().direct += 1,
+            None => open.unlisted += 1,
+        }
+        if let Some(kernel) = kernel.filter(|_| !failed) {
+            if let Some(product) = kernel.product.as_ref() {
+                let weights = pointer(launch, 0);
+                let open = lane.decide(Sign::Weights(weights), &mut ended);
+                open.product(columns(product, launch), weights, 1);
+            }
+            if let (true, Some(from), Some(to)) =
+                (kernel.is_dequantise, pointer(launch, 0), pointer(launch, 1))
+            {
+                lane.dequantised.insert(to, from);
+            }
+        }
+        let hook = Self::hook_of(process, launch);
+        let call = Call { hook, ..launch.call.clone() };
+        self.call(process, &call, Some(launch.stream), false);
+        self.close(process, lane_number, ended);
+    }
+
+    /// The hook of a launch: its own or, where it tells none, its kernel's.
+    fn hook_of(process: &Process, launch: &Launch) -> u16 {
+        let of_kernel = |kernel: &LocalKernel| kernel.hook;
+        let known = launch.kernel.and_then(|id| process.local.kernels.get(&id)).and_then(of_kernel);
+        if launch.call.hook == rocshim_trace::OF_KERNEL {
+            known.unwrap_or(launch.call.hook)
+        } else {
+            launch.call.hook
+        }
+    }
+
+    fn graph_launch(&mut self, process: &mut Process, launch: &GraphLaunch) {
+        let call = &launch.call;
+        let lane_number = process.lanes.of_launch(call.tid, launch.stream);
+        let label =
+            process.ranges.label(call.tid, &self.labels, &mut self.names.labels, process.epoch + call.t);
+        let executed = launch.graph.and_then(|graph| process.local.graphs.get(&graph));
+        let lane = process.lanes.get(lane_number);
+        let mut ended = Vec::new();
+        lane.launch(call.t, (label, Role::Forward), &mut ended);
+        let open = match launch.graph {
+            Some(graph) => {
+                let open = lane.decide(Sign::Graph(graph), &mut ended);
+                open.graphs.push(graph);
+                open
+            }
+            None => lane.decide(Sign::Weights(None), &mut ended),
+        };
+        match executed {
+            _ if call.status != 0 || call.unwound => open.failed += 1,
+            Some(executed) => {
+                open.unlisted += u64::from(!executed.listed);
+                for (kernel, launches) in &executed.kernels {
+                    open.kernels.entry(*kernel).or_default().add(*launches, 1);
+                }
+                executed.products.iter().for_each(|columns| open.product(*columns, None, 1));
+            }
+            None => open.unlisted += 1,
+        }
+        self.call(process, call, Some(launch.stream), false);
+        self.close(process, lane_number, ended);
+    }
+
+    /// A product of a BLAS library that the program asked for: one with a caller of ours is part of another call.
+    fn gemm(&mut self, process: &mut Process, gemm: &Gemm) {
+        let is_plain = gemm.form == "plain" || gemm.form == "any_order";
+        if gemm.call.parent.is_none() && is_plain && gemm.call.status == 0 {
+            self.blas(process, &gemm.call, gemm.stream, gemm.n, gemm.a.ptr.0);
+        }
+        self.call(process, &gemm.call, gemm.stream, false);
+    }
+
+    fn matmul(&mut self, process: &mut Process, matmul: &Matmul) {
+        let (problem, call) = (&matmul.problem, &matmul.call);
+        let weights = problem.a.as_ref().and_then(|a| a.ptr);
+        let is_plain = problem.batch.is_none_or(|batch| batch <= 1) && call.status == 0;
+        if let (None, true, Some(n), Some(weights)) = (call.parent, is_plain, problem.n, weights) {
+            self.blas(process, call, Some(matmul.stream), n, weights.0);
+        }
+        self.call(process, call, Some(matmul.stream), false);
+    }
+
+    fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
+        let Some(number) = process.lanes.of_call(call.tid, stream) else { return };
+        let lane = process.lanes.get(number);
+        // Weights that were dequantised for this product lie where others lie for the next one.
+        let weights = lane.dequantised.remove(&a).unwrap_or(a);
+        let columns = u64::try_from(n).ok().map(|n| pass::Range { least: n, most: n });
+        let mut ended = Vec::new();
+        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(columns, Some(weights), 1);
+        lane.dequantised.clear();
+        self.close(process, number, ended);
+    }
+
+    fn copy(&mut self, process: &mut Process, copy: &Copy) {
+        if copy.capture.is_some() {
+            return;
+        }
+        self.call(process, &copy.call, Some(copy.stream), false);
+        let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
+        let mut ended = Vec::new();
+        let lane = process.lanes.get(number);
+        match (copy.action.as_str(), copy.kind.as_deref()) {
+            ("memset", _) => lane.clear(),
+            (_, Some("d2h")) if copy.call.status == 0 => lane.hint(Hint::Delivery, &mut ended),
+            (_, Some("h2d")) => lane.hint(Hint::Pause, &mut ended),
+            _ => {}
+        }
+        self.close(process, number, ended);
+    }
+
+    fn sync(&mut self, process: &mut Process, sync: &Sync) {
+        let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
+        self.call(process, &sync.call, None, waits);
+        let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits && sync.capture.is_none());
+        // A wait ends nothing that a copy to the host has not.
+        lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
+    }
+
+    /// What every call adds to the pass that it belongs to. Time is counted once: that of calls which the program itself made.
+    fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, waits: bool) {
+        let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
+        let dur = if call.parent.is_none() { call.dur } else { 0 };
+        let function = process.local.function(call.hook);
+        process.lanes.get(lane).call(function, dur, call.t + call.dur, waits);
+    }
+}
+
+/// The address that an argument is.
+fn pointer(launch: &Launch, at: usize) -> Option<u64> {
+    match launch.args.get(at)? {
+        Arg::Hex(value) if !value.is_zero() => Some(value.0),
+        _ => None,
+    }
+}

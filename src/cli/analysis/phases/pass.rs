@@ -1,0 +1,224 @@
+//! A pass: what was launched to evaluate a model once, while it is gathered and when it is whole.
+
+use super::Kind;
+use foldhash::{HashMap, HashSet};
+use rocshim_trace::ggml::Columns;
+
+/// What a pass launched and called, as numbers of kernels and functions with their counts; in order of the numbers, so that equal
+/// passes are equal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Content {
+    pub(super) kernels: Vec<(usize, Launches)>,
+    pub(super) functions: Vec<(usize, u64)>,
+}
+
+/// Executed launches of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Launches {
+    /// By calls.
+    pub(super) direct: u64,
+    /// By launched graphs.
+    pub(super) by_graphs: u64,
+}
+
+impl Launches {
+    pub(super) fn all(self) -> u64 {
+        self.direct + self.by_graphs
+    }
+
+    pub(super) fn add(&mut self, other: Launches, times: u64) {
+        self.direct += other.direct * times;
+        self.by_graphs += other.by_graphs * times;
+    }
+}
+
+/// A number of columns that is known to lie between two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Range {
+    pub(super) least: u64,
+    pub(super) most: u64,
+}
+
+impl From<Columns> for Range {
+    fn from(columns: Columns) -> Range {
+        Range { least: columns.least, most: columns.most }
+    }
+}
+
+/// A whole pass.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    /// Its process and lane, by number.
+    pub(super) process: usize,
+    pub(super) lane: usize,
+    /// When its first launch was entered and its last call returned, in Unix ns.
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    /// From the end of the pass before it in its lane to its begin, in ns.
+    pub(super) before: u64,
+    /// Host time in calls, those that wait left aside, and in calls that wait, in ns.
+    pub(super) host: u64,
+    pub(super) wait: u64,
+    /// The columns that most of its products have, how many products have them, of how many whose columns are known.
+    pub(super) columns: Option<Range>,
+    pub(super) agreeing: u64,
+    pub(super) products: u64,
+    /// The columns of its last product.
+    pub(super) outputs: Option<Range>,
+    /// Something was copied to the host after its last launch.
+    pub(super) delivered: bool,
+    /// Memory was set after that, before the next pass.
+    pub(super) cleared: bool,
+    /// The trace ends with it, before something was copied.
+    pub(super) unfinished: bool,
+    /// Events that were lost in it.
+    pub(super) lost: u64,
+    /// Launches that failed: they are not among those counted.
+    pub(super) failed: u64,
+    /// Launches of graphs whose kernels are not known.
+    pub(super) unlisted: u64,
+    /// What the program says it is, by number.
+    pub(super) label: Option<usize>,
+    pub(super) role: Role,
+    /// The number of its content.
+    pub(super) content: usize,
+    /// What it is taken for; set when everything was read.
+    pub(super) kind: Kind,
+}
+
+/// What a launch of a program that trains seems to be for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Role {
+    #[default]
+    Forward,
+    Backward,
+    Optimiser,
+}
+
+/// A pass that is gathered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Open {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) host: u64,
+    pub(super) wait: u64,
+    pub(super) kernels: HashMap<usize, Launches>,
+    pub(super) functions: HashMap<usize, u64>,
+    /// Products by their columns.
+    columns: HashMap<Range, u64>,
+    pub(super) outputs: Option<Range>,
+    /// The weights of its first product, and of all.
+    pub(super) first_weights: Option<u64>,
+    pub(super) weights: HashSet<u64>,
+    pub(super) graphs: Vec<u32>,
+    pub(super) delivered: bool,
+    pub(super) cleared: bool,
+    pub(super) lost: u64,
+    pub(super) failed: u64,
+    pub(super) unlisted: u64,
+    pub(super) label: Option<usize>,
+    pub(super) role: Role,
+    launched: bool,
+}
+
+impl Open {
+    /// Something is launched, at `t`.
+    pub(super) fn launch(&mut self, t: u64) {
+        if !self.launched {
+            self.begin = t;
+        }
+        self.launched = true;
+        self.end = self.end.max(t);
+    }
+
+    pub(super) fn has_launched(&self) -> bool {
+        self.launched
+    }
+
+    /// It has products, or graphs that may have some.
+    pub(super) fn has_products(&self) -> bool {
+        !self.columns.is_empty() || !self.weights.is_empty() || !self.graphs.is_empty()
+    }
+
+    pub(super) fn product(&mut self, columns: Option<Range>, weights: Option<u64>, times: u64) {
+        if let Some(columns) = columns {
+            *self.columns.entry(columns).or_default() += times;
+            self.outputs = Some(columns);
+        }
+        if let Some(weights) = weights {
+            self.first_weights.get_or_insert(weights);
+            self.weights.insert(weights);
+        }
+    }
+
+    /// The columns that most products have; the more columns where it is a tie.
+    fn most_columns(&self) -> Option<(Range, u64)> {
+        let most = self.columns.iter().max_by_key(|(range, times)| (**times, **range));
+        most.map(|(range, times)| (*range, *times))
+    }
+
+    /// What was launched after it belongs to it.
+    pub(super) fn merge(&mut self, later: Open) {
+        if !self.launched {
+            self.begin = later.begin;
+        }
+        self.launched |= later.launched;
+        self.end = self.end.max(later.end);
+        self.host += later.host;
+        self.wait += later.wait;
+        later.kernels.iter().for_each(|(kernel, launches)| {
+            self.kernels.entry(*kernel).or_default().add(*launches, 1);
+        });
+        add(&mut self.functions, &later.functions);
+        later.columns.iter().for_each(|(range, times)| *self.columns.entry(*range).or_default() += times);
+        self.outputs = later.outputs.or(self.outputs);
+        self.first_weights = self.first_weights.or(later.first_weights);
+        self.weights.extend(&later.weights);
+        self.graphs.extend(&later.graphs);
+        self.delivered = later.delivered;
+        self.lost += later.lost;
+        self.failed += later.failed;
+        self.unlisted += later.unlisted;
+    }
+
+    pub(super) fn content(&self) -> Content {
+        let mut kernels: Vec<(usize, Launches)> = self.kernels.iter().map(|(k, l)| (*k, *l)).collect();
+        let mut functions: Vec<(usize, u64)> = self.functions.iter().map(|(f, c)| (*f, *c)).collect();
+        kernels.sort_by_key(|(kernel, _)| *kernel);
+        functions.sort_unstable();
+        Content { kernels, functions }
+    }
+
+    /// The whole pass, of which `content` is the number of what it launched. Times stay as they are.
+    pub(super) fn close(self, process: usize, lane: usize, content: usize, last_end: Option<u64>) -> Pass {
+        let most = self.most_columns();
+        Pass {
+            process,
+            lane,
+            begin: self.begin,
+            end: self.end,
+            before: last_end.map_or(0, |end| self.begin.saturating_sub(end)),
+            host: self.host,
+            wait: self.wait,
+            columns: most.map(|(range, _)| range),
+            agreeing: most.map_or(0, |(_, times)| times),
+            products: self.columns.values().sum(),
+            outputs: self.outputs,
+            delivered: self.delivered,
+            cleared: self.cleared,
+            unfinished: false,
+            lost: self.lost,
+            failed: self.failed,
+            unlisted: self.unlisted,
+            label: self.label,
+            role: self.role,
+            content,
+            kind: Kind::Step,
+        }
+    }
+}
+
+/// Adds counts to counts.
+pub(super) fn add(to: &mut HashMap<usize, u64>, counts: &HashMap<usize, u64>) {
+    counts.iter().for_each(|(key, count)| *to.entry(*key).or_default() += count);
+}

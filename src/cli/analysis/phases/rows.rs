@@ -1,0 +1,483 @@
+//! Passes to phases: the result.
+
+use super::definitions::{KernelInfo, Names};
+use super::pass::{Launches, Pass, Range};
+use super::{Kind, PhasesBuilder, kinds::judge};
+use crate::analysis::{Evidence, LibraryRow, LossRow, ProcessRow};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// All phases; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Phases {
+    /// The form of this object: 1.
+    pub(crate) format: u32,
+    /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
+    pub(crate) epoch: String,
+    pub(crate) processes: Vec<ProcessRow>,
+    /// In time.
+    pub(crate) phases: Vec<Phase>,
+    /// The same for all phases of a kind (and label) together, in time.
+    pub(crate) kinds: Vec<Phase>,
+    pub(crate) libraries: Vec<LibraryRow>,
+    pub(crate) losses: Vec<LossRow>,
+    /// Files that could not be read.
+    pub(crate) notes: Vec<String>,
+    /// Every pass, in time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) passes: Vec<Visit>,
+}
+
+/// A phase: passes of a kind, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Phase {
+    pub(crate) kind: Kind,
+    /// What the program or the user calls it.
+    pub(crate) label: Option<String>,
+    /// The process; absent where there are several.
+    pub(crate) pid: Option<u32>,
+    /// What works on one model at a time: a number in its process.
+    pub(crate) lane: usize,
+    /// The request, by number in its lane; absent where it cannot be told.
+    pub(crate) request: Option<u64>,
+    pub(crate) evidence: Evidence,
+    /// The rule, or why it is not resolved.
+    pub(crate) why: &'static str,
+    /// How often the model was evaluated.
+    pub(crate) passes: u64,
+    /// Columns of its products (ne11), by passes.
+    pub(crate) columns: Vec<ColumnsOf>,
+    /// Columns of all passes together, where all are known.
+    pub(crate) tokens: Option<u64>,
+    /// From the first launch to the last call's return.
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    /// Host time in calls, those that wait left aside.
+    pub(crate) host_ns: u64,
+    /// Host time in calls that wait.
+    pub(crate) wait_ns: u64,
+    /// From the end of a pass to the begin of the next, over all passes.
+    pub(crate) between_ns: u64,
+    /// Kernels that were executed: by calls and by graphs.
+    pub(crate) launches: u64,
+    pub(crate) by_graphs: u64,
+    /// `launches` for one of `tokens`.
+    pub(crate) launches_per_token: Option<f64>,
+    /// Launches that failed.
+    pub(crate) failed: u64,
+    /// Graph launches and launches whose kernels are not known.
+    pub(crate) unlisted: u64,
+    /// Events that were lost in it.
+    pub(crate) lost: u64,
+    pub(crate) families: Vec<PhaseFamily>,
+    pub(crate) kernels: Vec<PhaseKernel>,
+    pub(crate) code_objects: Vec<PhaseObject>,
+    pub(crate) libraries: Vec<Usage>,
+}
+
+/// Passes with one number of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ColumnsOf {
+    pub(crate) least: u64,
+    pub(crate) most: u64,
+    pub(crate) passes: u64,
+}
+
+/// Launches of a family of kernels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PhaseFamily {
+    /// Absent for kernels whose names tell nothing.
+    pub(crate) family: Option<&'static str>,
+    pub(crate) of: Option<&'static str>,
+    pub(crate) launches: u64,
+    pub(crate) by_graphs: u64,
+}
+
+/// Launches of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PhaseKernel {
+    pub(crate) name: String,
+    pub(crate) demangled: Option<String>,
+    pub(crate) family: Option<&'static str>,
+    pub(crate) launches: u64,
+    pub(crate) by_graphs: u64,
+}
+
+/// Launches of the kernels of a code object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct PhaseObject {
+    /// `fat_binary`, `file` or `memory`; absent where it is not known.
+    pub(crate) source: Option<String>,
+    pub(crate) path: Option<String>,
+    /// Fat binary: its number in the file.
+    pub(crate) ordinal: Option<u32>,
+    /// The GPU target of the kernels that were launched.
+    pub(crate) target: Option<String>,
+    /// The library file that an image from memory is.
+    pub(crate) file: Option<String>,
+    pub(crate) launches: u64,
+}
+
+/// Calls of a library within a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Usage {
+    pub(crate) library: String,
+    pub(crate) calls: u64,
+    /// `confirmed` where there are calls; what it means where there are none.
+    pub(crate) evidence: Evidence,
+    pub(crate) functions: BTreeMap<String, u64>,
+}
+
+/// A pass, told alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Visit {
+    pub(crate) pid: u32,
+    pub(crate) lane: usize,
+    /// The number of its phase in `phases`, from 0.
+    pub(crate) phase: usize,
+    pub(crate) kind: Kind,
+    pub(crate) evidence: Evidence,
+    pub(crate) columns: Option<ColumnsOf>,
+    /// Columns of the last product.
+    pub(crate) outputs: Option<u64>,
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) host_ns: u64,
+    pub(crate) wait_ns: u64,
+    pub(crate) between_ns: u64,
+    pub(crate) launches: u64,
+    pub(crate) families: Vec<PhaseFamily>,
+    pub(crate) lost: u64,
+}
+
+/// A phase while passes are added to it.
+struct Sum {
+    phase: Phase,
+    contents: BTreeMap<usize, u64>,
+    all_known: bool,
+}
+
+/// Which passes are one phase: those of a kind in a row or, where the program names its parts or trains, all of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    process: usize,
+    lane: usize,
+    kind: Kind,
+    label: Option<usize>,
+    /// Sequences of a decode phase.
+    sequences: u64,
+    request: Option<u64>,
+}
+
+impl PhasesBuilder {
+    /// The phases; with every pass where `all_passes`.
+    pub(crate) fn finish(mut self, all_passes: bool) -> Phases {
+        self.end_process();
+        let PhasesBuilder { summary, names, contents, processes, mut passes, epoch, .. } = self;
+        let (summary, epoch) = (summary.finish(), epoch.unwrap_or(0));
+        passes.sort_by_key(|pass| pass.begin);
+        let mut groups = Groups::default();
+        let mut visits = Vec::new();
+        for pass in &mut passes {
+            let (pid, trains) = processes[pass.process];
+            let label = pass.label.map(|label| names.labels.get(label));
+            let first = groups.is_new(pass);
+            let judged = judge(pass, first, trains, label.is_some_and(|(_, by_time)| *by_time));
+            pass.kind = judged.0;
+            let new = |key: &Key| Sum::new(key, pid, judged, label.map(|(name, _)| name.clone()));
+            let key = groups.key(pass);
+            let number = groups.phase(&key, trains || label.is_some(), new);
+            groups.phases[number].add(pass, judged.1, epoch);
+            groups.kind(&key, pid, new).add(pass, judged.1, epoch);
+            if all_passes {
+                visits.push(visit(pass, pid, number, judged.1, epoch));
+            }
+        }
+        for (visit, pass) in visits.iter_mut().zip(&passes) {
+            visit.families = families(&names, &contents.get(pass.content).kernels);
+            visit.launches = visit.families.iter().map(|family| family.launches).sum();
+        }
+        let finish = |sum: Sum| sum.finish(&names, &contents, &summary.libraries);
+        let mut kinds: Vec<Phase> = groups.kinds.into_values().map(finish).collect();
+        kinds.sort_by_key(|phase| phase.begin_ns);
+        Phases {
+            format: 1,
+            epoch: epoch.to_string(),
+            phases: groups.phases.into_iter().map(finish).collect(),
+            kinds,
+            processes: summary.processes,
+            libraries: summary.libraries,
+            losses: summary.losses,
+            notes: summary.notes,
+            passes: visits,
+        }
+    }
+}
+
+/// Passes as they become phases.
+#[derive(Default)]
+struct Groups {
+    phases: Vec<Sum>,
+    kinds: BTreeMap<(Kind, Option<usize>), Sum>,
+    /// The last phase of each lane.
+    last: BTreeMap<(usize, usize), (Key, usize)>,
+    /// Phases that all passes with one key belong to.
+    together: BTreeMap<Key, usize>,
+    requests: BTreeMap<(usize, usize), Requests>,
+}
+
+impl Groups {
+    /// True for the first pass of a lane.
+    fn is_new(&self, pass: &Pass) -> bool {
+        !self.last.contains_key(&(pass.process, pass.lane))
+    }
+
+    fn key(&mut self, pass: &Pass) -> Key {
+        let (process, lane, kind) = (pass.process, pass.lane, pass.kind);
+        let request = self.requests.entry((process, lane)).or_default().of(pass);
+        let sequences = if kind == Kind::Decode { pass.columns.map_or(0, |columns| columns.most) } else { 0 };
+        Key { process, lane, kind, label: pass.label, sequences, request }
+    }
+
+    /// The number of the phase of a pass: that of the pass before it, where they are alike, or of any, where `together`.
+    fn phase(&mut self, key: &Key, together: bool, new: impl Fn(&Key) -> Sum) -> usize {
+        let place = (key.process, key.lane);
+        let known = match together {
+            true => self.together.get(key).copied(),
+            false => self.last.get(&place).filter(|(last, _)| last == key).map(|(_, number)| *number),
+        };
+        let number = known.unwrap_or_else(|| {
+            self.phases.push(new(key));
+            self.phases.len() - 1
+        });
+        if together {
+            self.together.insert(key.clone(), number);
+        }
+        self.last.insert(place, (key.clone(), number));
+        number
+    }
+
+    /// What all passes of a kind and label add up to.
+    fn kind(&mut self, key: &Key, pid: u32, new: impl Fn(&Key) -> Sum) -> &mut Sum {
+        let sum = self.kinds.entry((key.kind, key.label)).or_insert_with(|| new(key));
+        sum.phase.pid = sum.phase.pid.filter(|known| *known == pid);
+        sum.phase.request = None;
+        sum
+    }
+}
+
+/// The requests of a lane: one begins with a prompt whose predecessor is whole.
+#[derive(Default)]
+struct Requests {
+    number: u64,
+    /// The last chunk of the prompt is still to come.
+    within: bool,
+}
+
+impl Requests {
+    /// The request that a pass is of; `None` where it is of none, or of several at once.
+    fn of(&mut self, pass: &Pass) -> Option<u64> {
+        let sequences = pass.columns.map_or(0, |columns| columns.most);
+        match pass.kind {
+            Kind::Prompt => {
+                self.number += u64::from(!self.within);
+                self.within = !pass.delivered;
+            }
+            Kind::Decode if sequences == 1 && self.number > 0 => {}
+            _ => return None,
+        }
+        Some(self.number)
+    }
+}
+
+impl Sum {
+    fn new(
+        key: &Key,
+        pid: u32,
+        (kind, evidence, why): (Kind, Evidence, &'static str),
+        label: Option<String>,
+    ) -> Sum {
+        let phase = Phase {
+            kind,
+            label,
+            pid: Some(pid),
+            lane: key.lane,
+            request: key.request,
+            evidence,
+            why,
+            passes: 0,
+            columns: Vec::new(),
+            tokens: None,
+            begin_ns: u64::MAX,
+            end_ns: 0,
+            host_ns: 0,
+            wait_ns: 0,
+            between_ns: 0,
+            launches: 0,
+            by_graphs: 0,
+            launches_per_token: None,
+            failed: 0,
+            unlisted: 0,
+            lost: 0,
+            families: Vec::new(),
+            kernels: Vec::new(),
+            code_objects: Vec::new(),
+            libraries: Vec::new(),
+        };
+        Sum { phase, contents: BTreeMap::new(), all_known: true }
+    }
+
+    fn add(&mut self, pass: &Pass, evidence: Evidence, epoch: u64) {
+        let phase = &mut self.phase;
+        phase.passes += 1;
+        // The least sure of its passes.
+        if evidence == Evidence::Limited {
+            phase.evidence = evidence;
+        }
+        match pass.columns {
+            Some(Range { least, most }) => {
+                match phase.columns.iter_mut().find(|known| (known.least, known.most) == (least, most)) {
+                    Some(known) => known.passes += 1,
+                    None => phase.columns.push(ColumnsOf { least, most, passes: 1 }),
+                }
+                self.all_known &= least == most;
+            }
+            None => self.all_known = false,
+        }
+        phase.begin_ns = phase.begin_ns.min(pass.begin.saturating_sub(epoch));
+        phase.end_ns = phase.end_ns.max(pass.end.saturating_sub(epoch));
+        phase.host_ns += pass.host;
+        phase.wait_ns += pass.wait;
+        // What lies before its first pass is not within it.
+        phase.between_ns += if phase.passes > 1 { pass.before } else { 0 };
+        phase.failed += pass.failed;
+        phase.unlisted += pass.unlisted;
+        phase.lost += pass.lost;
+        *self.contents.entry(pass.content).or_default() += 1;
+    }
+
+    fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow]) -> Phase {
+        let mut phase = self.phase;
+        let mut kernels: BTreeMap<usize, Launches> = BTreeMap::new();
+        let mut functions: BTreeMap<usize, u64> = BTreeMap::new();
+        for (content, times) in &self.contents {
+            let content = contents.get(*content);
+            content
+                .kernels
+                .iter()
+                .for_each(|(kernel, l)| kernels.entry(*kernel).or_default().add(*l, *times));
+            content
+                .functions
+                .iter()
+                .for_each(|(f, calls)| *functions.entry(*f).or_default() += calls * times);
+        }
+        let kernels: Vec<(usize, Launches)> = kernels.into_iter().collect();
+        phase.launches = kernels.iter().map(|(_, launches)| launches.all()).sum();
+        phase.by_graphs = kernels.iter().map(|(_, launches)| launches.by_graphs).sum();
+        let tokens: u64 = phase.columns.iter().map(|columns| columns.most * columns.passes).sum();
+        phase.tokens = (self.all_known && matches!(phase.kind, Kind::Prompt | Kind::Decode | Kind::WarmUp))
+            .then_some(tokens);
+        phase.launches_per_token =
+            phase.tokens.filter(|tokens| *tokens > 0).map(|t| phase.launches as f64 / t as f64);
+        phase.families = families(names, &kernels);
+        phase.code_objects = objects(names, &kernels);
+        phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
+        phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
+        phase.libraries = usage(names, &functions, libraries, phase.lost);
+        phase
+    }
+}
+
+type Contents = crate::analysis::interner::Interner<super::pass::Content, super::pass::Content>;
+
+fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {
+    PhaseKernel {
+        name: kernel.name.clone(),
+        demangled: kernel.demangled.clone(),
+        family: kernel.family.map(|family| family.name),
+        launches: launches.all(),
+        by_graphs: launches.by_graphs,
+    }
+}
+
+/// Launches by family, most first.
+fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseFamily> {
+    let mut sums: BTreeMap<(Option<&'static str>, Option<&'static str>), Launches> = BTreeMap::new();
+    for (kernel, launches) in kernels {
+        let family = names.kernels.get(*kernel).family;
+        let key = (family.map(|family| family.of), family.map(|family| family.name));
+        sums.entry(key).or_default().add(*launches, 1);
+    }
+    let row = |((of, family), l): ((_, _), Launches)| PhaseFamily {
+        family,
+        of,
+        launches: l.all(),
+        by_graphs: l.by_graphs,
+    };
+    let mut rows: Vec<PhaseFamily> = sums.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.launches));
+    rows
+}
+
+/// Launches by code object, most first.
+fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseObject> {
+    let mut sums = BTreeMap::new();
+    for (kernel, launches) in kernels {
+        *sums.entry(names.kernels.get(*kernel).owner.clone()).or_default() += launches.all();
+    }
+    let row = |(owner, launches)| match owner {
+        Some(super::definitions::Owner { source, path, ordinal, target, file }) => {
+            PhaseObject { source: Some(source), path, ordinal, target, file, launches }
+        }
+        None => PhaseObject { launches, ..PhaseObject::default() },
+    };
+    let mut rows: Vec<PhaseObject> = sums.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.launches));
+    rows
+}
+
+/// Calls by library: of those that were called in the phase, and what it means that others were not.
+fn usage(names: &Names, functions: &BTreeMap<usize, u64>, libraries: &[LibraryRow], lost: u64) -> Vec<Usage> {
+    let mut rows: BTreeMap<&str, Usage> = BTreeMap::new();
+    for library in libraries {
+        let evidence = match library.evidence {
+            Evidence::Confirmed if lost == 0 => Evidence::ConfirmedAbsent,
+            Evidence::Confirmed => Evidence::Limited,
+            other => other,
+        };
+        let new = Usage { library: library.library.clone(), calls: 0, evidence, functions: BTreeMap::new() };
+        rows.insert(&library.library, new);
+    }
+    for (function, calls) in functions {
+        let (library, name) = names.functions.get(*function);
+        if let Some(row) = rows.get_mut(library.as_str()) {
+            row.calls += calls;
+            row.evidence = Evidence::Confirmed;
+            *row.functions.entry(name.clone()).or_default() += calls;
+        }
+    }
+    let mut rows: Vec<Usage> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
+    rows
+}
+
+fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) -> Visit {
+    let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
+    Visit {
+        pid,
+        lane: pass.lane,
+        phase,
+        kind: pass.kind,
+        evidence,
+        columns,
+        outputs: pass.outputs.map(|outputs| outputs.most),
+        begin_ns: pass.begin.saturating_sub(epoch),
+        end_ns: pass.end.saturating_sub(epoch),
+        host_ns: pass.host,
+        wait_ns: pass.wait,
+        between_ns: pass.before,
+        launches: 0,
+        families: Vec::new(),
+        lost: pass.lost,
+    }
+}
