@@ -2,12 +2,13 @@
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on), `traced` (a program with or without the shim), `trace` (its
 //! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
-//! in it, and the null GPU's log), `damage` (bytes that were changed, and who reads them).
+//! in it, and the null GPU's log), `llm` (a server that answers as Ollama and llama-server do), `damage` (bytes that were changed, and who reads them).
 
 pub mod artifacts;
 pub mod damage;
 pub mod executed;
 pub mod gguf;
+pub mod llm;
 pub mod real;
 pub mod running;
 pub mod standin;

@@ -45,6 +45,11 @@ impl Server {
         self.child.id()
     }
 
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
     /// Asks for `tokens` tokens after `prompt`; returns the response, with its `timings`.
     ///
     /// # Panics
