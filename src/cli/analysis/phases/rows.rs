@@ -266,27 +266,39 @@ impl Groups {
     }
 }
 
-/// The requests of a lane: one begins with a prompt whose predecessor is whole.
+/// The requests of a lane: one begins with a prompt, the chunks of which follow each other.
 #[derive(Default)]
 struct Requests {
     number: u64,
-    /// The last chunk of the prompt is still to come.
-    within: bool,
+    /// The columns of the last pass, if that was a prompt's chunk after which another one can come.
+    chunk: Option<u64>,
 }
 
+/// What programs take as the size of a chunk is a multiple of this.
+const CHUNK: u64 = 32;
+
 impl Requests {
-    /// The request that a pass is of; `None` where it is of none, or of several at once.
+    /// The request that a pass is of; `None` where it is of none, or of several at once. A chunk that delivers nothing is
+    /// one of a longer prompt. One that delivers is, if it is as large as a chunk can be, and what follows is no larger.
     fn of(&mut self, pass: &Pass) -> Option<u64> {
-        let sequences = pass.columns.map_or(0, |columns| columns.most);
+        let columns = pass.columns.map_or(0, |columns| columns.most);
         match pass.kind {
             Kind::Prompt => {
-                self.number += u64::from(!self.within);
-                self.within = !pass.delivered;
+                let goes_on = self.chunk.is_some_and(|chunk| columns <= chunk);
+                self.number += u64::from(!goes_on);
+                let is_chunk = !pass.delivered || columns.is_multiple_of(CHUNK);
+                self.chunk = is_chunk.then_some(if pass.delivered { columns } else { u64::MAX });
+                Some(self.number)
             }
-            Kind::Decode if sequences == 1 && self.number > 0 => {}
-            _ => return None,
+            Kind::Decode if columns == 1 && self.number > 0 => {
+                self.chunk = None;
+                Some(self.number)
+            }
+            _ => {
+                self.chunk = None;
+                None
+            }
         }
-        Some(self.number)
     }
 }
 
