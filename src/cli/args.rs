@@ -27,6 +27,9 @@ pub(crate) enum Command {
     /// Prompt and decode, forward and backward: the steps of one or more traces, and what each launched
     #[command(after_help = PHASES_NOTES)]
     Phases(Phases),
+    /// What a server said of each request (prompt_eval_count, timings) held against what was launched for it
+    #[command(after_help = PROXY_NOTES)]
+    Proxy(Proxy),
     /// The functions that are hooked; with traces: whether each was called, and where it is bound
     Hooks(Hooks),
     /// What will and what will not be seen, before running a program or for a running process
@@ -71,6 +74,22 @@ user with --labels, comes before all that. All of this is inferred, by the rule 
 
 --json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind together), libraries, losses, \
 notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
+
+const PROXY_NOTES: &str = "\
+RESPONSES are the files that samples/prompt_ladder.py writes, or the JSON answers of Ollama or llama-server as they are \
+(streamed ones too). A request is what was launched between the times at which it was sent and answered; without such \
+times requests and answers are matched in their order, if there are as many of both.
+
+For each request three statements are held against the launches: how many tokens of the prompt were evaluated (true ne11, \
+in which chunks), by which kernels (up to 8 columns are the zone of MMVQ, more that of MMQ), and how many tokens were \
+generated. Each is confirmed, contradicted by observation, inferred, limited or unresolved, with the rule. The clock of \
+whoever asked must be the traced machine's.
+
+--json prints one object: format (1), epoch, requests, others (passes in no request's time), processes, losses, notes.
+
+Example:  rocshim run -o traces -- llama-server -m model.gguf &
+          samples/prompt_ladder.py --llama-server http://127.0.0.1:8080 --words 6,7,8,9 -o answers.ndjson
+          rocshim proxy traces answers.ndjson";
 
 const CTL_NOTES: &str = "\
 The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
@@ -144,6 +163,22 @@ pub(crate) struct Phases {
     /// Every pass too
     #[arg(long)]
     pub(crate) steps: bool,
+    #[command(flatten)]
+    pub(crate) forms: Forms,
+    /// Every row of every table (a terminal gets the first 20)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// The options of `proxy`.
+#[derive(Args)]
+pub(crate) struct Proxy {
+    /// A trace file, or a folder of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// Files of responses
+    #[arg(required = true, value_name = "RESPONSES")]
+    pub(crate) responses: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) forms: Forms,
     /// Every row of every table (a terminal gets the first 20)

@@ -15,7 +15,7 @@ mod rows;
 mod tests;
 
 pub(crate) use kinds::Kind;
-pub(crate) use rows::{Phase, PhaseFamily, PhaseObject, Phases, Visit};
+pub(crate) use rows::{ColumnsOf, Phase, PhaseFamily, PhaseObject, Phases, Visit};
 
 use super::{SummaryBuilder, interner::Interner, process::goes_on_in};
 use crate::reader::{End, Label, Reading, Taker};

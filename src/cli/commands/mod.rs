@@ -4,6 +4,7 @@ mod ctl;
 mod doctor;
 mod hooks;
 mod phases;
+mod proxy;
 mod recover;
 mod run;
 mod summary;
@@ -27,6 +28,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Run(args) => run::run(&args),
         Command::Summary(args) => summary::summary(&args),
         Command::Phases(args) => phases::phases(&args),
+        Command::Proxy(args) => proxy::proxy(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ctl(args) => ctl::ctl(&args),

@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned lines), `markdown` (the same in
 //! Markdown), `section` (a title, a table, remarks), then the pages: `summary` and its `sections`, `hooks`, `tally`, `findings`,
-//! `lists`, `phases`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
+//! `lists`, `phases`, `proxy`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
 
 mod colour;
 mod csv;
@@ -13,6 +13,7 @@ mod lists;
 mod markdown;
 mod names;
 mod phases;
+mod proxy;
 mod replay;
 mod section;
 mod sections;
@@ -25,6 +26,7 @@ pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{Recovery, StaleLine, recovered, stale, variables, verified};
 pub(crate) use phases::phases;
+pub(crate) use proxy::proxy;
 pub(crate) use replay::replay;
 pub(crate) use summary::summary;
 pub(crate) use table::{Form, Style};

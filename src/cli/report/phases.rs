@@ -118,24 +118,15 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
 
 /// The families that tell which path was taken: matrix products and attention.
 fn in_short(phase: &Phase) -> String {
-    const TELLING: [&str; 12] = [
-        "mmvq",
-        "mmq",
-        "mmvf",
-        "mmf",
-        "dmmv",
-        "Tensile product",
-        "grouped product",
-        "rocBLAS product",
-        "rocBLAS vector product",
-        "flash attention",
-        "attention",
-        "product",
-    ];
-    let telling =
-        phase.families.iter().filter(|row| row.family.is_some_and(|family| TELLING.contains(&family)));
-    let told: Vec<String> =
-        telling.map(|row| format!("{} {}", row.family.unwrap_or_default(), count(row.launches))).collect();
+    let telling = |row: &&PhaseFamily| {
+        row.is_product() || row.family.is_some_and(|family| family.ends_with("attention"))
+    };
+    let told: Vec<String> = phase
+        .families
+        .iter()
+        .filter(telling)
+        .map(|row| format!("{} {}", row.family.unwrap_or_default(), count(row.launches)))
+        .collect();
     if told.is_empty() { "no matrix product".into() } else { told.join(", ") }
 }
 

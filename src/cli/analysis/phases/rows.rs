@@ -147,7 +147,35 @@ pub(crate) struct Visit {
     pub(crate) between_ns: u64,
     pub(crate) launches: u64,
     pub(crate) families: Vec<PhaseFamily>,
+    /// The code objects of its matrix products.
+    pub(crate) code_objects: Vec<PhaseObject>,
+    /// Graph launches and launches whose kernels are not known.
+    pub(crate) unlisted: u64,
+    /// Launches that failed.
+    pub(crate) failed: u64,
     pub(crate) lost: u64,
+}
+
+impl PhaseFamily {
+    /// True for the families that tell which path was taken: matrix products.
+    pub(crate) fn is_product(&self) -> bool {
+        is_product(self.family)
+    }
+}
+
+fn is_product(family: Option<&str>) -> bool {
+    const PRODUCTS: [&str; 9] = [
+        "mmvq",
+        "mmq",
+        "mmvf",
+        "mmf",
+        "dmmv",
+        "Tensile product",
+        "grouped product",
+        "product",
+        "rocBLAS product",
+    ];
+    family.is_some_and(|family| PRODUCTS.contains(&family) || family == "rocBLAS vector product")
 }
 
 /// A phase while passes are added to it.
@@ -194,7 +222,12 @@ impl PhasesBuilder {
             }
         }
         for (visit, pass) in visits.iter_mut().zip(&passes) {
-            visit.families = families(&names, &contents.get(pass.content).kernels);
+            let kernels = &contents.get(pass.content).kernels;
+            visit.families = families(&names, kernels);
+            let products = kernels.iter().filter(|(kernel, _)| {
+                is_product(names.kernels.get(*kernel).family.map(|family| family.name))
+            });
+            visit.code_objects = objects(&names, &products.copied().collect::<Vec<_>>());
             visit.launches = visit.families.iter().map(|family| family.launches).sum();
         }
         let finish = |sum: Sum| sum.finish(&names, &contents, &summary.libraries);
@@ -490,6 +523,9 @@ fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) ->
         between_ns: pass.before,
         launches: 0,
         families: Vec::new(),
+        code_objects: Vec::new(),
+        unlisted: pass.unlisted,
+        failed: pass.failed,
         lost: pass.lost,
     }
 }

@@ -1,0 +1,21 @@
+//! `rocshim proxy`: what a server said held against what was launched.
+
+use super::phases::phases_of;
+use crate::{
+    analysis::{self, PhasesBuilder},
+    args,
+    reader::{self, responses::read_responses},
+    report,
+};
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
+    let responses = read_responses(&args.responses)?;
+    let traces = reader::find_traces(std::slice::from_ref(&args.trace))?;
+    let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), true)?;
+    let proxy = analysis::proxy(phases, responses);
+    let style = super::output_style(false, args.all);
+    super::show(&args.forms, style, &proxy, |style| report::proxy(&proxy, style))?;
+    Ok(ExitCode::SUCCESS)
+}

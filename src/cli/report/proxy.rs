@@ -1,0 +1,135 @@
+//! The page of `rocshim proxy`.
+
+use super::{
+    section::{paragraph, section},
+    table::{Column, Style, Table},
+};
+use crate::analysis::{Outcome, Proxy, ProxyRequest, Said};
+use crate::units::{count, counted};
+
+/// The whole page.
+pub(crate) fn proxy(proxy: &Proxy, style: &Style) -> String {
+    let mut page = paragraph(&sentence(proxy), style);
+    let titles = [
+        "What the server says of each prompt, and the columns that were launched for it (ne11)",
+        "The zone that follows, and the kernels of matrix products that were launched for the prompt",
+        "Tokens generated, and passes after the prompt's",
+    ];
+    let statements: [fn(&ProxyRequest) -> &Said; 3] = [|r| &r.prompt, |r| &r.path, |r| &r.generated];
+    for (at, (title, statement)) in titles.into_iter().zip(statements).enumerate() {
+        page.push('\n');
+        page.push_str(&table(proxy, style, title, at, statement).unwrap_or_default());
+    }
+    for note in notes(proxy) {
+        page.push('\n');
+        page.push_str(&paragraph(&note, style));
+    }
+    page
+}
+
+/// `11 requests: prompt 9 confirmed, 2 contradicted by observation; …`
+fn sentence(proxy: &Proxy) -> String {
+    let tally = |statement: fn(&ProxyRequest) -> &Said| {
+        const ORDER: [Outcome; 5] = [
+            Outcome::Confirmed,
+            Outcome::Contradicted,
+            Outcome::Inferred,
+            Outcome::Limited,
+            Outcome::Unresolved,
+        ];
+        let number =
+            |verdict| proxy.requests.iter().filter(|request| statement(request).verdict == verdict).count();
+        let told = ORDER.map(|verdict| (verdict, number(verdict)));
+        let told: Vec<String> =
+            told.iter().filter(|(_, n)| *n > 0).map(|(verdict, n)| format!("{n} {verdict}")).collect();
+        told.join(", ")
+    };
+    format!(
+        "{}. Prompt: {}. Path: {}. Generated: {}.",
+        counted(proxy.requests.len() as u64, "request"),
+        tally(|r| &r.prompt),
+        tally(|r| &r.path),
+        tally(|r| &r.generated)
+    )
+}
+
+/// What a request is called.
+fn name(request: &ProxyRequest) -> String {
+    let response = &request.response;
+    response.label.clone().or_else(|| response.endpoint.clone()).unwrap_or_else(|| response.place.clone())
+}
+
+fn chunks(request: &ProxyRequest) -> String {
+    let one = |chunk: &crate::analysis::Chunk| match chunk.least == chunk.most {
+        true => chunk.most.to_string(),
+        false => format!("{}..{}", chunk.least, chunk.most),
+    };
+    let told: Vec<String> = request.chunks.iter().map(one).collect();
+    match told.len() {
+        0 => "-".into(),
+        1..=6 => told.join(" + "),
+        more => format!("{} + … ({more} chunks)", told[..3].join(" + ")),
+    }
+}
+
+fn objects(request: &ProxyRequest) -> String {
+    let one = |object: &crate::analysis::PhaseObject| {
+        let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("unknown");
+        let file = file.rsplit('/').next().unwrap_or(file);
+        match object.ordinal {
+            Some(ordinal) => format!("{file} bundle {ordinal}"),
+            None => file.to_string(),
+        }
+    };
+    let told: Vec<String> = request.code_objects.iter().map(one).collect();
+    if told.is_empty() { "-".into() } else { told.join(", ") }
+}
+
+/// One of the three tables.
+fn table(
+    proxy: &Proxy,
+    style: &Style,
+    title: &str,
+    at: usize,
+    statement: fn(&ProxyRequest) -> &Said,
+) -> Option<String> {
+    let mut columns = vec![Column::Right("#"), Column::Left("request"), Column::Right("says")];
+    columns.extend(match at {
+        0 => vec![Column::Missable("cached"), Column::Right("launched"), Column::Left("ne11 by pass")],
+        1 => vec![Column::Left("launched"), Column::Missable("Cijk_*"), Column::Left("from")],
+        _ => vec![Column::Right("launched")],
+    });
+    columns.extend([Column::Left("verdict"), Column::Text("because")]);
+    let mut table = Table::new(&columns);
+    for request in &proxy.requests {
+        let Said { said, observed, verdict, why } = statement(request).clone();
+        let mut cells = vec![request.response.number.to_string(), name(request), said];
+        cells.extend(match at {
+            0 => vec![request.response.cached.map_or("-".into(), count), observed, chunks(request)],
+            1 => vec![observed, count(request.tensile), objects(request)],
+            _ => vec![observed],
+        });
+        cells.extend([verdict.to_string(), why]);
+        table.row(cells);
+    }
+    section(title, &table, style, &[])
+}
+
+fn notes(proxy: &Proxy) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !proxy.others.is_empty() {
+        let told: Vec<String> =
+            proxy.others.iter().map(|(kind, passes)| format!("{passes} {kind}")).collect();
+        notes.push(format!("Passes in the time of no request: {}.", told.join(", ")));
+    }
+    let lost: u64 = proxy.losses.iter().map(|loss| loss.lost).sum();
+    if lost > 0 {
+        notes.push(format!(
+            "Lost: {} in {}.",
+            counted(lost, "event"),
+            counted(proxy.losses.len() as u64, "gap row")
+        ));
+    }
+    notes.extend(proxy.notes.iter().cloned());
+    notes
+}
