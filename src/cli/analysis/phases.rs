@@ -16,6 +16,8 @@ mod tests;
 
 pub(crate) use kinds::Kind;
 pub(crate) use rows::{ColumnsOf, Phase, PhaseFamily, PhaseObject, Phases, Visit};
+#[cfg(test)]
+pub(crate) use tests::Text;
 
 use super::{SummaryBuilder, interner::Interner, process::goes_on_in};
 use crate::reader::{End, Label, Reading, Taker};
@@ -309,7 +311,8 @@ impl PhasesBuilder {
         if copy.capture.is_some() {
             return;
         }
-        self.call(process, &copy.call, Some(copy.stream), false);
+        let is_upload = copy.kind.as_deref() == Some("h2d");
+        self.count(process, &copy.call, Some(copy.stream), (false, !is_upload));
         let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
         let mut ended = Vec::new();
         let lane = process.lanes.get(number);
@@ -330,12 +333,22 @@ impl PhasesBuilder {
         lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
     }
 
-    /// What every call adds to the pass that it belongs to. Time is counted once: that of calls which the program itself made.
     fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, waits: bool) {
+        self.count(process, call, stream, (waits, true));
+    }
+
+    /// What every call adds to the pass that it belongs to, which may go on until it returns (an upload is for the next chunk). Time is counted once: that of calls which the program itself made.
+    fn count(
+        &mut self,
+        process: &mut Process,
+        call: &Call,
+        stream: Option<StreamRef>,
+        (waits, extends): (bool, bool),
+    ) {
         let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         let function = process.local.function(call.hook);
-        process.lanes.get(lane).call(function, dur, call.t + call.dur, waits);
+        process.lanes.get(lane).call(function, dur, extends.then_some(call.t + call.dur), waits);
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::analysis::{Outcome, Proxy, ProxyRequest, Said};
 use crate::units::{count, counted};
+use std::collections::BTreeMap;
 
 /// The whole page.
 pub(crate) fn proxy(proxy: &Proxy, style: &Style) -> String {
@@ -72,16 +73,22 @@ fn chunks(request: &ProxyRequest) -> String {
     }
 }
 
+/// `libggml-hip.so bundles 36, 112`.
 fn objects(request: &ProxyRequest) -> String {
-    let one = |object: &crate::analysis::PhaseObject| {
+    let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for object in &request.code_objects {
         let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("unknown");
-        let file = file.rsplit('/').next().unwrap_or(file);
-        match object.ordinal {
-            Some(ordinal) => format!("{file} bundle {ordinal}"),
-            None => file.to_string(),
+        files.entry(file.rsplit('/').next().unwrap_or(file)).or_default().extend(object.ordinal);
+    }
+    let one = |(file, ordinals): (&str, Vec<u32>)| {
+        let numbers = ordinals.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        match ordinals.len() {
+            0 => file.to_string(),
+            1 => format!("{file} bundle {numbers}"),
+            _ => format!("{file} bundles {numbers}"),
         }
     };
-    let told: Vec<String> = request.code_objects.iter().map(one).collect();
+    let told: Vec<String> = files.into_iter().map(one).collect();
     if told.is_empty() { "-".into() } else { told.join(", ") }
 }
 

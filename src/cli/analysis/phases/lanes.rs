@@ -125,17 +125,18 @@ impl Lane {
         }
     }
 
-    /// A call that launches nothing: it belongs to the next pass where nothing is open or the open one has delivered.
-    pub(super) fn call(&mut self, function: Option<usize>, dur: u64, end: u64, waits: bool) {
+    /// A call: if it launches nothing it belongs to the next pass where nothing is open or the open one has delivered. `end` is
+    /// when it returned, if the pass goes on until then.
+    pub(super) fn call(&mut self, function: Option<usize>, dur: u64, end: Option<u64>, waits: bool) {
         let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
         if waits && let Some(open) = self.current() {
             open.wait += dur;
-            open.end = open.end.max(end);
+            open.end = open.end.max(end.unwrap_or(0));
         } else if after {
             self.host += dur;
         } else if let Some(open) = self.current() {
             open.host += dur;
-            open.end = open.end.max(end);
+            open.end = open.end.max(end.unwrap_or(0));
         }
         let Some(function) = function else { return };
         let functions = match self.current().filter(|_| !after || waits) {

@@ -17,6 +17,8 @@ pub(super) struct Passes {
     pub(super) by_time: bool,
     /// Other requests were under way at that time.
     pub(super) beside: u64,
+    /// Columns that all of these together say, and those that were launched: at least, at most.
+    pub(super) together: Option<(u64, (u64, u64))>,
 }
 
 pub(super) const BY_TIME: &str = "launched between sending and answer";
@@ -31,7 +33,7 @@ impl Passes {
         // The prompt's passes come first; if none looks like one, the first pass evaluated what was left of it.
         let prompts = all.iter().take_while(|pass| pass.kind == Kind::Prompt).count();
         let split = prompts.max(usize::from(!all.is_empty()));
-        Passes { all, split, how, by_time, beside }
+        Passes { all, split, how, by_time, beside, together: None }
     }
 
     /// Those that evaluated the prompt.
@@ -81,6 +83,7 @@ pub(super) fn assign(
             Passes::new(all, how, true, beside)
         })
         .collect();
+    together(phases, responses, &windows, epoch, &mut assigned);
     if windows.iter().all(Option::is_none) {
         in_order(phases, &mut assigned, &mut taken);
     }
@@ -89,6 +92,51 @@ pub(super) fn assign(
         *others.entry(pass.kind.name()).or_default() += 1;
     }
     (assigned, others.into_iter().collect())
+}
+
+/// Of requests that were under way at the same time: what they say in all, against what was launched in all.
+fn together(
+    phases: &Phases,
+    responses: &[Response],
+    windows: &[Option<(u64, u64, &'static str)>],
+    epoch: u64,
+    assigned: &mut [Passes],
+) {
+    let mut order: Vec<(u64, u64, usize)> = windows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, window)| window.map(|(begin, end, _)| (begin, end, at)))
+        .collect();
+    order.sort_unstable();
+    let mut groups: Vec<(u64, u64, Vec<usize>)> = Vec::new();
+    for (begin, end, at) in order {
+        match groups.last_mut().filter(|(_, last, _)| begin < *last) {
+            Some((_, last, group)) => {
+                *last = end.max(*last);
+                group.push(at);
+            }
+            None => groups.push((begin, end, vec![at])),
+        }
+    }
+    for (begin, end, group) in groups.into_iter().filter(|(.., group)| group.len() > 1) {
+        // The first token of each comes from its prompt's last pass.
+        let says =
+            |at: &usize| Some(responses[*at].prompt_tokens? + responses[*at].generated?.saturating_sub(1));
+        let said: Option<u64> = group.iter().map(says).sum();
+        let within = phases.passes.iter().filter(|pass| (begin..=end).contains(&(pass.begin_ns + epoch)));
+        let launched = columns(within);
+        for at in group {
+            assigned[at].together = said.zip(launched);
+        }
+    }
+}
+
+/// Columns of passes together: at least, at most.
+pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a Visit>) -> Option<(u64, u64)> {
+    passes.try_fold((0, 0), |(least, most), pass| {
+        let columns = pass.columns?;
+        Some((least + columns.least, most + columns.most))
+    })
 }
 
 /// Without times: the requests that the phases tell, one after the other, if they are as many as the responses.

@@ -1,6 +1,6 @@
 //! What is said, what was launched, and what follows from both.
 
-use super::requests::Passes;
+use super::requests::{Passes, columns};
 use crate::analysis::Visit;
 use crate::reader::responses::{Response, Server};
 use serde::Serialize;
@@ -71,10 +71,10 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     let unlisted: u64 = some.iter().map(|pass| pass.unlisted).sum();
     let lanes = some.iter().any(|pass| (pass.pid, pass.lane) != (some[0].pid, some[0].lane));
     if passes.beside > 0 {
-        return Some(format!(
-            "other requests ({}) were under way at that time: their launches are in one",
-            passes.beside
-        ));
+        let together = passes.together.map_or(String::new(), |(said, launched)| {
+            format!("; together they say {said} columns, and {} were launched", range(launched))
+        });
+        return Some(format!("{} under way at that time{together}", beside(passes.beside)));
     }
     if lanes {
         return Some("more than one process or model launched at that time".into());
@@ -88,16 +88,12 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     blind.map(str::to_string)
 }
 
-/// Columns of passes together: at least, at most.
-fn columns(passes: &[Visit]) -> Option<(u64, u64)> {
-    passes.iter().try_fold((0, 0), |(least, most), pass| {
-        let columns = pass.columns?;
-        Some((least + columns.least, most + columns.most))
-    })
-}
-
 fn range((least, most): (u64, u64)) -> String {
     if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
+
+fn beside(others: u64) -> String {
+    if others == 1 { "another request was".into() } else { format!("{others} other requests were") }
 }
 
 /// How sure it is what agrees: by time and to the token it is confirmed.
@@ -114,7 +110,7 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
         return undecided;
     }
     let some = passes.prompt();
-    let Some(seen) = columns(some) else {
+    let Some(seen) = columns(some.iter()) else {
         return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
     };
     let observed = range(seen);
@@ -200,7 +196,7 @@ pub(super) fn path(
             format!("{side} {VECTORS} columns, and the kernels are those"),
         );
     }
-    let launched = columns(some).map_or(0, |(_, most)| most);
+    let launched = columns(some.iter()).map_or(0, |(_, most)| most);
     let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);
     let why = match *taken {
         "mmvq" if launched < told => {
@@ -226,7 +222,7 @@ pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str
         return undecided;
     }
     let some = passes.generated();
-    let Some(seen) = columns(some) else {
+    let Some(seen) = columns(some.iter()) else {
         return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
     };
     let observed = range(seen);
