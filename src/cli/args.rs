@@ -88,7 +88,7 @@ whoever asked must be the traced machine's.
 --json prints one object: format (1), epoch, requests, others (passes in no request's time), processes, losses, notes.
 
 Example:  rocshim run -o traces -- llama-server -m model.gguf &
-          samples/prompt_ladder.py --llama-server http://127.0.0.1:8080 --words 6,7,8,9 -o answers.ndjson
+          samples/prompt_ladder.py --server llama-server --tokens 7-12,290 --out answers.ndjson
           rocshim proxy traces answers.ndjson";
 
 const CTL_NOTES: &str = "\

@@ -290,14 +290,14 @@ fn drain_ring(
     let Account { written, mut lost } = consumer.account();
     for gap in consumer.untold() {
         *latest = (*latest).max(gap.last);
-        lost += gap.lost;
+        lost = lost.saturating_add(gap.lost);
         decoder.gap(tid, &gap, lines);
     }
     if !whole {
-        let unreadable = consumer.produced().saturating_sub(written + lost);
+        let unreadable = consumer.produced().saturating_sub(written.saturating_add(lost));
         let reason = LOSS_REASONS.iter().position(|reason| *reason == "unreadable").unwrap_or(0) as u64;
         decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
-        lost += unreadable;
+        lost = lost.saturating_add(unreadable);
     }
     // A call whose event is in the ring had returned, though it had not left the stage yet.
     for event in ring.in_flight().iter().filter(|event| event.id != last_id) {
@@ -306,6 +306,6 @@ fn drain_ring(
     }
     // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as
     // lost had returned, and nothing else.
-    decoder.thread(tid, written + lost, written, lost, lines);
+    decoder.thread(tid, written.saturating_add(lost), written, lost, lines);
     consumer.written() - before
 }

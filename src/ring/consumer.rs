@@ -123,7 +123,8 @@ impl Consumer {
 
     /// Events that were lost and handed out as such.
     fn handed_lost(&self) -> u64 {
-        self.now.told.iter().sum::<u64>() + self.now.passed
+        // A dead process's page may hold any numbers.
+        self.now.told.iter().fold(self.now.passed, |sum, told| sum.wrapping_add(*told))
     }
 
     /// The ring.
@@ -143,7 +144,8 @@ impl Consumer {
     /// Calls that had returned by the last look, or later and were read all the same, and that no finished part tells of.
     pub fn produced(&self) -> u64 {
         let Account { written, lost } = self.account();
-        self.produced_of(Account { written, lost: lost + self.untold().map(|gap| gap.lost).sum::<u64>() })
+        let lost = self.untold().fold(lost, |sum, gap| sum.saturating_add(gap.lost));
+        self.produced_of(Account { written, lost })
     }
 
     /// The same where `account` was handed out of this part. A thread that goes on loses more meanwhile: that was looked at
@@ -151,7 +153,7 @@ impl Consumer {
     pub fn produced_of(&self, account: Account) -> u64 {
         let Account { written, lost } = self.now.before;
         let by_then = self.produced.wrapping_sub(written.wrapping_add(lost)) as i64;
-        (account.written + account.lost).max(by_then.max(0) as u64)
+        account.written.saturating_add(account.lost).max(by_then.max(0) as u64)
     }
 
     /// Events handed out since the ring's beginning, gaps not counted.
@@ -170,16 +172,18 @@ impl Consumer {
     pub fn lost_by_reason(&self) -> [u64; LOSS_REASONS.len()] {
         let mut lost: [u64; LOSS_REASONS.len()] = std::array::from_fn(|reason| self.now.told[reason]);
         let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
-        lost[if overwrites { OVERWRITTEN } else { DISK_CAP } as usize] += self.now.passed;
+        let passed = &mut lost[if overwrites { OVERWRITTEN } else { DISK_CAP } as usize];
+        *passed = passed.wrapping_add(self.now.passed);
         for gap in self.untold() {
-            lost[(gap.reason as usize).min(LOSS_REASONS.len() - 1)] += gap.lost;
+            let reason = &mut lost[(gap.reason as usize).min(LOSS_REASONS.len() - 1)];
+            *reason = reason.wrapping_add(gap.lost);
         }
         lost
     }
 
     /// Events lost since the ring's beginning.
     pub fn lost(&self) -> u64 {
-        self.handed_lost() + self.untold().map(|gap| gap.lost).sum::<u64>()
+        self.untold().fold(self.handed_lost(), |sum, gap| sum.wrapping_add(gap.lost))
     }
 
     /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.

@@ -15,8 +15,24 @@ use std::path::Path;
 pub enum Quantisation {
     /// 4 bits a weight: products go through ggml's own quantised kernels.
     Q4_0,
+    /// 8 bits a weight.
+    Q8_0,
     /// Half precision: products of many columns go through the BLAS library.
     F16,
+}
+
+impl Quantisation {
+    /// All of them.
+    pub const ALL: [Quantisation; 3] = [Quantisation::Q4_0, Quantisation::Q8_0, Quantisation::F16];
+
+    /// The name of a model's file.
+    pub fn file(self) -> &'static str {
+        match self {
+            Quantisation::Q4_0 => "q4_0.gguf",
+            Quantisation::Q8_0 => "q8_0.gguf",
+            Quantisation::F16 => "f16.gguf",
+        }
+    }
 }
 
 const LAYERS: u32 = 2;
@@ -84,15 +100,18 @@ enum Kind {
     F16 = 1,
     /// Blocks: a scale of two bytes, then four bits a weight.
     Q4_0 = 2,
+    /// Blocks: a scale of two bytes, then eight bits a weight.
+    Q8_0 = 8,
 }
 
-/// Weights in a block of `Q4_0`.
+/// Weights in a block of `Q4_0` and `Q8_0`.
 const BLOCK: u64 = 32;
 
 fn tensors(quantisation: Quantisation) -> Vec<Tensor> {
     let matrix_kind = match quantisation {
         Quantisation::F16 => Kind::F16,
         Quantisation::Q4_0 => Kind::Q4_0,
+        Quantisation::Q8_0 => Kind::Q8_0,
     };
     let matrix = |name: &str, columns, rows| Tensor {
         name: format!("{name}.weight"),
@@ -129,6 +148,7 @@ impl Tensor {
             Kind::F32 => 4 * self.weights(),
             Kind::F16 => 2 * self.weights(),
             Kind::Q4_0 => self.weights() / BLOCK * (2 + BLOCK / 2),
+            Kind::Q8_0 => self.weights() / BLOCK * (2 + BLOCK),
         }
     }
 
@@ -142,13 +162,15 @@ impl Tensor {
     }
 
     fn fill(&self, random: &mut Random, file: &mut Vec<u8>) {
-        for _ in 0..self.weights() / if matches!(self.kind, Kind::Q4_0) { BLOCK } else { 1 } {
+        let block = if matches!(self.kind, Kind::Q4_0 | Kind::Q8_0) { BLOCK } else { 1 };
+        for _ in 0..self.weights() / block {
             match self.kind {
                 Kind::F32 => file.extend((1.0 + random.fraction() / 64.0).to_le_bytes()),
                 Kind::F16 => file.extend(random.small_half().to_le_bytes()),
-                Kind::Q4_0 => {
+                Kind::Q4_0 | Kind::Q8_0 => {
                     file.extend(random.small_half().to_le_bytes());
-                    (0..BLOCK / 2).for_each(|_| file.push(random.next() as u8));
+                    let bytes = if matches!(self.kind, Kind::Q4_0) { BLOCK / 2 } else { BLOCK };
+                    (0..bytes).for_each(|_| file.push(random.next() as u8));
                 }
             }
         }
@@ -190,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_file_ends_where_the_last_tensor_does() {
-        for quantisation in [Quantisation::Q4_0, Quantisation::F16] {
+        for quantisation in Quantisation::ALL {
             let file = model(quantisation);
             let last = tensors(quantisation).pop().map_or(0, |tensor| tensor.bytes());
             assert_eq!(&file[..4], b"GGUF");

@@ -121,19 +121,18 @@ pub fn code_object() -> PathBuf {
     artifacts::root().join("tests/programs/real/vectors-gfx1100.co")
 }
 
-/// The tiny model, written on the first call.
+/// The tiny model; all are written on the first call.
 pub fn model(quantisation: Quantisation) -> PathBuf {
-    static WRITTEN: OnceLock<[PathBuf; 2]> = OnceLock::new();
-    let write = |name: &str, quantisation| {
-        let path = made_here("models").join(name);
+    static WRITTEN: OnceLock<[PathBuf; 3]> = OnceLock::new();
+    let write = |quantisation: Quantisation| {
+        let path = made_here("models").join(quantisation.file());
         let unfinished = path.with_extension(std::process::id().to_string());
         gguf::write_model(&unfinished, quantisation).expect("a model is written");
         fs::rename(&unfinished, &path).expect("a model is renamed in its folder");
         path
     };
-    let models = WRITTEN
-        .get_or_init(|| [write("q4_0.gguf", Quantisation::Q4_0), write("f16.gguf", Quantisation::F16)]);
-    models[usize::from(quantisation == Quantisation::F16)].clone()
+    let models = WRITTEN.get_or_init(|| Quantisation::ALL.map(write));
+    models.iter().find(|path| path.ends_with(quantisation.file())).expect("all were written").clone()
 }
 
 /// A folder for what is made here and kept: programs, models, compiled kernels.

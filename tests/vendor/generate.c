@@ -10,8 +10,8 @@
 #include "tensile.h"
 #include "tensilelite.h"
 
-static const char *const TARGETS[] = {"gfx900", "gfx1100", "gfx1201"};
-enum { TARGET_COUNT = 3, MAX_KERNELS = 600, NAME_ROOM = 512 };
+static const char *const TARGETS[] = {"gfx900", "gfx942", "gfx1100", "gfx1201"};
+enum { TARGET_COUNT = 4, MAX_KERNELS = 600, NAME_ROOM = 512 };
 
 static void write_file(const char *path, const void *bytes, size_t n)
 {

@@ -8,21 +8,25 @@ const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 const LAST: u8 = 1;
 const RUN: u8 = 1;
 
-/// A frame of at most the first `blocks` blocks of the one that `packed` begins with, and whether that is all of it;
-/// `None` when it is none. It is cut where `packed` is.
+/// A frame of at most the first `blocks` blocks of the one that `packed` begins with, and whether that is all of it: it is cut
+/// where `packed` is, and before a block of which not all is there. `None` when it is none.
 pub(super) fn beginning(packed: &[u8], blocks: usize) -> Option<(Vec<u8>, bool)> {
     let (mut end, has_checksum) = header(packed)?;
-    let (mut last, mut is_whole) = (None, false);
+    let (mut last, mut is_all) = (None, false);
     for _ in 0..blocks {
-        let Some(head) = packed.get(end..end + 3) else { break };
+        let Some(head) = packed.get(end..end + 3) else {
+            is_all = true;
+            break;
+        };
         let size = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize >> 3;
         let size = if head[0] >> 1 & 3 == RUN { 1 } else { size };
         if packed.len() < end + 3 + size {
+            is_all = true;
             break;
         }
-        (last, is_whole) = (Some(end), head[0] & LAST != 0);
+        (last, is_all) = (Some(end), head[0] & LAST != 0);
         end += 3 + size;
-        if is_whole {
+        if is_all {
             break;
         }
     }
@@ -31,7 +35,7 @@ pub(super) fn beginning(packed: &[u8], blocks: usize) -> Option<(Vec<u8>, bool)>
     if has_checksum {
         frame.extend([0; 4]); // nobody checks it
     }
-    Some((frame, is_whole || packed.len() < end + 3))
+    Some((frame, is_all || packed.len() < end + 3))
 }
 
 /// The length of a frame's header, and whether a checksum follows its blocks.
@@ -43,4 +47,23 @@ fn header(packed: &[u8]) -> Option<(usize, bool)> {
     let content = [usize::from(is_single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
     let length = 5 + window + dictionary + content;
     (packed.len() >= length).then_some((length, descriptor & 4 != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_that_goes_on_where_nothing_is_left_is_all_there_is() {
+        // One segment, its content's size in one byte; a block of 4 bytes; the head of one of 1000, and 3 bytes of it.
+        let head = |size: u32| (size << 3).to_le_bytes();
+        let packed = [&MAGIC[..], &[0x20, 9], &head(4)[..3], &[1; 4], &head(1000)[..3], &[2; 3]].concat();
+        let whole = packed.len() - 6;
+        for (blocks, is_all) in [(1, false), (2, true), (1 << 40, true)] {
+            let (frame, all) = beginning(&packed, blocks).expect("a frame");
+            assert_eq!((frame.len(), all), (whole, is_all), "{blocks} blocks");
+        }
+        // Without even the head of another block.
+        assert_eq!(beginning(&packed[..whole], 2).map(|(_, all)| all), Some(true));
+    }
 }

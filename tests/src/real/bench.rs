@@ -84,9 +84,23 @@ impl Bench {
 
     /// `rocshim summary --json` of the traces.
     pub fn summary(&self) -> serde_json::Value {
-        let mut command = Command::new(artifacts::command());
-        let output = command.args(["summary", "--json"]).arg(self.folder().join("out")).output();
-        serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
+        self.told(["summary"], [])
+    }
+
+    /// `rocshim COMMAND --json` of the traces; `after` are further files.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn told<const N: usize, const M: usize>(
+        &self,
+        command: [&str; N],
+        after: [&Path; M],
+    ) -> serde_json::Value {
+        let mut rocshim = Command::new(artifacts::command());
+        let output = rocshim.args(command).arg("--json").arg(self.folder().join("out")).args(after).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
     /// The one trace that there must be.
