@@ -117,6 +117,7 @@ impl Collector {
             };
             match self.process.for_collector.recv_timeout(time) {
                 Ok(Message::Stop(answer)) => return answer,
+                Ok(Message::Flush(answer)) => drop(answer.try_send(self.write_now())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
             }
@@ -128,6 +129,7 @@ impl Collector {
         loop {
             match self.process.for_collector.recv() {
                 Ok(Message::Stop(answer)) => return answer,
+                Ok(Message::Flush(answer)) => drop(answer.try_send(false)),
                 Err(_) => std::thread::park(),
             }
         }

@@ -3,14 +3,14 @@
 //! Floors, lowest first:
 //! - `memory`: what is left when the program has none; `quiet`: work that nothing disturbs; `forks`: what no fork falls into;
 //! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
-//!   variables; `elf`, `loaded`, `real`: the libraries in the process and the real functions in them; `bound`: what the exported functions lead to, recorded or past the hook; `thread`: what a thread knows of itself;
+//!   variables; `elf`, `loaded`: the libraries in the process; `thread`: what a thread knows of itself; `own`: what functions of our own lead to; `real`: the real functions in the libraries; `bound`: what the exported functions lead to, recorded or past the hook;
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
 //! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `lt_descriptors`: what hipBLASLt's descriptors hold;
 //! - `about`: who the process is; `doze`: the long sleep of a collector whose program rests; `places`: where its files go; `writer`: who writes its trace; `process`: what it records into; `sink`: a trace file; `parts`: which one is written; `pause`: how long to sleep between two looks; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `span`: the same for calls of which only the name is told; `calls`: what each kind of call tells;
-//! - `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
+//! - `capi`: what `include/rocshim.h` has beside rows of the table; `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
 //!
 //! Invariants (each has a test of its name under `tests/`):
 //! 1. The real function is called exactly once with the caller's arguments; its result and `errno` are untouched.
@@ -32,6 +32,7 @@ mod abi;
 mod about;
 mod bound;
 mod calls;
+mod capi;
 mod collector;
 mod config;
 mod doors;
@@ -47,6 +48,7 @@ mod lt_descriptors;
 mod memory;
 mod names;
 mod nodes;
+mod own;
 mod parts;
 mod pause;
 mod places;

@@ -101,7 +101,7 @@ unsafe extern "C" fn in_child() {
 }
 
 /// The process being recorded, if it is.
-fn current() -> Option<&'static Process> {
+pub(crate) fn current() -> Option<&'static Process> {
     // SAFETY: the address is NULL or that of a leaked `Process`, stored with release when it was whole.
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
@@ -114,6 +114,11 @@ pub(crate) fn is_open(door: Door) -> bool {
 /// True while the process is recorded, be it that recording is stopped.
 pub(crate) fn is_on() -> bool {
     STATE.load(Acquire) == ON
+}
+
+/// True while calls are recorded, or would be from the first one on.
+pub(crate) fn is_recording() -> bool {
+    !matches!(STATE.load(Relaxed), OFF | ENDED) && !bound::is_stopped()
 }
 
 /// True once the process is at its end.

@@ -41,6 +41,8 @@ const UNREAD_RINGS: u64 = 256;
 pub(crate) enum Message {
     /// Write everything, end the trace, then answer.
     Stop(Sender<()>),
+    /// Write what was recorded by now, then answer whether that could be.
+    Flush(Sender<bool>),
 }
 
 /// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.

@@ -7,6 +7,7 @@
 
 use crate::forks::hold_off;
 use crate::loaded::{self, Object};
+use crate::own;
 use crate::row::Hook;
 use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -21,6 +22,10 @@ pub(crate) struct Found {
 
 /// Finds the real function of `hook` for the program's call that is being made.
 pub(crate) fn find(hook: &Hook) -> Option<Found> {
+    if let Some(address) = own::function(hook.of, hook.name) {
+        let path = loaded::holder(address)?.path;
+        return Some(Found { address, path, is_callers: false });
+    }
     let objects = loaded::objects();
     let of_library = objects.iter().filter(|object| object.is(hook.of));
     let copies: Vec<(*mut c_void, &Object)> =

@@ -44,6 +44,12 @@ core::arch::global_asm!(
     "rocshim_inside:",
     ".zero 8",
     ".size rocshim_inside, 8",
+    ".globl rocshim_level",
+    ".hidden rocshim_level",
+    ".type rocshim_level,@object",
+    "rocshim_level:",
+    ".zero 8",
+    ".size rocshim_level, 8",
     ".popsection",
 );
 
@@ -119,6 +125,16 @@ impl Drop for Inside {
     fn drop(&mut self) {
         word!(set "rocshim_inside", self.before);
     }
+}
+
+/// How many phases the calling thread has begun and not ended.
+pub(crate) fn level() -> usize {
+    word!(get "rocshim_level")
+}
+
+/// So many are it now.
+pub(crate) fn set_level(level: usize) {
+    word!(set "rocshim_level", level);
 }
 
 /// What a thread is to the recorder.

@@ -38,7 +38,7 @@ pub use arg::{Arg, arg_of_text};
 pub use encode::{write_arg, write_arg_bytes, write_args_cut, write_launch, write_launch_with, write_record};
 pub use family::{Family, families, family};
 pub use hex::Hex;
-pub use library::is_library;
+pub use library::{OWN_LIBRARY, is_library};
 pub use line::{LineError, parse_line};
 pub use part::{TracePath, part_path};
 pub use pattern::{fits, is_chosen, patterns};

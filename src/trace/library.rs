@@ -3,6 +3,9 @@
 /// Libraries that export another one's names: (name, file).
 const TWINS: &[(&str, &str)] = &[("libroctx64.so", "librocprofiler-sdk-roctx.so")];
 
+/// The library under which rows stand that are no hooks of ROCm: what programs tell by `include/rocshim.h`.
+pub const OWN_LIBRARY: &str = "librocshim.so";
+
 /// True when a file of this path or soname is the library `name`, or one that exports the same names.
 ///
 /// ```

@@ -41,7 +41,7 @@ pub enum Record {
     Conv(Box<Conv>),
     /// A call of a library that is known by its name: a transform, a solve, a collective, …
     Span(Span),
-    /// A mark or range of the program's own (roctx).
+    /// A mark or range of the program's own (roctx, rocshim.h).
     Mark(Mark),
     /// A module being loaded or unloaded.
     Load(Load),
@@ -869,7 +869,7 @@ pub struct Span {
     pub solver: Option<String>,
 }
 
-/// What the program says about itself through roctx.
+/// What the program says about itself through roctx or rocshim.h.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Who and when.

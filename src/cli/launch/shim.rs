@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection};
+use rocshim_trace::OWN_LIBRARY;
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -75,10 +76,11 @@ pub(crate) fn preload_value(shim: &Path, existing: Option<&OsStr>) -> Result<OsS
     Ok(value)
 }
 
-/// The functions that a shim hooks, in the order of its table.
+/// The functions that a shim hooks, in the order of its table; not those of its own.
 pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
     Ok(rows_of(shim, ".rocshim.hooks")?
         .into_iter()
+        .filter(|[library, ..]| library != OWN_LIBRARY)
         .map(|[library, symbol, signature]| HookLine { library, symbol, signature })
         .collect())
 }

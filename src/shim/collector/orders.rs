@@ -1,7 +1,7 @@
 //! What the collector is asked from outside, by `rocshim ctl`, and the account that it tells of itself: at every look at the
 //! rings it looks at a word of the control page too.
 
-use super::Collector;
+use super::{Collector, must_rest};
 use crate::bound;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::LOSS_REASONS;
@@ -63,6 +63,14 @@ impl Collector {
     fn look_now(&mut self) {
         self.hurries = true;
         self.look();
+    }
+
+    /// The same for the program itself; false when what it recorded could not be written.
+    pub(super) fn write_now(&mut self) -> bool {
+        if !must_rest() {
+            self.look_now();
+        }
+        !must_rest() && self.failing.is_none()
     }
 
     fn stop(&mut self) {

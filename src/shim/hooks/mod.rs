@@ -42,6 +42,7 @@ pub(crate) mod rocblas_levels;
 pub(crate) mod rocblas_typed;
 pub(crate) mod rocfft;
 pub(crate) mod rocrand;
+pub(crate) mod rocshim;
 pub(crate) mod rocsolver;
 pub(crate) mod rocsparse;
 pub(crate) mod roctx;
@@ -73,6 +74,7 @@ macro_rules! libraries {
 libraries! {
     hip hip_graph hip_copy hip_sync rocblas rocblas_typed rocblas_levels hipblas hipblas_typed hipblaslt miopen miopen_handles
     miopen_layers rccl roctx rocfft hipfft rocrand hiprand rocsparse hipsparse rocsolver
+    rocshim
 }
 
 /// Every row, in the order of their ids.
