@@ -25,7 +25,7 @@ enum Action {
     NameStream,
 }
 
-/// A call of roctx.
+/// A call of roctx, or of our own by `rocshim.h`.
 pub(crate) struct MarkCall {
     action: Action,
     text: CName,
