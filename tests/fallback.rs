@@ -97,6 +97,14 @@ fn on_a_target_without_kernels_of_its_own_every_product_is_a_fallback() {
 }
 
 #[test]
+fn on_a_target_with_kernels_of_its_own_for_every_type_a_fallback_is_confirmed_absent() {
+    let outcome = Traced::program("gemm").env("STANDIN_GFX", "gfx942").with_shim().ok();
+    let (told, counted) = (&summary(&outcome)["fallback"], products(&outcome));
+    assert_eq!((&told["evidence"], &told["kernels"]), (&"confirmed_absent".into(), &serde_json::json!([])));
+    assert_eq!(told["products"].as_u64().unwrap(), counted.values().sum::<u64>());
+}
+
+#[test]
 fn the_page_names_the_fallback_files_and_how_each_product_was_written() {
     let outcome = Traced::program("gemm").with_shim().ok();
     let page = page(&outcome, "120");

@@ -26,8 +26,13 @@ static const char *const TENSILE_LAYOUT[TENSILE_LAYOUTS] = {"Ailk_Bljk", "Alik_B
 #define TENSILE_ARGS "lllppppiiiiiiiiiiiiii"
 #define TENSILE_BETA_ARGS "ppiiiiiiii"
 
-// gfx1201 has no assembly kernels here, as in ROCm 7.2: everything comes from the fallback library.
-static inline int tensile_fallback(const struct tensile_type *t, const char *gfx) { return !t->assembly || !strncmp(gfx, "gfx12", 5); }
+// gfx1201 has no assembly kernels here, as in ROCm 7.2: everything comes from the fallback library. gfx942 has them for every type.
+static inline int tensile_fallback(const struct tensile_type *t, const char *gfx)
+{
+    if (!strncmp(gfx, "gfx942", 6))
+        return 0;
+    return !t->assembly || !strncmp(gfx, "gfx12", 5);
+}
 
 // The tile of a solution, in rows and columns of the result.
 static inline void tensile_tile(int solution, int *rows, int *columns) { *rows = solution ? 128 : 64, *columns = 64; }
