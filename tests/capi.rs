@@ -121,12 +121,26 @@ fn after_a_flush_everything_is_in_the_file() {
 }
 
 #[test]
-fn a_flight_recorder_says_that_it_flushes_nothing() {
+fn a_flush_that_cannot_be_is_an_errno() {
     let flush = |traced: Traced| {
-        let stdout = traced.with_shim().ok().stdout;
+        let stdout = traced.env_remove("STANDIN_LOG").with_shim().ok().stdout;
         stdout.lines().last().unwrap_or_default().to_owned()
     };
-    assert_eq!(flush(Traced::program("told").env("ROCSHIM_FULL", "overwrite")), "flush 95", "ENOTSUP");
+    let recorder = Traced::program("told").env("ROCSHIM_FULL", "overwrite");
+    assert_eq!(flush(recorder), "flush 95", "ENOTSUP");
+    let limited = ["-c".into(), "ulimit -f 0; exec \"$0\"".into(), artifacts::program("told")];
+    let unwritable = Traced::command(Path::new("/bin/sh")).args(limited);
+    assert_eq!(flush(unwritable), "flush 5", "EIO");
+    let forked = compile(
+        &["cc", "-std=gnu11"],
+        "c",
+        "#include <sys/wait.h>\n#include <unistd.h>\n#include <stdio.h>\nint main(void)\n{\n    int status;\n    rocshim_mark(\"parent\");\n    if (!fork()) {\n        int before = rocshim_flush();\n        rocshim_mark(\"child\");\n        _exit(before + rocshim_flush());\n    }\n    wait(&status);\n    printf(\"flush %d\\n\", status);\n    return 0;\n}",
+    );
+    assert_eq!(
+        flush(Traced::command(&forked.1)),
+        "flush 0",
+        "a child has a trace and a collector of its own"
+    );
 }
 
 /// Compiles `main` behind the header; the folder, and the program in it.
