@@ -55,8 +55,11 @@ fn seen(dispatches: impl Iterator<Item = Dispatch>) -> Pass {
     pass
 }
 
+/// Kind, passes, and passes by columns.
+type Kinds = Vec<(String, u64, Vec<(u64, u64)>)>;
+
 /// Kinds with their passes, the warm-ups left aside.
-fn kinds(told: &Value) -> Vec<(String, u64, Vec<(u64, u64)>)> {
+fn kinds(told: &Value) -> Kinds {
     let number = |value: &Value| value.as_u64().expect("a number");
     let columns = |row: &Value| {
         let all = row["columns"].as_array().expect("columns").iter();

@@ -90,3 +90,49 @@ fn ranges_enclose_the_parts_of_the_main_thread() {
         assert_eq!(inside, said[&(step, name.to_owned())], "step {step}, {name}");
     }
 }
+
+/// What `phases` tells of each part: launches of PyTorch's kernels, calls of the products, and of the convolutions.
+fn told(outcome: &Outcome, names: [&str; 3]) -> [Counts; 3] {
+    let out = outcome.folder().join("out");
+    let json = Traced::rocshim(["phases".as_ref(), "--json".as_ref(), out.as_os_str()]).run().ok().stdout;
+    let phases: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let sum = |rows: &serde_json::Value, number: &str, meant: &dyn Fn(&serde_json::Value) -> bool| {
+        let rows = rows.as_array().expect("rows").iter().filter(|row| meant(row));
+        rows.map(|row| row[number].as_u64().expect("a number") as usize).sum::<usize>()
+    };
+    let calls = |kind: &serde_json::Value, function: &str| {
+        let libraries = kind["libraries"].as_array().expect("libraries").iter();
+        let functions = libraries.flat_map(|library| library["functions"].as_object().expect("functions"));
+        functions
+            .filter(|(name, _)| name.contains(function))
+            .map(|(_, n)| n.as_u64().unwrap() as usize)
+            .sum::<usize>()
+    };
+    names.map(|name| {
+        let kinds = phases["kinds"].as_array().expect("kinds").iter();
+        let of_name =
+            kinds.filter(|kind| kind["label"] == name || (kind["label"].is_null() && kind["kind"] == name));
+        of_name.fold([0; 4], |all, kind| {
+            let here = [
+                sum(&kind["families"], "launches", &|row| row["of"] == "PyTorch"),
+                calls(kind, "rocblas_gemm_ex"),
+                calls(kind, "hipblasLtMatmul"),
+                calls(kind, "Immediate"),
+            ];
+            std::array::from_fn(|i| all[i] + here[i])
+        })
+    })
+}
+
+#[test]
+fn phases_tells_the_parts_of_a_step_with_and_without_ranges() {
+    for (words, names) in [
+        (&["4"][..], ["forward", "backward", "optimiser"]),
+        (&["4", "quiet"], ["forward", "backward", "optimiser"]),
+        (&["3", "ranges"], PARTS),
+    ] {
+        let (outcome, _) = trained(words);
+        let said = said(&outcome.stdout);
+        assert_eq!(told(&outcome, names), PARTS.map(|name| part(&said, name)), "{words:?}");
+    }
+}

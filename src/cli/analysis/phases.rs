@@ -1,11 +1,13 @@
 //! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
 //!
-//! Floors, lowest first: `pass` (what a pass holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a
-//! pass is taken for), then the builder here (records to passes), and `rows` (passes to phases, the result). A pass is kept
+//! Floors, lowest first: `in_time` (events in time), `pass` (what a pass holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a
+//! pass is taken for), then the builder here (records to passes), `rows` (the result) and `groups` (passes to phases). A pass is kept
 //! as its times and the number of its content; passes launch the same again and again, so memory grows with what is
 //! different, and by some 200 bytes a pass.
 
 mod definitions;
+mod groups;
+mod in_time;
 mod kinds;
 mod labels;
 mod lanes;
@@ -22,6 +24,7 @@ pub(crate) use tests::Text;
 use super::{SummaryBuilder, interner::Interner, process::goes_on_in};
 use crate::reader::{End, Label, Reading, Taker};
 use definitions::{Local, LocalKernel, Names, columns};
+use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
 use lanes::{Hint, Lanes, Sign};
 use pass::{Content, Open, Pass, Role};
@@ -33,6 +36,7 @@ struct Process {
     number: usize,
     epoch: u64,
     local: Local,
+    events: InTime,
     lanes: Lanes,
     ranges: Ranges,
     /// It launches kernels of PyTorch's: what its launches are for is told by thread and name.
@@ -105,6 +109,7 @@ impl PhasesBuilder {
             number: self.processes.len() - 1,
             epoch,
             local: Local::default(),
+            events: InTime::default(),
             lanes: Lanes::default(),
             ranges: Ranges::default(),
             is_torch: false,
@@ -114,6 +119,7 @@ impl PhasesBuilder {
 
     fn end_process(&mut self) {
         let Some(mut process) = self.process.take() else { return };
+        self.look_at_events(&mut process, true);
         for lane in 0..process.lanes.len() {
             let mut ended = Vec::new();
             process.lanes.get(lane).end(&mut ended);
@@ -143,7 +149,12 @@ impl Taker for PhasesBuilder {
         if let Record::Header(header) = &record {
             self.begin_process(header);
         } else if let Some(mut process) = self.process.take() {
-            self.look(&mut process, &record);
+            let is_captured = matches!(&record, Record::Launch(launch) if launch.capture.is_some());
+            match end_of(&record).filter(|_| !is_captured) {
+                Some(end) => process.events.push(end, record.clone()),
+                None => self.define(&mut process, &record),
+            }
+            self.look_at_events(&mut process, false);
             self.process = Some(process);
         }
         self.summary.take(record);
@@ -157,7 +168,8 @@ impl Taker for PhasesBuilder {
 }
 
 impl PhasesBuilder {
-    fn look(&mut self, process: &mut Process, record: &Record) {
+    /// What is no event, or only recorded into a graph, is known from where it stands in the trace.
+    fn define(&mut self, process: &mut Process, record: &Record) {
         match record {
             Record::HookTable(table) => {
                 table.hooks().for_each(|hook| process.local.hook(&mut self.names, &hook))
@@ -166,6 +178,22 @@ impl PhasesBuilder {
             Record::CodeObject(object) => process.local.code_object(object),
             Record::Kernel(kernel) => process.local.kernel(&mut self.names, kernel),
             Record::Graph(graph) => process.local.graph(graph),
+            Record::Launch(launch) => {
+                launch.capture.into_iter().for_each(|capture| process.local.capture(capture, launch));
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at the events that are due.
+    fn look_at_events(&mut self, process: &mut Process, at_end: bool) {
+        while let Some(record) = process.events.pop(at_end) {
+            self.look(process, &record);
+        }
+    }
+
+    fn look(&mut self, process: &mut Process, record: &Record) {
+        match record {
             Record::Launch(launch) => self.launch(process, launch),
             Record::GraphLaunch(launch) => self.graph_launch(process, launch),
             Record::Gemm(gemm) => self.gemm(process, gemm),
@@ -186,9 +214,6 @@ impl PhasesBuilder {
     }
 
     fn launch(&mut self, process: &mut Process, launch: &Launch) {
-        if let Some(capture) = launch.capture {
-            return process.local.capture(capture, launch);
-        }
         let kernel = launch.kernel.and_then(|id| process.local.kernels.get(&id));
         process.is_torch |= kernel.is_some_and(|kernel| kernel.is_torch);
         let lane_number = process.lanes.of_launch(launch.call.tid, launch.stream);
