@@ -1,7 +1,9 @@
 //! The command line: what each command takes, checked before anything is done.
 
+mod compare;
 mod forms;
 
+pub(crate) use compare::Compare;
 pub(crate) use forms::Forms;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
@@ -30,6 +32,9 @@ pub(crate) enum Command {
     /// What a server said of each request (prompt_eval_count, timings) held against what was launched for it
     #[command(after_help = PROXY_NOTES)]
     Proxy(Proxy),
+    /// What differs between two or more runs: kernels, products, convolutions, times; a gate for CI
+    #[command(after_help = compare::NOTES)]
+    Compare(Compare),
     /// The functions that are hooked; with traces: whether each was called, and where it is bound
     Hooks(Hooks),
     /// What will and what will not be seen, before running a program or for a running process
@@ -58,7 +63,7 @@ const SUMMARY_NOTES: &str = "\
 A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
---json prints one object: format (1), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
+--json prints one object: format (1), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
 code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.
 
@@ -286,9 +291,13 @@ pub(crate) struct Variables {
 }
 
 impl Command {
-    /// The exit code when rocshim itself fails: `run` must not be mistaken for its program.
+    /// The exit code when rocshim itself fails: `run` must not be mistaken for its program, nor `compare` for a condition that is so.
     pub(crate) fn own_failure(&self) -> u8 {
-        if matches!(self, Command::Run(_)) { 125 } else { 1 }
+        match self {
+            Command::Run(_) => 125,
+            Command::Compare(_) => 2,
+            _ => 1,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod in_flight;
 mod launches;
 mod products;
 mod trials;
+mod unseen;
 
 use super::{
     GraphRow, InFlightRow, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
@@ -98,6 +99,13 @@ impl SummaryBuilder {
             unrecorded: None,
             notes: Vec::new(),
         }
+    }
+
+    /// The same, with the lengths of every kernel's calls.
+    pub(crate) fn with_durations() -> Self {
+        let mut builder = SummaryBuilder::new();
+        builder.kernels.keep_durations();
+        builder
     }
 
     /// Begins a file.
@@ -246,28 +254,14 @@ impl SummaryBuilder {
         if self.goes_on {
             self.end_process(End::Rotated, Vec::new());
         }
-        let mut totals = self.totals;
+        let mut totals = std::mem::take(&mut self.totals);
         totals.lost = self.losses.total();
         totals.failed = self.failures.total();
         totals.in_flight = self.in_flight.len() as u64;
         let kernels = self.kernels.rows();
         totals.kernels = kernels.len() as u64;
-        let cut = self.processes.iter().filter(|row| row.end == "cut").count();
-        let lost = match (totals.lost, cut) {
-            (0, 0) if self.partial > 0 => Some("not all parts of a trace were read".to_string()),
-            (0, 0) => self.unrecorded,
-            (0, 1) => Some("a trace has no end".to_string()),
-            (0, cut) => Some(format!("{cut} traces have no end")),
-            (lost, _) => Some(format!("{lost} events were lost")),
-        };
-        let unplaced = (totals.unplaced_launches > 0).then(|| {
-            format!("{} launches are of kernels whose code object is not known", totals.unplaced_launches)
-        });
-        let unlisted = (totals.unlisted_graph_launches > 0).then(|| {
-            format!("the kernels of {} graph launches are not known", totals.unlisted_graph_launches)
-        });
-        let open = self.coverage.open_way("libamdhip64.so");
-        let unseen = lost.as_deref().or(unplaced.as_deref()).or(unlisted.as_deref()).or(open.as_deref());
+        let unseen = self.unseen(&totals);
+        let (lost, origins) = (unseen.calls.as_deref(), unseen.origins.as_deref());
         Summary {
             format: 1,
             epoch: self.kernels.epoch(),
@@ -275,9 +269,9 @@ impl SummaryBuilder {
             families: families(&kernels),
             kernels,
             columns: self.columns.rows(&self.kernels),
-            gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost.as_deref()),
+            gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost),
             sweeps: self.sweeps.rows(),
-            convolutions: self.convolutions.rows(&self.kernels, lost.as_deref()),
+            convolutions: self.convolutions.rows(&self.kernels, lost),
             spans: self.spans.rows(&self.kernels),
             graphs: self.graphs,
             copies: self.copies.rows(),
@@ -286,8 +280,8 @@ impl SummaryBuilder {
             threads: self.threads,
             gaps: self.gaps.rows(),
             modules: self.modules.rows(),
-            fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, unseen),
-            code_objects: self.code_objects.rows(unseen),
+            fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, origins),
+            code_objects: self.code_objects.rows(origins),
             libraries: self.coverage.libraries(),
             functions: self.coverage.functions(),
             failures: self.failures.rows(),
@@ -295,6 +289,7 @@ impl SummaryBuilder {
             in_flight: self.in_flight,
             notes: self.notes,
             totals,
+            unseen: unseen.clone(),
         }
     }
 

@@ -19,6 +19,27 @@ pub(crate) struct ConvRow {
     pub(crate) function: String,
     /// What was asked, as in the trace: `find`, `run`, `immediate`, `run_solution`, …
     pub(crate) action: Word,
+    #[serde(flatten)]
+    pub(crate) problem: ConvProblem,
+    /// The algorithm asked for, in `run`.
+    pub(crate) algorithm: Option<Word>,
+    /// The solver id, in immediate mode and of a solution.
+    pub(crate) solution_id: Option<u64>,
+    /// The solver's name by MIOpen's id table.
+    pub(crate) solver: Option<String>,
+    /// How sure that name is: inferred, by that table.
+    pub(crate) solver_evidence: Option<Evidence>,
+    /// `find` with an exhaustive search.
+    pub(crate) exhaustive: bool,
+    /// What MIOpen offered in the last such call, best first.
+    pub(crate) offered: Vec<ConvResult>,
+    #[serde(flatten)]
+    pub(crate) counts: CallCounts,
+}
+
+/// What makes two convolutions the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct ConvProblem {
     /// `forward`, `backward_data`, `backward_weights`, `unknown`.
     pub(crate) direction: Word,
     /// `convolution`, `transpose`, `group`, `depthwise`, or the number.
@@ -39,20 +60,6 @@ pub(crate) struct ConvRow {
     pub(crate) groups: i32,
     /// What is fused, one after the other; empty for a convolution alone.
     pub(crate) operations: Vec<String>,
-    /// The algorithm asked for, in `run`.
-    pub(crate) algorithm: Option<Word>,
-    /// The solver id, in immediate mode and of a solution.
-    pub(crate) solution_id: Option<u64>,
-    /// The solver's name by MIOpen's id table.
-    pub(crate) solver: Option<String>,
-    /// How sure that name is: inferred, by that table.
-    pub(crate) solver_evidence: Option<Evidence>,
-    /// `find` with an exhaustive search.
-    pub(crate) exhaustive: bool,
-    /// What MIOpen offered in the last such call, best first.
-    pub(crate) offered: Vec<ConvResult>,
-    #[serde(flatten)]
-    pub(crate) counts: CallCounts,
 }
 
 struct Kind {
@@ -122,16 +129,18 @@ impl Kind {
             library: self.library.clone(),
             function: self.function.clone(),
             action: conv.action,
-            direction: conv.direction,
-            mode: conv.mode,
-            x: conv.x,
-            w: conv.w,
-            y: conv.y,
-            pads: conv.pads,
-            strides: conv.strides,
-            dilations: conv.dilations,
-            groups: conv.groups,
-            operations: conv.operations,
+            problem: ConvProblem {
+                direction: conv.direction,
+                mode: conv.mode,
+                x: conv.x,
+                w: conv.w,
+                y: conv.y,
+                pads: conv.pads,
+                strides: conv.strides,
+                dilations: conv.dilations,
+                groups: conv.groups,
+                operations: conv.operations,
+            },
             algorithm: conv.algorithm,
             solution_id: conv.solution_id,
             solver_evidence: conv.solver.is_some().then_some(Evidence::Inferred),

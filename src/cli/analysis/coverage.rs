@@ -32,6 +32,8 @@ pub(crate) struct LibraryRow {
     pub(crate) evidence: Evidence,
     /// The reason, in words.
     pub(crate) why: String,
+    /// How a call of it could have passed the hooks by in some process that had it.
+    pub(crate) open_way: Option<String>,
 }
 
 #[derive(Default)]
@@ -179,6 +181,7 @@ impl Coverage {
             calls: functions.iter().map(|row| row.calls).sum(),
             evidence,
             why,
+            open_way: stats.circumstances.open_way.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Kernels by name, over all processes: how often they were launched, when, how long that took the host, in which shapes.
 
 use super::{
+    durations::Durations,
     interner::Interner,
     nesting::Launches,
     span::{Epoch, Span},
@@ -37,6 +38,9 @@ pub(crate) struct KernelRow {
     pub(crate) first_ns: Option<u64>,
     /// When the last of them returned.
     pub(crate) last_ns: Option<u64>,
+    /// The lengths of the calls that launched it and did not fail, where that was asked for.
+    #[serde(skip)]
+    pub(crate) durations: Durations,
     /// `total_ns` as a part of that of all kernels, 0 to 1.
     pub(crate) share: f64,
     /// The most common shape.
@@ -89,32 +93,43 @@ struct Stats {
     min_ns: u64,
     max_ns: u64,
     span: Span,
+    durations: Durations,
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
     last: (Shape, usize),
 }
 
 /// All kernels, numbered in the order in which they were first defined.
-pub(crate) struct Kernels(Interner<String, Stats>, Epoch);
+pub(crate) struct Kernels {
+    all: Interner<String, Stats>,
+    epoch: Epoch,
+    /// The length of every call is kept.
+    with_durations: bool,
+}
 
 impl Kernels {
     pub(crate) fn new() -> Self {
-        Kernels(Interner::new(), Epoch::default())
+        Kernels { all: Interner::new(), epoch: Epoch::default(), with_durations: false }
+    }
+
+    /// Keeps the lengths of calls from now on.
+    pub(crate) fn keep_durations(&mut self) {
+        self.with_durations = true;
     }
 
     /// Times are those of a process with this epoch from now on.
     pub(crate) fn begin_process(&mut self, epoch: &str) {
-        self.1.begin(epoch);
+        self.epoch.begin(epoch);
     }
 
     /// The epoch of the times in `rows`.
     pub(crate) fn epoch(&self) -> Option<String> {
-        self.1.earliest()
+        self.epoch.earliest()
     }
 
     /// The number of the kernel with this symbol.
     pub(crate) fn number(&mut self, name: &str, demangled: Option<&str>) -> usize {
-        let number = self.0.number(name.to_string(), || Stats {
+        let number = self.all.number(name.to_string(), || Stats {
             name: name.to_string(),
             demangled: None,
             tensile: Tensile::of(name),
@@ -128,10 +143,11 @@ impl Kernels {
             min_ns: u64::MAX,
             max_ns: 0,
             span: Span::default(),
+            durations: Durations::default(),
             shapes: Interner::new(),
             last: (Shape::default(), usize::MAX),
         });
-        let stats = self.0.get_mut(number);
+        let stats = self.all.get_mut(number);
         if stats.demangled.is_none() {
             stats.demangled = demangled.map(str::to_string);
         }
@@ -140,33 +156,36 @@ impl Kernels {
 
     /// The name of a kernel, as people write it where that is known.
     pub(crate) fn name(&self, kernel: usize) -> String {
-        let stats = self.0.get(kernel);
+        let stats = self.all.get(kernel);
         stats.demangled.clone().unwrap_or_else(|| stats.name.clone())
     }
 
     /// The symbol of a kernel.
     pub(crate) fn symbol(&self, kernel: usize) -> &str {
-        &self.0.get(kernel).name
+        &self.all.get(kernel).name
     }
 
     /// The name of a kernel as people write it, where its symbol is a mangled one.
     pub(crate) fn demangled(&self, kernel: usize) -> Option<&str> {
-        self.0.get(kernel).demangled.as_deref()
+        self.all.get(kernel).demangled.as_deref()
     }
 
     /// What a kernel's symbol says, where it is one of Tensile's.
     pub(crate) fn tensile(&self, kernel: usize) -> Option<&Tensile> {
-        self.0.get(kernel).tensile.as_ref()
+        self.all.get(kernel).tensile.as_ref()
     }
 
     /// Counts a launch call of the kernel with this number.
     pub(crate) fn count(&mut self, kernel: usize, launch: &Launch) {
-        let stats = self.0.get_mut(kernel);
-        stats.span.add(&self.1, &launch.call);
+        let stats = self.all.get_mut(kernel);
+        stats.span.add(&self.epoch, &launch.call);
         stats.failed += u64::from(launch.call.status != 0);
         stats.total_ns += launch.call.dur;
         stats.min_ns = stats.min_ns.min(launch.call.dur);
         stats.max_ns = stats.max_ns.max(launch.call.dur);
+        if self.with_durations && launch.capture.is_none() && launch.call.status == 0 {
+            stats.durations.add(launch.call.dur);
+        }
         match launch.capture {
             Some(_) => stats.captured += 1,
             None => stats.launch(Shape { grid: launch.grid, block: launch.block }, 1),
@@ -175,19 +194,19 @@ impl Kernels {
 
     /// Counts launches of the kernel with this number that launched graphs made.
     pub(crate) fn count_by_graphs(&mut self, kernel: usize, shape: Shape, launches: u64) {
-        let stats = self.0.get_mut(kernel);
+        let stats = self.all.get_mut(kernel);
         stats.by_graphs += launches;
         stats.launch(shape, launches);
     }
 
     /// So many launches of the kernel with this number, which were counted, were made in a sweep.
     pub(crate) fn count_swept(&mut self, kernel: usize, launches: u64) {
-        self.0.get_mut(kernel).swept += launches;
+        self.all.get_mut(kernel).swept += launches;
     }
 
     /// So many launches of the kernel with this number, which were counted, were trials.
     pub(crate) fn count_trials(&mut self, kernel: usize, trials: u64) {
-        self.0.get_mut(kernel).trials += trials;
+        self.all.get_mut(kernel).trials += trials;
     }
 
     /// The kernels inside a kind of call, most launched first.
@@ -195,7 +214,7 @@ impl Kernels {
         let mut rows: Vec<Inside> = counts
             .iter()
             .map(|(kernel, counts)| {
-                let (stats, Launches { launches, trials, captured }) = (self.0.get(*kernel), *counts);
+                let (stats, Launches { launches, trials, captured }) = (self.all.get(*kernel), *counts);
                 let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
                 Inside { kernel, demangled, launches, trials, captured, tensile: stats.tensile.clone() }
             })
@@ -208,9 +227,9 @@ impl Kernels {
     /// The kernels that were launched or captured, longest host time first; where graphs launched some, which takes no
     /// calls, most launches first.
     pub(crate) fn rows(&self) -> Vec<KernelRow> {
-        let called = || self.0.values().iter().filter(|stats| stats.launches + stats.captured > 0);
+        let called = || self.all.values().iter().filter(|stats| stats.launches + stats.captured > 0);
         let all: u64 = called().map(|stats| stats.total_ns).sum();
-        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all, &self.1)).collect();
+        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all, &self.epoch)).collect();
         let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
         let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
         rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
@@ -244,6 +263,7 @@ impl Stats {
             max_ns: self.max_ns,
             first_ns,
             last_ns,
+            durations: self.durations.clone(),
             share: if all_ns == 0 { 0.0 } else { self.total_ns as f64 / all_ns as f64 },
             shape,
             shape_launches,

@@ -2,14 +2,16 @@
 //!
 //! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
 //! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
-//! file's definitions), `summary` (the result) and `builder` (records to a summary). `verify` stands by itself: it only counts. So does `replay`.
+//! file's definitions), `summary` (the result), `builder` (records to a summary) and `compare` (summaries to what differs). `verify` stands by itself: it only counts. So does `replay`.
 
 mod builder;
 mod calls;
 mod code_objects;
 mod columns;
+mod compare;
 mod convolutions;
 mod coverage;
+mod durations;
 mod evidence;
 mod failures;
 mod fallback;
@@ -45,7 +47,14 @@ pub(crate) use builder::SummaryBuilder;
 pub(crate) use calls::CallCounts;
 pub(crate) use code_objects::CodeObjectRow;
 pub(crate) use columns::ColumnsRow;
-pub(crate) use convolutions::ConvRow;
+pub(crate) use compare::{
+    BySide, COUNTERPART_RULES, CallCell, CallChange, Checked, ComparedFamily, ComparedKernel, Comparison,
+    Condition, KernelChange, LEAST_CALLS, Observed, ObservedTest, Presence, Rate, Seen, Side, Speed, compare,
+    observe,
+};
+#[cfg(test)]
+pub(crate) use compare::{quantities, tests as compared};
+pub(crate) use convolutions::{ConvProblem, ConvRow};
 pub(crate) use coverage::LibraryRow;
 pub(crate) use evidence::Evidence;
 pub(crate) use failures::FailureRow;

@@ -16,6 +16,7 @@ pub(crate) struct Summary {
     /// processes, threads, streams and losses are since their own process's epoch.)
     pub(crate) epoch: Option<String>,
     pub(crate) totals: Totals,
+    pub(crate) unseen: Unseen,
     pub(crate) processes: Vec<ProcessRow>,
     pub(crate) kernels: Vec<KernelRow>,
     pub(crate) families: Vec<FamilyRow>,
@@ -40,6 +41,17 @@ pub(crate) struct Summary {
     pub(crate) in_flight: Vec<InFlightRow>,
     /// Files that could not be read.
     pub(crate) notes: Vec<String>,
+}
+
+/// Why there may have been more than the tables tell; each is absent where nothing can have been missed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Unseen {
+    /// Calls of any kind.
+    pub(crate) calls: Option<String>,
+    /// Launches of a kernel by its name.
+    pub(crate) launches: Option<String>,
+    /// Launches out of a code object.
+    pub(crate) origins: Option<String>,
 }
 
 /// Numbers over everything.

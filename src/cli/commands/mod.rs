@@ -1,5 +1,6 @@
 //! The commands: each opens what it needs, asks the analysis, and hands the numbers to the report.
 
+mod compare;
 mod ctl;
 mod doctor;
 mod hooks;
@@ -29,6 +30,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Summary(args) => summary::summary(&args),
         Command::Phases(args) => phases::phases(&args),
         Command::Proxy(args) => proxy::proxy(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ctl(args) => ctl::ctl(&args),

@@ -27,7 +27,11 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
 
 /// Reads all files to one summary.
 pub(super) fn summary_of(traces: &[TraceFile]) -> Result<Summary> {
-    let mut builder = SummaryBuilder::new();
+    summary_by(SummaryBuilder::new(), traces)
+}
+
+/// Reads all files to one summary, which `builder` makes.
+pub(super) fn summary_by(mut builder: SummaryBuilder, traces: &[TraceFile]) -> Result<Summary> {
     let read = |path: &Path| {
         builder.begin_file(path.display().to_string());
         reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading))

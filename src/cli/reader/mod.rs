@@ -1,15 +1,18 @@
 //! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
 //!
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
-//! is changed. What a server answered to the requests that were traced is read by `responses`.
+//! is changed. What a server answered to the requests that were traced is read by `responses`, a program's own
+//! tokens a second by `results`.
 
 mod labels;
 mod lines;
 mod progress;
 pub(crate) mod responses;
+mod results;
 mod scan;
 
 pub(crate) use labels::{Label, read_labels};
+pub(crate) use results::{Results, read_results};
 
 use anyhow::{Context, Result, bail};
 use lines::Lines;

@@ -2,9 +2,10 @@
 //!
 //! Floors, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned lines), `markdown` (the same in
 //! Markdown), `section` (a title, a table, remarks), then the pages: `summary` and its `sections`, `hooks`, `tally`, `findings`,
-//! `lists`, `phases`, `proxy`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
+//! `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
 
 mod colour;
+mod compare;
 mod csv;
 mod ctl;
 mod findings;
@@ -21,6 +22,7 @@ mod summary;
 mod table;
 mod tally;
 
+pub(crate) use compare::{compare, failed_conditions, observed};
 pub(crate) use ctl::{State, Status, live_list, status};
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};

@@ -3,7 +3,7 @@
 use super::{label, section};
 use crate::units::{bytes, count, time};
 use crate::{
-    analysis::{CallCounts, ConvRow, Inside, Summary},
+    analysis::{CallCounts, ConvProblem, ConvRow, Inside, Summary},
     report::table::{Column, Style, Table},
 };
 use rocshim_trace::Tensor;
@@ -40,7 +40,7 @@ pub(crate) fn convolutions(summary: &Summary, style: &Style) -> Option<String> {
 fn by_problem(rows: &[ConvRow]) -> Vec<(String, Vec<&ConvRow>)> {
     let mut problems: Vec<(String, Vec<&ConvRow>)> = Vec::new();
     for row in rows {
-        let problem = problem(row);
+        let problem = problem(&row.problem);
         match problems.iter_mut().find(|(known, _)| *known == problem) {
             Some((_, rows)) => rows.push(row),
             None => problems.push((problem, vec![row])),
@@ -76,7 +76,7 @@ fn offered(row: &ConvRow) -> String {
 }
 
 /// `forward, x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
-fn problem(row: &ConvRow) -> String {
+pub(super) fn problem(row: &ConvProblem) -> String {
     let mut words = vec![format!("{},", row.direction.replace('_', " "))];
     for (letter, tensor) in [("x", &row.x), ("w", &row.w), ("y", &row.y)] {
         // The output's lengths follow from the others where both are known.

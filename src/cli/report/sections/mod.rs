@@ -2,6 +2,7 @@
 
 mod calls;
 mod columns;
+pub(super) mod compared;
 mod coverage;
 mod fallback;
 mod families;

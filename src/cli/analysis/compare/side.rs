@@ -1,0 +1,96 @@
+//! A side: its summary, its label, and why it may have done more than it tells.
+
+use crate::analysis::{Evidence, Summary, Totals};
+use serde::Serialize;
+
+/// One side.
+pub(crate) struct Side {
+    pub(crate) label: String,
+    /// The argument that named it.
+    pub(crate) path: String,
+    pub(crate) summary: Summary,
+}
+
+/// What there is to say of a side as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct SideRow {
+    pub(crate) side: String,
+    pub(crate) baseline: bool,
+    /// The argument that named it.
+    pub(crate) path: String,
+    /// Host time of all launch calls.
+    pub(crate) total_ns: u64,
+    /// Launches out of Tensile's fallback library; failed ones do not count.
+    pub(crate) fallback_launches: u64,
+    /// Launches of products: what they are a part of.
+    pub(crate) product_launches: u64,
+    /// How sure it is that there were fallback launches, or none.
+    pub(crate) fallback_evidence: Evidence,
+    pub(crate) fallback_why: String,
+    /// Why "not on this side" is limited, if it is.
+    pub(crate) limited: Option<String>,
+    #[serde(flatten)]
+    pub(crate) totals: Totals,
+}
+
+pub(super) fn rows(sides: &[Side]) -> Vec<SideRow> {
+    sides.iter().enumerate().map(|(at, side)| side.row(at == 0)).collect()
+}
+
+impl Side {
+    fn row(&self, baseline: bool) -> SideRow {
+        let fallback = &self.summary.fallback;
+        SideRow {
+            side: self.label.clone(),
+            baseline,
+            path: self.path.clone(),
+            total_ns: self.summary.kernels.iter().map(|row| row.total_ns).sum(),
+            fallback_launches: fallback.kernels.iter().map(|row| row.launches).sum(),
+            product_launches: fallback.products,
+            fallback_evidence: fallback.evidence,
+            fallback_why: fallback.why.clone(),
+            limited: self.limit(),
+            totals: self.summary.totals.clone(),
+        }
+    }
+
+    /// Why a launch may be missing from this side's tables; `None`: none can be.
+    pub(super) fn limit(&self) -> Option<String> {
+        self.summary.unseen.launches.clone().or_else(|| self.unfinished())
+    }
+
+    /// Why a call of `library` may be missing; `None`: none can be.
+    pub(super) fn limit_of(&self, library: &str) -> Option<String> {
+        let row = self.summary.libraries.iter().find(|row| row.library == library);
+        if row.is_some_and(|row| {
+            row.calls == 0 && row.loaded_in == 0 && row.evidence == Evidence::ConfirmedAbsent
+        }) {
+            return self.unfinished();
+        }
+        let open = row.and_then(|row| row.open_way.clone());
+        self.summary.unseen.calls.clone().or(open).or_else(|| self.unfinished())
+    }
+
+    /// Why launches may be missing from the tables of code objects.
+    pub(super) fn limit_of_origins(&self) -> Option<String> {
+        self.summary.unseen.origins.clone().or_else(|| self.unfinished())
+    }
+
+    /// The traces do not tell all that the processes did, or will do.
+    fn unfinished(&self) -> Option<String> {
+        let summary = &self.summary;
+        let ran_on = summary.processes.iter().any(|row| row.end == "snapshot");
+        let noted = || {
+            let notes = summary.processes.iter().flat_map(|row| &row.notes);
+            notes.filter_map(|note| note.strip_prefix("limited: ")).map(str::to_owned).next()
+        };
+        let told = |condition: bool, why: &str| condition.then(|| why.to_string());
+        let endless = summary.processes.iter().any(|row| matches!(row.end.as_str(), "cut" | "rotated"));
+        told(summary.totals.running > 0, "a process still runs")
+            .or_else(|| told(endless, "a trace has no end"))
+            .or_else(|| told(ran_on, "a process ran on after the snapshot"))
+            .or_else(|| summary.notes.first().map(|note| format!("a file was not read: {note}")))
+            .or_else(|| told(summary.totals.late > 0, "calls came after recording had ended"))
+            .or_else(noted)
+    }
+}
