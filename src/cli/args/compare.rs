@@ -40,11 +40,13 @@ Times are host times of the calls; whether they differ tells a Mann-Whitney U te
 adjusted for all kernels (Benjamini-Hochberg). Kernels that graphs launch take no call and have no times.
 
 A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseline's; operators: > >= < <= == !=. Quantities:
-  against the baseline   new_kernels gone_kernels slower_kernels faster_kernels solution_changes solver_changes
-                         new_functions gone_functions new_objects gone_objects
-  of a side              launches kernels total_ns fallback_launches gemms convolutions graph_launches trials failed lost events
-  of what fits           kernel('Cijk_*').launches .total_ns .median_ns   family('ggml: mmq').launches .total_ns
-                         library('libhipblaslt').calls
+  against the baseline: new_kernels gone_kernels slower_kernels faster_kernels solution_changes
+    solver_changes new_functions gone_functions new_objects gone_objects
+  of a side: launches kernels total_ns fallback_launches gemms convolutions graph_launches trials
+    failed lost events
+  of what fits: kernel('Cijk_*').launches (.total_ns, .median_ns), library('libhipblaslt').calls,
+    family('ggml: mmq').launches (.total_ns)
+
 Exit code 0: no condition is so. 1: one is, and standard error says which. 2: the sides could not be compared, or the line is wrong.
 
 --observer reads llama-bench -o json (or jsonl), Ollama's responses, or llama-server's: the same program, run with rocshim (the first file) and without \

@@ -265,6 +265,17 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
 }
 
 #[test]
+fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_called() {
+    let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","door":"dlsym","state":"bound","library":1}"#;
+    let armed = hook.replace("dlsym", "preload").replace("bound", "armed").replace(",\"library\":1", "");
+    let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
+    let [function] = &told.functions[..] else { panic!("{:?}", told.functions) };
+    let presence = function.versus.get(0).unwrap();
+    assert_eq!((presence.seen, presence.evidence), (Seen::Gone, Evidence::Limited));
+    assert!(presence.why.as_ref().unwrap().starts_with("nobody counted its calls"), "{presence:?}");
+}
+
+#[test]
 fn the_first_of_three_sides_is_the_baseline_of_both_others() {
     let [a, b, c] = ["A", "B", "C"].map(|label| {
         let mine = if label == "C" { kernel(2, "c") + &launches(2, 50, 1, &[5]) } else { String::new() };

@@ -10,11 +10,13 @@ pub(crate) use kernels::{families, kernels};
 pub(crate) use others::{code_objects, functions};
 pub(crate) use sides::{conditions, sides, value};
 
+use super::label;
 use crate::{
     analysis::{Comparison, Evidence, Presence},
-    report::table::{Column, Table},
+    report::table::{Column, Style, Table},
     units::count,
 };
+use std::collections::HashMap;
 
 /// The labels of all sides.
 fn labels(all: &Comparison) -> Vec<&str> {
@@ -29,6 +31,22 @@ fn each(labels: &[&str], column: Column, what: &str) -> Vec<(Column, String)> {
 /// One more, with a title of its own.
 fn own(column: Column) -> (Column, String) {
     (column, column.title().to_string())
+}
+
+/// What each kernel is called on this page, so that no two are called the same.
+struct Names<'a>(HashMap<&'a str, String>);
+
+impl<'a> Names<'a> {
+    fn of(all: &'a Comparison, style: &Style) -> Names<'a> {
+        let names: Vec<_> =
+            all.kernels.iter().map(|row| (row.name.as_str(), row.demangled.as_deref())).collect();
+        let labels = super::kernels::labels(&names, style);
+        Names(names.into_iter().map(|(name, _)| name).zip(labels).collect())
+    }
+
+    fn get(&self, name: &str, style: &Style) -> String {
+        self.0.get(name).cloned().unwrap_or_else(|| label(name, None, style))
+    }
 }
 
 /// A table of these columns.

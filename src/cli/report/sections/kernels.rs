@@ -36,7 +36,9 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         Column::Left("kernel"),
     ]);
     let mut table = Table::new(&columns);
-    for (row, label) in summary.kernels.iter().zip(labels(&summary.kernels, style)) {
+    let names: Vec<Name> =
+        summary.kernels.iter().map(|row| (row.name.as_str(), row.demangled.as_deref())).collect();
+    for (row, label) in summary.kernels.iter().zip(labels(&names, style)) {
         let mut cells = vec![count(row.launches)];
         cells.extend(by_graphs.then(|| count(row.by_graphs)));
         cells.extend(trials.then(|| count(row.trials)));
@@ -124,21 +126,23 @@ pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> Strin
     }
 }
 
+/// A symbol, and the name as people write it, where that differs.
+pub(super) type Name<'a> = (&'a str, Option<&'a str>);
+
 /// The names of all rows; two kernels that differ only in what is usually left out keep it: of a Tensile product, those
 /// parameters that not all of them have.
-fn labels(rows: &[KernelRow], style: &Style) -> Vec<String> {
-    let label = |row: &KernelRow| label(&row.name, row.demangled.as_deref(), style);
+pub(super) fn labels(names: &[Name], style: &Style) -> Vec<String> {
+    let label = |(name, demangled): Name| label(name, demangled, style);
     let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
-    for row in rows {
-        alike.entry(label(row)).or_default().push(&row.name);
+    for name in names {
+        alike.entry(label(*name)).or_default().push(name.0);
     }
-    rows.iter()
-        .map(|row| match label(row) {
+    names
+        .iter()
+        .map(|name| match label(*name) {
             short if alike[&short].len() == 1 => short,
-            short => own_parameters(&row.name, &alike[&short]).map_or_else(
-                || row.demangled.clone().unwrap_or_else(|| row.name.clone()),
-                |own| short + &own,
-            ),
+            short => own_parameters(name.0, &alike[&short])
+                .map_or_else(|| name.1.unwrap_or(name.0).to_string(), |own| short + &own),
         })
         .collect()
 }
@@ -157,8 +161,7 @@ mod tests {
     use super::*;
 
     fn labelled(names: &[&str]) -> Vec<String> {
-        let row = |name: &&str| KernelRow { name: name.to_string(), ..KernelRow::default() };
-        labels(&names.iter().map(row).collect::<Vec<_>>(), &Style::default())
+        labels(&names.iter().map(|name| (*name, None)).collect::<Vec<_>>(), &Style::default())
     }
 
     #[test]

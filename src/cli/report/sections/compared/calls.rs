@@ -1,11 +1,11 @@
 //! Products and convolutions, side by side: by which solutions, solvers and kernels.
 
-use super::{change, each, evidence, grouped, labels, standing, titled};
+use super::{Names, change, each, evidence, grouped, labels, standing, titled};
 use crate::{
     analysis::{BySide, CallCell, CallChange, Comparison},
     report::{
         section::section,
-        sections::{calls, gemms as plain, label},
+        sections::{calls, gemms as plain},
         table::{Column, Style},
     },
     units::{count, time},
@@ -15,7 +15,7 @@ use crate::{
 const NAMED: usize = 4;
 
 pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
-    let labels = labels(all);
+    let (labels, names) = (labels(all), Names::of(all, style));
     let problem: Vec<_> = plain::PROBLEM.iter().map(|column| super::own(*column)).collect();
     let mut table = titled([counts(&labels), problem].concat());
     let rows = all.gemms.iter().map(|row| {
@@ -27,7 +27,7 @@ pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
         for row in rows {
             let cells =
                 [cells(&row.sides, &row.versus), plain::problem(&row.problem, &row.function).into()].concat();
-            table.row_with(cells, ways(&labels, &row.sides, &row.versus, style));
+            table.row_with(cells, ways(&labels, &row.sides, &row.versus, &names, style));
         }
     }
     let title = "GEMMs (host time; below each, the kernels launched inside the call)";
@@ -35,7 +35,7 @@ pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
 }
 
 pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
-    let labels = labels(all);
+    let (labels, names) = (labels(all), Names::of(all, style));
     let mut table = titled([counts(&labels), vec![super::own(Column::Text("problem"))]].concat());
     let rows = all.convolutions.iter().map(|row| {
         let (in_all, heading) = heading(&labels, &row.sides, &row.versus, "solver or kernels");
@@ -45,7 +45,7 @@ pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
         table.heading(heading);
         for row in rows {
             let cells = [cells(&row.sides, &row.versus), vec![calls::problem(&row.problem)]].concat();
-            table.row_with(cells, ways(&labels, &row.sides, &row.versus, style));
+            table.row_with(cells, ways(&labels, &row.sides, &row.versus, &names, style));
         }
     }
     let title = "Convolutions (runs, host time; below each, the solvers and the kernels launched inside)";
@@ -94,6 +94,7 @@ fn ways(
     labels: &[&str],
     sides: &BySide<CallCell>,
     versus: &BySide<CallChange>,
+    names: &Names,
     style: &Style,
 ) -> Vec<String> {
     let shown = if style.rows.is_some() { NAMED } else { usize::MAX };
@@ -103,7 +104,7 @@ fn ways(
     let all = labels.len() > 1 && told.len() == labels.len() && !is_changed;
     let lines = told.iter().take(if all { 1 } else { told.len() }).map(|(label, cell)| {
         let who = if all { String::new() } else { format!("{label}: ") };
-        format!("{who}{}", way(cell, shown, style))
+        format!("{who}{}", way(cell, shown, names, style))
     });
     let mut lines: Vec<String> = lines.collect();
     for (label, told) in labels[1..].iter().zip(versus.iter().flatten()) {
@@ -116,11 +117,11 @@ fn ways(
 }
 
 /// `solution 7: 12 x Cijk…, 12 x Cijk…`.
-fn way(cell: &CallCell, shown: usize, style: &Style) -> String {
+fn way(cell: &CallCell, shown: usize, names: &Names, style: &Style) -> String {
     let mut kernels: Vec<String> = cell
         .kernels
         .iter()
-        .map(|(name, launches)| format!("{} x {}", count(*launches), label(name, None, style)))
+        .map(|(name, launches)| format!("{} x {}", count(*launches), names.get(name, style)))
         .collect();
     if kernels.len() > shown {
         let more = kernels.len() - shown;

@@ -1,14 +1,13 @@
 //! Kernels and their families, side by side.
 
-use super::{change, each, grouped, labels, multiple, own, standing, titled};
+use super::{Names, change, each, grouped, labels, multiple, own, standing, titled};
 use crate::{
     analysis::{
         COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, Evidence, KernelChange, LEAST_CALLS,
-        Speed,
+        Seen, Speed,
     },
     report::{
         section::section,
-        sections::label,
         table::{Column, Style},
     },
     units::{count, counted, time},
@@ -20,6 +19,7 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
     }
     let labels = labels(all);
     let others = &labels[1..];
+    let names = Names::of(all, style);
     let columns = [
         each(&labels, Column::Right(""), "launches"),
         each(others, Column::Right(""), "change"),
@@ -37,8 +37,8 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
         table.heading(heading);
         for row in rows {
             table.row_with(
-                cells(row, style),
-                [trials(row, &labels), counterparts(row, others, style)].concat(),
+                cells(row, names.get(&row.name, style)),
+                [trials(row, &labels), counterparts(row, others, |name| names.get(name, style))].concat(),
             );
         }
     }
@@ -56,17 +56,20 @@ fn heading(labels: &[&str], row: &ComparedKernel) -> String {
     standing(labels, &has, &presences, "")
 }
 
-fn cells(row: &ComparedKernel, style: &Style) -> Vec<String> {
+fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
     let dash = || "-".to_string();
     let side = || row.sides.iter();
     let versus = || row.versus.iter().flatten();
     let mut cells: Vec<String> =
         side().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
-    cells.extend(versus().map(|told| change(told.launches, told.launches_ratio)));
+    cells.extend(versus().map(|told| match told.presence.seen {
+        Seen::Neither => dash(),
+        _ => change(told.launches, told.launches_ratio),
+    }));
     cells.extend(versus().map(takes));
     cells.extend(side().map(|cell| cell.and_then(|cell| cell.median_ns).map_or_else(dash, time)));
     cells.extend(side().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
-    cells.push(label(&row.name, row.demangled.as_deref(), style));
+    cells.push(name);
     cells
 }
 
@@ -98,11 +101,11 @@ fn trials(row: &ComparedKernel, labels: &[&str]) -> Vec<String> {
 }
 
 /// What seems to stand in the place of a kernel that one side has not.
-fn counterparts(row: &ComparedKernel, others: &[&str], style: &Style) -> Vec<String> {
+fn counterparts(row: &ComparedKernel, others: &[&str], name: impl Fn(&str) -> String) -> Vec<String> {
     let told = others.iter().zip(row.versus.iter().flatten());
     told.filter_map(|(side, told)| {
         let instead = told.counterpart.as_ref()?;
-        let name = label(&instead.name, instead.demangled.as_deref(), style);
+        let name = name(&instead.name);
         let place =
             if told.is_gone() { format!("{side} has in its place") } else { "in the place of".into() };
         Some(format!("{} ({}): {place} {name}", instead.evidence, instead.rule))
