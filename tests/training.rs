@@ -133,6 +133,11 @@ fn phases_tells_the_parts_of_a_step_with_and_without_ranges() {
     ] {
         let (outcome, _) = trained(words);
         let said = said(&outcome.stdout);
-        assert_eq!(told(&outcome, names), PARTS.map(|name| part(&said, name)), "{words:?}");
+        // The stand-in of MIOpen makes each of its convolutions with a product of rocBLAS.
+        let expected = PARTS.map(|name| {
+            let [launches, gemms, matmuls, convolutions] = part(&said, name);
+            [launches, gemms + convolutions, matmuls, convolutions]
+        });
+        assert_eq!(told(&outcome, names), expected, "{words:?}");
     }
 }
