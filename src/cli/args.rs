@@ -77,7 +77,7 @@ fewer columns in its last product than in the others evaluates a prompt, one wit
 that trains has forward, backward and optimiser instead. What the program says with roctx ranges or rocshim.h, or the \
 user with --labels, comes before all that. All of this is inferred, by the rule that is printed with it.
 
---json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind together), libraries, losses, \
+--json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind together, with their kernels by name), libraries, losses, \
 notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
 
 const PROXY_NOTES: &str = "\

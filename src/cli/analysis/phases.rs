@@ -151,7 +151,7 @@ impl Taker for PhasesBuilder {
         } else if let Some(mut process) = self.process.take() {
             let is_captured = matches!(&record, Record::Launch(launch) if launch.capture.is_some());
             match end_of(&record).filter(|_| !is_captured) {
-                Some(end) => process.events.push(end, record.clone()),
+                Some((thread, end)) => process.events.push(thread, end, record.clone()),
                 None => self.define(&mut process, &record),
             }
             self.look_at_events(&mut process, false);

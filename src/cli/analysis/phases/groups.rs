@@ -64,13 +64,13 @@ impl PhasesBuilder {
             visit.code_objects = objects(&names, &products.copied().collect::<Vec<_>>());
             visit.launches = visit.families.iter().map(|family| family.launches).sum();
         }
-        let finish = |sum: Sum| sum.finish(&names, &contents, &summary.libraries);
-        let mut kinds: Vec<Phase> = groups.kinds.into_values().map(finish).collect();
+        let finish = |sum: Sum, kernels| sum.finish(&names, &contents, &summary.libraries, kernels);
+        let mut kinds: Vec<Phase> = groups.kinds.into_values().map(|sum| finish(sum, true)).collect();
         kinds.sort_by_key(|phase| phase.begin_ns);
         Phases {
             format: 1,
             epoch: epoch.to_string(),
-            phases: groups.phases.into_iter().map(finish).collect(),
+            phases: groups.phases.into_iter().map(|sum| finish(sum, false)).collect(),
             kinds,
             processes: summary.processes,
             libraries: summary.libraries,
@@ -235,7 +235,8 @@ impl Sum {
         *self.contents.entry(pass.content).or_default() += 1;
     }
 
-    fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow]) -> Phase {
+    /// The phase; with its `kernels` by name.
+    fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow], by_name: bool) -> Phase {
         let mut phase = self.phase;
         let mut kernels: BTreeMap<usize, Launches> = BTreeMap::new();
         let mut functions: BTreeMap<usize, u64> = BTreeMap::new();
@@ -260,8 +261,10 @@ impl Sum {
             phase.tokens.filter(|tokens| *tokens > 0).map(|t| phase.launches as f64 / t as f64);
         phase.families = families(names, &kernels);
         phase.code_objects = objects(names, &kernels);
-        phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
-        phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
+        if by_name {
+            phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
+            phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
+        }
         phase.libraries = usage(names, &functions, libraries, phase.lost);
         phase
     }

@@ -70,6 +70,8 @@ pub(crate) struct Phase {
     /// Events that were lost in it.
     pub(crate) lost: u64,
     pub(crate) families: Vec<PhaseFamily>,
+    /// By name; in `kinds` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) kernels: Vec<PhaseKernel>,
     pub(crate) code_objects: Vec<PhaseObject>,
     pub(crate) libraries: Vec<Usage>,
