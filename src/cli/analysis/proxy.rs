@@ -12,6 +12,7 @@ pub(crate) use statements::{Outcome, Said};
 
 use super::{LossRow, Phases, ProcessRow};
 use crate::reader::responses::{Response, Responses};
+use crate::units::time;
 use requests::{Passes, assign};
 use serde::Serialize;
 use statements::{generated, path, prompt};
@@ -30,6 +31,9 @@ pub(crate) struct Proxy {
     pub(crate) losses: Vec<LossRow>,
     /// Files that could not be read, and oddities of those that were.
     pub(crate) notes: Vec<String>,
+    /// Why the responses seem to be those of another run.
+    #[serde(skip)]
+    pub(crate) mismatch: Option<String>,
 }
 
 /// A request.
@@ -69,8 +73,9 @@ pub(crate) struct Chunk {
 pub(crate) fn proxy(phases: Phases, responses: Responses) -> Proxy {
     let epoch: u64 = phases.epoch.parse().unwrap_or(0);
     let (assigned, others) = assign(&phases, &responses.list, epoch);
-    let requests = responses.list.into_iter().zip(assigned);
     let blind = blindness(&phases);
+    let mismatch = mismatch(&phases, &responses.list, &assigned, epoch);
+    let requests = responses.list.into_iter().zip(assigned);
     let requests =
         requests.map(|(response, passes)| request(response, &passes, epoch, blind.as_deref())).collect();
     let mut notes = phases.notes;
@@ -83,7 +88,23 @@ pub(crate) fn proxy(phases: Phases, responses: Responses) -> Proxy {
         processes: phases.processes,
         losses: phases.losses,
         notes,
+        mismatch,
     }
+}
+
+/// A sentence, if nothing at all was launched in the time of any request, though something was in the trace.
+fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch: u64) -> Option<String> {
+    let sent = responses.iter().filter_map(|response| response.sent).min()?;
+    let first = phases.passes.iter().map(|pass| pass.begin_ns + epoch).min()?;
+    if assigned.iter().any(|passes| !passes.all.is_empty()) {
+        return None;
+    }
+    let (apart, side) = (first.abs_diff(sent), if sent < first { "before" } else { "after" });
+    Some(format!(
+        "nothing was launched in the time of any response: the first request was sent {} {side} the trace's first launch; give the \
+         responses of this run, whose times are by the same clock",
+        time(apart)
+    ))
 }
 
 /// Why launches may have been missed, if so.

@@ -7,7 +7,7 @@ use crate::{
     reader::{self, responses::read_responses},
     report,
 };
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::process::ExitCode;
 
 pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
@@ -15,6 +15,9 @@ pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
     let traces = reader::find_traces(std::slice::from_ref(&args.trace))?;
     let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), true)?;
     let proxy = analysis::proxy(phases, responses);
+    if let Some(mismatch) = proxy.mismatch {
+        bail!(mismatch);
+    }
     let style = super::output_style(false, args.all);
     super::show(&args.forms, style, &proxy, |style| report::proxy(&proxy, style))?;
     Ok(ExitCode::SUCCESS)
