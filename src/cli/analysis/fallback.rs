@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Fallback {
     /// Launches of kernels that compute a product, and of unknown ones inside GEMM calls; failed launches do not count.
     pub(crate) products: u64,
+    /// Those of which it is not known out of which library they came.
+    pub(crate) unknown: u64,
     /// Those that came out of the fallback library, most launches first.
     pub(crate) kernels: Vec<FallbackRow>,
     /// How sure it is that there were some, or none.
@@ -86,7 +88,7 @@ impl Fallbacks {
         let tally = self.tally(kernels, objects);
         let launches: u64 = tally.fallback.values().map(|row| row.launches).sum();
         let products = launches + tally.own + tally.by_name + tally.unknown;
-        let open = tally.open();
+        let (open, unknown) = (tally.open(), tally.unknown);
         let mut rows: Vec<FallbackRow> = tally.fallback.into_values().collect();
         rows.sort_by(|a, b| b.launches.cmp(&a.launches).then_with(|| a.kernel.cmp(&b.kernel)));
         let is_fact = rows.iter().any(|row| row.evidence == Evidence::Confirmed);
@@ -99,7 +101,7 @@ impl Fallbacks {
                 (if is_fact { Evidence::Confirmed } else { Evidence::Inferred }, why)
             }
         };
-        Fallback { products, kernels: rows, evidence, why }
+        Fallback { products, unknown, kernels: rows, evidence, why }
     }
 
     fn tally(&self, kernels: &Kernels, objects: &CodeObjects) -> Tally {

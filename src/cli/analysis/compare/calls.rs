@@ -76,14 +76,14 @@ impl CallChange {
         self.chosen.changed || self.kernels.changed
     }
 
-    /// `library`: the one that was called.
+    /// `limit`: why calls may be missing on a side.
     pub(super) fn of(
         sides: &[Side],
         cells: [Option<&CallCell>; 2],
         other: usize,
-        library: &str,
+        limit: impl Fn(&Side) -> Option<String>,
     ) -> CallChange {
-        let limit = |side: usize| sides[[0, other][side]].limit_of(library);
+        let limit = |side: usize| limit(&sides[[0, other][side]]);
         let presence = Presence::of(cells.map(|cell| cell.is_some()), |side| absence(limit(side)));
         let calls = cells.map(|cell| cell.map_or(0, |cell| cell.calls) as i64);
         let told =

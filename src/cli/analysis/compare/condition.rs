@@ -57,7 +57,7 @@ pub(crate) struct Checked {
     pub(crate) ratio: Option<f64>,
     /// It is so: the comparison fails.
     pub(crate) holds: bool,
-    /// `confirmed`, or `limited` where a side may have done more than was seen; `unresolved` where there is no value.
+    /// `confirmed`, or the class of what makes it doubtful; `unresolved` where there is no value.
     pub(crate) evidence: Evidence,
     /// Why it is not confirmed.
     pub(crate) why: Option<String>,
@@ -103,13 +103,14 @@ impl Condition {
             (value, _) => value,
         };
         let against_baseline = self.of_baseline || self.quantity.change().is_some();
-        let limit =
-            |of: usize| self.quantity.limit(&sides[of]).map(|why| format!("{}: {why}", sides[of].label));
-        let limit = limit(side).or_else(|| limit(0).filter(|_| against_baseline));
-        let (evidence, why) = match (compared, limit) {
-            (None, _) => (Evidence::Unresolved, Some("there are no calls to take it from".to_string())),
-            (Some(_), Some(why)) => (Evidence::Limited, Some(why)),
-            (Some(_), None) => (Evidence::Confirmed, None),
+        let doubt = |of: usize| {
+            let doubt = self.quantity.doubt(&sides[of]);
+            doubt.map(|(evidence, why)| (evidence, Some(format!("{}: {why}", sides[of].label))))
+        };
+        let doubt = doubt(side).or_else(|| doubt(0).filter(|_| against_baseline));
+        let (evidence, why) = match compared {
+            None => (Evidence::Unresolved, Some("there are no calls to take it from".to_string())),
+            Some(_) => doubt.unwrap_or((Evidence::Confirmed, None)),
         };
         Checked {
             condition: self.text.clone(),

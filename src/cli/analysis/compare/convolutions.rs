@@ -37,7 +37,8 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedConv> {
         .map(|(library, problem, mut cells)| ComparedConv {
             problem,
             versus: BySide::others(sides, |other| {
-                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, library)
+                let limit = |side: &Side| side.limit_of(library);
+                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, limit)
             }),
             sides: BySide::of(sides, |side| cells[side].take()),
         })

@@ -42,7 +42,8 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedGemm> {
         .into_iter()
         .map(|(library, function, problem, mut cells)| ComparedGemm {
             versus: BySide::others(sides, |other| {
-                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, library)
+                let limit = |side: &Side| side.limit_of_function(library, function);
+                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, limit)
             }),
             sides: BySide::of(sides, |side| cells[side].take()),
             library: library.to_string(),

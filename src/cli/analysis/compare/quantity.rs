@@ -1,16 +1,16 @@
 //! The numbers that a condition may ask for: changes since the baseline, and amounts of a side.
 
 use super::{Comparison, Seen, Side, Speed};
-use crate::analysis::durations::Durations;
+use crate::analysis::{Evidence, durations::Durations};
 use rocshim_trace::fits;
 
 /// A number that a condition asks for.
 #[derive(Clone, Debug)]
 pub(super) enum Quantity {
     /// A row of `CHANGES`: of a side against the baseline.
-    Change(&'static str, fn(&Comparison, usize) -> u64),
+    Change(&'static Row),
     /// A row of `AMOUNTS`: of any side.
-    Amount(fn(&Comparison, usize) -> u64),
+    Amount(&'static Row),
     /// An amount of what fits a pattern.
     Of(Subject, String, Field),
 }
@@ -32,38 +32,57 @@ pub(super) enum Field {
     Calls,
 }
 
-type Row = (&'static str, &'static str, fn(&Comparison, usize) -> u64);
+/// Why a number may be another, and how sure it is then.
+type Doubt = Option<(Evidence, String)>;
 
-/// Name, meaning, and how it is counted.
+/// A named number.
+#[derive(Debug)]
+pub(super) struct Row {
+    name: &'static str,
+    meaning: &'static str,
+    doubt: fn(&Side) -> Doubt,
+    count: fn(&Comparison, usize) -> u64,
+}
+
+/// Name, meaning, what makes it doubtful, and how it is counted.
 #[rustfmt::skip]
 const CHANGES: &[Row] = &[
-    ("new_kernels",      "kernels that the baseline never launched", |all, side| kernels(all, side, Seen::New)),
-    ("gone_kernels",     "kernels that only the baseline launched", |all, side| kernels(all, side, Seen::Gone)),
-    ("slower_kernels",   "kernels whose calls take longer, by the test", |all, side| timed(all, side, Speed::Slower)),
-    ("faster_kernels",   "kernels whose calls are shorter, by the test", |all, side| timed(all, side, Speed::Faster)),
-    ("solution_changes", "products that took another solution or other kernels", |all, side| solutions(all, side)),
-    ("solver_changes",   "convolutions that took another solver or other kernels", |all, side| solvers(all, side)),
-    ("new_functions",    "library functions that the baseline never called", |all, side| functions(all, side, Seen::New)),
-    ("gone_functions",   "library functions that only the baseline called", |all, side| functions(all, side, Seen::Gone)),
-    ("new_objects",      "code objects that the baseline never dispatched from", |all, side| objects(all, side, Seen::New)),
-    ("gone_objects",     "code objects that only the baseline dispatched from", |all, side| objects(all, side, Seen::Gone)),
+    row("new_kernels",       "kernels that the baseline never launched", launches, |all, side| kernels(all, side, Seen::New)),
+    row("gone_kernels",      "kernels that only the baseline launched", launches, |all, side| kernels(all, side, Seen::Gone)),
+    row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, side| timed(all, side, Speed::Slower)),
+    row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, side| timed(all, side, Speed::Faster)),
+    row("solution_changes",  "products that took another solution or other kernels", calls, solutions),
+    row("solver_changes",    "convolutions that took another solver or other kernels", calls, solvers),
+    row("new_functions",     "library functions that the baseline never called", calls, |all, side| functions(all, side, Seen::New)),
+    row("gone_functions",    "library functions that only the baseline called", calls, |all, side| functions(all, side, Seen::Gone)),
+    row("new_objects",       "code objects that the baseline never dispatched from", origins, |all, side| objects(all, side, Seen::New)),
+    row("gone_objects",      "code objects that only the baseline dispatched from", origins, |all, side| objects(all, side, Seen::Gone)),
 ];
 
-/// Name, meaning, and where it is.
+/// Name, meaning, what makes it doubtful, and where it is.
 #[rustfmt::skip]
 const AMOUNTS: &[Row] = &[
-    ("launches",          "kernel launches, those of graphs among them", |all, side| all.sides[side].totals.launches),
-    ("kernels",           "different kernels", |all, side| all.sides[side].totals.kernels),
-    ("total_ns",          "host time of all launch calls", |all, side| all.sides[side].total_ns),
-    ("fallback_launches", "launches out of Tensile's fallback library", |all, side| all.sides[side].fallback_launches),
-    ("gemms",             "matrix products", |all, side| all.sides[side].totals.gemms),
-    ("convolutions",      "convolution calls", |all, side| all.sides[side].totals.convolutions),
-    ("graph_launches",    "launches of graphs", |all, side| all.sides[side].totals.graph_launches),
-    ("trials",            "launches that were trials of searches", |all, side| all.sides[side].totals.trials),
-    ("failed",            "calls that failed", |all, side| all.sides[side].totals.failed),
-    ("lost",              "events that were lost", |all, side| all.sides[side].totals.lost),
-    ("events",            "events in the traces", |all, side| all.sides[side].totals.events),
+    row("launches",          "kernel launches, those of graphs among them", launches, |all, side| all.sides[side].totals.launches),
+    row("kernels",           "different kernels", launches, |all, side| all.sides[side].totals.kernels),
+    row("total_ns",          "host time of all launch calls", launches, |all, side| all.sides[side].total_ns),
+    row("fallback_launches", "launches out of Tensile's fallback library", fallback, |all, side| all.sides[side].fallback_launches),
+    row("gemms",             "matrix products", calls, |all, side| all.sides[side].totals.gemms),
+    row("convolutions",      "convolution calls", calls, |all, side| all.sides[side].totals.convolutions),
+    row("graph_launches",    "launches of graphs", launches, |all, side| all.sides[side].totals.graph_launches),
+    row("trials",            "launches that were trials of searches", launches, |all, side| all.sides[side].totals.trials),
+    row("failed",            "calls that failed", calls, |all, side| all.sides[side].totals.failed),
+    row("lost",              "events that were lost", launches, |all, side| all.sides[side].totals.lost),
+    row("events",            "events in the traces", calls, |all, side| all.sides[side].totals.events),
 ];
+
+const fn row(
+    name: &'static str,
+    meaning: &'static str,
+    doubt: fn(&Side) -> Doubt,
+    count: fn(&Comparison, usize) -> u64,
+) -> Row {
+    Row { name, meaning, doubt, count }
+}
 
 type Fields = &'static [(&'static str, Field)];
 
@@ -80,7 +99,7 @@ const SUBJECTS: &[(&str, Subject, Fields)] = &[
 
 /// The names of all quantities, with their meanings.
 pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CHANGES.iter().chain(AMOUNTS).map(|(name, meaning, _)| (*name, *meaning))
+    CHANGES.iter().chain(AMOUNTS).map(|row| (row.name, row.meaning))
 }
 
 /// Reads a quantity from the beginning of `text`; gives it with what follows.
@@ -90,13 +109,12 @@ pub(super) fn parse(text: &str) -> Result<(Quantity, &str), String> {
     if let Some((_, subject, fields)) = SUBJECTS.iter().find(|(known, ..)| *known == name) {
         return of(*subject, name, fields, rest);
     }
-    let find =
-        |rows: &[Row]| rows.iter().find(|(known, ..)| *known == name).map(|(name, _, of)| (*name, *of));
-    if let Some((name, of)) = find(CHANGES) {
-        return Ok((Quantity::Change(name, of), rest));
+    let find = |rows: &'static [Row]| rows.iter().find(|row| row.name == name);
+    if let Some(row) = find(CHANGES) {
+        return Ok((Quantity::Change(row), rest));
     }
-    if let Some((_, of)) = find(AMOUNTS) {
-        return Ok((Quantity::Amount(of), rest));
+    if let Some(row) = find(AMOUNTS) {
+        return Ok((Quantity::Amount(row), rest));
     }
     let known: Vec<&str> = list().map(|(name, _)| name).collect();
     Err(format!(
@@ -132,7 +150,7 @@ impl Quantity {
     /// Its name, where it is a change already and no multiple can be asked of it.
     pub(super) fn change(&self) -> Option<&'static str> {
         match self {
-            Quantity::Change(name, _) => Some(name),
+            Quantity::Change(row) => Some(row.name),
             _ => None,
         }
     }
@@ -140,7 +158,7 @@ impl Quantity {
     /// What it comes to on a side; nothing where it cannot be told.
     pub(super) fn value(&self, all: &Comparison, sides: &[Side], side: usize) -> Option<f64> {
         match self {
-            Quantity::Change(_, of) | Quantity::Amount(of) => Some(of(all, side) as f64),
+            Quantity::Change(row) | Quantity::Amount(row) => Some((row.count)(all, side) as f64),
             Quantity::Of(Subject::Kernel, pattern, Field::MedianNs) => median(&sides[side], pattern),
             Quantity::Of(subject, pattern, field) => {
                 Some(sum(&sides[side], *subject, pattern, *field) as f64)
@@ -148,12 +166,39 @@ impl Quantity {
         }
     }
 
-    /// Why it may be more than was seen on a side.
-    pub(super) fn limit(&self, side: &Side) -> Option<String> {
+    /// Why it may be another number on a side.
+    pub(super) fn doubt(&self, side: &Side) -> Doubt {
         match self {
-            Quantity::Of(Subject::Library, name, _) => side.limit_of(name),
-            _ => side.limit(),
+            Quantity::Change(row) | Quantity::Amount(row) => (row.doubt)(side),
+            Quantity::Of(Subject::Library, pattern, _) => limited(side.limit_of_libraries(pattern)),
+            Quantity::Of(..) => launches(side),
         }
+    }
+}
+
+fn limited(why: Option<String>) -> Doubt {
+    why.map(|why| (Evidence::Limited, why))
+}
+
+fn launches(side: &Side) -> Doubt {
+    limited(side.limit())
+}
+
+fn calls(side: &Side) -> Doubt {
+    limited(side.limit_of_libraries("*"))
+}
+
+fn origins(side: &Side) -> Doubt {
+    limited(side.limit_of_origins())
+}
+
+/// The verdict on fallback kernels has an evidence class of its own.
+fn fallback(side: &Side) -> Doubt {
+    let told = &side.summary.fallback;
+    match told.evidence {
+        Evidence::Confirmed | Evidence::ConfirmedAbsent if told.unknown == 0 => origins(side),
+        Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(told.why.clone())),
+        evidence => Some((evidence, told.why.clone())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A side: its summary, its label, and why it may have done more than it tells.
 
-use crate::analysis::{Evidence, Summary, Totals};
+use crate::analysis::{Evidence, FunctionRow, Summary, Totals};
+use rocshim_trace::fits;
 use serde::Serialize;
 
 /// One side.
@@ -61,14 +62,34 @@ impl Side {
 
     /// Why a call of `library` may be missing; `None`: none can be.
     pub(super) fn limit_of(&self, library: &str) -> Option<String> {
-        let row = self.summary.libraries.iter().find(|row| row.library == library);
-        if row.is_some_and(|row| {
-            row.calls == 0 && row.loaded_in == 0 && row.evidence == Evidence::ConfirmedAbsent
-        }) {
+        let Some(row) = self.summary.libraries.iter().find(|row| row.library == library) else {
+            return Some(format!("the shim that wrote the trace did not hook {library}"));
+        };
+        if row.calls == 0 && row.loaded_in == 0 && row.evidence == Evidence::ConfirmedAbsent {
             return self.unfinished();
         }
-        let open = row.and_then(|row| row.open_way.clone());
+        let unbound = (row.evidence == Evidence::Unresolved).then(|| row.why.clone());
+        let open = row.open_way.clone().or(unbound);
         self.summary.unseen.calls.clone().or(open).or_else(|| self.unfinished())
+    }
+
+    /// The same for all libraries that a pattern fits, with or without `.so`.
+    pub(super) fn limit_of_libraries(&self, pattern: &str) -> Option<String> {
+        let is_it = |name: &str| fits(pattern, name) || fits(pattern, name.trim_end_matches(".so"));
+        let mut known = self.summary.libraries.iter().filter(|row| is_it(&row.library)).peekable();
+        if known.peek().is_none() {
+            return Some(format!("no library that `{pattern}` fits was hooked"));
+        }
+        known.find_map(|row| self.limit_of(&row.library))
+    }
+
+    /// Why a call of a function may be missing.
+    pub(super) fn limit_of_function(&self, library: &str, function: &str) -> Option<String> {
+        let is_it = |row: &&FunctionRow| row.library == library && row.function == function;
+        match self.summary.functions.iter().find(is_it) {
+            Some(_) => self.limit_of(library),
+            None => Some(format!("the shim that wrote the trace did not hook {function}")),
+        }
     }
 
     /// Why launches may be missing from the tables of code objects.

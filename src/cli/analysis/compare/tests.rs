@@ -223,6 +223,21 @@ fn a_product_that_took_another_kernel_or_solution_is_a_change() {
 }
 
 #[test]
+fn a_product_is_not_absent_for_certain_where_its_function_was_not_hooked() {
+    let a = || side("A", &[kernel(1, "one"), gemm(10, 4, -1, 1)]);
+    let told = |other: Side| {
+        let told = compare(&[a(), other], &[]);
+        told.gemms[0].versus.get(0).unwrap().presence.clone()
+    };
+    assert_eq!(told(side("B", &[])).evidence, Evidence::ConfirmedAbsent);
+    let mut older = side("B", &[]);
+    older.summary.functions.retain(|row| row.function != "rocblas_gemm_ex");
+    let presence = told(older);
+    assert_eq!(presence.evidence, Evidence::Limited);
+    assert_eq!(presence.why.as_deref(), Some("the shim that wrote the trace did not hook rocblas_gemm_ex"));
+}
+
+#[test]
 fn a_convolution_that_took_another_solver_is_a_change() {
     let told = compare(
         &[side("A", &[conv(1, 91, "GemmFwdRest")]), side("B", &[conv(1, 85, "ConvDirectNaiveConvFwd")])],
@@ -326,6 +341,9 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
     assert_eq!(on("kernel('none').median_ns > 0"), (false, None, None, Evidence::Unresolved));
     assert_eq!(on("library('librocblas').calls > 1x"), (false, Some(1.0), Some(1.0), confirmed));
     assert_eq!(on("lost > 0"), (false, Some(0.0), None, confirmed));
+    // Out of which library the products' kernels came is not known: no fallback was seen, and that is no proof.
+    assert_eq!(on("fallback_launches > 0"), (false, Some(0.0), None, Evidence::Unresolved));
+    assert_eq!(on("library('libnone').calls > 0").3, Evidence::Limited, "it was not hooked");
     let lossy = judged("lost > 0", side("B", &[b.concat(), GAP.into()]));
     assert_eq!(lossy, (true, Some(9.0), None, Evidence::Limited));
     assert_eq!(
