@@ -65,6 +65,8 @@ pub(crate) use graphs::GraphRow;
 pub(crate) use kernels::{Inside, KernelRow};
 pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
+#[cfg(test)]
+pub(crate) use phases::Text;
 pub(crate) use phases::{Kind, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Visit};
 pub(crate) use process::ProcessRow;
 pub(crate) use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, proxy};

@@ -280,3 +280,56 @@ fn losses(phases: &Phases, style: &Style) -> Option<String> {
     }
     filled("Lost events", &table, style, &[])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Text;
+
+    #[test]
+    fn a_page_of_phases() {
+        // Call N is entered at 100 N and takes 10. A prompt of five columns: calls 1 (a norm) to 4, the copy 5, the wait 6.
+        // Two tokens: 7 to 12 and 13 to 18.
+        let mut text = Text::new(0);
+        text.pass(&[5, 5, 1]);
+        (0..2).for_each(|_| text.pass(&[1, 1, 1]));
+        let page = phases(&text.phases(Vec::new()), &Style::default());
+        // The prompt: 4 launches of 5 tokens are 0.8 a token; 5 calls of 10 ns, and a wait of 10. Decode begins with call 7; 8
+        // launches of 2 tokens; 10 calls; from the end of 12 at 1210 to 13 at 1300 are 90. Calls of HIP: 6 and 12.
+        let expected = "\
+1 pass prompt, 2 passes decode in 1 process.
+
+Phases, in time (host time)
+   begin  request  phase   evidence  passes  ne11  tokens  launches  a token    host  waits  between  families
+  100 ns        1  prompt  inferred       1  5          5         4      0.8   50 ns  10 ns     0 ns  mmvq 3
+  700 ns        1  decode  inferred       2  1          2         8      4.0  100 ns  20 ns    90 ns  mmvq 6
+  host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next
+
+Passes, in time
+    begin  process  phase   ne11  outputs  launches   host  waits  before  families
+   100 ns        7  prompt     5        1         4  50 ns  10 ns    0 ns  mmvq 3, norm 1
+   700 ns        7  decode     1        1         4  50 ns  10 ns   90 ns  mmvq 3, norm 1
+  1.30 µs        7  decode     1        1         4  50 ns  10 ns   90 ns  mmvq 3, norm 1
+
+Launches by family
+  prompt  decode  family
+       3       6  ggml: mmvq
+       1       2  ggml: norm
+
+Calls of libraries
+  prompt  decode  library
+       6      12  libamdhip64.so
+  no call, confirmed absent (not loaded in the process): libhipblas.so
+
+Launches by code object
+  prompt  decode  code object
+       4       8  libggml-hip.so bundle 30 gfx1100
+
+How they were told
+  phase   evidence  passes  because
+  decode  inferred       2  every product has one column: one token
+  prompt  inferred       1  the last product has fewer columns than the others: only the last positions are asked for
+";
+        assert_eq!(page, expected);
+    }
+}

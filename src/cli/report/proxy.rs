@@ -140,3 +140,52 @@ fn notes(proxy: &Proxy) -> Vec<String> {
     notes.extend(proxy.notes.iter().cloned());
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Text, proxy as hold};
+    use crate::reader::responses::{Responses, take_responses};
+    use std::path::Path;
+
+    #[test]
+    fn a_page_of_requests() {
+        // Call N is entered at 100 N. The first request: five columns (calls 1 to 6), a token (7 to 12). The second: one column
+        // (13 to 18) where Ollama counts eleven tokens.
+        const EPOCH: u64 = 1_700_000_000_000_000_000;
+        let mut text = Text::new(EPOCH);
+        text.pass(&[5, 5, 1]);
+        (0..2).for_each(|_| text.pass(&[1, 1, 1]));
+        let answer = |label: &str, [sent, received]: [u64; 2], [prompt, generated]: [u64; 2]| {
+            format!(
+                r#"{{"label":"{label}","sent":"{}","received":"{}","response":{{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"","done":true,"prompt_eval_count":{prompt},"eval_count":{generated}}}}}
+"#,
+                EPOCH + sent,
+                EPOCH + received
+            )
+        };
+        let answers = answer("cold", [50, 1250], [5, 2]) + &answer("warm", [1260, 1900], [11, 1]);
+        let mut responses = Responses::default();
+        take_responses(answers.as_bytes(), Path::new("answers"), &mut responses).expect("answers");
+        let page = proxy(&hold(text.phases(Vec::new()), responses), &Style::default());
+        let expected = "\
+2 requests. Prompt: 1 confirmed, 1 contradicted by observation. Path: 1 confirmed, 1 contradicted by observation. Generated: 2 confirmed.
+
+What the server says of each prompt, and the columns that were launched for it (ne11)
+  #  request  says  cached  launched  ne11 by pass  verdict                      because
+  1  cold        5       -         5  5             confirmed                    as many columns were launched
+  2  warm       11       -         1  1             contradicted by observation  cached prefix: prompt_eval_count counts cached tokens too, and 10 of them were not evaluated
+
+The zone that follows, and the kernels of matrix products that were launched for the prompt
+  #  request  says  launched  Cijk_*  from                      verdict                      because
+  1  cold     mmvq  mmvq 3         0  libggml-hip.so bundle 30  confirmed                    up to 8 columns, and the kernels are those
+  2  warm      mmq  mmvq 3         0  libggml-hip.so bundle 30  contradicted by observation  cached prefix: 1 of 11 tokens were evaluated, which is the zone of mmvq
+
+Tokens generated, and passes after the prompt's
+  #  request  says  launched  verdict    because
+  1  cold        2         1  confirmed  the first one comes from the prompt's last pass
+  2  warm        1         0  confirmed  the first one comes from the prompt's last pass
+";
+        assert_eq!(page, expected);
+    }
+}
