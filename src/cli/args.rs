@@ -63,7 +63,9 @@ const SUMMARY_NOTES: &str = "\
 A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
 the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
 
---json prints one object: format (1), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
+--phase: what makes no event (a hooked function that only sets something) is counted for the process, and is limited of a phase.
+
+--json prints one object: format (1), phase (if one was asked for), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
 code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
 confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.
 
@@ -142,6 +144,9 @@ pub(crate) struct Summary {
     /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+    /// Only what belongs to the phases of this name, as `rocshim phases` calls them: prompt, decode, …
+    #[arg(long, value_name = "NAME", conflicts_with = "replay")]
+    pub(crate) phase: Option<String>,
     #[command(flatten)]
     pub(crate) forms: Forms,
     /// Names as they are in the trace, neither tidied nor shortened

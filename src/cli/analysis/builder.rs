@@ -7,7 +7,7 @@ mod trials;
 mod unseen;
 
 use super::{
-    GraphRow, InFlightRow, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
+    GraphRow, InFlightRow, Only, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
     code_objects::CodeObjects,
     columns::AllColumns,
     convolutions::Convolutions,
@@ -33,6 +33,8 @@ use std::rc::Rc;
 /// Takes the records of one file after the other.
 pub(crate) struct SummaryBuilder {
     trace: String,
+    /// The phases of which it is the summary; `None`: of everything.
+    only: Option<Only>,
     /// The file that is read.
     file: String,
     /// The part that was read last says that the trace goes on.
@@ -71,6 +73,7 @@ impl SummaryBuilder {
     pub(crate) fn new() -> Self {
         SummaryBuilder {
             trace: String::new(),
+            only: None,
             file: String::new(),
             goes_on: false,
             partial: 0,
@@ -108,6 +111,12 @@ impl SummaryBuilder {
         builder
     }
 
+    /// Sums up some phases alone.
+    pub(crate) fn only(mut self, phases: Only) -> Self {
+        self.coverage.of_phases();
+        SummaryBuilder { only: Some(phases), ..self }
+    }
+
     /// Begins a file.
     pub(crate) fn begin_file(&mut self, trace: String) {
         self.file = trace;
@@ -118,6 +127,13 @@ impl Taker for SummaryBuilder {
     /// Takes the next record of the file.
     #[inline]
     fn take(&mut self, record: Record) {
+        let record = match &mut self.only {
+            None => record,
+            Some(only) => match only.filter(record) {
+                Some(record) => record,
+                None => return,
+            },
+        };
         if let Record::Header(header) = record {
             if let Some(process) = self.process.as_mut().filter(|process| process.goes_on_in(&header)) {
                 self.goes_on = false;
@@ -225,6 +241,8 @@ impl SummaryBuilder {
         self.goes_on = false;
         let Some(mut process) = self.process.take() else { return };
         self.launch_by_graphs(&mut process);
+        let uncalled = self.only.as_ref().map(Only::uncalled).unwrap_or_default();
+        uncalled.into_iter().for_each(|hook| self.hook(&mut process, hook));
         process.runs.end().iter().for_each(|sweep| self.count_sweep(sweep));
         let open_way = |library: &str| process.open_way(library);
         self.coverage.add_process(process.seen(), &process.libraries, &process.blindness(end), open_way);
@@ -264,6 +282,7 @@ impl SummaryBuilder {
         let (lost, origins) = (unseen.calls.as_deref(), unseen.origins.as_deref());
         Summary {
             format: 1,
+            phase: self.only.map(|only| only.name),
             epoch: self.kernels.epoch(),
             processes: self.processes,
             families: families(&kernels),

@@ -75,7 +75,12 @@ pub(crate) struct Coverage {
     libraries: BTreeMap<String, LibraryStats>,
     /// Every ROCm library of any process.
     loaded: Vec<Library>,
+    /// Only some phases were read: what makes no event is not known of them.
+    of_phases: bool,
 }
+
+const NOT_BY_PHASE: &str =
+    "functions of it that make no events were called in the process; whether in these phases is not known";
 
 impl Coverage {
     pub(crate) fn new() -> Self {
@@ -84,6 +89,7 @@ impl Coverage {
             names: Vec::new(),
             libraries: BTreeMap::new(),
             loaded: Vec::new(),
+            of_phases: false,
         }
     }
 
@@ -93,6 +99,11 @@ impl Coverage {
             self.names.push((hook.of.as_str().into(), hook.name.as_str().into()));
             FunctionRow { function: hook.name.clone(), library: hook.of.clone(), ..FunctionRow::default() }
         })
+    }
+
+    /// Only some phases will be read.
+    pub(crate) fn of_phases(&mut self) {
+        self.of_phases = true;
     }
 
     /// The library and the name of a function.
@@ -170,7 +181,11 @@ impl Coverage {
     fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
         let functions: Vec<&FunctionRow> =
             self.functions.values().iter().filter(|row| row.library == name).collect();
-        let (evidence, why) = judge(&functions, &stats.circumstances);
+        let (mut evidence, mut why) = judge(&functions, &stats.circumstances);
+        let calls = functions.iter().map(|row| row.calls).sum();
+        if self.of_phases && calls == 0 && evidence == Evidence::Confirmed {
+            (evidence, why) = (Evidence::Limited, NOT_BY_PHASE.into());
+        }
         LibraryRow {
             library: name.to_string(),
             paths: stats.paths.clone(),
@@ -178,7 +193,7 @@ impl Coverage {
             processes: stats.circumstances.processes,
             functions: functions.len() as u64,
             functions_called: functions.iter().filter(|row| row.was_called()).count() as u64,
-            calls: functions.iter().map(|row| row.calls).sum(),
+            calls,
             evidence,
             why,
             open_way: stats.circumstances.open_way.clone(),

@@ -67,7 +67,7 @@ pub(crate) use losses::{InFlightRow, LossRow};
 pub(crate) use modules::ModuleRow;
 #[cfg(test)]
 pub(crate) use phases::Text;
-pub(crate) use phases::{Kind, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Visit};
+pub(crate) use phases::{Kind, Only, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Visit};
 pub(crate) use process::ProcessRow;
 pub(crate) use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, proxy};
 pub(crate) use replay::{Replay, Replays};

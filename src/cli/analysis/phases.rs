@@ -1,7 +1,8 @@
 //! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
 //!
 //! Floors, lowest first: `in_time` (events in time), `pass` (what a pass holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a
-//! pass is taken for), then the builder here (records to passes), `rows` (the result) and `groups` (passes to phases). A pass is kept
+//! pass is taken for), then the builder here (records to passes), `rows` (the result) `groups` (passes to phases). `only` makes a summary that of some
+//! phases. A pass is kept
 //! as its times and the number of its content; passes launch the same again and again, so memory grows with what is
 //! different, and by some 200 bytes a pass.
 
@@ -11,12 +12,14 @@ mod in_time;
 mod kinds;
 mod labels;
 mod lanes;
+mod only;
 mod pass;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use kinds::Kind;
+pub(crate) use only::Only;
 pub(crate) use rows::{ColumnsOf, Phase, PhaseFamily, PhaseObject, Phases, Visit};
 #[cfg(test)]
 pub(crate) use tests::Text;
@@ -27,6 +30,7 @@ use definitions::{Local, LocalKernel, Names, columns};
 use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
 use lanes::{Hint, Lanes, Sign};
+use only::{Identity, Window, identity};
 use pass::{Content, Open, Pass, Role};
 use rocshim_trace::{Arg, Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
 
@@ -45,14 +49,23 @@ struct Process {
     last_ends: Vec<Option<u64>>,
 }
 
+/// A process that was read.
+struct Known {
+    pid: u32,
+    identity: Identity,
+    /// In Unix ns.
+    epoch: u64,
+    trains: bool,
+}
+
 /// Takes the records of one file after the other.
 pub(crate) struct PhasesBuilder {
     summary: SummaryBuilder,
     names: Names,
     contents: Interner<Content, Content>,
     process: Option<Box<Process>>,
-    /// Pids of all processes, by number, and whether each trains.
-    processes: Vec<(u32, bool)>,
+    /// All processes, by number.
+    processes: Vec<Known>,
     passes: Vec<Pass>,
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
@@ -101,8 +114,8 @@ impl PhasesBuilder {
             return;
         }
         self.end_process();
-        self.processes.push((header.pid, false));
         let epoch = header.epoch.parse().unwrap_or(0);
+        self.processes.push(Known { pid: header.pid, identity: identity(header), epoch, trains: false });
         self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
         self.process = Some(Box::new(Process {
             header: header.clone(),
@@ -225,7 +238,7 @@ impl PhasesBuilder {
             _ if is_torch && lane.main != Some(launch.call.tid) => Role::Backward,
             _ => Role::Forward,
         };
-        self.processes[process.number].1 |= role == Role::Optimiser;
+        self.processes[process.number].trains |= role == Role::Optimiser;
         let label = process.ranges.label(
             launch.call.tid,
             &self.labels,

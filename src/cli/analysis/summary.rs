@@ -12,6 +12,9 @@ use serde::Serialize;
 pub(crate) struct Summary {
     /// The form of this object: 1.
     pub(crate) format: u32,
+    /// The phases of which it is the summary; absent: of everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phase: Option<String>,
     /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and `last_ns` are relative to. (Times of
     /// processes, threads, streams and losses are since their own process's epoch.)
     pub(crate) epoch: Option<String>,

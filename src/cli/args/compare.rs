@@ -9,8 +9,11 @@ use std::path::PathBuf;
 #[derive(Args)]
 pub(crate) struct Compare {
     /// Trace files or folders of them, each a side; the first is the baseline
-    #[arg(required = true, num_args = 2.., value_name = "SIDE")]
+    #[arg(required = true, num_args = 1.., value_name = "SIDE")]
     pub(crate) sides: Vec<PathBuf>,
+    /// Only the phases of this name, as `rocshim phases` calls them; several: each is a side of its own, of every SIDE
+    #[arg(long, value_name = "NAME", conflicts_with = "observer")]
+    pub(crate) phase: Vec<String>,
     /// What the sides are called, `old,new` [default: A,B,…]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) labels: Vec<String>,

@@ -1,10 +1,14 @@
 //! `rocshim compare`: two or more sides held against the first of them, or a program's own numbers with the shim and without.
 
+use super::{
+    phases::phases_of,
+    summary::{only, summary_by},
+};
 use crate::{
-    analysis::{Side, SummaryBuilder, compare as compare_sides, observe},
+    analysis::{PhasesBuilder, Side, SummaryBuilder, compare as compare_sides, observe},
     args, reader, report,
 };
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
@@ -24,12 +28,7 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let labels = labels(args)?;
-    let sides = args
-        .sides
-        .iter()
-        .zip(labels)
-        .map(|(path, label)| side(path, label))
-        .collect::<Result<Vec<Side>>>()?;
+    let sides = sides(args, labels)?;
     let comparison = compare_sides(&sides, &args.fail_if);
     super::show(&args.forms, style, &comparison, |style| report::compare(&comparison, style))?;
     let failed = report::failed_conditions(&comparison);
@@ -37,18 +36,27 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The labels that were given, one for each side, or letters.
+/// The labels that were given, one for each side; else letters, phases, or both.
 fn labels(args: &args::Compare) -> Result<Vec<String>> {
-    let letters = || ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
-    if args.labels.is_empty() {
-        return Ok(letters().take(args.sides.len()).collect());
-    }
-    if args.labels.len() != args.sides.len() {
+    let sides = args.sides.len() * args.phase.len().max(1);
+    if sides < 2 {
         bail!(
-            "--labels has {} labels, and there are {} sides: give one for each",
-            args.labels.len(),
-            args.sides.len()
+            "there is one side: give another trace or folder, or --phase twice or more for phases of this one"
         );
+    }
+    if args.labels.is_empty() {
+        let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
+        let letters = letters.take(args.sides.len());
+        return Ok(match (args.phase.as_slice(), args.sides.len()) {
+            ([] | [_], _) => letters.collect(),
+            (phases, 1) => phases.to_vec(),
+            (phases, _) => {
+                letters.flat_map(|side| phases.iter().map(move |phase| format!("{side} {phase}"))).collect()
+            }
+        });
+    }
+    if args.labels.len() != sides {
+        bail!("--labels has {} labels, and there are {sides} sides: give one for each", args.labels.len());
     }
     let twice = args.labels.iter().enumerate().find(|(at, label)| args.labels[..*at].contains(label));
     match twice.map(|(_, label)| label).or_else(|| args.labels.iter().find(|label| label.is_empty())) {
@@ -57,8 +65,24 @@ fn labels(args: &args::Compare) -> Result<Vec<String>> {
     }
 }
 
-fn side(path: &Path, label: String) -> Result<Side> {
-    let traces = reader::find_traces(&[path.to_path_buf()])?;
-    let summary = super::summary::summary_by(SummaryBuilder::with_durations(), &traces)?;
-    Ok(Side { label, path: path.display().to_string(), summary })
+/// The sides: each of the arguments, or each phase of each of them.
+fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
+    let (mut sides, mut labels) = (Vec::new(), labels.into_iter());
+    let mut add = |path: &Path, summary| {
+        let label = labels.next().unwrap_or_default();
+        sides.push(Side { label, path: path.display().to_string(), summary });
+    };
+    for path in &args.sides {
+        let traces = reader::find_traces(std::slice::from_ref(path))?;
+        if args.phase.is_empty() {
+            add(path, summary_by(SummaryBuilder::with_durations(), &traces)?);
+            continue;
+        }
+        let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), false)?;
+        for phase in &args.phase {
+            let only = only(&phases, phase).with_context(|| format!("cannot compare {}", path.display()))?;
+            add(path, summary_by(SummaryBuilder::with_durations().only(only), &traces)?);
+        }
+    }
+    Ok(sides)
 }

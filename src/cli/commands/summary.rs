@@ -1,12 +1,13 @@
 //! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for benchmark programs.
 
+use super::phases::phases_of;
 use crate::{
-    analysis::{Replay, Replays, Summary, SummaryBuilder},
+    analysis::{Only, Phases, PhasesBuilder, Replay, Replays, Summary, SummaryBuilder},
     args, reader,
     reader::TraceFile,
     report,
 };
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
@@ -19,10 +20,24 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let summary = summary_of(&traces)?;
+    let summary = match &args.phase {
+        None => summary_of(&traces)?,
+        Some(phase) => {
+            let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), false)?;
+            summary_by(SummaryBuilder::new().only(only(&phases, phase)?), &traces)?
+        }
+    };
     let style = super::output_style(args.full_names, args.all);
     super::show(&args.forms, style, &summary, |style| report::summary(&summary, style))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What belongs to the phases of this name.
+pub(super) fn only(phases: &Phases, name: &str) -> Result<Only> {
+    phases.only(name).ok_or_else(|| match phases.names().as_slice() {
+        [] => anyhow!("nothing was launched: there are no phases"),
+        names => anyhow!("there is no phase `{name}`; there are: {}", names.join(", ")),
+    })
 }
 
 /// Reads all files to one summary.

@@ -7,6 +7,12 @@ use crate::units::{count, counted, time};
 /// The whole page.
 pub(crate) fn summary(summary: &Summary, style: &Style) -> String {
     let mut page = paragraph(&sentence(&summary.totals), style);
+    if let Some(phase) = &summary.phase {
+        page.push_str(&paragraph(
+            &format!("Only what belongs to the phases `{phase}`, as `rocshim phases` tells them."),
+            style,
+        ));
+    }
     let sections = [
         sections::processes(summary, style),
         sections::families(summary, style),

@@ -1,6 +1,6 @@
 //! The numbers that a condition may ask for: changes since the baseline, and amounts of a side.
 
-use super::{Comparison, Seen, Side, Speed};
+use super::{BySide, Comparison, Seen, Side, Speed};
 use crate::analysis::{Evidence, durations::Durations};
 use rocshim_trace::fits;
 
@@ -202,40 +202,46 @@ fn fallback(side: &Side) -> Doubt {
     }
 }
 
+/// What a side came to against the baseline; `None` for that itself.
+fn versus<T>(sides: &BySide<T>, side: usize) -> Option<&T> {
+    sides.get(side.checked_sub(1)?)
+}
+
 fn kernels(all: &Comparison, side: usize, seen: Seen) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
-        row.versus.get(side - 1).is_some_and(|change| change.presence.seen == seen)
+        versus(&row.versus, side).is_some_and(|change| change.presence.seen == seen)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }
 
 fn timed(all: &Comparison, side: usize, speed: Speed) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
-        row.versus.get(side - 1).is_some_and(|change| change.times.speed == speed)
+        versus(&row.versus, side).is_some_and(|change| change.times.speed == speed)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }
 
 fn solutions(all: &Comparison, side: usize) -> u64 {
     let is_it =
-        |row: &&super::ComparedGemm| row.versus.get(side - 1).is_some_and(|change| change.is_change());
+        |row: &&super::ComparedGemm| versus(&row.versus, side).is_some_and(|change| change.is_change());
     all.gemms.iter().filter(is_it).count() as u64
 }
 
 fn solvers(all: &Comparison, side: usize) -> u64 {
     let is_it =
-        |row: &&super::ComparedConv| row.versus.get(side - 1).is_some_and(|change| change.is_change());
+        |row: &&super::ComparedConv| versus(&row.versus, side).is_some_and(|change| change.is_change());
     all.convolutions.iter().filter(is_it).count() as u64
 }
 
 fn functions(all: &Comparison, side: usize, seen: Seen) -> u64 {
     let is_it =
-        |row: &&super::ComparedFunction| row.versus.get(side - 1).is_some_and(|told| told.seen == seen);
+        |row: &&super::ComparedFunction| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
     all.functions.iter().filter(is_it).count() as u64
 }
 
 fn objects(all: &Comparison, side: usize, seen: Seen) -> u64 {
-    let is_it = |row: &&super::ComparedObject| row.versus.get(side - 1).is_some_and(|told| told.seen == seen);
+    let is_it =
+        |row: &&super::ComparedObject| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
     all.code_objects.iter().filter(is_it).count() as u64
 }
 

@@ -1,7 +1,7 @@
 //! Passes to phases: which are one, what they add up to.
 
 use super::{
-    Kind, Phase, Phases, PhasesBuilder,
+    Kind, Known, Phase, Phases, PhasesBuilder, Window,
     definitions::Names,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
@@ -39,9 +39,9 @@ impl PhasesBuilder {
         let (summary, epoch) = (summary.finish(), epoch.unwrap_or(0));
         passes.sort_by_key(|pass| pass.begin);
         let mut groups = Groups::default();
-        let mut visits = Vec::new();
+        let (mut visits, mut windows) = (Vec::new(), Vec::new());
         for pass in &mut passes {
-            let (pid, trains) = processes[pass.process];
+            let Known { pid, trains, .. } = processes[pass.process];
             let label = pass.label.map(|label| names.labels.get(label));
             let first = groups.is_new(pass);
             let judged = judge(pass, first, trains, label.is_some_and(|(_, by_time)| *by_time));
@@ -51,6 +51,8 @@ impl PhasesBuilder {
             let number = groups.phase(&key, trains || label.is_some(), new);
             groups.phases[number].add(pass, judged.1, epoch);
             groups.kind(&key, pid, new).add(pass, judged.1, epoch);
+            let name = label.map_or(pass.kind.name(), |(name, _)| name).to_string();
+            windows.push(window(pass, &processes[pass.process], name));
             if all_passes {
                 visits.push(visit(pass, pid, number, judged.1, epoch));
             }
@@ -77,7 +79,19 @@ impl PhasesBuilder {
             losses: summary.losses,
             notes: summary.notes,
             passes: visits,
+            windows,
         }
+    }
+}
+
+/// When a pass was, with the time before it in its lane: calls for its first launch.
+fn window(pass: &Pass, process: &Known, name: String) -> Window {
+    let since = |t: u64| t.saturating_sub(process.epoch);
+    Window {
+        process: process.identity.clone(),
+        name,
+        from: since(pass.begin - pass.before),
+        to: since(pass.end),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Kind;
 use super::definitions::{KernelInfo, Names, Owner};
+use super::only::{Only, Window};
 use super::pass::{Launches, Pass, Range};
 use crate::analysis::{Evidence, LibraryRow, LossRow, ProcessRow};
 use serde::Serialize;
@@ -26,6 +27,28 @@ pub(crate) struct Phases {
     /// Every pass, in time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) passes: Vec<Visit>,
+    /// When each phase was.
+    #[serde(skip)]
+    pub(super) windows: Vec<Window>,
+}
+
+impl Phases {
+    /// What lets through what belongs to the phases of this name; `None` where there is none.
+    pub(crate) fn only(&self, name: &str) -> Option<Only> {
+        let known = self.windows.iter().any(|window| window.name == name);
+        known.then(|| Only::new(&self.windows, name))
+    }
+
+    /// What the phases are called, in time.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for window in &self.windows {
+            if !names.contains(&window.name.as_str()) {
+                names.push(&window.name);
+            }
+        }
+        names
+    }
 }
 
 /// A phase: passes of a kind, one after the other.
