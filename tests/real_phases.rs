@@ -102,6 +102,12 @@ fn prompts_of_every_length_and_their_tokens_are_told_as_the_device_saw_them() {
                 .map(|row| row["launches"].as_u64().unwrap())
                 .sum::<u64>()
         };
+        // The same counts where a summary is that of one phase.
+        let compared = bench.told(["compare", "--phase", "prompt", "--phase", "decode"], []);
+        for (side, kind) in compared["sides"].as_array().unwrap().iter().zip(["prompt", "decode"]) {
+            let row = told["kinds"].as_array().unwrap().iter().find(|row| row["kind"] == kind).unwrap();
+            assert_eq!((&side["launches"], &side["lost"]), (&row["launches"], &json!(0)), "{kind}");
+        }
         match (model, tokens) {
             (Quantisation::F16, _) => assert!(launches("Tensile product") > 0 && launches("mmq") == 0),
             (_, 8) => assert!(launches("mmvq") > 0 && launches("mmq") == 0),

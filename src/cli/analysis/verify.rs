@@ -173,6 +173,8 @@ impl Taker for Verifier {
         match &record {
             Record::Header(header) => self.header(header),
             Record::Hook(hook) => drop(self.names.hooks.insert(hook.id)),
+            // What a hook is bound to may be told later than its first calls, or never if the process is killed.
+            Record::HookTable(table) => self.names.hooks.extend(table.hooks().map(|hook| hook.id)),
             Record::Kernel(kernel) => drop(self.names.kernels.insert(kernel.id, kernel.hook.is_some())),
             Record::Gap(gap) => self.gap(gap),
             Record::Thread(account) => self.account(account),
@@ -354,5 +356,27 @@ pub(crate) fn find_missing_parts(all: &mut [Verified]) {
         if !one.wrong.is_empty() {
             one.verdict = Verdict::Wrong;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_of_the_table_is_defined_before_it_is_bound() {
+        let verdict = |table: &str| {
+            let header = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+            let event = r#"{"type":"sync","tid":7,"id":1,"t":1,"dur":1,"hook":1,"action":"stream"}"#;
+            let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
+            let footer = r#"{"type":"footer","t":9,"end":"recovered"}"#;
+            let mut verifier = Verifier::default();
+            for line in [header, table, event, account, footer].into_iter().filter(|line| !line.is_empty()) {
+                verifier.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+            }
+            verifier.finish("t".into(), Reading { end: End::Footer, notes: Vec::new() }).verdict
+        };
+        let table = r#"{"type":"hook_table","of":"libamdhip64.so","first":0,"names":["a","b"]}"#;
+        assert_eq!([verdict(table), verdict("")], [Verdict::Right, Verdict::Wrong]);
     }
 }
