@@ -46,6 +46,11 @@ pub(crate) fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
+/// What lies between two numbers: `46`, `33..64`.
+pub(crate) fn range(least: u64, most: u64) -> String {
+    if least == most { least.to_string() } else { format!("{least}..{most}") }
+}
+
 /// A part of a whole: `34.1%`.
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.1}%", part * 100.0)

@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first: `evidence` (how sure a statement is), `interner` (names to numbers), `status` (what a status
 //! means), `nesting` (what was launched inside a call), then one module for each kind of table, then `process` (one
-//! file's definitions), `summary` (the result), `builder` (records to a summary) and `compare` (summaries to what differs). `verify` stands by itself: it only counts. So does `replay`.
+//! file's definitions), `summary` (the result), `builder` (records to a summary) and `compare` (summaries to what differs). `verify` stands beside them: it only counts. So does `replay`.
 
 mod builder;
 mod calls;
@@ -69,7 +69,7 @@ pub(crate) use modules::ModuleRow;
 pub(crate) use phases::Text;
 pub(crate) use phases::{Kind, Only, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Visit};
 pub(crate) use process::ProcessRow;
-pub(crate) use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, proxy};
+pub(crate) use proxy::{Outcome, Proxy, Request as ProxyRequest, Said, proxy};
 pub(crate) use replay::{Replay, Replays};
 pub(crate) use spans::SpanRow;
 pub(crate) use streams::StreamRow;

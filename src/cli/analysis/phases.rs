@@ -24,13 +24,17 @@ pub(crate) use rows::{ColumnsOf, Phase, PhaseFamily, PhaseObject, Phases, Visit}
 #[cfg(test)]
 pub(crate) use tests::Text;
 
-use super::{SummaryBuilder, interner::Interner, process::goes_on_in};
+use super::{
+    SummaryBuilder,
+    interner::Interner,
+    process::{Identity, goes_on_in, hook_of, identity},
+};
 use crate::reader::{End, Label, Reading, Taker};
-use definitions::{Local, LocalKernel, Names, columns};
+use definitions::{Local, Names, columns};
 use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
 use lanes::{Hint, Lanes, Sign};
-use only::{Identity, Window, identity};
+use only::Window;
 use pass::{Content, Open, Pass, Role};
 use rocshim_trace::{Arg, Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
 
@@ -70,7 +74,6 @@ pub(crate) struct PhasesBuilder {
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
-    goes_on: bool,
 }
 
 impl PhasesBuilder {
@@ -85,7 +88,6 @@ impl PhasesBuilder {
             passes: Vec::new(),
             epoch: None,
             labels: Labels::new(labels),
-            goes_on: false,
         }
     }
 
@@ -96,8 +98,7 @@ impl PhasesBuilder {
 
     /// Ends the file whose records were taken.
     pub(crate) fn end_file(&mut self, reading: Reading) {
-        self.goes_on = reading.end == End::Rotated;
-        if !self.goes_on {
+        if reading.end != End::Rotated {
             self.end_process();
         }
         self.summary.end_file(reading);
@@ -257,7 +258,7 @@ impl PhasesBuilder {
             if let Some(product) = kernel.product.as_ref() {
                 let weights = pointer(launch, 0);
                 let open = lane.decide(Sign::Weights(weights), &mut ended);
-                open.product(columns(product, launch), weights, 1);
+                open.product(columns(product, launch), weights);
             }
             if let (true, Some(from), Some(to)) =
                 (kernel.is_dequantise, pointer(launch, 0), pointer(launch, 1))
@@ -265,21 +266,10 @@ impl PhasesBuilder {
                 lane.dequantised.insert(to, from);
             }
         }
-        let hook = Self::hook_of(process, launch);
+        let hook = hook_of(launch, |id| process.local.kernels.get(&id)?.hook);
         let call = Call { hook, ..launch.call.clone() };
         self.call(process, &call, Some(launch.stream), false);
         self.close(process, lane_number, ended);
-    }
-
-    /// The hook of a launch: its own or, where it tells none, its kernel's.
-    fn hook_of(process: &Process, launch: &Launch) -> u16 {
-        let of_kernel = |kernel: &LocalKernel| kernel.hook;
-        let known = launch.kernel.and_then(|id| process.local.kernels.get(&id)).and_then(of_kernel);
-        if launch.call.hook == rocshim_trace::OF_KERNEL {
-            known.unwrap_or(launch.call.hook)
-        } else {
-            launch.call.hook
-        }
     }
 
     fn graph_launch(&mut self, process: &mut Process, launch: &GraphLaunch) {
@@ -306,7 +296,7 @@ impl PhasesBuilder {
                 for (kernel, launches) in &executed.kernels {
                     open.kernels.entry(*kernel).or_default().add(*launches, 1);
                 }
-                executed.products.iter().for_each(|columns| open.product(*columns, None, 1));
+                executed.products.iter().for_each(|columns| open.product(*columns, None));
             }
             None => open.unlisted += 1,
         }
@@ -340,7 +330,7 @@ impl PhasesBuilder {
         let weights = lane.dequantised.remove(&a).unwrap_or(a);
         let columns = u64::try_from(n).ok().map(|n| pass::Range { least: n, most: n });
         let mut ended = Vec::new();
-        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(columns, Some(weights), 1);
+        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(columns, Some(weights));
         lane.dequantised.clear();
         self.close(process, number, ended);
     }

@@ -170,10 +170,7 @@ impl Process {
 
     /// Gives a launch that tells no hook the one of its kernel.
     pub(crate) fn find_hook(&self, launch: &mut Launch) {
-        let kernel = launch.kernel.filter(|_| launch.call.hook == OF_KERNEL);
-        if let Some(hook) = kernel.and_then(|id| self.kernels.get(&id)?.hook) {
-            launch.call.hook = hook;
-        }
+        launch.call.hook = hook_of(launch, |id| self.kernels.get(&id)?.hook);
     }
 
     /// Counts an event and gives the number of its function over all processes.
@@ -285,8 +282,20 @@ impl Process {
 
 /// True when `header` is that of a later part of the trace that `first` began.
 pub(super) fn goes_on_in(first: &Header, header: &Header) -> bool {
-    let key = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
-    key(first) == key(header) && header.part() > first.part()
+    identity(first) == identity(header) && header.part() > first.part()
+}
+
+/// A process in any trace: its number, when it began, and its epoch.
+pub(super) type Identity = (u32, u64, String);
+
+pub(super) fn identity(header: &Header) -> Identity {
+    (header.pid, header.start_ticks, header.epoch.clone())
+}
+
+/// The hook of a launch: its own or, where it tells none, its kernel's.
+pub(super) fn hook_of(launch: &Launch, of_kernel: impl FnOnce(u32) -> Option<u16>) -> u16 {
+    let kernel = launch.kernel.filter(|_| launch.call.hook == OF_KERNEL);
+    kernel.and_then(of_kernel).unwrap_or(launch.call.hook)
 }
 
 /// Says that the parts from `first` up to the one before `next` are missing, if there are such.

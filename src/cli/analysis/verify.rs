@@ -3,6 +3,7 @@
 //! In memory bounded by threads, names and gaps: of the ids of a thread's events only the ranges are kept that have not
 //! been seen, of which there are as many as calls are open and gaps were made.
 
+use super::process::identity;
 use crate::reader::{End, Reading, Taker};
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread};
@@ -212,7 +213,7 @@ impl Verifier {
         if self.part.is_some() {
             self.order.add(|| "a second header: files were strung together".into());
         }
-        let process = (header.pid, header.start_ticks, header.epoch.clone());
+        let process = identity(header);
         self.part =
             Some(Part { process, number: header.part(), oldest: header.oldest.max(1), goes_on: false });
     }

@@ -4,8 +4,8 @@ use super::{
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
-use crate::analysis::{Evidence, Phase, PhaseFamily, PhaseObject, Phases, Visit};
-use crate::units::{count, counted, time};
+use crate::analysis::{Evidence, Phase, PhaseFamily, PhaseObject, Phases};
+use crate::units::{count, counted, range, time};
 use std::collections::BTreeMap;
 
 /// The whole page.
@@ -43,20 +43,15 @@ fn sentence(phases: &Phases) -> String {
     if phases.phases.is_empty() {
         return "No kernel was launched.".into();
     }
-    let kinds = phases.kinds.iter().map(|kind| format!("{} {}", counted(kind.passes, "pass"), name(kind)));
+    let kinds = phases.kinds.iter().map(|kind| format!("{} {}", counted(kind.passes, "pass"), kind.name()));
     let processes = counted(phases.processes.len() as u64, "process");
     format!("{} in {processes}.", kinds.collect::<Vec<_>>().join(", "))
-}
-
-/// What a phase is called.
-fn name(phase: &Phase) -> String {
-    phase.label.clone().unwrap_or_else(|| phase.kind.name().to_string())
 }
 
 /// `46`, `1..8`, `512 x3, 276`.
 fn columns(phase: &Phase) -> String {
     let one = |(least, most, passes): (u64, u64, u64)| {
-        let range = if least == most { least.to_string() } else { format!("{least}..{most}") };
+        let range = range(least, most);
         if passes > 1 && phase.columns.len() > 1 { format!("{range} x{passes}") } else { range }
     };
     let told = phase.columns.iter().map(|columns| one((columns.least, columns.most, columns.passes)));
@@ -98,7 +93,7 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         cells.extend(lanes.then(|| phase.lane.to_string()));
         cells.extend([
             optional(phase.request),
-            name(phase),
+            phase.name().to_string(),
             phase.evidence.to_string(),
             count(phase.passes),
             columns(phase),
@@ -144,10 +139,7 @@ fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
         Column::Text("families"),
     ]);
     for pass in &phases.passes {
-        let Visit { columns, .. } = pass;
-        let range = columns.map_or("-".into(), |c| {
-            if c.least == c.most { c.most.to_string() } else { format!("{}..{}", c.least, c.most) }
-        });
+        let range = pass.columns.map_or("-".into(), |columns| range(columns.least, columns.most));
         let told: Vec<String> = pass
             .families
             .iter()
@@ -156,7 +148,7 @@ fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
         table.row(vec![
             time(pass.begin_ns),
             pass.pid.to_string(),
-            name(&phases.phases[pass.phase]),
+            phases.phases[pass.phase].name().to_string(),
             range,
             optional(pass.outputs),
             count(pass.launches),
@@ -183,7 +175,7 @@ fn by_kind<K: Ord>(
     let kinds = &phases.kinds[..phases.kinds.len().min(MOST)];
     let mut columns = vec![Column::Right(""); kinds.len()];
     columns.push(last);
-    let titles = kinds.iter().map(name).chain([last.title().to_string()]).collect();
+    let titles = kinds.iter().map(|kind| kind.name().to_string()).chain([last.title().to_string()]).collect();
     let mut table = Table::titled(&columns, titles);
     let mut cells: BTreeMap<K, Vec<String>> = BTreeMap::new();
     for (at, kind) in kinds.iter().enumerate() {

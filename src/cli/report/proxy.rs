@@ -5,7 +5,7 @@ use super::{
     table::{Column, Style, Table},
 };
 use crate::analysis::{Outcome, Proxy, ProxyRequest, Said};
-use crate::units::{count, counted};
+use crate::units::{count, counted, range};
 use std::collections::BTreeMap;
 
 /// The whole page.
@@ -61,11 +61,7 @@ fn name(request: &ProxyRequest) -> String {
 }
 
 fn chunks(request: &ProxyRequest) -> String {
-    let one = |chunk: &crate::analysis::Chunk| match chunk.least == chunk.most {
-        true => chunk.most.to_string(),
-        false => format!("{}..{}", chunk.least, chunk.most),
-    };
-    let told: Vec<String> = request.chunks.iter().map(one).collect();
+    let told: Vec<String> = request.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
     match told.len() {
         0 => "-".into(),
         1..=6 => told.join(" + "),

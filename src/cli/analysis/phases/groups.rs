@@ -51,8 +51,7 @@ impl PhasesBuilder {
             let number = groups.phase(&key, trains || label.is_some(), new);
             groups.phases[number].add(pass, judged.1, epoch);
             groups.kind(&key, pid, new).add(pass, judged.1, epoch);
-            let name = label.map_or(pass.kind.name(), |(name, _)| name).to_string();
-            windows.push(window(pass, &processes[pass.process], name));
+            windows.push(window(pass, number, processes[pass.process].epoch));
             if all_passes {
                 visits.push(visit(pass, pid, number, judged.1, epoch));
             }
@@ -80,19 +79,15 @@ impl PhasesBuilder {
             notes: summary.notes,
             passes: visits,
             windows,
+            identities: processes.into_iter().map(|process| process.identity).collect(),
         }
     }
 }
 
 /// When a pass was, with the time before it in its lane: calls for its first launch.
-fn window(pass: &Pass, process: &Known, name: String) -> Window {
-    let since = |t: u64| t.saturating_sub(process.epoch);
-    Window {
-        process: process.identity.clone(),
-        name,
-        from: since(pass.begin - pass.before),
-        to: since(pass.end),
-    }
+fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
+    let since = |t: u64| t.saturating_sub(epoch);
+    Window { process: pass.process, phase, from: since(pass.begin - pass.before), to: since(pass.end) }
 }
 
 /// Passes as they become phases.

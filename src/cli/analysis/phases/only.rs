@@ -6,23 +6,16 @@
 //! phase, was not called there.
 
 use super::in_time::end_of;
-use crate::analysis::process::goes_on_in;
+use crate::analysis::process::{Identity, goes_on_in, hook_of, identity};
 use foldhash::HashMap;
-use rocshim_trace::{Header, Hook, OF_KERNEL, Record};
+use rocshim_trace::{Header, Hook, Record};
 
-/// A process in any trace: its number, when it began, and its epoch.
-pub(super) type Identity = (u32, u64, String);
-
-pub(super) fn identity(header: &Header) -> Identity {
-    (header.pid, header.start_ticks, header.epoch.clone())
-}
-
-/// When a phase was: after `from` and up to `to`, in ns since the process's epoch.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Window {
-    pub(super) process: Identity,
-    /// What the phase is called.
-    pub(super) name: String,
+/// When a pass was: after `from` and up to `to`, in ns since the process's epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Window {
+    /// Its process and its phase, by number.
+    pub(super) process: usize,
+    pub(super) phase: usize,
     pub(super) from: u64,
     pub(super) to: u64,
 }
@@ -45,11 +38,11 @@ pub(crate) struct Only {
 }
 
 impl Only {
-    /// The windows that are called `name`.
-    pub(super) fn new(windows: &[Window], name: &str) -> Only {
+    /// Of phases that are called `name`, these windows of processes.
+    pub(super) fn new<'a>(name: &str, windows: impl Iterator<Item = (&'a Identity, &'a Window)>) -> Only {
         let mut only = Only { name: name.to_string(), ..Only::default() };
-        for window in windows.iter().filter(|window| window.name == name) {
-            only.windows.entry(window.process.clone()).or_default().push((window.from, window.to));
+        for (process, window) in windows {
+            only.windows.entry(process.clone()).or_default().push((window.from, window.to));
         }
         for windows in only.windows.values_mut() {
             windows.sort_unstable();
@@ -110,10 +103,9 @@ impl Only {
     }
 
     fn hook(&self, record: &Record) -> Option<u16> {
-        let hook = record.call()?.hook;
         match record {
-            Record::Launch(launch) if hook == OF_KERNEL => self.kernels.get(&launch.kernel?).copied(),
-            _ => Some(hook),
+            Record::Launch(launch) => Some(hook_of(launch, |id| self.kernels.get(&id).copied())),
+            _ => Some(record.call()?.hook),
         }
     }
 

@@ -140,9 +140,9 @@ impl Open {
         !self.columns.is_empty() || !self.weights.is_empty() || !self.graphs.is_empty()
     }
 
-    pub(super) fn product(&mut self, columns: Option<Range>, weights: Option<u64>, times: u64) {
+    pub(super) fn product(&mut self, columns: Option<Range>, weights: Option<u64>) {
         if let Some(columns) = columns {
-            *self.columns.entry(columns).or_default() += times;
+            *self.columns.entry(columns).or_default() += 1;
             self.outputs = Some(columns);
         }
         if let Some(weights) = weights {

@@ -4,7 +4,7 @@ use super::Kind;
 use super::definitions::{KernelInfo, Names, Owner};
 use super::only::{Only, Window};
 use super::pass::{Launches, Pass, Range};
-use crate::analysis::{Evidence, LibraryRow, LossRow, ProcessRow};
+use crate::analysis::{Evidence, LibraryRow, LossRow, ProcessRow, process::Identity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,24 +27,27 @@ pub(crate) struct Phases {
     /// Every pass, in time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) passes: Vec<Visit>,
-    /// When each phase was.
+    /// When each pass was, in time, and the processes by number.
     #[serde(skip)]
     pub(super) windows: Vec<Window>,
+    #[serde(skip)]
+    pub(super) identities: Vec<Identity>,
 }
 
 impl Phases {
     /// What lets through what belongs to the phases of this name; `None` where there is none.
     pub(crate) fn only(&self, name: &str) -> Option<Only> {
-        let known = self.windows.iter().any(|window| window.name == name);
-        known.then(|| Only::new(&self.windows, name))
+        let windows = self.windows.iter().filter(|window| self.phases[window.phase].name() == name);
+        let mut windows = windows.map(|window| (&self.identities[window.process], window)).peekable();
+        windows.peek().is_some().then(|| Only::new(name, windows))
     }
 
     /// What the phases are called, in time.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for window in &self.windows {
-            if !names.contains(&window.name.as_str()) {
-                names.push(&window.name);
+        for name in self.phases.iter().map(Phase::name) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         names
@@ -98,6 +101,13 @@ pub(crate) struct Phase {
     pub(crate) kernels: Vec<PhaseKernel>,
     pub(crate) code_objects: Vec<PhaseObject>,
     pub(crate) libraries: Vec<Usage>,
+}
+
+impl Phase {
+    /// What it is called.
+    pub(crate) fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.kind.name())
+    }
 }
 
 /// Passes with one number of columns.
@@ -189,7 +199,7 @@ impl PhaseFamily {
 }
 
 pub(super) fn is_product(family: Option<&str>) -> bool {
-    const PRODUCTS: [&str; 9] = [
+    const PRODUCTS: [&str; 10] = [
         "mmvq",
         "mmq",
         "mmvf",
@@ -199,8 +209,9 @@ pub(super) fn is_product(family: Option<&str>) -> bool {
         "grouped product",
         "product",
         "rocBLAS product",
+        "rocBLAS vector product",
     ];
-    family.is_some_and(|family| PRODUCTS.contains(&family) || family == "rocBLAS vector product")
+    family.is_some_and(|family| PRODUCTS.contains(&family))
 }
 
 pub(super) fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {

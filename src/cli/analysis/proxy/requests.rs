@@ -21,9 +21,9 @@ pub(super) struct Passes {
     pub(super) together: Option<(u64, (u64, u64))>,
 }
 
-pub(super) const BY_TIME: &str = "launched between sending and answer";
-pub(super) const BY_CREATED: &str = "launched in the time that the server counts up to its answer";
-pub(super) const BY_ORDER: &str = "matched in order: there are as many requests as responses";
+const BY_TIME: &str = "launched between sending and answer";
+const BY_CREATED: &str = "launched in the time that the server counts up to its answer";
+const BY_ORDER: &str = "matched in order: there are as many requests as responses";
 const NOTHING: &str = "nothing was launched between sending and answer";
 const UNTIMED: &str =
     "the response has no times, and the number of requests in the trace is not that of the responses";
