@@ -143,6 +143,27 @@ fn a_flush_that_cannot_be_is_an_errno() {
     );
 }
 
+#[test]
+fn a_flush_gives_up_after_a_second() {
+    // What the collector writes with is the program's, and takes its time.
+    let slow = compile(
+        &["cc", "-std=gnu11", "-rdynamic", "-D_GNU_SOURCE"],
+        "c",
+        "#include <dlfcn.h>\n#include <stdio.h>\n#include <time.h>\n#include <sys/types.h>\n#include <unistd.h>\n\
+         static volatile int slow;\n\
+         ssize_t pwrite64(int file, const void *from, size_t bytes, off_t at)\n\
+         {\n    ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, \"pwrite64\");\n    \
+         if (slow)\n        usleep(2500000);\n    return real(file, from, bytes, at);\n}\n\
+         static long long now(void)\n{\n    struct timespec at;\n    clock_gettime(CLOCK_MONOTONIC, &at);\n    return at.tv_sec * 1000000000LL + at.tv_nsec;\n}\n\
+         int main(void)\n{\n    rocshim_mark(\"begins\");\n    int first = rocshim_flush();\n    slow = 1;\n    \
+         rocshim_mark(\"waits\");\n    long long begin = now();\n    int second = rocshim_flush();\n    long long end = now();\n    slow = 0;\n    \
+         printf(\"flush %d %d after %d s\\n\", first, second, (int)((end - begin) / 1000000000));\n    return 0;\n}",
+    );
+    let outcome = Traced::command(&slow.1).with_shim().ok();
+    assert_eq!(outcome.stdout, "flush 0 110 after 1 s\n", "ETIMEDOUT");
+    assert_eq!(told(&outcome.trace(), true), ["mark \"begins\"", "mark \"waits\""], "nothing is lost by it");
+}
+
 /// Compiles `main` behind the header; the folder, and the program in it.
 fn compile(compiler: &[&str], extension: &str, main: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -5,6 +5,8 @@
 mod accounts;
 #[path = "ctl/snapshots.rs"]
 mod snapshots;
+#[path = "ctl/surroundings.rs"]
+mod surroundings;
 
 use accounts::{accounts_are_right, pauses};
 use rocshim_tests::{Outcome, Running, Trace, Traced, artifacts};

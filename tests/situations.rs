@@ -70,6 +70,24 @@ fn two_thousand_threads_at_once_take_memory_within_bounds() {
     assert!(memory - bare_memory < 400, "{memory} MiB, without the shim {bare_memory} MiB");
 }
 
+/// Of 8,400 threads and the first one, the last 209 get no ring: each of their six launches is lost, and counted.
+#[test]
+fn beyond_8192_rings_calls_are_counted_as_lost() {
+    let program = || Traced::program("many_alive").arg("8400").env_remove("STANDIN_LOG");
+    let bare = program().run();
+    if bare.stdout.starts_with("only ") {
+        eprintln!("NOT RUN, for it takes 8,400 threads at once: {}", bare.stdout);
+        return;
+    }
+    let outcome = program().env("ROCSHIM_RING_KIB", "64").with_shim().ok();
+    assert_eq!(outcome.stdout, bare.stdout);
+    let accounts = assert_whole(&outcome);
+    let trace = outcome.trace();
+    assert!(trace.gaps().all(|gap| (gap.tid, gap.reason.as_str()) == (0, "no_memory")));
+    assert_eq!((accounts.lost, accounts.launches), (209 * 6, 8191 * 6));
+    assert_eq!(trace.threads().filter(|thread| thread.tid != 0).count(), 8192);
+}
+
 #[test]
 fn the_rings_of_threads_that_have_ended_are_given_back() {
     let outcome = Traced::program("short_threads").args(["3000", "3", "measure"]).env_remove("STANDIN_LOG");

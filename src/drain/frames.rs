@@ -1,6 +1,6 @@
 //! The frames of a compressed trace: written one a batch, read one after the other.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// A frame may ask its reader for so much memory, as the power of two of its bytes.
@@ -51,6 +51,40 @@ pub fn lines_of(path: &Path, bytes: impl Read + 'static) -> io::Result<Box<dyn R
     Ok(Box::new(Whole(decoder)))
 }
 
+/// The lines of a trace file that is still written, from its bytes as they come.
+pub struct Growing(Option<zstd::stream::write::Decoder<'static, Vec<u8>>>);
+
+impl Growing {
+    /// Those of the trace file `path`.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn of(path: &Path) -> io::Result<Growing> {
+        if !is_compressed(path) {
+            return Ok(Growing(None));
+        }
+        let mut decoder = zstd::stream::write::Decoder::new(Vec::new())?;
+        decoder.window_log_max(WINDOW_LOG)?;
+        Ok(Growing(Some(decoder)))
+    }
+
+    /// Puts behind `lines` what the file's next `bytes` hold: of a compressed file, what can be told by now.
+    ///
+    /// # Errors
+    /// When they are no frames.
+    pub fn take(&mut self, bytes: &[u8], lines: &mut Vec<u8>) -> io::Result<()> {
+        match &mut self.0 {
+            None => lines.extend_from_slice(bytes),
+            Some(decoder) => {
+                decoder.write_all(bytes)?;
+                decoder.flush()?;
+                lines.append(decoder.get_mut());
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Compressed lines, of which the last may be missing.
 struct Whole<R>(R);
 
@@ -99,5 +133,27 @@ mod tests {
     fn alien_bytes_are_an_error_and_no_more() {
         let bytes = Cursor::new(b"{\"type\":\"header\"}\n".to_vec());
         assert!(lines_of("t.ndjson.zst".as_ref(), bytes).unwrap().read_to_end(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_file_that_grows_is_read_as_it_grows() {
+        let mut frames = Frames::new(3).unwrap();
+        let (mut file, mut frame, mut expected) = (Vec::new(), Vec::new(), String::new());
+        for batch in 0..5 {
+            let lines: String = (0..3000).map(|line| format!("line {batch} {line}\n")).collect();
+            frames.make(lines.as_bytes(), &mut frame).unwrap();
+            file.extend_from_slice(&frame);
+            expected.push_str(&lines);
+        }
+        for (name, bytes) in [("t.ndjson.zst", &file[..]), ("t.ndjson", expected.as_bytes())] {
+            for step in [1, 100, 4096, bytes.len()] {
+                let (mut growing, mut lines) = (Growing::of(name.as_ref()).unwrap(), Vec::new());
+                bytes.chunks(step).for_each(|bytes| growing.take(bytes, &mut lines).unwrap());
+                assert!(lines == expected.as_bytes(), "{name} by {step}");
+            }
+        }
+        assert!(
+            Growing::of("t.ndjson.zst".as_ref()).unwrap().take(b"{\"type\":1}\n", &mut Vec::new()).is_err()
+        );
     }
 }

@@ -77,8 +77,9 @@ impl Graphs {
                 Version::Told(graph) => break graph.clone(),
                 Version::Changed { base, index, kernel } => {
                     changes.push((*index, *kernel));
-                    let Some(base) = base else { break unknown() };
-                    at = *base;
+                    // Damaged definitions may lead in a circle: what a change is made to was told before it.
+                    let Some(base) = base.filter(|base| *base < at) else { break unknown() };
+                    at = base;
                 }
             }
         };
@@ -141,6 +142,20 @@ mod tests {
     fn functions(graphs: &mut Graphs, number: u32) -> Vec<Option<u64>> {
         let (_, graph) = graphs.whole(number).expect("a version");
         graph.kernels.iter().map(|kernel| kernel.map(|kernel| kernel.function)).collect()
+    }
+
+    #[test]
+    fn a_change_that_is_made_to_itself_or_to_a_later_one_has_an_end() {
+        let mut graphs = graphs();
+        graphs.set(20, 0xe, Some(5));
+        graphs.change(21, 5, 0xe, 0, None);
+        graphs.set(22, 0xe, Some(7));
+        graphs.change(23, 6, 0xe, 0, None);
+        graphs.change(24, 7, 0xe, 0, None);
+        for number in [5, 6, 7] {
+            let (_, graph) = graphs.whole(number).expect("a version");
+            assert_eq!((graph.kernels.len(), graph.why.is_some()), (0, true), "{number}");
+        }
     }
 
     fn graphs() -> Graphs {

@@ -57,7 +57,7 @@ impl Ids {
             let is_new = !std::mem::replace(&mut kernel.told, true);
             return (*kernel, is_new);
         }
-        self.last_kernel += 1;
+        self.last_kernel = self.last_kernel.saturating_add(1); // damaged notes may say any number
         let kernel = Kernel { id: self.last_kernel, hook, told: true };
         self.kernels.insert(number, kernel);
         self.news.push(Definition::KernelId { kernel: number, id: kernel.id, hook });
@@ -76,7 +76,7 @@ impl Ids {
         let (id, is_new) = match streams.iter_mut().find(|stream| stream.after == after) {
             Some(stream) => (stream.id, !std::mem::replace(&mut stream.told, true)),
             None => {
-                self.last_stream += 1;
+                self.last_stream = self.last_stream.saturating_add(1);
                 let id = self.last_stream;
                 streams.push(Stream { after, id, told: true });
                 self.news.push(Definition::StreamId { stream: handle, after, id });
@@ -126,6 +126,14 @@ impl Ids {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn damaged_notes_of_the_largest_id_leave_no_other() {
+        let mut ids = Ids::default();
+        ids.note_kernel(1, u32::MAX, None);
+        ids.note_stream(0x5, 0, u32::MAX);
+        assert_eq!((ids.kernel(2, None).0.id, ids.stream(0x6, 0)), (u32::MAX, (u32::MAX, true)));
+    }
 
     #[test]
     fn a_stream_has_one_id_until_it_is_destroyed_and_its_handle_another_one_then() {

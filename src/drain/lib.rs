@@ -35,8 +35,8 @@ mod values;
 
 pub use code_object::{FileSource, Image, Metadata, Source, describe, fits, length, metadata};
 pub use decoder::Decoder;
-pub use frames::{Frames, is_compressed, lines_of};
+pub use frames::{Frames, Growing, is_compressed, lines_of};
 pub use parameters::demangle;
-pub use recover::{Leftover, Stale, header_of, is_running, leftover, recover, stale, unbegun};
+pub use recover::{Leftover, Remains, Stale, header_of, is_running, leftover, recover, stale, unbegun};
 pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

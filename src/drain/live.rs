@@ -15,7 +15,7 @@ use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::{Control, Folder, LogReader, Ring};
-use rocshim_trace::{Header, part_path};
+use rocshim_trace::{Header, is_chosen, part_path};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -45,6 +45,8 @@ pub enum Absent {
     NotLoaded,
     /// `ROCSHIM_OFF` is set.
     Off,
+    /// It is left alone: this variable, with this value, does not choose it.
+    NotChosen(&'static str, String),
     /// It has the library, and has called nothing that is hooked.
     Idle,
     /// It records into memory of its own: no ring file could be made.
@@ -93,12 +95,10 @@ impl Live {
         if !files.any(|(_, path)| path.file_name().is_some_and(|name| name == "librocshim.so")) {
             return Err(Absent::NotLoaded);
         }
-        Err(if is_off(pid) {
-            Absent::Off
-        } else if has_collector(pid) {
-            Absent::Private
-        } else {
-            Absent::Idle
+        Err(match unwanted(pid) {
+            _ if has_collector(pid) => Absent::Private,
+            Some(absent) => absent,
+            None => Absent::Idle,
         })
     }
 
@@ -219,15 +219,39 @@ fn is_others(pid: u32) -> bool {
 
 /// What the process itself takes for its number: another one in a container.
 fn inner_pid(pid: u32) -> u32 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    line.and_then(|pids| pids.split_whitespace().last()?.parse().ok()).unwrap_or(pid)
+    status_word(pid, "NSpid:").unwrap_or(pid)
 }
 
-fn is_off(pid: u32) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let off = environment.split(|byte| *byte == 0).find_map(|word| word.strip_prefix(b"ROCSHIM_OFF="));
-    off.is_some_and(|value| !value.is_empty() && value != b"0")
+/// The last number in the line of a process's status that begins with `name`.
+fn status_word(pid: u32, name: &str) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().last()?.parse().ok()
+}
+
+/// Why the process is not to be recorded, by the variables that it was started with.
+fn unwanted(pid: u32) -> Option<Absent> {
+    let words = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let (environment, line) = (words("environ"), words("cmdline"));
+    let value = |name: &str| {
+        let mut set =
+            environment.split(|byte| *byte == 0).filter_map(|word| word.strip_prefix(name.as_bytes()));
+        let value = set.find_map(|rest| rest.strip_prefix(b"="));
+        String::from_utf8_lossy(value.unwrap_or_default()).into_owned()
+    };
+    if !matches!(value("ROCSHIM_OFF").as_str(), "" | "0") {
+        return Some(Absent::Off);
+    }
+    let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    // What the process goes by itself; and a script, behind its interpreter.
+    let names = line.split(|byte| *byte == 0).take(2).map(|word| String::from_utf8_lossy(word).into_owned());
+    let names: Vec<String> = names.chain([exe.to_string_lossy().into_owned()]).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (only, skip) = (value("ROCSHIM_ONLY"), value("ROCSHIM_SKIP"));
+    if !is_chosen("", &skip, &names) {
+        return Some(Absent::NotChosen("ROCSHIM_SKIP", skip));
+    }
+    (!is_chosen(&only, "", &names)).then_some(Absent::NotChosen("ROCSHIM_ONLY", only))
 }
 
 fn has_collector(pid: u32) -> bool {

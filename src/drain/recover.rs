@@ -248,28 +248,77 @@ fn has_ended(trace: &Path) -> io::Result<bool> {
 /// Reads the rings of a dead process from what it `committed` on; header and hook table are left out where the trace has
 /// them.
 fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
-    let (mut decoder, mut lines, mut events) = (Decoder::new(has_header), Vec::new(), 0);
-    decoder.set_part(committed.part);
+    let mut decoder = decoder_of(committed, has_header);
+    let mut lines = Vec::new();
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
         // It died before it had measured its clock; this machine's clock is the same one.
-        let hz = measure_hz(Duration::from_millis(5));
-        decoder.begin(hz, &mut lines);
+        decoder.begin(measure_hz(Duration::from_millis(5)), &mut lines);
     }
-    let mut latest = committed.stamp;
-    for path in folder.ring_paths()? {
-        if let Some(ring) = Ring::read(&path)? {
-            events += drain_ring(&mut decoder, Arc::new(ring), committed.epoch, &mut latest, &mut lines);
+    let rings = folder.ring_paths()?.into_iter().map(|path| Ring::read(&path));
+    let events = drain_rings(&mut decoder, committed, rings, &mut lines)?;
+    Ok((lines, events))
+}
+
+/// What a process that is killed leaves behind, as bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Remains {
+    /// Its control page.
+    pub control: Vec<u8>,
+    /// The first file of its log of definitions.
+    pub definitions: Vec<u8>,
+    /// A ring.
+    pub ring: Vec<u8>,
+}
+
+impl Remains {
+    /// What they tell, as a trace: for tests of what damaged bytes do. A clock that they do not tell runs at 1 GHz.
+    ///
+    /// # Errors
+    /// When they are not a process's.
+    pub fn lines(&self) -> io::Result<Vec<u8>> {
+        let name = |file: &'static str| Path::new(file);
+        let committed = Committed::from_bytes(&self.control, name("control"))?;
+        let (mut decoder, mut lines) = (decoder_of(committed, false), Vec::new());
+        LogReader::default().read_file(&self.definitions, name("defs-0"), |number, bytes| {
+            decoder.define(number, bytes, &mut lines);
+        })?;
+        if !decoder.has_begun() {
+            decoder.begin(1_000_000_000, &mut lines);
+        }
+        let ring = Ring::from_bytes(&self.ring, name("ring-0"));
+        drain_rings(&mut decoder, committed, [ring].into_iter(), &mut lines)?;
+        Ok(lines)
+    }
+}
+
+fn decoder_of(committed: Committed, has_header: bool) -> Decoder {
+    let mut decoder = Decoder::new(has_header);
+    decoder.set_part(committed.part);
+    decoder
+}
+
+/// Writes what the rings hold and the end of the trace; gives how many events that were.
+fn drain_rings(
+    decoder: &mut Decoder,
+    committed: Committed,
+    rings: impl Iterator<Item = io::Result<Option<Ring>>>,
+    lines: &mut Vec<u8>,
+) -> io::Result<u64> {
+    let (mut latest, mut events) = (committed.stamp, 0);
+    for ring in rings {
+        if let Some(ring) = ring? {
+            events += drain_ring(decoder, Arc::new(ring), committed.epoch, &mut latest, lines);
         }
     }
     for gap in committed.ringless.iter().filter(|gap| gap.lost != 0) {
         latest = latest.max(gap.last);
-        decoder.gap(0, gap, &mut lines);
+        decoder.gap(0, gap, lines);
     }
     let late = committed.late;
     let footer = Footer { t: decoder.ns(latest), end: "recovered".into(), late, ..Footer::default() };
-    write_record(&mut lines, &Record::Footer(footer));
-    Ok((lines, events))
+    write_record(lines, &Record::Footer(footer));
+    Ok(events)
 }
 
 fn drain_ring(

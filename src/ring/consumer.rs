@@ -215,7 +215,7 @@ impl Consumer {
                 continue;
             }
             self.ring.copy(self.now.tail, &mut event.words()[..SLOT_WORDS]);
-            let slots = slots_of(event.words()[0]).filter(|slots| self.now.tail + *slots as u64 <= head);
+            let slots = slots_of(event.words()[0]).filter(|slots| *slots as u64 <= head - self.now.tail);
             if overwrites && self.is_overwritten() {
                 continue;
             }
@@ -233,9 +233,10 @@ impl Consumer {
             self.now.tail += slots as u64;
             if event.kind == Kind::Gap {
                 let gap = Gap::read(&event);
-                self.now.told[gap.reason as usize % REASONS] += gap.lost;
+                let told = &mut self.now.told[gap.reason as usize % REASONS];
+                *told = told.wrapping_add(gap.lost);
             } else {
-                self.now.written += 1;
+                self.now.written = self.now.written.wrapping_add(1);
             }
         }
         true
@@ -271,7 +272,12 @@ impl Consumer {
     /// The first position that the producer does not touch, of a ring that is overwritten.
     fn oldest(&self) -> u64 {
         let head = self.ring.page().head.load(Acquire);
-        (head + MAX_SLOTS as u64).saturating_sub(self.ring.slots()).max(self.from)
+        head.saturating_add(MAX_SLOTS as u64).saturating_sub(self.ring.slots()).max(self.from)
+    }
+
+    /// Events that were handed out, or lost although they had found room.
+    fn passed_by(&self) -> u64 {
+        self.now.written.wrapping_add(self.now.passed)
     }
 
     /// Goes on at the oldest mark that is still whole, and tells `each` what was overwritten before it; gives its answer.
@@ -284,14 +290,13 @@ impl Consumer {
         let mut whole = marks.map(|mark| (mark.head.load(Relaxed), mark.events.load(Relaxed)));
         let head = page.head.load(Relaxed);
         // Without a mark, which there is, nothing that lies there could be read.
-        let (at, events) =
-            whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.now.written + self.now.passed));
+        let (at, events) = whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.passed_by()));
         let mut words = [0; SLOT_WORDS];
         self.ring.copy(at, &mut words);
-        let lost = events.saturating_sub(self.now.written + self.now.passed);
+        let lost = events.saturating_sub(self.passed_by());
         let stamp = if at < head { words[1] } else { 0 };
         let gap = Gap { lost, first: stamp, last: stamp, reason: OVERWRITTEN };
-        (self.now.tail, self.now.passed) = (at.max(self.now.tail), self.now.passed + lost);
+        (self.now.tail, self.now.passed) = (at.max(self.now.tail), self.now.passed.wrapping_add(lost));
         if lost == 0 {
             return true;
         }

@@ -154,6 +154,35 @@ pub struct Committed {
     pub ringless: [Gap; 3],
 }
 
+impl Committed {
+    /// From the bytes of a control page that is called `path`.
+    ///
+    /// # Errors
+    /// When it is none of ours.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> io::Result<Committed> {
+        let word = |i: usize| {
+            bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
+        };
+        if word(0) != MAGIC {
+            let what = format!("{}: not a control page of rocshim", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let side = (word(1) & 1) as usize;
+        let ringless = |i: usize| {
+            let at = (offset_of!(ControlPage, ringless) + i * size_of::<Ringless>()) / 8;
+            Gap { lost: word(at), first: word(at + 1), last: word(at + 2), reason: word(at + 3) }
+        };
+        Ok(Committed {
+            epoch: word(1),
+            part: (word(7 + side) as u32).max(1),
+            offset: word(2 + side),
+            stamp: word(4 + side),
+            late: word(offset_of!(ControlPage, late) / 8),
+            ringless: [0, 1, 2].map(ringless),
+        })
+    }
+}
+
 /// The control page of a process.
 pub struct Control {
     memory: Mapping,
@@ -218,27 +247,7 @@ impl Control {
     /// When the page cannot be read or is none of ours.
     pub fn read(folder: &Folder) -> io::Result<Committed> {
         let path = folder.path.join(CONTROL);
-        let bytes = read_file(&path, PAGE)?;
-        let word = |i: usize| {
-            bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
-        };
-        if word(0) != MAGIC {
-            let what = format!("{}: not a control page of rocshim", path.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        let side = (word(1) & 1) as usize;
-        let ringless = |i: usize| {
-            let at = (offset_of!(ControlPage, ringless) + i * size_of::<Ringless>()) / 8;
-            Gap { lost: word(at), first: word(at + 1), last: word(at + 2), reason: word(at + 3) }
-        };
-        Ok(Committed {
-            epoch: word(1),
-            part: (word(7 + side) as u32).max(1),
-            offset: word(2 + side),
-            stamp: word(4 + side),
-            late: word(offset_of!(ControlPage, late) / 8),
-            ringless: [0, 1, 2].map(ringless),
-        })
+        Committed::from_bytes(&read_file(&path, PAGE)?, &path)
     }
 
     fn page(&self) -> &ControlPage {

@@ -226,21 +226,37 @@ impl LogReader {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => break,
                 bytes => bytes?,
             };
-            if is_unbegun(&bytes) {
+            if !reader.read_file(&bytes, &path, &mut each)? {
                 break;
             }
-            let word = |at: usize| {
-                bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
-            };
-            if word(0) != MAGIC {
-                let what = format!("{}: not a definition log of rocshim", path.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-            }
-            let committed = (word(8) as usize).min(bytes.len() - HEAD.min(bytes.len()));
-            reader.at = 0;
-            reader.read_bytes(bytes.get(HEAD..HEAD + committed).unwrap_or_default(), &mut each);
         }
         Ok(())
+    }
+
+    /// Hands out the definitions of the next file of a dead process's log, from its bytes; it is called `path`. False: the
+    /// process died while it made the file, and there is no other.
+    ///
+    /// # Errors
+    /// When it is none of ours.
+    pub fn read_file(
+        &mut self,
+        bytes: &[u8],
+        path: &Path,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> io::Result<bool> {
+        if is_unbegun(bytes) {
+            return Ok(false);
+        }
+        let word =
+            |at: usize| bytes.get(at..at + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+        if word(0) != MAGIC {
+            let what = format!("{}: not a definition log of rocshim", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let committed = (word(8) as usize).min(bytes.len() - HEAD.min(bytes.len()));
+        self.at = 0;
+        self.read_bytes(bytes.get(HEAD..HEAD + committed).unwrap_or_default(), &mut each);
+        Ok(true)
     }
 
     fn read_bytes(&mut self, bytes: &[u8], each: &mut impl FnMut(u32, &[u8])) {

@@ -72,8 +72,15 @@ impl Ring {
     /// # Errors
     /// When it cannot be read or is not a whole ring file.
     pub fn read(path: &Path) -> io::Result<Option<Ring>> {
-        let bytes = read_file(path, file_bytes(MOST_SLOTS))?;
-        if is_unbegun(&bytes) {
+        Ring::from_bytes(&read_file(path, file_bytes(MOST_SLOTS))?, path)
+    }
+
+    /// The same from the bytes of a file that is called `path`.
+    ///
+    /// # Errors
+    /// When they are not a whole ring file, or there is no memory.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> io::Result<Option<Ring>> {
+        if is_unbegun(bytes) {
             return Ok(None);
         }
         let bad =
@@ -183,7 +190,8 @@ impl Ring {
         let page = self.page();
         // Acquire, and in this order: a call that is counted is in flight until it is published.
         let interrupted = &page.losses[INTERRUPTED as usize].lost;
-        let calls = page.calls.load(Acquire) + interrupted.load(Acquire);
+        // A dead process's page may hold any numbers.
+        let calls = page.calls.load(Acquire).wrapping_add(interrupted.load(Acquire));
         calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 

@@ -273,6 +273,26 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
 }
 
 #[test]
+fn accounts_of_a_damaged_ring_are_wrong_and_no_more() {
+    let (ring, producer, mut consumer) = ring(64);
+    // A gap that tells of more than there is, and counters as large as can be.
+    for _ in 0..2 {
+        let gap = Gap { lost: u64::MAX, ..Gap::default() };
+        call(producer, 0, &launch(), 0);
+        let slot = ring.slot(ring.page().head.load(std::sync::atomic::Ordering::Relaxed) - 1).cast_mut();
+        // SAFETY: the slot that was just filled, of this thread's own ring.
+        unsafe { std::ptr::copy_nonoverlapping(gap.words().as_ptr(), slot, SLOT_WORDS) };
+    }
+    ring.page().calls.store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
+    ring.page().losses[crate::event::INTERRUPTED as usize]
+        .lost
+        .store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(ring.produced(), u64::MAX - 1);
+    assert_eq!(drain(&mut consumer).len(), 2);
+    assert_eq!(consumer.written(), 0);
+}
+
+#[test]
 fn alien_bytes_are_refused_and_never_read_past_their_end() {
     let path = std::env::temp_dir().join(format!("rocshim-alien-{}", std::process::id()));
     for bytes in [vec![0xff; 100], vec![0xff; 8192 + 64 * 64]] {

@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first:
 //! - `memory`: what is left when the program has none; `quiet`: work that nothing disturbs; `forks`: what no fork falls into;
-//! - `section`: tables that the command reads from the file; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
+//! - `section`: tables that the command reads from the file; `sanitizers`: what their run-time libraries ask of us; `abi`: C types of the ROCm libraries; `row`: a row of the hook table and the ways in to it; `config`: the
 //!   variables; `elf`, `loaded`: the libraries in the process; `thread`: what a thread knows of itself; `own`: what functions of our own lead to; `real`: the real functions in the libraries; `bound`: what the exported functions lead to, recorded or past the hook;
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
@@ -58,6 +58,7 @@ mod process;
 mod quiet;
 mod real;
 mod row;
+mod sanitizers;
 mod settings;
 mod sink;
 mod slots;

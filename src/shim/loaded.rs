@@ -138,13 +138,58 @@ pub(crate) fn needed(object: &Object) -> Vec<String> {
 pub(crate) fn first_symbol(names: &[&str], symbol: &str) -> *mut c_void {
     let mut found = None;
     visit(|info, name| {
-        let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        if names.iter().any(|name| file.starts_with(name.as_bytes())) {
+        if is_named(name, names) {
             found = dynamic_of(info).and_then(|dynamic| dynamic.function(symbol));
         }
         found.is_none()
     });
     found.unwrap_or(std::ptr::null_mut())
+}
+
+/// What the loader tells debuggers of an object (`link.h`), as far as it matters here.
+#[repr(C)]
+struct LinkMap {
+    base: u64,
+    name: *const c_char,
+    dynamic: u64,
+    next: *const LinkMap,
+}
+
+/// The head of its list of them.
+#[repr(C)]
+struct Debug {
+    version: c_int,
+    map: *const LinkMap,
+}
+
+/// As [`first_symbol`], of objects that the program began with. Calls nothing of the C library but for comparing strings, and
+/// uses no thread-local word.
+pub(crate) fn early_symbol(names: &[&str], symbol: &str) -> *mut c_void {
+    unsafe extern "C" {
+        static _r_debug: Debug;
+    }
+    // SAFETY: the loader has set it before any code of ours runs, and the head of the list stays.
+    let mut at = unsafe { _r_debug.map };
+    // SAFETY: what the program began with stays loaded, and what comes later stands behind it in the list.
+    while let Some(object) = unsafe { at.as_ref() } {
+        // SAFETY: every object in the list has a name, the program's is empty.
+        let name = unsafe { CStr::from_ptr(object.name) };
+        if is_named(name, names) {
+            // SAFETY: the loader has mapped and relocated it, and keeps it.
+            let dynamic = unsafe { Dynamic::new(object.base, object.dynamic) };
+            if let Some(found) = dynamic.function(symbol) {
+                return found;
+            }
+        }
+        at = object.next;
+    }
+    std::ptr::null_mut()
+}
+
+/// True when the file name of `path` begins with one of `names`.
+fn is_named(path: &CStr, names: &[&str]) -> bool {
+    let file = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    names.iter().any(|name| file.starts_with(name.as_bytes()))
 }
 
 /// Runs `work` with the tables of `object`, while the loader keeps it from going away.

@@ -31,8 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
 const WHOLE: u64 = 64;
 const FEWEST: u64 = 1024;
-/// Rings that there are at once. Where a slow disk holds the collector up while threads come and go, those of threads that have
-/// ended wait for it: 512 MiB, and no more.
+/// Rings that there are at once: 512 MiB. Those of threads that have ended wait for a collector that a slow disk holds up.
 const MOST: u64 = 8192;
 /// Rings that are made where no collector gives back those of threads that have ended.
 const UNREAD_RINGS: u64 = 256;
@@ -90,6 +89,7 @@ struct Rings {
     all: Vec<Arc<Ring>>,
     /// Those of them that the collector has not picked up yet.
     new: Vec<Arc<Ring>>,
+    coming: u64, // being made
 }
 
 /// The ROCm libraries that were told of.
@@ -224,8 +224,7 @@ impl Process {
         }
     }
 
-    /// Makes a ring for the calling thread, in the folder or in private memory. Where very many threads have one, those
-    /// that come get smaller ones.
+    /// Makes a ring for the calling thread, in the folder or in private memory; a small one where very many have one.
     ///
     /// # Errors
     /// When there is no memory for it, or nobody who would ever read it or give it back.
@@ -240,20 +239,25 @@ impl Process {
         {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        let tid = gettid();
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
-        let others = lock(&self.rings).all.len() as u64;
-        let slots = slots_beside(others, self.config.ring_slots);
-        if others >= MOST {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        let create = |path| Ring::create(path, slots, tid, self.config.when_full);
-        let ring = Arc::new(create(path.as_deref()).or_else(|_| create(None))?);
-        ring.set_why_full(self.why_full.load(Relaxed));
+        let slots = slots_beside(self.claim_place()?, self.config.ring_slots);
+        let create = |path| Ring::create(path, slots, gettid(), self.config.when_full);
+        let made = create(path.as_deref()).or_else(|_| create(None));
         let mut rings = lock(&self.rings);
+        rings.coming -= 1;
+        let ring = Arc::new(made?);
+        ring.set_why_full(self.why_full.load(Relaxed));
         rings.all.push(ring.clone());
         rings.new.push(ring.clone());
         Ok(ring)
+    }
+
+    /// Counts a ring that is about to be made; gives how many others there are or are being made, if there may be one more.
+    fn claim_place(&self) -> io::Result<u64> {
+        let mut rings = lock(&self.rings);
+        let others = rings.all.len() as u64 + rings.coming;
+        rings.coming += u64::from(others < MOST);
+        (others < MOST).then_some(others).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
     }
 
     /// Rings that are made from now on are full for this reason, when they are.

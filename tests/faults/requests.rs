@@ -62,6 +62,7 @@ pub(crate) const NEVER_FAIL: &[&str] = &[
     "__register_atfork",
     "__tls_get_addr",
     "__xpg_strerror_r",
+    "_r_debug",
     "abort",
     "bcmp",
     "clock_gettime",

@@ -6,6 +6,7 @@
 //   capture    begins a capture, in which another stream joins     end        ends it, launches the graph once
 //   halt       the threads launch no more                          fork       a child does what follows; the parent waits for it
 //   product    a matrix product
+//   sandbox    locks all threads into a sandbox, in which nothing is opened or made
 //
 // At the end of its input it prints how often each thread launched.
 // link: amdhip64 rocblas
@@ -14,6 +15,7 @@
 #include "hip_graph.h"
 #include "hip_memory.h"
 #include "rocblas.h"
+#include "sandbox.h"
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +110,8 @@ int main(int argc, char **argv)
             end_capture();
         if (!strcmp(what, "product"))
             product();
+        if (!strcmp(what, "sandbox") && lock_in(0, 1))
+            return printf("no sandbox\n"), 2;
         if (!strcmp(what, "halt")) {
             __atomic_store_n(&halted, 1, __ATOMIC_RELEASE);
             for (; threads; threads--)

@@ -35,6 +35,12 @@ pub fn command() -> &'static Path {
     BUILT.get_or_init(|| built(&["rocshim-cli"], "rocshim"))
 }
 
+/// The independent validator of the trace format.
+pub(crate) fn validator() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built(&["rocshim-validator"], "rocshim-validator"))
+}
+
 /// The folder of the stand-in libraries; their programs are in `programs` in it.
 pub fn vendor() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

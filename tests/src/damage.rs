@@ -2,9 +2,12 @@
 //!
 //! The short form changes seeds by chance, the same each time; the long form (`scripts/fuzz`) lets libFuzzer choose.
 
-use crate::{Outcome, Traced, artifacts};
-use std::fs;
-use std::path::{Path, PathBuf};
+mod dead;
+mod seeds;
+
+pub use dead::{WhenFull, remains};
+pub use rocshim_drain::Remains;
+pub use seeds::seeds;
 
 /// What reads foreign bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +36,32 @@ pub const PARSERS: [(&str, Parser); 6] = [
     ("responses", Parser::Responses),
 ];
 
-/// Gives `bytes` to `parser`. Whatever they are, it must come back in good time, without a panic.
+/// Gives `bytes` to `parser`, among what else `remains` of a process. Whatever they are, it must come back in good time,
+/// without a panic.
 pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
+    let (remains, bytes_of_it) = (remains.clone(), || bytes.to_vec());
     match parser {
         // A refusal is a sentence, which is as good as any answer.
         Parser::Trace => drop(rocshim_cli::read_bytes(bytes)),
         Parser::Responses => drop(rocshim_cli::read_response_bytes(bytes)),
         Parser::Code => look_at(bytes),
-        Parser::Ring => remains.with("ring-0", bytes),
-        Parser::Definitions => remains.with("defs-0", bytes),
-        Parser::Control => remains.with("control", bytes),
+        Parser::Ring => recover(&Remains { ring: bytes_of_it(), ..remains }),
+        Parser::Definitions => recover(&Remains { definitions: bytes_of_it(), ..remains }),
+        Parser::Control => recover(&Remains { control: bytes_of_it(), ..remains }),
+    }
+}
+
+/// Reads what is left of a process: a sentence, or lines that are records.
+fn recover(remains: &Remains) {
+    remains.lines().iter().for_each(|lines| assert_records(lines));
+}
+
+/// Every line must be a record.
+pub fn assert_records(lines: &[u8]) {
+    for line in lines.split_inclusive(|byte| *byte == b'\n').filter(|line| line.len() > 1) {
+        rocshim_trace::parse_line(line).unwrap_or_else(|error| {
+            panic!("{error}: {}", String::from_utf8_lossy(&line[..line.len().min(400)]))
+        });
     }
 }
 
@@ -54,109 +73,6 @@ fn look_at(image: &[u8]) {
         let symbols: Vec<String> = found.kernels().map(|(symbol, _)| symbol.to_owned()).collect();
         symbols.iter().for_each(|symbol| drop(found.find(symbol)));
     }
-}
-
-/// What a killed process has left: its trace, and a copy of its ring files that can be changed one at a time.
-pub struct Remains {
-    outcome: Outcome,
-    rings: PathBuf,
-    whole: Vec<(PathBuf, Vec<u8>)>,
-}
-
-impl Remains {
-    /// Of a process that was killed in the middle of launches, products and copies.
-    pub fn new() -> Remains {
-        // On a busy machine the trace may not have begun by then.
-        let (outcome, rings) = (0..20).find_map(|_| killed()).expect("a trace that has begun");
-        let files = fs::read_dir(&rings).expect("ring files").flatten().map(|entry| entry.path());
-        let whole = files.map(|path| (path.clone(), fs::read(&path).expect("a ring file"))).collect();
-        Remains { outcome, rings, whole }
-    }
-
-    /// Reads what is left with `bytes` in place of the file `name`.
-    fn with(&self, name: &str, bytes: &[u8]) {
-        let path = self.rings.join(name);
-        fs::write(&path, bytes).expect("a ring file can be written");
-        // Errors are sentences; the lines must be records.
-        if let Ok(Some((_, left))) = rocshim_drain::leftover(&self.trace()) {
-            for line in left.lines.split_inclusive(|byte| *byte == b'\n').filter(|line| line.len() > 1) {
-                rocshim_trace::parse_line(line).unwrap_or_else(|error| {
-                    panic!("{name}: {error}: {}", String::from_utf8_lossy(&line[..line.len().min(400)]))
-                });
-            }
-        }
-    }
-
-    /// Puts the files back as they were.
-    pub fn restore(&self) {
-        self.whole
-            .iter()
-            .for_each(|(path, bytes)| fs::write(path, bytes).expect("a ring file can be written"));
-    }
-
-    fn trace(&self) -> PathBuf {
-        self.outcome.trace_files().remove(0)
-    }
-
-    /// Bytes that `parser` takes well.
-    pub fn seeds(&self, parser: Parser) -> Vec<Vec<u8>> {
-        let file = |name: &str| {
-            let found = self.whole.iter().find(|(path, _)| path.ends_with(name));
-            vec![found.expect("a ring file of that name").1.clone()]
-        };
-        match parser {
-            Parser::Trace => traces(&artifacts::root().join("samples/traces")),
-            Parser::Ring => file("ring-0"),
-            Parser::Definitions => file("defs-0"),
-            Parser::Control => file("control"),
-            Parser::Code => images(&artifacts::root().join("tests/programs/real")),
-            Parser::Responses => responses(&artifacts::root().join("samples/responses")),
-        }
-    }
-}
-
-/// A killed process whose trace has begun, and its ring files.
-fn killed() -> Option<(Outcome, PathBuf)> {
-    let program = Traced::program("busy").args(["2", "20000", "kill"]).env("ROCSHIM_RING_KIB", "64");
-    let outcome = program.env_remove("STANDIN_LOG").with_shim();
-    let header = rocshim_drain::header_of(&outcome.trace_files()[0]).expect("a trace")?;
-    Some((outcome, PathBuf::from(header.rings)))
-}
-
-impl Default for Remains {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The first lines of every sample.
-fn traces(folder: &Path) -> Vec<Vec<u8>> {
-    let begin = |path: PathBuf| {
-        let text = fs::read_to_string(path).expect("a sample");
-        text.split_inclusive('\n').take(150).collect::<String>().into_bytes()
-    };
-    files_in(folder, "ndjson").into_iter().map(begin).collect()
-}
-
-/// Images as compilers make them.
-fn images(folder: &Path) -> Vec<Vec<u8>> {
-    let files = [files_in(folder, "co"), files_in(folder, "hipfb")].concat();
-    files.into_iter().map(|path| fs::read(path).expect("an image")).collect()
-}
-
-/// Every sample of what servers answer.
-fn responses(folder: &Path) -> Vec<Vec<u8>> {
-    let files = [files_in(folder, "ndjson"), files_in(folder, "json"), files_in(folder, "txt")].concat();
-    files.into_iter().map(|path| fs::read(path).expect("a sample")).collect()
-}
-
-fn files_in(folder: &Path, end: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder of the seeds").flatten().map(|entry| entry.path());
-    let mut files: Vec<_> =
-        entries.filter(|path| path.extension().is_some_and(|found| found == end)).collect();
-    files.sort();
-    assert!(!files.is_empty(), "no seed in {}", folder.display());
-    files
 }
 
 /// Numbers by chance, the same each time.

@@ -2,7 +2,8 @@
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on), `traced` (a program with or without the shim), `trace` (its
 //! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
-//! in it, and the null GPU's log), `llm` (a server that answers as Ollama and llama-server do), `damage` (bytes that were changed, and who reads them).
+//! in it, and the null GPU's log), `llm` (a server that answers as Ollama and llama-server do), `damage` (bytes that were changed, and who reads them), `terminal` (a
+//! terminal, and what it shows).
 
 pub mod artifacts;
 pub mod damage;
@@ -12,9 +13,13 @@ pub mod llm;
 pub mod real;
 pub mod running;
 pub mod standin;
+pub mod terminal;
 pub mod trace;
 pub mod traced;
+mod validator;
 
 pub use running::Running;
+pub use terminal::Terminal;
 pub use trace::Trace;
 pub use traced::{Outcome, Traced};
+pub use validator::Validator;

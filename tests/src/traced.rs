@@ -101,6 +101,11 @@ impl Traced {
     /// Starts it with the shim preloaded, traces going to `out`; it is told what to do line by line.
     pub fn start(self) -> Running {
         let out = self.scratch.path().join("out");
+        self.start_into(&out)
+    }
+
+    /// The same, traces going to this folder.
+    pub fn start_into(self, out: &Path) -> Running {
         let mut traced = self.env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_OUT", out);
         traced.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = traced.command.spawn().expect("the program starts");

@@ -1,6 +1,6 @@
 //! A process is asked, and its answer awaited.
 
-use super::{Live, has_collector};
+use super::{Live, has_collector, status_word};
 use crate::stat::Stat;
 use rocshim_ring::orders::{Account, Order};
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ pub enum Silence {
     NoCollector,
     /// Its collector is there and does not answer in time.
     Late,
+    /// The same of a process in a sandbox (seccomp): if it has locked itself in, nothing is done for it any more.
+    Sandboxed,
 }
 
 impl Live {
@@ -41,7 +43,8 @@ impl Live {
                 if let Some(request) = request {
                     orders.withdraw(request);
                 }
-                return Err(silence.unwrap_or(Silence::Late));
+                let late = if is_sandboxed(self.pid) { Silence::Sandboxed } else { Silence::Late };
+                return Err(silence.unwrap_or(late));
             }
             std::thread::sleep(LOOK);
         }
@@ -61,4 +64,8 @@ impl Live {
         }
         (!has_collector(self.pid)).then_some(Silence::NoCollector)
     }
+}
+
+fn is_sandboxed(pid: u32) -> bool {
+    status_word(pid, "Seccomp:").is_some_and(|mode| mode != 0)
 }

@@ -8,6 +8,10 @@ use rocshim_ring::slot::Kind;
 use rocshim_ring::{Consumer, Frozen, LogReader, Ring, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::io;
+use std::time::{Duration, Instant};
+
+/// Between two looks for the clock.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A trace of what there was.
 #[derive(Debug, Default)]
@@ -31,11 +35,26 @@ struct Span {
 }
 
 impl Live {
-    /// What the rings hold now.
+    /// What the rings hold now. A process that has only just begun has not measured its clock yet; that is waited for.
     ///
     /// # Errors
-    /// When the files cannot be read, or the process has only just begun.
-    pub fn snapshot(&self) -> io::Result<Snapshot> {
+    /// When the files cannot be read, or the clock has not been told within `patience`.
+    pub fn snapshot(&self, patience: Duration) -> io::Result<Snapshot> {
+        let asked = Instant::now();
+        loop {
+            if let Some(snapshot) = self.look()? {
+                return Ok(snapshot);
+            }
+            if asked.elapsed() > patience {
+                let what = "the process has only just begun to record, and has not told its clock yet";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What the rings hold now, if there is a clock to read their stamps by.
+    fn look(&self) -> io::Result<Option<Snapshot>> {
         // Before the definitions: every name that an event needs is then there.
         let mut frozen: Vec<Frozen> = Vec::new();
         for path in self.folder.ring_paths()? {
@@ -49,8 +68,7 @@ impl Live {
             decoder.define(number, bytes, &mut snapshot.lines);
         })?;
         if !decoder.has_begun() {
-            let what = "the process has only just begun to record: ask again in a moment";
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, what));
+            return Ok(None);
         }
         let mut span = Span { first: u64::MAX, last: 0 };
         frozen.into_iter().for_each(|ring| take(ring, &mut decoder, &mut span, &mut snapshot));
@@ -62,7 +80,7 @@ impl Live {
         snapshot.span = (span.first <= span.last).then(|| (decoder.ns(span.first), decoder.ns(span.last)));
         let footer = Footer { t: end, end: "snapshot".into(), ..Footer::default() };
         write_record(&mut snapshot.lines, &Record::Footer(footer));
-        Ok(snapshot)
+        Ok(Some(snapshot))
     }
 
     /// Calls of threads whose rings nobody else can read.
