@@ -1,12 +1,22 @@
 //! The command line: what each command takes, checked before anything is done.
 
 mod compare;
+mod ctl;
+mod export;
 mod forms;
+mod report;
+mod tail;
+mod top;
 
 pub(crate) use compare::Compare;
+pub(crate) use ctl::{Ctl, Verb};
+pub(crate) use export::{Export, To};
 pub(crate) use forms::Forms;
+pub(crate) use report::Report;
+pub(crate) use tail::Tail;
+pub(crate) use top::Top;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{Args, Parser, Subcommand, error::ErrorKind};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// See which kernels, GEMMs and convolution solvers a ROCm program really uses, without a profiler.
@@ -35,12 +45,24 @@ pub(crate) enum Command {
     /// What differs between two or more runs: kernels, products, convolutions, times; a gate for CI
     #[command(after_help = compare::NOTES)]
     Compare(Compare),
+    /// One page with pictures of all that: opens in a browser from disk, needs no network
+    #[command(after_help = report::NOTES)]
+    Report(Report),
+    /// Timelines for Perfetto and Chrome, tables as CSV and Parquet
+    #[command(after_help = export::NOTES)]
+    Export(Export),
     /// The functions that are hooked; with traces: whether each was called, and where it is bound
     Hooks(Hooks),
     /// What will and what will not be seen, before running a program or for a running process
     Doctor(Doctor),
+    /// Each call as it comes: of a kernel, a family, a library, a process
+    #[command(after_help = tail::NOTES)]
+    Tail(Tail),
+    /// What processes do now: launches a second, families, products, phases, losses; a view of the terminal
+    #[command(after_help = top::NOTES)]
+    Top(Top),
     /// Ask a process that is recording: how it stands, to stop, to start, to write all, for a snapshot
-    #[command(after_help = CTL_NOTES)]
+    #[command(after_help = ctl::NOTES)]
     Ctl(Ctl),
     /// Recount each thread's events: is everything in the traces, or counted as lost?
     #[command(after_help = VERIFY_NOTES)]
@@ -98,11 +120,6 @@ Example:  rocshim run -o traces -- llama-server -m model.gguf &
           samples/prompt_ladder.py --server llama-server --tokens 7-12,290 --out answers.ndjson
           rocshim proxy traces answers.ndjson";
 
-const CTL_NOTES: &str = "\
-The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
-files (or be in a container that is seen in /proc), and belong to you.
-
-Without a process all of yours that have the shim are listed.";
 const VERIFY_NOTES: &str = "\
 A trace is right when every line is a record, what a line refers to was defined before it, and for each thread \
 produced = written + lost, where written are the events that the file has, each once, and lost are those that its gaps \
@@ -227,26 +244,6 @@ pub(crate) struct Doctor {
     pub(crate) shim: Option<PathBuf>,
 }
 
-/// The options of `ctl`.
-#[derive(Args)]
-pub(crate) struct Ctl {
-    /// The process's number
-    #[arg(value_name = "PID")]
-    pub(crate) pid: Option<u32>,
-    /// What is asked of it
-    #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
-    pub(crate) verb: Verb,
-    /// File of the snapshot [default: a new one in the folder `snapshots` beside the trace]
-    #[arg(short, long = "out", value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// How long to wait for an answer, in seconds
-    #[arg(long, value_name = "S", default_value_t = 10)]
-    pub(crate) wait: u32,
-    /// JSON instead of text (for status, and the list)
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// The options of `verify`.
 #[derive(Args)]
 pub(crate) struct Verify {
@@ -256,21 +253,6 @@ pub(crate) struct Verify {
     /// JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What a process is asked.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Verb {
-    /// How it stands: threads, events, losses, rings, its trace
-    Status,
-    /// Record nothing from now on; what the program calls goes straight through
-    Stop,
-    /// Record again
-    Start,
-    /// Write all that was recorded by now to the trace, and the trace to the disk
-    Flush,
-    /// Write what a flight recorder holds now, or else the trace as it is now, to a file of its own
-    Snapshot,
 }
 
 /// The options of `recover`.

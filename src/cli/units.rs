@@ -24,6 +24,27 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// A moment in Unix nanoseconds as people write it, to the second: `2026-11-22 18:11:03 UTC`.
+pub(crate) fn date(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
+    // Years begin in March here, so that a leap day is the last of its year; 400 of them have 146,097 days.
+    let days = seconds / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC", era * 400 + year + next)
+}
+
+/// The time of day in UTC of a moment in Unix nanoseconds, to the microsecond: `18:11:03.000412`.
+pub(crate) fn clock(unix_ns: u64) -> String {
+    let (seconds, micros) = (unix_ns / 1_000_000_000, unix_ns / 1000 % 1_000_000);
+    format!("{:02}:{:02}:{:02}.{micros:06}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+}
+
 /// A count with thin groups: `12 345 678`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -100,6 +121,24 @@ mod tests {
             ]
         );
         assert_eq!(time(5_000_000_000_000), "5000 s");
+    }
+
+    #[test]
+    fn a_moment_is_a_date() {
+        // By `date -u -d @…`.
+        let told = [0, 951_782_399, 951_782_400, 1_709_210_096, 1_735_689_599, 4_107_542_400]
+            .map(|s| date(s * 1_000_000_000));
+        assert_eq!(
+            told,
+            [
+                "1970-01-01 00:00:00 UTC",
+                "2000-02-28 23:59:59 UTC",
+                "2000-02-29 00:00:00 UTC",
+                "2024-02-29 12:34:56 UTC",
+                "2024-12-31 23:59:59 UTC",
+                "2100-03-01 00:00:00 UTC"
+            ]
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod in_flight;
 mod launches;
 mod products;
+mod so_far;
 mod trials;
 mod unseen;
 
@@ -31,6 +32,7 @@ use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Sp
 use std::rc::Rc;
 
 /// Takes the records of one file after the other.
+#[derive(Clone)]
 pub(crate) struct SummaryBuilder {
     trace: String,
     /// The phases of which it is the summary; `None`: of everything.
@@ -260,11 +262,6 @@ impl SummaryBuilder {
         self.totals.stopped_ns += row.stopped_ns;
         self.totals.late += row.late;
         self.processes.push(row);
-    }
-
-    /// Notes a file that could not be read.
-    pub(crate) fn pass_over(&mut self, why: String) {
-        self.notes.push(why);
     }
 
     /// All tables.

@@ -42,6 +42,7 @@ pub(crate) struct CodeObjectRow {
     pub(crate) why: Option<String>,
 }
 
+#[derive(Clone)]
 struct Stats {
     object: CodeObject,
     loaded: u64,
@@ -50,6 +51,7 @@ struct Stats {
 }
 
 /// All code objects, numbered in the order in which they were first defined.
+#[derive(Clone)]
 pub(crate) struct CodeObjects(Interner<String, Stats>);
 
 impl CodeObjects {

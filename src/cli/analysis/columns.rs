@@ -27,7 +27,7 @@ pub(crate) struct ColumnsRow {
     pub(crate) captured: u64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Counts {
     launches: u64,
     by_graphs: u64,
@@ -35,6 +35,7 @@ struct Counts {
 }
 
 /// All numbers of columns of all kernels.
+#[derive(Clone)]
 pub(crate) struct AllColumns(Interner<(usize, Columns), Counts>);
 
 impl AllColumns {

@@ -25,7 +25,7 @@ pub(crate) use code_objects::ComparedObject;
 pub(crate) use condition::{Checked, Condition};
 pub(crate) use convolutions::ComparedConv;
 pub(crate) use counterparts::RULES as COUNTERPART_RULES;
-pub(crate) use families::ComparedFamily;
+pub(crate) use families::{ComparedFamily, FamilyCell};
 pub(crate) use functions::ComparedFunction;
 pub(crate) use gemms::ComparedGemm;
 pub(crate) use kernels::{ComparedKernel, KernelChange};

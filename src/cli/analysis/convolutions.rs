@@ -62,6 +62,7 @@ pub(crate) struct ConvProblem {
     pub(crate) operations: Vec<String>,
 }
 
+#[derive(Clone)]
 struct Kind {
     library: String,
     function: String,
@@ -70,6 +71,7 @@ struct Kind {
 }
 
 /// All kinds of convolution calls.
+#[derive(Clone)]
 pub(crate) struct Convolutions(Interner<Key, Kind>);
 
 impl Convolutions {

@@ -36,7 +36,7 @@ pub(crate) struct LibraryRow {
     pub(crate) open_way: Option<String>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct LibraryStats {
     paths: BTreeSet<String>,
     circumstances: Circumstances,
@@ -68,6 +68,7 @@ pub(crate) struct Blindness {
 }
 
 /// The coverage of all processes.
+#[derive(Clone)]
 pub(crate) struct Coverage {
     functions: Interner<(String, String), FunctionRow>,
     /// Their libraries and names, by number.

@@ -23,6 +23,7 @@ pub(crate) struct FailureRow {
 }
 
 /// All failures.
+#[derive(Clone)]
 pub(crate) struct Failures(Interner<(usize, Option<i32>), FailureRow>);
 
 impl Failures {

@@ -42,14 +42,14 @@ pub(crate) struct FallbackRow {
 }
 
 /// Launches by kernel and code object, over all processes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Fallbacks {
     dispatched: BTreeMap<(usize, Option<usize>), u64>,
     in_gemms: HashSet<usize>,
 }
 
 /// Launches of products, by where they came from.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Tally {
     fallback: BTreeMap<(usize, Option<String>), FallbackRow>,
     /// Out of a file of another library.

@@ -98,12 +98,24 @@ impl From<Matmul> for GemmProblem {
     }
 }
 
+impl GemmProblem {
+    /// `TN 4096x12x512 f16_r`; `?` for what is not known.
+    pub(crate) fn in_short(&self) -> String {
+        let word = |word: &Option<Word>| word.clone().unwrap_or_else(|| "?".into());
+        let [m, n, k] = [self.m, self.n, self.k].map(|size| size.map_or("?".into(), |size| size.to_string()));
+        let [a, ..] = &self.types;
+        format!("{}{} {m}x{n}x{k} {}", word(&self.trans_a), word(&self.trans_b), word(a))
+    }
+}
+
 const OBJECT: &str = "object";
 const DESCRIBED: &str = "described";
 
 /// All kinds of matrix products.
+#[derive(Clone)]
 pub(crate) struct Gemms(Interner<(usize, GemmProblem), Kind>);
 
+#[derive(Clone)]
 struct Kind {
     library: String,
     function: String,

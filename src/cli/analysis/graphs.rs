@@ -46,7 +46,7 @@ struct Launches {
 }
 
 /// The graphs of the process whose file is read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Graphs {
     graphs: HashMap<u32, Graph>,
     launches: BTreeMap<Option<u32>, Launches>,

@@ -4,6 +4,7 @@ use foldhash::{HashMap, HashMapExt};
 use std::hash::Hash;
 
 /// Things in the order in which they were first seen; the place of one is its number.
+#[derive(Clone)]
 pub(crate) struct Interner<K, V> {
     numbers: HashMap<K, usize>,
     values: Vec<V>,

@@ -79,6 +79,7 @@ pub(crate) struct Inside {
     pub(crate) tensile: Option<Tensile>,
 }
 
+#[derive(Clone)]
 struct Stats {
     name: String,
     demangled: Option<String>,
@@ -100,6 +101,7 @@ struct Stats {
 }
 
 /// All kernels, numbered in the order in which they were first defined.
+#[derive(Clone)]
 pub(crate) struct Kernels {
     all: Interner<String, Stats>,
     epoch: Epoch,

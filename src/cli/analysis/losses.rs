@@ -54,6 +54,7 @@ impl InFlightRow {
 }
 
 /// All losses.
+#[derive(Clone)]
 pub(crate) struct Losses(Interner<(usize, u32, Word), LossRow>);
 
 impl Losses {

@@ -22,6 +22,7 @@ pub(crate) struct ModuleRow {
 }
 
 /// All loads and unloads.
+#[derive(Clone)]
 pub(crate) struct Modules(Interner<(String, Word, Option<String>), ModuleRow>);
 
 impl Modules {

@@ -74,7 +74,7 @@ impl Contents {
 }
 
 /// The open calls of each thread of one process.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Nesting {
     threads: HashMap<u32, Vec<(u64, Contents)>>,
 }

@@ -5,7 +5,7 @@ use rocshim_trace::Recording;
 use std::collections::BTreeMap;
 
 /// The pauses of a process.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Pauses {
     /// When recording was stopped (false) or begun (true). A recovered trace tells the same twice.
     changes: BTreeMap<u64, bool>,

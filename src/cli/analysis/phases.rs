@@ -1,10 +1,8 @@
 //! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
 //!
-//! Floors, lowest first: `in_time` (events in time), `pass` (what a pass holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a
-//! pass is taken for), then the builder here (records to passes), `rows` (the result) `groups` (passes to phases). `only` makes a summary that of some
-//! phases. A pass is kept
-//! as its times and the number of its content; passes launch the same again and again, so memory grows with what is
-//! different, and by some 200 bytes a pass.
+//! Floors, lowest first: `in_time` (events in time), `pass` (what it holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a pass is taken for), then
+//! the builder here, `rows` (the result), `groups` (passes to phases); `only` (a summary of some phases), `timeline` (bars to draw), `recent` (passes while the process goes
+//! on). A pass is kept as its times and the number of its content: memory grows with what is different, and by some 200 bytes a pass.
 
 mod definitions;
 mod groups;
@@ -14,15 +12,19 @@ mod labels;
 mod lanes;
 mod only;
 mod pass;
+mod recent;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 pub(crate) use kinds::Kind;
 pub(crate) use only::Only;
-pub(crate) use rows::{ColumnsOf, Phase, PhaseFamily, PhaseObject, Phases, Visit};
+pub(crate) use recent::Recent;
+pub(crate) use rows::{ColumnsOf, Moment, Phase, PhaseFamily, PhaseObject, Phases, Visit};
 #[cfg(test)]
 pub(crate) use tests::Text;
+pub(crate) use timeline::{Bar, Level, Timeline, TimelineRow};
 
 use super::{
     SummaryBuilder,
@@ -30,13 +32,14 @@ use super::{
     process::{Identity, goes_on_in, hook_of, identity},
 };
 use crate::reader::{End, Label, Reading, Taker};
-use definitions::{Local, Names, columns};
+use definitions::{Local, Names, columns, pointer};
+use foldhash::HashSet;
 use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
 use lanes::{Hint, Lanes, Sign};
 use only::Window;
 use pass::{Content, Open, Pass, Role};
-use rocshim_trace::{Arg, Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
+use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
 
 /// A process whose file is read.
 struct Process {
@@ -74,6 +77,8 @@ pub(crate) struct PhasesBuilder {
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
+    /// Lanes of which `recent` has told a pass, with their processes.
+    lanes_told: HashSet<(usize, usize)>,
 }
 
 impl PhasesBuilder {
@@ -88,7 +93,13 @@ impl PhasesBuilder {
             passes: Vec::new(),
             epoch: None,
             labels: Labels::new(labels),
+            lanes_told: HashSet::default(),
         }
+    }
+
+    /// The same, with the lengths of every kernel's calls in the summary.
+    pub(crate) fn with_durations(self) -> PhasesBuilder {
+        PhasesBuilder { summary: SummaryBuilder::with_durations(), ..self }
     }
 
     /// Begins a file.
@@ -377,13 +388,5 @@ impl PhasesBuilder {
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         let function = process.local.function(call.hook);
         process.lanes.get(lane).call(function, dur, extends.then_some(call.t + call.dur), waits);
-    }
-}
-
-/// The address that an argument is.
-fn pointer(launch: &Launch, at: usize) -> Option<u64> {
-    match launch.args.get(at)? {
-        Arg::Hex(value) if !value.is_zero() => Some(value.0),
-        _ => None,
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct ProcessRow {
 }
 
 /// A kernel as this process defined it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct LocalKernel {
     /// Its number over all processes.
     pub(crate) number: usize,
@@ -68,6 +68,7 @@ pub(crate) struct LocalKernel {
 }
 
 /// A hook of this process.
+#[derive(Clone)]
 pub(crate) struct LocalHook {
     /// Its last record.
     pub(crate) hook: Hook,
@@ -78,6 +79,7 @@ pub(crate) struct LocalHook {
 }
 
 /// The process whose records are being read.
+#[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) number: usize,
     pub(crate) header: Header,
@@ -236,7 +238,17 @@ impl Process {
         let keeps_last = self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite");
         let in_rings = "the rings of a flight recorder are not in its trace before its threads end";
         let in_rings = (keeps_last && end == End::Running).then(|| in_rings.to_owned());
-        self.pauses.sentence(self.end()).or(in_rings)
+        self.misfit().or_else(|| self.pauses.sentence(self.end())).or(in_rings)
+    }
+
+    /// Where the accounts of its threads, which are whole with the footer, tell of other events than were read.
+    fn misfit(&self) -> Option<String> {
+        (self.footer.is_some() && self.accounted != self.events).then(|| {
+            format!(
+                "its threads say that they wrote {} events, and {} were read",
+                self.accounted, self.events
+            )
+        })
     }
 
     /// When the trace ends, as far as it tells.
@@ -248,12 +260,7 @@ impl Process {
         notes.extend(self.notes.iter().chain(&self.header.note).cloned());
         let missing = missing(self.oldest, self.first_part).into_iter().chain(self.missing.clone());
         notes.extend(missing.map(|missing| format!("limited: {missing}")));
-        if self.footer.is_some() && self.accounted != self.events {
-            notes.push(format!(
-                "limited: its threads say that they wrote {} events, and {} were read",
-                self.accounted, self.events
-            ));
-        }
+        notes.extend(self.misfit().map(|what| format!("limited: {what}")));
         notes.extend(self.pauses.sentence(self.end()).map(|what| format!("limited: {what}")));
         let end = match (end, &self.footer) {
             (End::Leftover, _) => "killed".to_string(),

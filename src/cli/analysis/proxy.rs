@@ -8,7 +8,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use statements::{Outcome, Said};
+pub(crate) use statements::{Outcome, Said, VECTORS};
 
 use super::{LossRow, Phases, ProcessRow};
 use crate::reader::responses::{Response, Responses};
@@ -89,6 +89,25 @@ pub(crate) fn proxy(phases: Phases, responses: Responses) -> Proxy {
         losses: phases.losses,
         notes,
         mismatch,
+    }
+}
+
+impl Proxy {
+    /// How many statements of a kind came to what, where any did.
+    pub(crate) fn outcomes(&self, of: impl Fn(&Request) -> &Said) -> Vec<(Outcome, u64)> {
+        let number =
+            |outcome| self.requests.iter().filter(|request| of(request).verdict == outcome).count() as u64;
+        let all = Outcome::ALL.map(|outcome| (outcome, number(outcome)));
+        all.into_iter().filter(|(_, requests)| *requests > 0).collect()
+    }
+}
+
+impl Request {
+    /// The columns of all chunks together; `None` where none was launched.
+    pub(crate) fn columns(&self) -> Option<Chunk> {
+        let add =
+            |sum: Chunk, chunk: Chunk| Chunk { least: sum.least + chunk.least, most: sum.most + chunk.most };
+        self.chunks.iter().copied().reduce(add)
     }
 }
 

@@ -98,13 +98,24 @@ impl Replays {
 
 impl Taker for Replays {
     fn take(&mut self, record: Record) {
+        self.look(&record);
+    }
+
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        false
+    }
+}
+
+impl Replays {
+    /// Looks at a record.
+    pub(crate) fn look(&mut self, record: &Record) {
         match record {
             Record::Header(_) => {
                 self.hooks.clear();
                 self.inside.clear();
             }
             Record::HookTable(table) => self.hooks.extend(table.hooks().map(|hook| (hook.id, hook))),
-            Record::Hook(hook) => drop(self.hooks.insert(hook.id, hook)),
+            Record::Hook(hook) => drop(self.hooks.insert(hook.id, hook.clone())),
             Record::Gemm(gemm) => {
                 let call = &gemm.call;
                 if let Some(parent) = call.parent {
@@ -113,20 +124,16 @@ impl Taker for Replays {
                 // hipBLAS has had it made by rocBLAS, which has its line.
                 if self.inside.get(&call.tid) != Some(&call.id) {
                     let name = self.hooks.get(&call.hook).map_or("", |hook| &hook.name);
-                    self.count(call, blas::gemm(&gemm, name));
+                    self.count(call, blas::gemm(gemm, name));
                 }
             }
-            Record::Matmul(matmul) => self.count(&matmul.call, blas::matmul(&matmul)),
+            Record::Matmul(matmul) => self.count(&matmul.call, blas::matmul(matmul)),
             Record::Conv(conv) => {
-                if let Some(line) = conv::line(&conv) {
+                if let Some(line) = conv::line(conv) {
                     self.count(&conv.call, line);
                 }
             }
             _ => {}
         }
-    }
-
-    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
-        false
     }
 }

@@ -6,7 +6,7 @@
 use rocshim_trace::Call;
 
 /// The epochs of the processes that were read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Epoch {
     /// Of the process that is read, Unix nanoseconds; 0 where its header tells none that can be read.
     own: u64,
@@ -14,6 +14,7 @@ pub(crate) struct Epoch {
 }
 
 /// From the first call to the last, Unix nanoseconds.
+#[derive(Clone)]
 pub(crate) struct Span {
     first: u64,
     last: u64,

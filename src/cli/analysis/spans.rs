@@ -40,12 +40,14 @@ pub(crate) struct SpanRow {
     pub(crate) kernels: Vec<Inside>,
 }
 
+#[derive(Clone)]
 struct Kind {
     row: SpanRow,
     inside: Contents,
 }
 
 /// All kinds of such calls.
+#[derive(Clone)]
 pub(crate) struct Spans(Interner<Key, Kind>);
 
 /// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.

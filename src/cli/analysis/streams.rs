@@ -41,6 +41,7 @@ pub(crate) enum Work {
 }
 
 /// The streams of a process.
+#[derive(Clone)]
 pub(crate) struct Streams {
     rows: Interner<StreamRef, StreamRow>,
     handles: HashMap<u32, Hex>,

@@ -38,6 +38,7 @@ pub(crate) struct SweepRow {
 }
 
 /// A row of calls that is over and was a sweep.
+#[derive(Clone)]
 pub(crate) struct Sweep {
     /// The function's number over all processes.
     pub(crate) function: Option<usize>,
@@ -49,6 +50,7 @@ pub(crate) struct Sweep {
 }
 
 /// Calls that may become a sweep.
+#[derive(Clone)]
 struct Run {
     problem: GemmProblem,
     solutions: BTreeSet<i32>,
@@ -77,7 +79,7 @@ impl Run {
 }
 
 /// The last products of each thread of a process, by function.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Runs(HashMap<(u32, Option<usize>), Run>);
 
 impl Runs {
@@ -114,6 +116,7 @@ impl Runs {
 }
 
 /// All sweeps of all processes.
+#[derive(Clone)]
 pub(crate) struct Sweeps(Interner<(Option<usize>, GemmProblem), SweepRow>);
 
 impl Sweeps {

@@ -72,6 +72,7 @@ impl Gaps {
 }
 
 /// The threads of a process.
+#[derive(Clone)]
 pub(crate) struct Threads {
     rows: Interner<u32, ThreadRow>,
     /// Where the thread of the last event is: most events are of the same thread as the one before.

@@ -55,6 +55,7 @@ impl Counts {
 }
 
 /// All copies.
+#[derive(Clone)]
 pub(crate) struct Copies(Interner<(Word, Option<Word>, bool), CopyRow>);
 
 impl Copies {
@@ -89,6 +90,7 @@ impl Copies {
 }
 
 /// All calls that wait or order streams.
+#[derive(Clone)]
 pub(crate) struct Syncs(Interner<Word, SyncRow>);
 
 impl Syncs {

@@ -168,10 +168,21 @@ impl Complaints {
 
 impl Taker for Verifier {
     fn take(&mut self, record: Record) {
+        self.look(&record);
+    }
+
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        false
+    }
+}
+
+impl Verifier {
+    /// Looks at a record.
+    pub(crate) fn look(&mut self, record: &Record) {
         if self.end.is_some() {
             self.order.add(|| "a line follows the footer".into());
         }
-        match &record {
+        match record {
             Record::Header(header) => self.header(header),
             Record::Hook(hook) => drop(self.names.hooks.insert(hook.id)),
             // What a hook is bound to may be told later than its first calls, or never if the process is killed.
@@ -199,12 +210,6 @@ impl Taker for Verifier {
         }
     }
 
-    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
-        false
-    }
-}
-
-impl Verifier {
     fn thread(&mut self, tid: u32) -> &mut Counted {
         self.threads.entry(tid).or_default()
     }

@@ -44,24 +44,42 @@ fn labels(args: &args::Compare) -> Result<Vec<String>> {
             "there is one side: give another trace or folder, or --phase twice or more for phases of this one"
         );
     }
-    if args.labels.is_empty() {
-        let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
-        let letters = letters.take(args.sides.len());
-        return Ok(match (args.phase.as_slice(), args.sides.len()) {
-            ([] | [_], _) => letters.collect(),
+    side_labels(&args.labels, sides, "--labels", || {
+        let letters = letters(args.sides.len());
+        match (args.phase.as_slice(), args.sides.len()) {
+            ([] | [_], _) => letters,
             (phases, 1) => phases.to_vec(),
-            (phases, _) => {
-                letters.flat_map(|side| phases.iter().map(move |phase| format!("{side} {phase}"))).collect()
-            }
-        });
+            (phases, _) => letters
+                .iter()
+                .flat_map(|side| phases.iter().map(move |phase| format!("{side} {phase}")))
+                .collect(),
+        }
+    })
+}
+
+/// What so many sides are called that nobody gave a name.
+pub(super) fn letters(sides: usize) -> Vec<String> {
+    let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
+    letters.take(sides).collect()
+}
+
+/// The labels that were `given` by `option`, if each side has one of its own; `usual` where none were.
+pub(super) fn side_labels(
+    given: &[String],
+    sides: usize,
+    option: &str,
+    usual: impl FnOnce() -> Vec<String>,
+) -> Result<Vec<String>> {
+    if given.is_empty() {
+        return Ok(usual());
     }
-    if args.labels.len() != sides {
-        bail!("--labels has {} labels, and there are {sides} sides: give one for each", args.labels.len());
+    if given.len() != sides {
+        bail!("{option} has {} labels, and there are {sides} sides: give one for each", given.len());
     }
-    let twice = args.labels.iter().enumerate().find(|(at, label)| args.labels[..*at].contains(label));
-    match twice.map(|(_, label)| label).or_else(|| args.labels.iter().find(|label| label.is_empty())) {
-        Some(label) => bail!("--labels has `{label}` twice, or an empty one: each side needs its own"),
-        None => Ok(args.labels.clone()),
+    let twice = given.iter().enumerate().find(|(at, label)| given[..*at].contains(label));
+    match twice.map(|(_, label)| label).or_else(|| given.iter().find(|label| label.is_empty())) {
+        Some(label) => bail!("{option} has `{label}` twice, or an empty one: each side needs its own"),
+        None => Ok(given.to_vec()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     args::{self, Verb},
+    doctor,
     report::{self, State, Status},
     units::{bytes, counted, time},
 };
@@ -120,7 +121,7 @@ fn flush(live: &Live, args: &args::Ctl) -> Result<()> {
 fn snapshot(live: &Live, args: &args::Ctl) -> Result<()> {
     let (path, mut file) = snapshot_file(live, args.out.as_deref())?;
     let written = if live.is_flight_recorder() {
-        flight(live, &mut file)
+        flight(live, args, &mut file)
     } else {
         ask(live, Order::Flush, args)
             .and_then(|_| Ok((live.copy_trace(&mut file)?, part_of(&path)?)))
@@ -146,8 +147,8 @@ fn part_of(copy: &Path) -> Result<String> {
     })
 }
 
-fn flight(live: &Live, file: &mut File) -> Result<String> {
-    let snapshot = live.snapshot()?;
+fn flight(live: &Live, args: &args::Ctl, file: &mut File) -> Result<String> {
+    let snapshot = live.snapshot(patience(args))?;
     file.write_all(&snapshot.lines)?;
     file.sync_all()?;
     let (first, last) = snapshot.span.unwrap_or_default();
@@ -198,25 +199,10 @@ fn list(json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why a process cannot be asked, and what to do.
+/// Why a process cannot be asked, and what to do, in a sentence.
 fn why(pid: u32, absent: &Absent) -> String {
-    match absent {
-        Absent::NoProcess => format!("there is no process {pid}: `rocshim ctl` lists those that record"),
-        Absent::Others => format!("process {pid} belongs to another user: ask as that user, or as root"),
-        Absent::NotLoaded => format!(
-            "process {pid} does not have librocshim.so loaded: start it with `rocshim run -- CMD`; if a child of it does the work, `rocshim ctl` lists that"
-        ),
-        Absent::Off => format!(
-            "process {pid} was started with ROCSHIM_OFF: start it without, or with ROCSHIM_START=off to record from a moment on"
-        ),
-        Absent::Idle => format!(
-            "process {pid} has called no hooked function yet, or could make no trace file (ROCSHIM_LOG would say so): ask again when it works"
-        ),
-        Absent::Private => format!(
-            "process {pid} records into memory of its own, because no ring file could be made: set ROCSHIM_RINGS to a folder with room when you start it"
-        ),
-        Absent::Unsafe(error) => format!("the ring files of process {pid} cannot be used: {error}"),
-    }
+    let (what, advice) = doctor::why(pid, absent);
+    format!("{what}: {advice}")
 }
 
 fn what_silences(silence: Silence) -> &'static str {
@@ -225,6 +211,9 @@ fn what_silences(silence: Silence) -> &'static str {
         Silence::Stopped => "it is stopped by a signal or a debugger: this is what it said last",
         Silence::NoCollector => "its collector thread is gone: what it records stays in the rings",
         Silence::Late => "it does not answer: this is what it said last",
+        Silence::Sandboxed => {
+            "it does not answer: if it has locked itself into its sandbox (seccomp), what it records stays in the rings"
+        }
     }
 }
 
@@ -239,6 +228,9 @@ fn silent(live: &Live, silence: Silence, wait: u32) -> String {
         ),
         Silence::NoCollector => format!(
             "process {pid} has no collector thread any more (it could not be started, or has failed): what is recorded stays in its rings, and `rocshim recover {trace}` writes it once the process has ended"
+        ),
+        Silence::Sandboxed => format!(
+            "process {pid} has not answered within {wait} s, and is in a sandbox (seccomp): if it has locked itself in, nothing is written for it any more, and `rocshim recover {trace}` writes what its rings hold once it has ended"
         ),
         Silence::Late => {
             format!(

@@ -3,23 +3,30 @@
 mod compare;
 mod ctl;
 mod doctor;
+mod export;
 mod hooks;
 mod phases;
 mod proxy;
 mod recover;
+mod report_page;
 mod run;
 mod summary;
+mod tail;
+mod top;
 mod variables;
 mod verify;
 
 use crate::{
     args::{Command, Forms},
+    launch,
+    reader::Follower,
     report::{self, Form, Style},
 };
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -31,13 +38,28 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Phases(args) => phases::phases(&args),
         Command::Proxy(args) => proxy::proxy(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Report(args) => report_page::report(&args),
+        Command::Export(args) => export::export(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Tail(args) => tail::tail(&args),
+        Command::Top(args) => top::top(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Recover(args) => recover::recover(&args),
         Command::Variables(args) => variables::variables(&args),
     }
+}
+
+/// The traces that are named, or else the folder that traces go to; and what follows them.
+fn follow(named: &[PathBuf]) -> Result<(Vec<PathBuf>, Follower)> {
+    let traces = match named {
+        [] => vec![launch::chosen_folder(None)?],
+        traces => traces.to_vec(),
+    };
+    let follower = Follower::new(&traces)
+        .context("there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces")?;
+    Ok((traces, follower))
 }
 
 /// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.

@@ -67,6 +67,7 @@ pub(super) fn read_each(
     traces: &[TraceFile],
     mut read: impl FnMut(&Path) -> Result<()>,
 ) -> Result<Vec<String>> {
+    reader::check_once(traces)?;
     let (mut unread, mut first) = (Vec::new(), None);
     for trace in traces {
         match read(&trace.path) {

@@ -8,7 +8,7 @@ mod program;
 mod shim;
 
 pub(crate) use machine::machine;
-pub(crate) use process::process;
+pub(crate) use process::{process, why};
 pub(crate) use program::program;
 pub(crate) use shim::shim;
 

@@ -1,7 +1,7 @@
 //! A process that runs already: whether it is being recorded, and what it has loaded.
 
 use super::{Finding, Shim, program::glibc};
-use rocshim_drain::live::Live;
+use rocshim_drain::live::{Absent, Live};
 use rocshim_trace::is_library;
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -24,7 +24,10 @@ pub(crate) fn process(pid: u32, shim: Option<&Shim>, findings: &mut Vec<Finding>
     let files = mapped(&maps);
     let exe = fs::read_link(root.join("exe")).map(|exe| exe.display().to_string()).unwrap_or_default();
     findings.push(recorded(pid, &exe, &files));
-    findings.extend(Live::find(pid).ok().map(|live| state(&live)));
+    findings.extend(match Live::find(pid) {
+        Ok(live) => Some(state(&live)),
+        Err(absent) => silent(pid, &absent),
+    });
     let Some(shim) = shim else { return };
     findings.push(loaded(&files, shim));
     let library = files.iter().find(|file| file.file_name().is_some_and(|name| name == "libc.so.6"));
@@ -65,6 +68,53 @@ fn state(live: &Live) -> Finding {
     Finding::ok(SUBJECT, format!("it records, to {}", live.trace.display()))
 }
 
+/// What keeps it from recording, or from being asked; its not having the shim is told already.
+fn silent(pid: u32, absent: &Absent) -> Option<Finding> {
+    let (what, advice) = why(pid, absent);
+    match absent {
+        Absent::NoProcess | Absent::NotLoaded => None,
+        Absent::Idle | Absent::Private => Some(Finding::warn(SUBJECT, what, advice)),
+        Absent::Others | Absent::Off | Absent::NotChosen(..) | Absent::Unsafe(_) => {
+            Some(Finding::fail(SUBJECT, what, advice))
+        }
+    }
+}
+
+/// Why a process cannot be asked, and what to do.
+pub(crate) fn why(pid: u32, absent: &Absent) -> (String, String) {
+    let (what, advice) = match absent {
+        Absent::NoProcess => {
+            return (format!("there is no process {pid}"), "`rocshim ctl` lists those that record".into());
+        }
+        Absent::Others => ("belongs to another user".into(), "ask as that user, or as root"),
+        Absent::NotLoaded => (
+            "does not have librocshim.so loaded".into(),
+            "start it with `rocshim run -- CMD`; if a child of it does the work, `rocshim ctl` lists that",
+        ),
+        Absent::Off => (
+            "was started with ROCSHIM_OFF".into(),
+            "start it without, or with ROCSHIM_START=off to record from a moment on",
+        ),
+        Absent::NotChosen(name, value) => (
+            format!("is left alone, by {name}={value}"),
+            "start it with another list if it is to be recorded",
+        ),
+        Absent::Idle => (
+            "has called no hooked function yet, or could make no trace file (ROCSHIM_LOG would say so)".into(),
+            "ask again when it works",
+        ),
+        Absent::Private => (
+            "records into memory of its own, because no ring file could be made: a kill would lose what waits there".into(),
+            "set ROCSHIM_RINGS to a folder with room when you start it",
+        ),
+        Absent::Unsafe(error) => {
+            let what = format!("the ring files of process {pid} cannot be used: {error}");
+            return (what, "look at the folder's owner and mode".into());
+        }
+    };
+    (format!("process {pid} {what}"), advice.into())
+}
+
 fn loaded(files: &BTreeSet<PathBuf>, shim: &Shim) -> Finding {
     let hooked = |file: &&PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -93,6 +143,12 @@ mod tests {
         assert_eq!(files.len(), 2);
         assert_eq!(recorded(1, "/bin/x", &files).level, Level::Ok);
         assert_eq!(recorded(1, "/bin/x", &BTreeSet::new()).level, Level::Fail);
+        let left_alone = Absent::NotChosen("ROCSHIM_SKIP", "x*".into());
+        let finding = silent(1, &left_alone).unwrap();
+        assert_eq!(
+            (finding.level, finding.what.as_str()),
+            (Level::Fail, "process 1 is left alone, by ROCSHIM_SKIP=x*")
+        );
         let shim = Shim { path: "/x".into(), libraries: vec!["libamdhip64.so".into()], glibc: None };
         assert_eq!(loaded(&files, &shim).what, "loaded: /opt/rocm/lib/libamdhip64.so.6");
         assert_eq!(loaded(&BTreeSet::new(), &shim).level, Level::Warn);

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// No line of a trace is longer: what is, is none, and must not fill the memory.
-const LONGEST: usize = 1 << 28;
+pub(super) const LONGEST: usize = 1 << 28;
 
 /// Bytes that are read at once: they stay in the processor's cache until they have been looked at.
 const BUFFER: usize = 1 << 18;

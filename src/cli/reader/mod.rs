@@ -1,17 +1,21 @@
 //! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
 //!
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file; nothing on disk
-//! is changed. What a server answered to the requests that were traced is read by `responses`, a program's own
+//! is changed. `follow` reads files while they are written. What a server answered to the requests that were traced is read by `responses`, a program's own
 //! tokens a second by `results`.
 
+mod follow;
 mod labels;
 mod lines;
+mod once;
 mod progress;
 pub(crate) mod responses;
 mod results;
 mod scan;
 
+pub(crate) use follow::{Follower, Look, Watcher};
 pub(crate) use labels::{Label, read_labels};
+pub(crate) use once::check_once;
 pub(crate) use results::{Results, read_results};
 
 use anyhow::{Context, Result, bail};
@@ -43,7 +47,7 @@ pub(crate) enum End {
 }
 
 /// What there is to say about a file besides its records.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// How it ends.
     pub(crate) end: End,
@@ -59,6 +63,11 @@ pub(crate) trait Taker {
     /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
         true
+    }
+
+    /// Whether nothing more is wanted: the rest of the file is not read.
+    fn is_done(&self) -> bool {
+        false
     }
 }
 
@@ -174,20 +183,13 @@ fn read_lines(
     let Some(first) = lines.next().with_context(unreadable)? else {
         bail!("{name} is empty: its process was killed before it wrote a line, or this is no trace");
     };
-    let header = match parse_line(first) {
-        Ok(Record::Header(header)) => header,
-        _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
-    };
-    if header.format > FORMAT {
-        bail!(
-            "{name} is of format {}, written by rocshim {}; this rocshim reads formats up to {FORMAT}: use the newer one",
-            header.format,
-            header.rocshim
-        );
-    }
+    let header = header_of(first, path)?;
     taker.take(Record::Header(header.clone()));
     let (mut number, mut bad, mut first_bad) = (1_u64, 0_u64, 0_u64);
     while let Some(line) = lines.next().with_context(unreadable)? {
+        if taker.is_done() {
+            break;
+        }
         number += 1;
         match record_of(line, |kernel| taker.wants_arguments(kernel)) {
             Ok(Record::Footer(footer)) => {
@@ -216,6 +218,23 @@ fn read_lines(
     Ok(header)
 }
 
+/// The header that the first line of a trace is.
+fn header_of(first: &[u8], path: &Path) -> Result<Header> {
+    let name = path.display();
+    let header = match parse_line(first) {
+        Ok(Record::Header(header)) => header,
+        _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
+    };
+    if header.format > FORMAT {
+        bail!(
+            "{name} is of format {}, written by rocshim {}; this rocshim reads formats up to {FORMAT}: use the newer one",
+            header.format,
+            header.rocshim
+        );
+    }
+    Ok(header)
+}
+
 /// One line. Its type comes first, so the large ones are read as what they are at once.
 #[inline(always)] // so that a record is not moved from place to place
 fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Result<Record, LineError> {
@@ -233,6 +252,12 @@ fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Resu
         b"footer" => read(line, Record::Footer),
         _ => parse_line(line),
     }
+}
+
+/// The earliest time 0 of these traces, in Unix ns, by their first lines; 0 where none tells.
+pub(crate) fn earliest_epoch(traces: &[TraceFile]) -> u64 {
+    let epoch = |trace: &TraceFile| rocshim_drain::header_of(&trace.path).ok()??.epoch.parse().ok();
+    traces.iter().filter_map(epoch).min().unwrap_or(0)
 }
 
 /// Whether the process that writes this file still runs; false where that cannot be told.

@@ -2,17 +2,21 @@
 //!
 //! Floors, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned lines), `markdown` (the same in
 //! Markdown), `section` (a title, a table, remarks), then the pages: `summary` and its `sections`, `hooks`, `tally`, `findings`,
-//! `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`. `csv` writes one table of any page's JSON form.
+//! `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`. `csv` writes one table of any page's JSON form; `page` is all of it as one HTML file. `top` draws the screen of a
+//! terminal, `tail` writes a line for each call. `export` stands beside them:
+//! timelines in the forms of other programs.
 
 mod colour;
 mod compare;
 mod csv;
 mod ctl;
+mod export;
 mod findings;
 mod hooks;
 mod lists;
 mod markdown;
 mod names;
+mod page;
 mod phases;
 mod proxy;
 mod replay;
@@ -20,19 +24,25 @@ mod section;
 mod sections;
 mod summary;
 mod table;
+mod tail;
 mod tally;
+mod top;
 
 pub(crate) use compare::{compare, failed_conditions, observed};
 pub(crate) use ctl::{State, Status, live_list, status};
+pub(crate) use export::{Chrome, Csv, Exporter, FilePlace, FolderPlace, Parquet, Perfetto, columns};
 pub(crate) use findings::findings;
 pub(crate) use hooks::{hook_list, hook_table};
 pub(crate) use lists::{Recovery, StaleLine, recovered, stale, variables, verified};
+pub(crate) use page::{Shown, page};
 pub(crate) use phases::phases;
 pub(crate) use proxy::proxy;
 pub(crate) use replay::replay;
 pub(crate) use summary::summary;
 pub(crate) use table::{Form, Style};
+pub(crate) use tail::{line, news, object};
 pub(crate) use tally::{nothing_seen, tally};
+pub(crate) use top::{Screen, Tab, draw, length};
 
 use rustix::termios::tcgetwinsize;
 use std::{

@@ -4,7 +4,7 @@ use super::{
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
-use crate::analysis::{Outcome, Proxy, ProxyRequest, Said};
+use crate::analysis::{Proxy, ProxyRequest, Said};
 use crate::units::{count, counted, range};
 use std::collections::BTreeMap;
 
@@ -30,28 +30,20 @@ pub(crate) fn proxy(proxy: &Proxy, style: &Style) -> String {
 
 /// `11 requests: prompt 9 confirmed, 2 contradicted by observation; …`
 fn sentence(proxy: &Proxy) -> String {
-    let tally = |statement: fn(&ProxyRequest) -> &Said| {
-        const ORDER: [Outcome; 5] = [
-            Outcome::Confirmed,
-            Outcome::Contradicted,
-            Outcome::Inferred,
-            Outcome::Limited,
-            Outcome::Unresolved,
-        ];
-        let number =
-            |verdict| proxy.requests.iter().filter(|request| statement(request).verdict == verdict).count();
-        let told = ORDER.map(|verdict| (verdict, number(verdict)));
-        let told: Vec<String> =
-            told.iter().filter(|(_, n)| *n > 0).map(|(verdict, n)| format!("{n} {verdict}")).collect();
-        told.join(", ")
-    };
     format!(
         "{}. Prompt: {}. Path: {}. Generated: {}.",
         counted(proxy.requests.len() as u64, "request"),
-        tally(|r| &r.prompt),
-        tally(|r| &r.path),
-        tally(|r| &r.generated)
+        tally(proxy, |r| &r.prompt),
+        tally(proxy, |r| &r.path),
+        tally(proxy, |r| &r.generated)
     )
+}
+
+/// `15 confirmed, 1 limited`.
+pub(super) fn tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Said) -> String {
+    let told =
+        proxy.outcomes(of).into_iter().map(|(outcome, requests)| format!("{} {outcome}", count(requests)));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// What a request is called.

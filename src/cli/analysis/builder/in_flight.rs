@@ -1,7 +1,7 @@
 //! Calls that had not returned when their process died.
 
-use super::{SummaryBuilder, launches::unnamed, products::in_short};
-use crate::analysis::{InFlightRow, process::Process};
+use super::{SummaryBuilder, launches::unnamed};
+use crate::analysis::{GemmProblem, InFlightRow, process::Process};
 use rocshim_trace::Record;
 
 impl SummaryBuilder {
@@ -13,8 +13,8 @@ impl SummaryBuilder {
                     known.map_or_else(|| unnamed(process, launch.function), |k| self.kernels.name(k.number));
                 (&launch.call, name)
             }
-            Record::Gemm(gemm) => (&gemm.call, in_short((**gemm).clone().into())),
-            Record::Matmul(matmul) => (&matmul.call, in_short((**matmul).clone().into())),
+            Record::Gemm(gemm) => (&gemm.call, GemmProblem::from((**gemm).clone()).in_short()),
+            Record::Matmul(matmul) => (&matmul.call, GemmProblem::from((**matmul).clone()).in_short()),
             Record::Blas(blas) => (&blas.call, blas.action.to_string()),
             Record::Conv(conv) => (&conv.call, format!("{} {}", conv.action, conv.direction)),
             Record::Span(span) => (&span.call, span.datatype.clone().unwrap_or_default().to_string()),

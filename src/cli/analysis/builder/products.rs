@@ -2,7 +2,7 @@
 
 use super::SummaryBuilder;
 use crate::analysis::{gemms::GemmProblem, process::Process, sweeps::Sweep};
-use rocshim_trace::{Call, Word};
+use rocshim_trace::Call;
 
 impl SummaryBuilder {
     pub(super) fn product(&mut self, process: &mut Process, call: &Call, problem: GemmProblem) {
@@ -35,13 +35,4 @@ impl SummaryBuilder {
             self.totals.swept += launches;
         }
     }
-}
-
-/// `TN 4096x12x512 f16_r`; `?` for what is not known.
-pub(super) fn in_short(problem: GemmProblem) -> String {
-    let word = |word: Option<Word>| word.unwrap_or_else(|| "?".into());
-    let [m, n, k] =
-        [problem.m, problem.n, problem.k].map(|size| word(size.map(|size| size.to_string().into())));
-    let [a, ..] = problem.types;
-    format!("{}{} {m}x{n}x{k} {}", word(problem.trans_a), word(problem.trans_b), word(a))
 }

@@ -4,6 +4,11 @@ use super::SummaryBuilder;
 use crate::analysis::summary::{Totals, Unseen};
 
 impl SummaryBuilder {
+    /// Notes a file that could not be read.
+    pub(crate) fn pass_over(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
     /// When all was read.
     pub(super) fn unseen(&self, totals: &Totals) -> Unseen {
         let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));

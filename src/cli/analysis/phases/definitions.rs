@@ -7,7 +7,7 @@ use super::{
 use crate::analysis::interner::Interner;
 use foldhash::HashMap;
 use rocshim_trace::{
-    CodeObject, Family, Graph, Hook, Kernel, Launch, family,
+    Arg, CodeObject, Family, Graph, Hook, Kernel, Launch, family,
     ggml::{Columns, Product},
 };
 
@@ -165,4 +165,12 @@ impl Executed {
 /// The columns of a launch of a product, the sums over experts left aside.
 pub(super) fn columns(product: &Product, launch: &Launch) -> Option<Range> {
     product.columns(launch).filter(|columns| !columns.of_all_experts()).map(|columns: Columns| columns.into())
+}
+
+/// The address that an argument is.
+pub(super) fn pointer(launch: &Launch, at: usize) -> Option<u64> {
+    match launch.args.get(at)? {
+        Arg::Hex(value) if !value.is_zero() => Some(value.0),
+        _ => None,
+    }
 }

@@ -5,9 +5,9 @@ use super::{
     definitions::Names,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
-    rows::{ColumnsOf, families, is_product, objects, row, usage, visit},
+    rows::{ColumnsOf, Step, families, is_product, objects, row, usage, visit},
 };
-use crate::analysis::{Evidence, LibraryRow, interner::Interner};
+use crate::analysis::{Evidence, LibraryRow, Summary, interner::Interner};
 use std::collections::BTreeMap;
 
 type Contents = Interner<Content, Content>;
@@ -33,13 +33,18 @@ struct Key {
 
 impl PhasesBuilder {
     /// The phases; with every pass where `all_passes`.
-    pub(crate) fn finish(mut self, all_passes: bool) -> Phases {
+    pub(crate) fn finish(self, all_passes: bool) -> Phases {
+        self.finish_with_summary(all_passes).0
+    }
+
+    /// The same, and the summary of all, which was made on the way.
+    pub(crate) fn finish_with_summary(mut self, all_passes: bool) -> (Phases, Summary) {
         self.end_process();
         let PhasesBuilder { summary, names, contents, processes, mut passes, epoch, .. } = self;
         let (summary, epoch) = (summary.finish(), epoch.unwrap_or(0));
         passes.sort_by_key(|pass| pass.begin);
         let mut groups = Groups::default();
-        let (mut visits, mut windows) = (Vec::new(), Vec::new());
+        let (mut visits, mut windows, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for pass in &mut passes {
             let Known { pid, trains, .. } = processes[pass.process];
             let label = pass.label.map(|label| names.labels.get(label));
@@ -52,6 +57,7 @@ impl PhasesBuilder {
             groups.phases[number].add(pass, judged.1, epoch);
             groups.kind(&key, pid, new).add(pass, judged.1, epoch);
             windows.push(window(pass, number, processes[pass.process].epoch));
+            steps.push(step(pass, number, epoch));
             if all_passes {
                 visits.push(visit(pass, pid, number, judged.1, epoch));
             }
@@ -68,26 +74,40 @@ impl PhasesBuilder {
         let finish = |sum: Sum, kernels| sum.finish(&names, &contents, &summary.libraries, kernels);
         let mut kinds: Vec<Phase> = groups.kinds.into_values().map(|sum| finish(sum, true)).collect();
         kinds.sort_by_key(|phase| phase.begin_ns);
-        Phases {
+        let phases = Phases {
             format: 1,
             epoch: epoch.to_string(),
             phases: groups.phases.into_iter().map(|sum| finish(sum, false)).collect(),
             kinds,
-            processes: summary.processes,
-            libraries: summary.libraries,
-            losses: summary.losses,
-            notes: summary.notes,
+            processes: summary.processes.clone(),
+            libraries: summary.libraries.clone(),
+            losses: summary.losses.clone(),
+            notes: summary.notes.clone(),
             passes: visits,
+            steps,
             windows,
             identities: processes.into_iter().map(|process| process.identity).collect(),
-        }
+        };
+        (phases, summary)
     }
+}
+
+fn step(pass: &Pass, phase: usize, epoch: u64) -> Step {
+    let since = |t: u64| t.saturating_sub(epoch);
+    Step { phase, begin: since(pass.begin), end: since(pass.end), columns: pass.columns }
 }
 
 /// When a pass was, with the time before it in its lane: calls for its first launch.
 fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
     let since = |t: u64| t.saturating_sub(epoch);
-    Window { process: pass.process, phase, from: since(pass.begin - pass.before), to: since(pass.end) }
+    Window {
+        process: pass.process,
+        phase,
+        from: since(pass.begin - pass.before),
+        to: since(pass.end),
+        begin: since(pass.begin),
+        columns: pass.columns.map(|Range { least, most }| [least, most]),
+    }
 }
 
 /// Passes as they become phases.

@@ -18,6 +18,10 @@ pub(super) struct Window {
     pub(super) phase: usize,
     pub(super) from: u64,
     pub(super) to: u64,
+    /// When its first launch was entered, in the same ns.
+    pub(super) begin: u64,
+    /// The columns that most of its products have: the least and the most that there can be.
+    pub(super) columns: Option<[u64; 2]>,
 }
 
 /// Lets through what belongs to some phases.

@@ -27,6 +27,9 @@ pub(crate) struct Phases {
     /// Every pass, in time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) passes: Vec<Visit>,
+    /// Every pass in short, in time.
+    #[serde(skip)]
+    pub(super) steps: Vec<Step>,
     /// When each pass was, in time, and the processes by number.
     #[serde(skip)]
     pub(super) windows: Vec<Window>,
@@ -42,6 +45,15 @@ impl Phases {
         windows.peek().is_some().then(|| Only::new(name, windows))
     }
 
+    /// When each pass was, in time.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Moment> {
+        self.windows.iter().map(|window| {
+            let epoch: u64 = self.identities[window.process].2.parse().unwrap_or(0);
+            let Window { process, phase, columns, .. } = *window;
+            Moment { process, phase, columns, begin: epoch + window.begin, end: epoch + window.to }
+        })
+    }
+
     /// What the phases are called, in time.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -52,6 +64,30 @@ impl Phases {
         }
         names
     }
+}
+
+/// A pass in short, for pictures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// The number of its phase in `phases`, from 0.
+    pub(super) phase: usize,
+    /// Since the epoch of all, in ns.
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) columns: Option<Range>,
+}
+
+/// When a pass was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// Its process and its phase, by number.
+    pub(crate) process: usize,
+    pub(crate) phase: usize,
+    /// The columns that most of its products have: the least and the most that there can be.
+    pub(crate) columns: Option<[u64; 2]>,
+    /// In Unix ns.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
 }
 
 /// A phase: passes of a kind, one after the other.

@@ -21,6 +21,12 @@ pub(crate) enum Outcome {
     Unresolved,
 }
 
+impl Outcome {
+    /// In the order in which they are told.
+    pub(crate) const ALL: [Outcome; 5] =
+        [Outcome::Confirmed, Outcome::Contradicted, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved];
+}
+
 impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
@@ -46,7 +52,7 @@ pub(crate) struct Said {
 }
 
 /// Columns up to which ggml multiplies quantised weights with vectors (MMVQ_MAX_BATCH_SIZE, ggml-cuda/mmvq.cuh).
-const VECTORS: u64 = 8;
+pub(crate) const VECTORS: u64 = 8;
 
 fn said(
     said: impl Into<String>,

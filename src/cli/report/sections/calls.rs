@@ -50,7 +50,7 @@ fn by_problem(rows: &[ConvRow]) -> Vec<(String, Vec<&ConvRow>)> {
 }
 
 /// The solver or algorithm that was asked for, else what MIOpen offered.
-fn solver(row: &ConvRow) -> String {
+pub(in crate::report) fn solver(row: &ConvRow) -> String {
     match (row.solution_id, &row.solver, &row.algorithm) {
         (Some(id), Some(name), _) => format!("{id} {name}"),
         (Some(id), None, _) => format!("{id}"),
@@ -60,7 +60,7 @@ fn solver(row: &ConvRow) -> String {
 }
 
 /// The best of what MIOpen offered.
-fn offered(row: &ConvRow) -> String {
+pub(in crate::report) fn offered(row: &ConvRow) -> String {
     let Some(best) = row.offered.first() else { return "offers nothing".into() };
     let solver = match (best.solution_id, &best.solver) {
         (Some(id), Some(name)) => format!("{id} {name}, "),
@@ -76,7 +76,7 @@ fn offered(row: &ConvRow) -> String {
 }
 
 /// `forward, x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
-pub(super) fn problem(row: &ConvProblem) -> String {
+pub(in crate::report) fn problem(row: &ConvProblem) -> String {
     let mut words = vec![format!("{},", row.direction.replace('_', " "))];
     for (letter, tensor) in [("x", &row.x), ("w", &row.w), ("y", &row.y)] {
         // The output's lengths follow from the others where both are known.

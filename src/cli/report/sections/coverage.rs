@@ -33,7 +33,7 @@ pub(crate) fn code_objects(summary: &Summary, style: &Style) -> Option<String> {
 }
 
 /// `libggml-hip.so #30 at 0x1f000`: the file's name, because its folder is in the library list.
-fn place(row: &CodeObjectRow) -> String {
+pub(in crate::report) fn place(row: &CodeObjectRow) -> String {
     let mut text = match (row.path.as_ref().or(row.file.as_ref()), &row.xxh3) {
         (Some(path), _) => path.rsplit('/').next().unwrap_or(path).to_string(),
         (None, Some(hash)) => format!("from memory, {hash}"),
@@ -48,7 +48,7 @@ fn place(row: &CodeObjectRow) -> String {
     text
 }
 
-fn targets(row: &CodeObjectRow) -> String {
+pub(in crate::report) fn targets(row: &CodeObjectRow) -> String {
     match row.targets.as_slice() {
         [] => "-".into(),
         [one] => one.clone(),

@@ -57,7 +57,7 @@ fn known<T: Display>(value: &Option<T>) -> String {
 }
 
 /// What was asked for beside the problem, and why that is not known.
-fn asked(row: &GemmRow) -> Vec<String> {
+pub(in crate::report) fn asked(row: &GemmRow) -> Vec<String> {
     let epilogue = row.problem.epilogue.as_ref().filter(|epilogue| *epilogue != "default");
     let solution = row.problem.solution;
     [
@@ -82,7 +82,7 @@ fn whose(row: &GemmRow) -> String {
 }
 
 /// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
-fn types([a, b, _, d]: &[Option<Word>; 4], compute: &Option<Word>) -> String {
+pub(in crate::report) fn types([a, b, _, d]: &[Option<Word>; 4], compute: &Option<Word>) -> String {
     let short = |element: &Option<Word>| {
         let element = known(element);
         element.strip_suffix("_r").unwrap_or(&element).to_string()

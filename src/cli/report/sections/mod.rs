@@ -17,11 +17,14 @@ mod threads;
 mod troubles;
 
 pub(crate) use calls::{convolutions, modules};
+pub(in crate::report) use calls::{offered, problem as conv_problem, solver};
 pub(crate) use columns::columns;
 pub(crate) use coverage::{code_objects, libraries};
+pub(in crate::report) use coverage::{place, targets};
 pub(crate) use fallback::fallback;
 pub(crate) use families::families;
 pub(crate) use gemms::gemms;
+pub(in crate::report) use gemms::{asked, types};
 pub(crate) use graphs::{copies, graphs, syncs};
 pub(crate) use kernels::{kernels, label};
 pub(crate) use processes::processes;

@@ -1,0 +1,170 @@
+//! Calls of processes that go on, as they come: the rows of timelines, of those alone that were asked for.
+
+use super::tracks::{Cell, Process, Row, Tracks};
+use crate::reader::{End, Reading, Watcher};
+use rocshim_trace::{Record, fits};
+use std::{collections::BTreeMap, path::Path};
+
+/// Which rows are asked for: those that fit one pattern of each list that is not empty.
+///
+/// A pattern with `*` fits a whole name, one without is a part of it; upper and lower case are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Of kernels' symbols or demangled names.
+    pub(crate) kernels: Vec<String>,
+    /// Of families, or whose they are.
+    pub(crate) families: Vec<String>,
+    /// Of the libraries whose function is called.
+    pub(crate) libraries: Vec<String>,
+    /// Of executables' names; a number is a process id.
+    pub(crate) processes: Vec<String>,
+}
+
+impl Wanted {
+    /// True for a row that was asked for. What was lost or not recorded may be such: it is always one.
+    fn takes(&self, row: &Row, process: &Process) -> bool {
+        let is_process = |pattern: &String| match pattern.parse::<u32>() {
+            Ok(pid) => process.pid == pid,
+            Err(_) => is_like(pattern, &process.name()),
+        };
+        let is_blind = row.table.tells_what_is_missing();
+        let has = |columns: &[&str], patterns: &[String]| {
+            let mut words = columns.iter().filter_map(|column| match row.cell(column) {
+                Some(Cell::Word(word)) => Some(word),
+                _ => None,
+            });
+            is_blind
+                || patterns.is_empty()
+                || words.any(|word| patterns.iter().any(|pattern| is_like(pattern, word)))
+        };
+        (self.processes.is_empty() || self.processes.iter().any(is_process))
+            && has(&["kernel", "demangled"], &self.kernels)
+            && has(&["family", "family_of"], &self.families)
+            && has(&["library"], &self.libraries)
+    }
+}
+
+fn is_like(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    if pattern.contains('*') { fits(&pattern, &name) } else { name.contains(&pattern) }
+}
+
+/// What became of a trace that is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// It is there, and goes on.
+    Begun,
+    /// Nothing more will come.
+    Ended(End),
+    /// It has no end, and its process is not seen running here.
+    Silent,
+}
+
+/// Takes what is read of the traces that are followed.
+pub(crate) struct Tail {
+    wanted: Wanted,
+    /// Of what is there, the last rows alone are kept.
+    last: usize,
+    /// Somebody wants launches' arguments.
+    has_arguments: bool,
+    traces: BTreeMap<usize, Followed>,
+    rows: Vec<(usize, Row)>,
+    news: Vec<(usize, News)>,
+}
+
+struct Followed {
+    path: String,
+    tracks: Tracks,
+    is_open: bool,
+}
+
+/// Rows are sorted and dropped when there are so many more than are kept.
+const SPARE: usize = 4096;
+
+impl Tail {
+    /// Of what is there at first, the last `last` rows that are wanted.
+    pub(crate) fn new(wanted: Wanted, last: usize, has_arguments: bool) -> Tail {
+        Tail { wanted, last, has_arguments, traces: BTreeMap::new(), rows: Vec::new(), news: Vec::new() }
+    }
+
+    /// What is there was read: from now on every row is kept until it is taken, and everything that happens to a trace is told.
+    pub(crate) fn has_caught_up(&mut self) {
+        self.keep_last();
+        self.last = usize::MAX;
+        self.news.clear();
+        let open = self.traces.iter().filter(|(_, trace)| trace.is_open);
+        self.news.extend(open.map(|(number, _)| (*number, News::Begun)));
+    }
+
+    /// The rows since they were last taken, in the order in which they began.
+    pub(crate) fn take_rows(&mut self) -> Vec<(usize, Row)> {
+        self.rows.sort_by_key(|(_, row)| row.begin);
+        std::mem::take(&mut self.rows)
+    }
+
+    /// What happened to traces since this was last taken.
+    pub(crate) fn take_news(&mut self) -> Vec<(usize, News)> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// The process of a trace's rows, and the trace's path; `None` before its header was read.
+    pub(crate) fn process(&self, trace: usize) -> Option<(&Process, &str)> {
+        let trace = self.traces.get(&trace)?;
+        Some((trace.tracks.processes().first()?, &trace.path))
+    }
+
+    fn collect(&mut self, trace: usize) {
+        let Some(followed) = self.traces.get_mut(&trace) else { return };
+        let rows = followed.tracks.take_rows();
+        let Some(process) = followed.tracks.processes().first() else { return };
+        let wanted = rows.into_iter().filter(|row| self.wanted.takes(row, process));
+        self.rows.extend(wanted.map(|row| (trace, row)));
+        if self.rows.len() > self.last.saturating_add(SPARE) {
+            self.keep_last();
+        }
+    }
+
+    fn keep_last(&mut self) {
+        self.rows.sort_by_key(|(_, row)| row.begin);
+        self.rows.drain(..self.rows.len().saturating_sub(self.last));
+    }
+}
+
+impl Watcher for Tail {
+    fn begin(&mut self, trace: usize, path: &Path) {
+        let path = path.display().to_string();
+        self.traces.insert(trace, Followed { path, tracks: Tracks::default(), is_open: true });
+        self.news.push((trace, News::Begun));
+    }
+
+    fn take(&mut self, trace: usize, record: Record) {
+        if let Some(followed) = self.traces.get_mut(&trace) {
+            followed.tracks.take(&record);
+            self.collect(trace);
+        }
+    }
+
+    fn end(&mut self, trace: usize, reading: Reading) {
+        let Some(followed) = self.traces.get_mut(&trace) else { return };
+        followed.tracks.end_file(reading.end);
+        if reading.end != End::Rotated {
+            followed.is_open = false;
+            self.news.push((trace, News::Ended(reading.end)));
+        }
+        self.collect(trace);
+    }
+
+    fn silent(&mut self, trace: usize, is_silent: bool) {
+        if let Some(followed) = self.traces.get_mut(&trace) {
+            followed.is_open = !is_silent;
+            self.news.push((trace, if is_silent { News::Silent } else { News::Begun }));
+        }
+    }
+
+    fn wants_arguments(&self, _trace: usize, _kernel: Option<u32>) -> bool {
+        self.has_arguments
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! `rocshim export`: traces in the forms of other programs.
+
+use super::summary::read_each;
+use crate::{
+    analysis::{PhasesBuilder, Tracks},
+    args::{self, To},
+    reader::{self, Taker, TraceFile},
+    report::{self, Chrome, Csv, Exporter, FilePlace, FolderPlace, Parquet, Perfetto},
+};
+use anyhow::{Context, Result, bail};
+use rocshim_trace::Record;
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    low_level::emulate_default_handler,
+};
+use std::{
+    path::Path,
+    process::ExitCode,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+pub(crate) fn export(args: &args::Export) -> Result<ExitCode> {
+    let stopped = Stopped::default();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_usize(signal, stopped.clone(), signal as usize)
+            .context("cannot wait for signals")?;
+    }
+    let exported = exported(args, &stopped);
+    match stopped.load(Ordering::Relaxed) {
+        0 => exported,
+        // What was begun has been removed: it ends as any program does.
+        signal => emulate_default_handler(signal as i32).context("cannot end").and(exported),
+    }
+}
+
+/// The signal that told us to end; 0 for none.
+type Stopped = Arc<AtomicUsize>;
+
+fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
+    let (Some(to), Some(path)) = (args.to, &args.out) else {
+        report::print(&report::columns())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if matches!(to, To::Perfetto | To::Chrome) {
+        FilePlace::check(path, args.force)?;
+    }
+    let traces = reader::find_traces(&args.traces)?;
+    let told = match to {
+        To::Perfetto | To::Chrome => {
+            let (place, out) = FilePlace::open(path)?;
+            let told = match to {
+                To::Perfetto => written(&traces, Perfetto::new(out), path, stopped),
+                _ => written(&traces, Chrome::new(out, reader::earliest_epoch(&traces)), path, stopped),
+            }?;
+            place.finish()?;
+            told
+        }
+        To::Csv | To::Parquet => {
+            let place = Rc::new(FolderPlace::open(path, args.force)?);
+            let told = match to {
+                To::Csv => written(&traces, Csv::new(&place)?, path, stopped),
+                _ => written(&traces, Parquet::new(&place)?, path, stopped),
+            }?;
+            // Whoever wrote to it is gone.
+            Rc::into_inner(place).map_or(Ok(()), FolderPlace::finish)?;
+            told
+        }
+    };
+    told.iter().for_each(|note| report::complain(note));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes all that the traces hold; gives what there is to say about them.
+fn written(
+    traces: &[TraceFile],
+    exporter: impl Exporter,
+    out: &Path,
+    stopped: &Stopped,
+) -> Result<Vec<String>> {
+    let phases = PhasesBuilder::new(Vec::new());
+    let mut export = Export { tracks: Tracks::default(), phases, exporter, failed: None, stopped };
+    let cannot = || format!("the export to {} failed and was removed", out.display());
+    let read = |path: &Path| {
+        export.phases.begin_file(path.display().to_string());
+        let reading = reader::read_trace(path, &mut export)?;
+        export.tracks.end_file(reading.end);
+        export.phases.end_file(reading);
+        export.write();
+        Ok(())
+    };
+    let passed_over = read_each(traces, read)?;
+    let Export { mut tracks, phases, mut exporter, failed, .. } = export;
+    if stopped.load(Ordering::Relaxed) != 0 {
+        bail!("the export to {} was stopped and removed", out.display());
+    }
+    if let Some(error) = failed {
+        return Err(error).with_context(cannot);
+    }
+    let phases = phases.finish(false);
+    tracks
+        .finish(&phases, |row, processes| exporter.row(&row, &processes[row.process]))
+        .with_context(cannot)?;
+    exporter.finish().with_context(cannot)?;
+    Ok(passed_over)
+}
+
+/// Gives what is read to the tracks, and its rows to the exporter.
+struct Export<'a, E> {
+    tracks: Tracks,
+    phases: PhasesBuilder,
+    exporter: E,
+    /// Why nothing more can be written.
+    failed: Option<anyhow::Error>,
+    stopped: &'a Stopped,
+}
+
+impl<E: Exporter> Export<'_, E> {
+    fn write(&mut self) {
+        for row in self.tracks.take_rows() {
+            if self.failed.is_none() {
+                self.failed = self.exporter.row(&row, &self.tracks.processes()[row.process]).err();
+            }
+        }
+    }
+}
+
+impl<E: Exporter> Taker for Export<'_, E> {
+    fn take(&mut self, record: Record) {
+        self.tracks.take(&record);
+        self.write();
+        self.phases.take(record);
+    }
+
+    fn is_done(&self) -> bool {
+        self.failed.is_some() || self.stopped.load(Ordering::Relaxed) != 0
+    }
+}

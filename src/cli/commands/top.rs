@@ -1,0 +1,230 @@
+//! `rocshim top`: a screen that says what the processes do now.
+
+use super::follow;
+use crate::{
+    analysis::{Collector, Live, Standing},
+    args,
+    reader::{Follower, Look},
+    report::{self, Screen, Tab},
+};
+use anyhow::{Context, Result, bail};
+use ratatui::{
+    DefaultTerminal,
+    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+};
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::{
+    collections::BTreeMap,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// For so long files are read before the screen and the keys are looked at again.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        bail!("top draws on a terminal, and this is none: `rocshim tail` and `rocshim summary` write text");
+    }
+    let (traces, follower) = follow(&args.traces)?;
+    let ended = Arc::new(AtomicBool::new(false));
+    // SIGHUP ends it at once, as it does by itself: there is no terminal to give back, and crossterm would read its end for ever.
+    for signal in [SIGTERM, SIGINT] {
+        signal_hook::flag::register(signal, ended.clone()).context("cannot wait for signals")?;
+    }
+    let mut view = View {
+        live: Live::default(),
+        follower,
+        collectors: Collectors::default(),
+        standing: Standing::default(),
+        screen: Screen {
+            what: in_short(&traces),
+            every: Duration::from_secs_f64(args.every),
+            has_colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+            is_behind: true,
+            ..Screen::default()
+        },
+        begin: Instant::now(),
+    };
+    let mut terminal = ratatui::try_init().context("cannot draw on this terminal")?;
+    let result = view.run(&mut terminal, &ended);
+    ratatui::restore();
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+fn in_short(traces: &[PathBuf]) -> String {
+    match traces {
+        [one] => one.display().to_string(),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+        [] => String::new(),
+    }
+}
+
+struct View {
+    live: Live,
+    follower: Follower,
+    collectors: Collectors,
+    standing: Standing,
+    screen: Screen,
+    begin: Instant,
+}
+
+/// What a key asks for.
+enum Wish {
+    Nothing,
+    End,
+    /// To stand back until the shell says otherwise.
+    Rest,
+}
+
+impl View {
+    /// Until the user has enough.
+    fn run(&mut self, terminal: &mut DefaultTerminal, ended: &AtomicBool) -> Result<()> {
+        let mut next = Instant::now();
+        while !ended.load(Ordering::Relaxed) {
+            let more = self.read()?;
+            if !more && self.screen.is_behind {
+                self.screen.is_behind = false;
+                self.look();
+                next = Instant::now() + self.screen.every;
+            } else if Instant::now() >= next {
+                if !self.screen.is_paused {
+                    self.look();
+                }
+                next = Instant::now() + self.screen.every;
+            }
+            terminal.draw(|frame| report::draw(frame, &self.standing, &self.screen))?;
+            // What is recorded meanwhile is read in time: a second of it may be a hundred MiB.
+            let pause = next.saturating_duration_since(Instant::now()).min(Duration::from_millis(200));
+            let mut pause = if more { Duration::ZERO } else { pause };
+            while event::poll(pause)? {
+                pause = Duration::ZERO;
+                let Event::Key(key) = event::read()? else { continue };
+                match self.press(key, terminal.size()?.height.into()) {
+                    Wish::End => return Ok(()),
+                    Wish::Rest => *terminal = rest()?,
+                    Wish::Nothing => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has come; true where there is more than could be read at once.
+    fn read(&mut self) -> Result<bool> {
+        let begin = Instant::now();
+        loop {
+            let Look { more, .. } = self.follower.look(&mut self.live)?;
+            if !more || begin.elapsed() > PATIENCE {
+                return Ok(more);
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let at = (!self.screen.is_behind).then(|| self.begin.elapsed().as_nanos() as u64);
+        let collectors = self.collectors.ask(&self.live);
+        self.standing = self.live.look((at, unix), &collectors);
+        self.screen.note = self.follower.notes().last().cloned();
+    }
+
+    fn press(&mut self, key: KeyEvent, height: usize) -> Wish {
+        if key.kind == KeyEventKind::Release {
+            return Wish::Nothing;
+        }
+        let screen = &mut self.screen;
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return match key.code {
+                KeyCode::Char('c' | 'd') => Wish::End,
+                KeyCode::Char('z') => Wish::Rest,
+                _ => Wish::Nothing,
+            };
+        }
+        if screen.is_help {
+            screen.is_help = false;
+            return Wish::Nothing;
+        }
+        if screen.is_typing {
+            match key.code {
+                KeyCode::Enter => screen.is_typing = false,
+                KeyCode::Esc => (screen.is_typing, screen.filter) = (false, String::new()),
+                KeyCode::Backspace => drop(screen.filter.pop()),
+                KeyCode::Char(letter) => screen.filter.push(letter),
+                _ => {}
+            }
+            screen.first = 0;
+            return Wish::Nothing;
+        }
+        let before = screen.shown;
+        let page = height / 2;
+        match key.code {
+            KeyCode::Char('q') | KeyCode::Esc => return Wish::End,
+            KeyCode::Char('p' | ' ') => screen.is_paused = !screen.is_paused,
+            KeyCode::Char('s') => screen.sort = screen.sort.next(),
+            KeyCode::Char('/') => screen.is_typing = true,
+            KeyCode::Char('?' | 'h') => screen.is_help = true,
+            KeyCode::Char('+') => screen.every = pace(screen.every, 0.5),
+            KeyCode::Char('-') => screen.every = pace(screen.every, 2.0),
+            KeyCode::Char(number @ '1'..='6') => screen.shown = Tab::ALL[number as usize - '1' as usize],
+            KeyCode::Tab | KeyCode::Right => screen.shown = screen.shown.step(1),
+            KeyCode::BackTab | KeyCode::Left => screen.shown = screen.shown.step(Tab::ALL.len() - 1),
+            KeyCode::Down | KeyCode::Char('j') => screen.first += 1,
+            KeyCode::Up | KeyCode::Char('k') => screen.first = screen.first.saturating_sub(1),
+            KeyCode::PageDown => screen.first += page,
+            KeyCode::PageUp => screen.first = screen.first.saturating_sub(page),
+            KeyCode::Home => screen.first = 0,
+            KeyCode::End => screen.first = usize::MAX,
+            _ => {}
+        }
+        if screen.shown != before {
+            screen.first = 0;
+        }
+        let last = report::length(&self.standing, screen).saturating_sub(1);
+        screen.first = screen.first.min(last);
+        Wish::Nothing
+    }
+}
+
+/// More or less often, within what the command line allows.
+fn pace(every: Duration, by: f64) -> Duration {
+    every.mul_f64(by).clamp(Duration::from_millis(100), Duration::from_secs(3600))
+}
+
+/// Gives the terminal back and stops, as any program does at Ctrl-Z; goes on with a terminal made ready again.
+fn rest() -> Result<DefaultTerminal> {
+    ratatui::restore();
+    kill_process(getpid(), Signal::TSTP).context("cannot stop")?;
+    ratatui::try_init().context("cannot draw on this terminal")
+}
+
+/// The processes that can be asked how they are recorded, by their traces.
+#[derive(Default)]
+struct Collectors(BTreeMap<usize, Option<rocshim_drain::live::Live>>);
+
+impl Collectors {
+    /// Of those that run here: nobody is woken, it is read what they say of themselves.
+    fn ask(&mut self, live: &Live) -> BTreeMap<usize, Collector> {
+        let mut answers = BTreeMap::new();
+        let running: Vec<_> = live.running().collect();
+        self.0.retain(|trace, _| running.iter().any(|(number, _)| number == trace));
+        for (trace, header) in running {
+            let is_it = |found: &rocshim_drain::live::Live| found.header.epoch == header.epoch;
+            let found = || rocshim_drain::live::Live::find(header.pid).ok().filter(is_it);
+            let Some(process) = self.0.entry(trace).or_insert_with(found) else { continue };
+            let Some(account) = process.account() else { continue };
+            let full = |ring: &rocshim_drain::live::RingState| ring.filled as f64 / ring.slots.max(1) as f64;
+            let rings = process.rings().unwrap_or_default();
+            let fullest_ring = rings.iter().map(full).fold(0.0, f64::max);
+            answers.insert(trace, Collector { busy_ns: account.collector_ns, fullest_ring });
+        }
+        answers
+    }
+}

@@ -1,0 +1,118 @@
+//! Files that grow, in steps that a test makes.
+
+use super::*;
+use rocshim_trace::Call;
+use std::{fs, io::Write};
+
+const HEADER: &str = r#"{"type":"header","format":2,"rocshim":"0.1.0","pid":0,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+
+fn launch(id: u64) -> String {
+    format!(r#"{{"type":"launch","tid":7,"id":{id},"t":{id},"dur":5,"hook":0,"block":[64]}}"#) + "\n"
+}
+
+fn footer(end: &str) -> String {
+    format!(r#"{{"type":"footer","t":20,"end":"{end}","calls":[]}}"#) + "\n"
+}
+
+/// What was handed out, in words.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Watcher for Told {
+    fn begin(&mut self, trace: usize, path: &Path) {
+        self.0.push(format!("{trace} begins: {}", path.file_name().unwrap().display()));
+    }
+
+    fn take(&mut self, trace: usize, record: Record) {
+        let what = match record.call() {
+            Some(Call { id, .. }) => format!("event {id}"),
+            None => match record {
+                Record::Header(_) => "header".into(),
+                Record::Footer(footer) => footer.end.to_string(),
+                other => panic!("{other:?}"),
+            },
+        };
+        self.0.push(format!("{trace} {what}"));
+    }
+
+    fn end(&mut self, trace: usize, reading: Reading) {
+        self.0.push(format!("{trace} ends: {:?} {:?}", reading.end, reading.notes));
+    }
+
+    fn silent(&mut self, trace: usize, is_silent: bool) {
+        self.0.push(format!("{trace} silent: {is_silent}"));
+    }
+}
+
+fn add(path: &Path, text: &str) {
+    fs::OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// What the next look hands out.
+#[track_caller]
+fn next(follower: &mut Follower, expected: &[&str]) -> Look {
+    follower.found_at = None;
+    let mut told = Told::default();
+    let look = follower.look(&mut told).unwrap();
+    assert_eq!(told.0, expected);
+    look
+}
+
+#[test]
+fn a_file_is_read_as_it_grows_whole_lines_only() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("prog-1.ndjson");
+    add(&path, "");
+    let mut follower = Follower::new(std::slice::from_ref(&path)).unwrap();
+    next(&mut follower, &[]);
+    let line = launch(1);
+    add(&path, &format!("{HEADER}\n{}", &line[..20]));
+    next(&mut follower, &["0 begins: prog-1.ndjson", "0 header"]);
+    add(&path, &line[20..]);
+    next(&mut follower, &["0 event 1"]);
+    add(&path, "nonsense\n");
+    assert_eq!(next(&mut follower, &[]), Look { more: false, open: 1 });
+    // No process has this number: nothing may come any more, but it does.
+    assert_eq!(next(&mut follower, &["0 silent: true"]), Look::default());
+    add(&path, &(launch(2) + &footer("exit")));
+    let end = r#"0 ends: Footer ["1 line is no record and was passed over"]"#;
+    assert_eq!(next(&mut follower, &["0 event 2", "0 exit", end]), Look::default());
+    next(&mut follower, &[]);
+}
+
+#[test]
+fn processes_come_to_a_folder_and_parts_follow_one_another() {
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    let mut follower = Follower::new(&[scratch.path().to_path_buf()]).unwrap();
+    next(&mut follower, &[]);
+    add(&at("b-2.part-0002.ndjson"), &format!("{HEADER}\n{}", launch(3)));
+    add(&at("b-2.ndjson"), &format!("{HEADER}\n{}", launch(1)));
+    next(&mut follower, &["0 begins: b-2.ndjson", "0 header", "0 event 1"]);
+    // The next part waits for the end of this one.
+    add(&at("b-2.ndjson"), &(launch(2) + &footer("rotated")));
+    let rest = ["0 event 2", "0 rotated", "0 ends: Rotated []", "0 header", "0 event 3"];
+    next(&mut follower, &rest);
+    add(&at("a-1.ndjson"), &format!("{HEADER}\n{}{}", launch(9), footer("exit")));
+    add(&at("alien.ndjson"), "{\"ts\":1}\n");
+    let mut new = vec!["1 begins: a-1.ndjson", "1 header", "1 event 9", "1 exit", "1 ends: Footer []"];
+    // No process has the number of the other one.
+    new.push("0 silent: true");
+    next(&mut follower, &new);
+    let note = follower.notes()[0].clone();
+    assert!(note.ends_with("alien.ndjson is not a rocshim trace: its first line is not a header"), "{note}");
+    next(&mut follower, &[]);
+    assert_eq!(follower.notes().len(), 1);
+}
+
+#[test]
+fn what_is_named_must_be_a_trace() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("x.ndjson");
+    let error = Follower::new(std::slice::from_ref(&path)).err().unwrap().to_string();
+    assert_eq!(error, format!("cannot open {}", path.display()));
+    add(&path, "{\"ts\":1}\n");
+    let mut follower = Follower::new(std::slice::from_ref(&path)).unwrap();
+    let error = follower.look(&mut Told::default()).unwrap_err().to_string();
+    assert!(error.ends_with("x.ndjson is not a rocshim trace: its first line is not a header"), "{error}");
+}

@@ -1,0 +1,75 @@
+//! Texts that are written once and referred to by number.
+
+use super::messages::{Interned, InternedData};
+use foldhash::HashMap;
+use rocshim_trace::Word;
+
+/// So many of a kind are kept; what comes after them is written in full each time.
+const MOST: usize = 1 << 16;
+
+/// Those of a kind.
+#[derive(Default)]
+pub(super) struct Texts {
+    numbers: HashMap<Word, u64>,
+    /// Those that are not written yet.
+    new: Vec<Interned>,
+}
+
+impl Texts {
+    /// The number of a text, from 1 on; `None` where there are too many.
+    pub(super) fn number(&mut self, text: &str) -> Option<u64> {
+        if let Some(number) = self.numbers.get(text) {
+            return Some(*number);
+        }
+        let number = self.numbers.len() as u64 + 1;
+        if self.numbers.len() >= MOST {
+            return None;
+        }
+        self.numbers.insert(text.into(), number);
+        self.new.push(Interned { iid: Some(number), name: Some(text.into()) });
+        Some(number)
+    }
+}
+
+/// All kinds.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) categories: Texts,
+    pub(super) names: Texts,
+    pub(super) keys: Texts,
+    pub(super) values: Texts,
+}
+
+impl Known {
+    /// What is to be written before it is referred to.
+    pub(super) fn take(&mut self) -> Option<InternedData> {
+        let data = InternedData {
+            event_categories: std::mem::take(&mut self.categories.new),
+            event_names: std::mem::take(&mut self.names.new),
+            debug_annotation_names: std::mem::take(&mut self.keys.new),
+            debug_annotation_string_values: std::mem::take(&mut self.values.new),
+        };
+        (data != InternedData::default()).then_some(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_written_once_and_no_more_are_kept_than_may() {
+        let mut known = Known::default();
+        assert_eq!(
+            [known.names.number("a"), known.names.number("b"), known.names.number("a")],
+            [Some(1), Some(2), Some(1)]
+        );
+        let written = known.take().unwrap();
+        assert_eq!(written.event_names.len(), 2);
+        assert_eq!(known.take(), None);
+        (0..MOST as u64).for_each(|text| {
+            known.names.number(&text.to_string());
+        });
+        assert_eq!((known.names.number("late"), known.names.number("b")), (None, Some(2)));
+    }
+}
