@@ -1,7 +1,7 @@
 //! The prompt ladder (`samples/prompt_ladder.py`): what it asks of a server, what it keeps, and how it fails.
 
-use rocshim_tests::artifacts;
 use rocshim_tests::llm::{self, Asked, Fake, Reply};
+use rocshim_tests::{Traced, artifacts};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -321,4 +321,27 @@ fn its_help_says_what_it_does() {
     for option in ["--words LIST", "--tokens LIST", "--slots N", "--out FILE", "Needs Python 3.9"] {
         assert!(help.contains(option), "{option}\n{help}");
     }
+}
+
+/// What samples/ladder says of itself.
+#[test]
+fn the_climbed_sample_is_what_its_description_says() {
+    let folder = artifacts::root().join("samples/ladder");
+    let proxy = Traced::rocshim(["proxy", "--json"])
+        .args([folder.join("traces"), folder.join("ladder.ndjson")])
+        .run()
+        .ok();
+    let proxy: Value = serde_json::from_str(&proxy.stdout).expect("JSON");
+    let requests = proxy["requests"].as_array().expect("requests");
+    assert_eq!(requests.len(), 14);
+    for request in requests {
+        for statement in ["prompt", "path", "generated"] {
+            assert_eq!(request[statement]["verdict"], "confirmed", "{request}");
+        }
+    }
+    // A recording that any player of this format shows: a header, then what was written to the terminal and when.
+    let cast = std::fs::read_to_string(folder.join("top.cast")).expect("text");
+    let lines: Vec<Value> = cast.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((&lines[0]["version"], &lines[0]["width"]), (&json!(2), &json!(100)));
+    assert!(lines[1..].iter().all(|event| event[1] == "o") && cast.contains("mul_mat"));
 }

@@ -1,16 +1,20 @@
 //! What others may have written is read without a panic, in bounded time and memory, whatever it is.
 
-use rocshim_tests::damage::{Chance, PARSERS, Parser, Remains, feed};
+use rocshim_tests::damage::{
+    Chance, PARSERS, Parser, Remains, WhenFull, assert_records, feed, remains, seeds,
+};
+use rocshim_trace::{Record, parse_line, write_record};
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::time::{Duration, Instant};
 
 /// How often each parser is given changed bytes.
-const ROUNDS: usize = 500;
+const ROUNDS: usize = 2000;
 
 fn changed_seeds(parser: Parser) {
-    let remains = Remains::new();
-    let (seeds, mut chance) = (remains.seeds(parser), Chance::new(parser as u64));
+    let remains = remains(WhenFull::Drop);
+    let (seeds, mut chance) = (seeds(parser), Chance::new(parser as u64));
     seeds.iter().for_each(|seed| feed(parser, seed, &remains));
-    remains.restore();
     for round in 0..ROUNDS {
         let mut bytes = seeds[round % seeds.len()].clone();
         chance.change(&mut bytes);
@@ -52,6 +56,47 @@ fn a_changed_image_of_device_code_is_read_or_refused() {
 #[test]
 fn a_changed_file_of_responses_is_read_or_refused() {
     changed_seeds(Parser::Responses);
+}
+
+/// The files are read as their bytes are, and nothing that they say of themselves leads anywhere else.
+#[test]
+fn what_lies_in_changed_files_is_what_their_bytes_tell() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (folder, trace) = (scratch.path().join("rocshim-dead"), scratch.path().join("p-7.ndjson"));
+    fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder");
+    let whole = remains(WhenFull::Drop);
+    let first =
+        whole.lines().expect("whole remains").split_inclusive(|byte| *byte == b'\n').next().map(parse_line);
+    let Some(Ok(Record::Header(mut header))) = first else { panic!("no header") };
+    // Of nobody who runs.
+    (header.pid, header.rings) = (0, folder.display().to_string());
+    let mut line = Vec::new();
+    write_record(&mut line, &Record::Header(header));
+    fs::write(&trace, line).expect("a trace");
+    let mut chance = Chance::new(99);
+    let mut told = 0;
+    for round in 0..300 {
+        let mut changed = whole.clone();
+        let file = [&mut changed.ring, &mut changed.definitions, &mut changed.control];
+        file.into_iter().skip(round % 3).take(1).for_each(|bytes| chance.change(bytes));
+        let Remains { control, definitions, ring } = &changed;
+        for (name, bytes) in [("control", control), ("defs-0", definitions), ("ring-0", ring)] {
+            fs::write(folder.join(name), bytes).expect("a file");
+        }
+        let Ok(Some((_, left))) = rocshim_drain::leftover(&trace) else { continue };
+        assert_records(&left.lines);
+        // A clock that is not told is measured, and a commit that is told leaves out what it had written.
+        if round % 3 == 0 {
+            let expected = changed.lines().expect("the same");
+            assert_eq!(
+                String::from_utf8_lossy(&left.lines),
+                String::from_utf8_lossy(&expected),
+                "round {round}"
+            );
+            told += 1;
+        }
+    }
+    assert!(told > 20, "only {told} of 100 changed rings were read");
 }
 
 #[test]

@@ -3,12 +3,12 @@
 //! The device is the null GPU of `tests/null-gpu`, whose own log is an independent count. llama.cpp runs without HIP graphs
 //! here, so that every launch is a call, but for the tests that say so: those count what graph launches execute.
 
-use rocshim_tests::Trace;
 use rocshim_tests::executed::by_graphs;
 use rocshim_tests::gguf::{self, Quantisation};
 use rocshim_tests::real::bench::run;
 use rocshim_tests::real::counted::{assert_equal, of_family};
 use rocshim_tests::real::{self, Bench, HIP6, server::Server};
+use rocshim_tests::{Trace, Validator};
 use rocshim_trace::Gemm;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
@@ -61,8 +61,7 @@ fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made
 /// Every line fulfils the schema; gives their types.
 #[track_caller]
 fn every_line_is_valid(trace: &Trace) -> BTreeSet<String> {
-    let schema = serde_json::from_str(rocshim_trace::SCHEMA).expect("the schema is JSON");
-    let schema = jsonschema::draft202012::new(&schema).expect("the schema is one");
+    let schema = Validator::new(&serde_json::from_str(rocshim_trace::SCHEMA).expect("the schema is JSON"));
     let lines = trace.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines
         .map(|line| {

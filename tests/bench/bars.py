@@ -26,6 +26,7 @@ OTHERS = [
     ("collector's CPU at that rate",       lambda s: s["sustained"]["best"]["cores"],                                  "cores", 1),
     ("bytes of a launch's line",           lambda s: s["sustained"]["line_bytes"],                                     "B",    120),
     ("summary reads, per core",            lambda s: s["reading"]["longest"]["mb_per_cpu_second"],                     "MB/s", ">400"),
+    ("an export's memory, long ÷ short",   lambda s: s["exporting"]["growth"],                                          "×", 1.1),
     ("summary's memory, long ÷ short",     lambda s: s["reading"]["longest"]["rss_mib"] / s["reading"]["shortest"]["rss_mib"], "×", 1.1),
     ("llama-bench, on ÷ off",              lambda s: s["real"]["paired"]["median"],                                    "×",    None),
 ]

@@ -32,11 +32,20 @@ def compile_c(output, source, *arguments):
     return output
 
 
-def program(work, name):
-    """A program of this folder, linked to the stand-in libraries, which `harness` builds."""
+def libraries():
+    """The stand-in libraries, which `harness` builds."""
     vendor = target() / "vendor"
-    libraries = [f"-L{vendor}", f"-Wl,-rpath-link,{vendor}", f"-Wl,-rpath,{vendor}", "-Wl,--no-as-needed", "-l:libamdhip64.so.6", "-l:librocblas.so.4"]
-    return compile_c(work / name, f"{name}.c", *libraries)
+    return [f"-L{vendor}", f"-Wl,-rpath-link,{vendor}", f"-Wl,-rpath,{vendor}", "-Wl,--no-as-needed", "-l:libamdhip64.so.6", "-l:librocblas.so.4"]
+
+
+def program(work, name):
+    """A program of this folder, linked to the stand-in libraries."""
+    return compile_c(work / name, f"{name}.c", *libraries())
+
+
+def plugin(work, name):
+    """What that program opens while it runs."""
+    return compile_c(work / f"{name}-plugin.so", f"{name}.c", "-fPIC", "-shared", "-DPLUGIN", *libraries())
 
 
 def harness(work):

@@ -1,19 +1,19 @@
 """The command scripts/bench: what is asked for, in which order it is measured, and where it is told.
 
 The files of this folder, in the order in which one reads them: command; the sections, which each have measure() and
-tables() (calls, instructions, full_ring, sustained, growth, memory, loading, reading, endings, real); bars, which the figures are
+tables() (calls, instructions, full_ring, sustained, growth, memory, loading, reading, exporting, endings, real); bars, which the figures are
 held against; overview, table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
 figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (what the shim is measured against).
 """
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, endings, full_ring, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
+import bars, build, calls, endings, exporting, full_ring, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
 # What there is to measure, in this order.
-SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "endings": endings, "real": real}
+SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real}
 
 
 @dataclass
@@ -47,7 +47,7 @@ def main(about):
     with tempfile.TemporaryDirectory(prefix="rocshim-bench-", dir=options.work) as work:
         work = pathlib.Path(work)
         build.harness(work)
-        bench = Bench(options, work, variants.ours(work, shim, options.against), build.command() if {"reading", "endings"} & set(options.sections) else None)
+        bench = Bench(options, work, variants.ours(work, shim, options.against), build.command() if {"reading", "exporting", "endings"} & set(options.sections) else None)
         results = {"machine": machine.machine(bench.loop), "command": " ".join(["scripts/bench", *sys.argv[1:]]), "sections": {}}
         print(machine.words(results["machine"]), flush=True)
         with peers.variants(work) if options.peers else contextlib.nullcontext({}) as others:

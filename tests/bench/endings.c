@@ -1,25 +1,26 @@
 // A program that makes CALLS launches, a few microseconds apart as in a real one, and then ends as asked: endings HOW CALLS COUNTS.
 //
 // HOW is exit, _exit, quick_exit, abort, segv, kill, late (half of the calls in a destructor at exit), fork (the child makes as
-// many as its parent), threads (four threads share the calls), or busy (they go on for ever, and SIGKILL comes in the middle).
+// many as its parent), spawn (so does a program that it starts), exec (the program that takes its place makes the second half),
+// threads (four threads share the calls), short (a thousand do, four at a time), reload (a plug-in makes them, which is opened
+// and closed ten times), busy (they go on for ever, and SIGKILL comes in the middle), or moment (the same after CALLS
+// microseconds). again is what exec and spawn start.
 // COUNTS is a file in which each thread counts the calls that have returned, so that it holds after any end.
 #define _GNU_SOURCE
 #include "code_object.h"
 #include "hip.h"
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 4, STRIDE = 64, PACE_STEPS = 2000 };
+enum { THREADS = 4, STRIDE = 64, PACE_STEPS = 2000, SHORT_ROUNDS = 250, RELOADS = 10 };
 
-static hipFunction_t function;
-static unsigned long calls, *counts;
-static const char *how;
-
-static void launch(unsigned long n, int thread)
+void launch_all(hipFunction_t function, unsigned long *counts, unsigned long n, int thread)
 {
     for (unsigned long i = 0; i < n; i++) {
         hipModuleLaunchKernel(function, i + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
@@ -29,15 +30,54 @@ static void launch(unsigned long n, int thread)
     }
 }
 
+#ifndef PLUGIN // of which there is no more
+
+static hipFunction_t function;
+static unsigned long calls, *counts;
+static const char *how;
+extern char **environ;
+
+static int is(const char *name) { return !strcmp(how, name); }
+
+static void launch(unsigned long n, int thread) { launch_all(function, counts, n, thread); }
+
 static void *work(void *arg)
 {
-    launch(!strcmp(how, "busy") ? -1ul : calls / THREADS, (int)(long)arg);
+    launch(is("busy") || is("moment") ? -1ul : is("short") ? calls / THREADS / SHORT_ROUNDS : calls / THREADS, (int)(long)arg);
     return NULL;
+}
+
+static void threads_work(void)
+{
+    pthread_t threads[THREADS];
+    for (long i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    if (is("busy") || is("moment")) {
+        usleep(is("busy") ? 200000 : calls);
+        raise(SIGKILL);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static int reload(const char *program)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s-plugin.so", program);
+    for (int i = 0; i < RELOADS; i++) {
+        void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        __typeof__(&launch_all) launch_there = (__typeof__(launch_there))(plugin ? dlsym(plugin, "launch_all") : NULL);
+        if (!launch_there)
+            return 1;
+        launch_there(function, counts, calls / RELOADS, 0);
+        dlclose(plugin);
+    }
+    return 0;
 }
 
 static __attribute__((destructor)) void at_the_end(void)
 {
-    if (how && !strcmp(how, "late"))
+    if (how && is("late"))
         launch(calls / 2, 0);
 }
 
@@ -49,41 +89,49 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s HOW CALLS COUNTS\n", argv[0]);
         return 2;
     }
-    calls = strtoul(argv[2], NULL, 10);
-    int file = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    how = argv[1], calls = strtoul(argv[2], NULL, 10);
+    int file = open(argv[3], O_RDWR | O_CREAT | (is("again") ? 0 : O_TRUNC), 0600);
     if (file < 0 || ftruncate(file, 4096) || (counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)) == MAP_FAILED ||
         hipModuleLoadData(&module, co_module(&kernel, 1)) || hipModuleGetFunction(&function, module, "ending"))
         return 1;
-    how = argv[1];
-    if (!strcmp(how, "fork")) {
-        pid_t child = fork();
+    char half[32], *again[] = {argv[0], "again", argv[2], argv[3], NULL};
+    snprintf(half, sizeof half, "%lu", calls / 2);
+    pid_t child = 0;
+    if (is("fork")) {
+        child = fork();
         launch(calls, child == 0);
         if (child)
             waitpid(child, NULL, 0);
-        return 0;
+    } else if (is("spawn")) {
+        if (posix_spawn(&child, argv[0], NULL, NULL, again, environ))
+            return 1;
+        launch(calls, 0);
+        waitpid(child, NULL, 0);
+    } else if (is("exec")) {
+        launch(calls / 2, 0);
+        again[2] = half;
+        execv(argv[0], again);
+        return 1;
+    } else if (is("threads") || is("busy") || is("moment")) {
+        threads_work();
+    } else if (is("short")) {
+        for (int i = 0; i < SHORT_ROUNDS; i++)
+            threads_work();
+    } else if (is("reload")) {
+        return reload(argv[0]);
+    } else {
+        launch(is("late") ? calls / 2 : calls, is("again"));
     }
-    if (!strcmp(how, "threads") || !strcmp(how, "busy")) {
-        pthread_t threads[THREADS];
-        for (long i = 0; i < THREADS; i++)
-            pthread_create(&threads[i], NULL, work, (void *)i);
-        if (!strcmp(how, "busy")) {
-            usleep(200000);
-            raise(SIGKILL);
-        }
-        for (int i = 0; i < THREADS; i++)
-            pthread_join(threads[i], NULL);
-        return 0;
-    }
-    launch(!strcmp(how, "late") ? calls / 2 : calls, 0);
-    if (!strcmp(how, "_exit"))
+    if (is("_exit"))
         _exit(0);
-    if (!strcmp(how, "quick_exit"))
+    if (is("quick_exit"))
         quick_exit(0);
-    if (!strcmp(how, "abort"))
+    if (is("abort"))
         abort();
-    if (!strcmp(how, "segv"))
+    if (is("segv"))
         raise(SIGSEGV);
-    if (!strcmp(how, "kill"))
+    if (is("kill"))
         raise(SIGKILL);
     exit(0);
 }
+#endif

@@ -2,67 +2,120 @@
 
 The program counts its calls in a file, whatever happens to it. What a tracer has afterwards is read with its own commands.
 """
-import shutil, struct, subprocess
+import contextlib, json, os, random, shutil, struct, subprocess
 from contextlib import nullcontext
+from dataclasses import dataclass
 import build
-from running import environment, lines_of, tell
+from running import environment, tell
 from table import Column, Table
 
 CALLS = 100_000
-# How the program ends; in words; how many calls may be in flight then.
+MOMENTS = 20  # kills at moments by chance
+SMALL_DISK_MIB = 4
+
+
+@dataclass
+class Ending:
+    """A way in which the program runs and ends."""
+    how: str
+    what: str
+    in_flight: int = 0  # calls that may be in flight then
+    calls: int = CALLS
+    times: int = 1
+    small_disk: bool = False  # the trace goes to a disk of SMALL_DISK_MIB
+
+
 ENDINGS = [
-    ("exit", "returns from main", 0),
-    ("_exit", "_exit", 0),
-    ("quick_exit", "quick_exit", 0),
-    ("abort", "abort", 0),
-    ("segv", "SIGSEGV", 0),
-    ("kill", "SIGKILL", 0),
-    ("busy", "SIGKILL while four threads launch", 4),
-    ("threads", "four threads, which end", 0),
-    ("late", "half of them in a destructor", 0),
-    ("fork", "fork: the child calls as often", 0),
+    Ending("exit", "returns from main"),
+    Ending("_exit", "_exit"),
+    Ending("quick_exit", "quick_exit"),
+    Ending("abort", "abort"),
+    Ending("segv", "SIGSEGV"),
+    Ending("kill", "SIGKILL"),
+    Ending("busy", "SIGKILL while four threads launch", in_flight=4),
+    Ending("moment", f"the same, at {MOMENTS} moments by chance", in_flight=4, times=MOMENTS),
+    Ending("threads", "four threads, which end"),
+    Ending("short", "a thousand threads, four at a time"),
+    Ending("late", "half of them in a destructor"),
+    Ending("fork", "fork: the child calls as often"),
+    Ending("spawn", "posix_spawn: so does a child"),
+    Ending("exec", "exec in the middle"),
+    Ending("reload", "a plug-in closed ten times"),
+    Ending("exit", f"a trace's disk of {SMALL_DISK_MIB} MiB", small_disk=True),
 ]
 TRACERS = ["on", "lttng", "uftrace"]
 
 
 def measure(bench):
     program = build.program(bench.work, "endings")
+    build.plugin(bench.work, "endings")
     names = [name for name in TRACERS if name in bench.variants]
     rows = []
-    for how, words, in_flight in ENDINGS:
-        row = {"ending": how, "what": words, "tracers": {}}
+    for ending in ENDINGS:
+        if ending.small_disk and os.geteuid():
+            print(f"endings: {ending.what}: takes root, left out")
+            continue
+        row = {"ending": ending.how, "what": ending.what, "tracers": {}}
         for name in names:
-            tell(f"endings: {words}, {name}")
-            row["tracers"][name] = one(bench, program, how, bench.variants[name], in_flight)
+            tell(f"endings: {ending.what}, {name}")
+            row["tracers"][name] = together(one(bench, program, ending, bench.variants[name], time) for time in range(ending.times))
         rows.append(row)
     tell("")
     return {"rows": rows, "names": {name: bench.variants[name].what for name in names}}
 
 
-def one(bench, program, how, variant, in_flight):
-    """What was called and what was recorded; `more`: recorded though no call was counted, beyond those in flight."""
+def together(runs):
+    """The figures of several runs added up."""
+    runs = list(runs)
+    return {key: sum(run[key] for run in runs) for key in runs[0]}
+
+
+def one(bench, program, ending, variant, time):
+    """What was called and what was recorded, told as lost, and missing without a word; `more`: recorded though no call was
+    counted, beyond those in flight."""
     counts, traces = bench.work / "counts", bench.work / "traces"
     shutil.rmtree(traces, ignore_errors=True)
-    with variant.peer.around(bench.work) if variant.peer else nullcontext(([], {})) as (before, env):
-        subprocess.run([*map(str, before), program, how, str(CALLS), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    called = sum(struct.unpack("<512Q", counts.read_bytes()))
-    if variant.peer:
-        recorded = variant.peer.recorded(bench.work)
-    else:
-        subprocess.run([bench.command, "recover", traces], stdout=subprocess.DEVNULL, check=True)
-        subprocess.run([bench.command, "verify", traces], stdout=subprocess.DEVNULL, check=True)
-        recorded = sum(1 for trace in traces.glob("*.ndjson") for _ in lines_of(trace, "launch"))
-        shutil.rmtree(traces)
-    return {"called": called, "recorded": recorded, "missing": max(0, called - recorded), "more": max(0, recorded - called - in_flight)}
+    # The same moments for each tracer, in microseconds.
+    calls = random.Random(time).randrange(20_000, 300_000) if ending.how == "moment" else ending.calls
+    peer = variant.peer
+    folder = peer.traces(bench.work) if peer else traces
+    with small_disk(folder) if ending.small_disk else nullcontext():
+        with peer.around(bench.work) if peer else nullcontext(([], {})) as (before, env):
+            subprocess.run([*map(str, before), program, ending.how, str(calls), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        called = sum(struct.unpack("<512Q", counts.read_bytes()))
+        recorded, lost = (peer.recorded(bench.work), peer.lost(bench.work)) if peer else ours(bench, traces)
+    missing = max(0, called - recorded - lost)
+    return {"called": called, "recorded": recorded, "lost": lost, "missing": missing, "more": max(0, recorded - called - ending.in_flight)}
+
+
+def ours(bench, traces):
+    """Launches that are recorded, and events that are counted as lost."""
+    for word in ("recover", "verify"):
+        subprocess.run([bench.command, word, traces], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=word == "verify")
+    # With what is in the rings where the disk had no room for it.
+    totals = json.loads(subprocess.run([bench.command, "summary", "--json", traces], stdout=subprocess.PIPE, check=True).stdout)["totals"]
+    return totals["launches"], totals["lost"]
+
+
+@contextlib.contextmanager
+def small_disk(folder):
+    """What is written to `folder` has little room."""
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_MIB}m", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def tables(results):
-    columns = [Column(what.split(",")[0], 26) for what in results["names"].values()]
+    columns = [Column(what.split(",")[0], 44) for what in results["names"].values()]
     rows = [[row["what"], *(cell(row["tracers"][name]) for name in results["names"])] for row in results["rows"]]
-    yield Table(f"endings: launches recorded, of those that the program has counted ({CALLS:,}, or until it is killed)", columns, rows)
+    yield Table("endings: launches recorded, of those that the program has counted; and those told as lost, or missing without a word", columns, rows)
 
 
 def cell(figures):
-    if figures["missing"] == 0 and figures["more"] == 0:
+    if figures["missing"] == figures["lost"] == figures["more"] == 0:
         return f"all {figures['called']:,}"
-    return f"{figures['recorded']:,} of {figures['called']:,}"
+    rest = [f"{figures[what]:,} {words}" for what, words in (("lost", "told lost"), ("missing", "missing")) if figures[what]]
+    return f"{figures['recorded']:,} of {figures['called']:,}" + "".join(f", {word}" for word in rest)

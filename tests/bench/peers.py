@@ -76,14 +76,25 @@ class Uftrace:
     def __init__(self, arguments):
         self.arguments = arguments
 
+    def traces(self, work):
+        return work / "uftrace"
+
     @contextlib.contextmanager
     def around(self, work):
-        shutil.rmtree(work / "uftrace", ignore_errors=True)
-        yield ["uftrace", "record", "--force", "--no-event", *self.arguments, "-d", work / "uftrace"], {}
+        # The folder itself may be another disk.
+        shutil.rmtree(self.traces(work) / "data", ignore_errors=True)
+        self.traces(work).mkdir(exist_ok=True)
+        yield ["uftrace", "record", "--force", "--no-event", *self.arguments, "-d", self.traces(work) / "data"], {}
 
     def recorded(self, work):
-        rows = said(["uftrace", "report", "-d", work / "uftrace"]).splitlines()
-        return sum(int(row.split()[-2]) for row in rows if row.split()[-1:] == [LAUNCH])
+        """Launches; none where its own command cannot read what it has written."""
+        done = subprocess.run(["uftrace", "report", "-d", self.traces(work) / "data"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+        return sum(int(row.split()[-2]) for row in done.stdout.splitlines() if row.split()[-1:] == [LAUNCH])
+
+    def lost(self, work):
+        """Records that `replay` says are lost, two a call."""
+        done = subprocess.run(["uftrace", "replay", "-d", self.traces(work) / "data"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+        return sum(map(int, re.findall(r"LOST (\d+) records", done.stdout))) // 2
 
 
 class Lttng:
@@ -105,14 +116,23 @@ class Lttng:
 
     def __exit__(self, *_):
         self.daemon.terminate()
-        self.daemon.wait()
+        try:
+            self.daemon.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            # It waits for a session that does not end: what the bench found is told all the same.
+            self.daemon.kill()
+            self.daemon.wait()
 
     def lttng(self, *words):
         return said(["lttng", "--no-sessiond", *words], env=self.env)
 
+    def traces(self, work):
+        return self.home / "traces"
+
     @contextlib.contextmanager
     def around(self, work):
-        trace = self.home / "trace"
+        # The folder itself may be another disk.
+        trace = self.traces(work) / "session"
         shutil.rmtree(trace, ignore_errors=True)
         self.lttng("create", "bench", f"--output={trace}")
         self.lttng("enable-channel", "--userspace", "--session=bench", "--subbuf-size=4M", "--num-subbuf=4", "bench")
@@ -122,8 +142,18 @@ class Lttng:
         yield [], {"LTTNG_HOME": str(self.home), "LTTNG_UST_REGISTER_TIMEOUT": "-1"}
         self.lttng("destroy", "bench")
 
+    def read(self, work):
+        """The events as text, and what the reader says of those that are not there."""
+        done = subprocess.run(["babeltrace2", self.traces(work) / "session"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        return done.stdout, done.stderr
+
     def recorded(self, work):
         """Launches that have both events."""
-        text = said(["babeltrace2", self.home / "trace"])
+        text, _ = self.read(work)
         entries, exits = (len(re.findall(f"hip:launch_{side}:", text)) for side in ("entry", "exit"))
         return min(entries, exits)
+
+    def lost(self, work):
+        """Events that the trace says were discarded, two a call."""
+        _, warnings = self.read(work)
+        return sum(map(int, re.findall(r"discarded (\d+) events", warnings))) // 2

@@ -21,22 +21,23 @@ def one(bench, calls):
     tell(f"reading: the shim writes {calls:,} launches")
     written = steady(bench, "on", 6, RATE, calls, kernels=KERNELS, keep=True)
     tell(f"reading: summary of {written['bytes'] / 1e6:.0f} MB")
-    runs = [read(bench.command, bench.work / "traces") for _ in range(bench.repeats(3))]
+    runs = [watched([bench.command, "summary", bench.work / "traces"]) for _ in range(bench.repeats(3))]
     shutil.rmtree(bench.work / "traces")
     best = min(runs, key=lambda run: run["cpu_s"])
     return {"mb": written["bytes"] / 1e6, "events": written["produced"], "kernels": KERNELS, **best, "mb_per_cpu_second": written["bytes"] / 1e6 / best["cpu_s"], "mb_per_second": written["bytes"] / 1e6 / best["wall_s"], "runs": runs}
 
 
-def read(command, traces):
+def watched(command):
+    """What a command takes: time, processor, and the most memory that it held."""
     begun, peak = perf_counter(), 0
-    child = subprocess.Popen([command, "summary", traces], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     # Asked of the process itself while it runs: what wait4 tells counts what its parent held when it was started.
     while not (ended := os.wait4(child.pid, os.WNOHANG))[0]:
         peak = max(peak, peak_kib(child.pid))
         sleep(0.005)
     _, status, usage = ended
     if status:
-        sys.exit(f"bench: rocshim summary of {traces}: status {status}")
+        sys.exit(f"bench: {' '.join(map(str, command))}: status {status}")
     return {"wall_s": perf_counter() - begun, "cpu_s": usage.ru_utime + usage.ru_stime, "rss_mib": peak / 1024}
 
 

@@ -1,6 +1,6 @@
 //! The published schema as two validators: as it is, for any reader, and strict, for what our own writer may emit.
 
-use jsonschema::Validator;
+use rocshim_tests::Validator;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -14,14 +14,13 @@ pub(crate) fn schema() -> &'static Value {
 /// What any line of our format fulfils, with types and keys from the future.
 pub(crate) fn tolerant() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();
-    VALIDATOR.get_or_init(|| jsonschema::draft202012::new(schema()).expect("the schema is one"))
+    VALIDATOR.get_or_init(|| Validator::new(schema()))
 }
 
 /// What any line of this format fulfils.
 pub(crate) fn of_format(format: u64) -> Validator {
     let schema = [rocshim_trace::SCHEMA_1, rocshim_trace::SCHEMA][format as usize - 1];
-    let schema = serde_json::from_str(schema).expect("the schema is JSON");
-    jsonschema::draft202012::new(&schema).expect("the schema is one")
+    Validator::new(&serde_json::from_str(schema).expect("the schema is JSON"))
 }
 
 /// What our own writer fulfils: no type and no key that the schema does not describe.
@@ -37,7 +36,7 @@ pub(crate) fn strict() -> &'static Validator {
                 definition["unevaluatedProperties"] = json!(false);
             }
         }
-        jsonschema::draft202012::new(&closed).expect("closed, it is still a schema")
+        Validator::new(&closed)
     })
 }
 
@@ -47,7 +46,7 @@ fn object_mut(value: &mut Value) -> &mut Map<String, Value> {
 
 /// Why `line` is not one that our writer may emit, in words.
 pub(crate) fn complaint(line: &Value) -> Option<String> {
-    strict().validate(line).err().map(|e| format!("{e} at {}: {line}", e.instance_path))
+    strict().complaint(line).map(|why| format!("{why}: {line}"))
 }
 
 /// The record types that have a branch.

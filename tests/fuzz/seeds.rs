@@ -1,6 +1,6 @@
 //! Writes the seeds of a parser into a folder: `seeds PARSER FOLDER`.
 
-use rocshim_tests::damage::{PARSERS, Remains};
+use rocshim_tests::damage::{PARSERS, seeds};
 use std::path::PathBuf;
 
 fn main() {
@@ -9,7 +9,7 @@ fn main() {
         (arguments.next().unwrap_or_default(), PathBuf::from(arguments.next().unwrap_or_default()));
     let (_, parser) = PARSERS.iter().find(|(parser, _)| *parser == name).expect("a parser's name");
     std::fs::create_dir_all(&folder).expect("a folder");
-    for (number, seed) in Remains::new().seeds(*parser).iter().enumerate() {
+    for (number, seed) in seeds(*parser).iter().enumerate() {
         std::fs::write(folder.join(format!("seed-{number}")), seed).expect("a seed");
     }
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocshim_tests::damage::{PARSERS, Parser, Remains, feed};
+use rocshim_tests::damage::{PARSERS, Parser, Remains, WhenFull, feed, remains};
 use std::sync::LazyLock;
 
 static PARSER: LazyLock<Parser> = LazyLock::new(|| {
@@ -10,6 +10,6 @@ static PARSER: LazyLock<Parser> = LazyLock::new(|| {
     let found = PARSERS.iter().find(|(parser, _)| *parser == name);
     found.unwrap_or_else(|| panic!("ROCSHIM_PARSER={name} is none of {PARSERS:?}")).1
 });
-static REMAINS: LazyLock<Remains> = LazyLock::new(Remains::new);
+static REMAINS: LazyLock<Remains> = LazyLock::new(|| remains(WhenFull::Drop));
 
 fuzz_target!(|bytes: &[u8]| feed(*PARSER, bytes, &REMAINS));
