@@ -88,10 +88,11 @@ fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize,
     let is_news = way.is_news(found.address);
     way.open(Door::Preload);
     let may_pass = !wants.every_call && (process.is_none() || !wants.follows);
-    bound::settle(hook, found.address, generation, may_pass);
+    // Before anybody goes that way: a process that is killed has told where its calls went.
     if let Some(process) = process.filter(|_| is_news) {
         ways::tell(process, hook, 0, Some(&found.path));
     }
+    bound::settle(hook, found.address, generation, may_pass);
     (0, found.address)
 }
 
