@@ -2,6 +2,8 @@
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::Record;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The trace after `rocshim recover` has finished it.
 fn recovered(outcome: &Outcome) -> Trace {
@@ -36,11 +38,61 @@ fn after_sigkill_all_n_launches_are_there() {
 
 #[test]
 fn every_other_abrupt_end_leaves_all_launches_too() {
-    for how in ["segv", "abort", "_exit", "quick_exit", "exit"] {
+    let ends = [
+        ("segv", Err(11)),
+        ("abort", Err(6)),
+        ("uncaught", Err(6)),
+        ("_exit", Ok(3)),
+        ("quick_exit", Ok(4)),
+        ("exit", Ok(5)),
+    ];
+    for (how, end) in ends {
         let outcome = Traced::program("kill_self").args(["3000", how]).with_shim();
+        assert_eq!(outcome.code.ok_or(outcome.signal.unwrap_or(0)), end, "{how}");
         let trace = recovered(&outcome);
         assert_eq!(trace.launches().count(), 3000, "{how}");
         assert_eq!(trace.gaps().count(), 0, "{how}");
+    }
+}
+
+#[test]
+fn one_that_is_killed_for_want_of_memory_leaves_all_launches() {
+    let Some(group) = MemoryGroup::new(64 << 20) else {
+        println!("not run, as no group of processes with little memory can be made: {}", MemoryGroup::NEEDS);
+        return;
+    };
+    let program = rocshim_tests::artifacts::program("kill_self");
+    let script = format!("echo $$ >{}/cgroup.procs && exec {} 3000 memory", group.0.display(), program.display());
+    let outcome = Traced::command("/bin/sh".as_ref()).args(["-c", &script]).with_shim();
+    assert_eq!(outcome.signal, Some(9), "{}", outcome.stderr);
+    let trace = recovered(&outcome);
+    assert_eq!((trace.launches().count(), trace.gaps().count()), (3000, 0));
+}
+
+/// A group of processes that has so much memory.
+struct MemoryGroup(PathBuf);
+
+impl MemoryGroup {
+    const NEEDS: &str = "that takes root, and the memory controller of cgroups";
+
+    fn new(bytes: u64) -> Option<MemoryGroup> {
+        let name = format!("rocshim-deaths-{}", std::process::id());
+        let folders = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        folders.into_iter().find_map(|(folder, limit)| {
+            let group = Path::new(folder).join(&name);
+            fs::create_dir(&group).ok()?;
+            let group = MemoryGroup(group);
+            fs::write(group.0.join(limit), bytes.to_string()).ok()?;
+            // Where there is swap, it would be taken first.
+            let _ = fs::write(group.0.join("memory.swap.max"), "0");
+            Some(group)
+        })
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 The program counts its calls in a file, whatever happens to it. What a tracer has afterwards is read with its own commands.
 """
-import contextlib, json, os, random, shutil, struct, subprocess
+import atexit, contextlib, json, os, pathlib, random, shutil, struct, subprocess
 from contextlib import nullcontext
 from dataclasses import dataclass
 import build
@@ -12,6 +12,9 @@ from table import Column, Table
 CALLS = 100_000
 MOMENTS = 20  # kills at moments by chance
 SMALL_DISK_MIB = 4
+LITTLE_MEMORY_MIB = 128
+# Where a group of processes is made, and the file of its limit: the two forms of cgroups.
+MEMORY_GROUPS = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
 
 
 @dataclass
@@ -23,6 +26,7 @@ class Ending:
     calls: int = CALLS
     times: int = 1
     small_disk: bool = False  # the trace goes to a disk of SMALL_DISK_MIB
+    little_memory: bool = False  # in a group of processes that has LITTLE_MEMORY_MIB
 
 
 ENDINGS = [
@@ -30,8 +34,10 @@ ENDINGS = [
     Ending("_exit", "_exit"),
     Ending("quick_exit", "quick_exit"),
     Ending("abort", "abort"),
+    Ending("uncaught", "an exception that nobody catches"),
     Ending("segv", "SIGSEGV"),
     Ending("kill", "SIGKILL"),
+    Ending("memory", "killed for want of memory", little_memory=True),
     Ending("busy", "SIGKILL while four threads launch", in_flight=4),
     Ending("moment", f"the same, at {MOMENTS} moments by chance", in_flight=4, times=MOMENTS),
     Ending("threads", "four threads, which end"),
@@ -54,6 +60,9 @@ def measure(bench):
     for ending in ENDINGS:
         if ending.small_disk and os.geteuid():
             print(f"endings: {ending.what}: takes root, left out")
+            continue
+        if ending.little_memory and not memory_group():
+            print(f"endings: {ending.what}: takes root and the memory controller of cgroups, left out")
             continue
         row = {"ending": ending.how, "what": ending.what, "tracers": {}}
         for name in names:
@@ -81,11 +90,26 @@ def one(bench, program, ending, variant, time):
     folder = peer.traces(bench.work) if peer else traces
     with small_disk(folder) if ending.small_disk else nullcontext():
         with peer.around(bench.work) if peer else nullcontext(([], {})) as (before, env):
-            subprocess.run([*map(str, before), program, ending.how, str(calls), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            group = memory_group() if ending.little_memory else []
+            subprocess.run([*map(str, before), *group, program, ending.how, str(calls), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         called = sum(struct.unpack("<512Q", counts.read_bytes()))
         recorded, lost = (peer.recorded(bench.work), peer.lost(bench.work)) if peer else ours(bench, traces)
     missing = max(0, called - recorded - lost)
     return {"called": called, "recorded": recorded, "lost": lost, "missing": missing, "more": max(0, recorded - called - ending.in_flight)}
+
+
+def memory_group():
+    """What a command begins with to run in a group of processes that has little memory; nothing where there can be none."""
+    for folder, limit in MEMORY_GROUPS:
+        group = pathlib.Path(folder) / f"rocshim-bench-{os.getpid()}"
+        try:
+            group.mkdir(exist_ok=True)
+            (group / limit).write_text(str(LITTLE_MEMORY_MIB << 20))
+        except OSError:
+            continue
+        atexit.register(lambda: group.exists() and group.rmdir())
+        return ["sh", "-c", f'echo $$ >{group}/cgroup.procs && exec "$0" "$@"']
+    return []
 
 
 def ours(bench, traces):

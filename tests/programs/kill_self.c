@@ -1,7 +1,8 @@
-// A process that launches N kernels and then ends abruptly: kill_self N kill|segv|abort|exit|_exit|quick_exit|thread.
-// `thread`: another thread keeps launching when SIGKILL comes. To die inside a call instead, set STANDIN_DIE_AT.
+// A process that launches N kernels and then ends abruptly: kill_self N kill|segv|abort|uncaught|memory|exit|_exit|quick_exit|thread.
+// `thread`: another thread keeps launching when SIGKILL comes. `memory`: in a group of processes that has little. To die inside a call instead, set STANDIN_DIE_AT.
 // link: amdhip64 rocblas
 #include "code_object.h"
+#include "deaths.h"
 #include "rocblas.h"
 #include <pthread.h>
 #include <signal.h>
@@ -44,6 +45,10 @@ int main(int argc, char **argv)
         raise(SIGSEGV);
     if (!strcmp(how, "abort"))
         abort();
+    if (!strcmp(how, "uncaught"))
+        throw_uncaught();
+    if (!strcmp(how, "memory"))
+        take_all_memory();
     if (!strcmp(how, "_exit"))
         _exit(3);
     if (!strcmp(how, "quick_exit"))
