@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `digits` (numbers as text), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
-//! (which files are one), `pattern` (names that a list chooses), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the files of a trace are called).
+//! (files by their names, and which are one library), `pattern` (names that a list chooses), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the files of a trace are called).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
 //! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
@@ -38,7 +38,7 @@ pub use arg::{Arg, arg_of_text};
 pub use encode::{write_arg, write_arg_bytes, write_args_cut, write_launch, write_launch_with, write_record};
 pub use family::{Family, families, family};
 pub use hex::Hex;
-pub use library::{OWN_LIBRARY, is_library};
+pub use library::{OWN_LIBRARY, file_name, is_library};
 pub use line::{LineError, parse_line};
 pub use part::{TracePath, part_path};
 pub use pattern::{fits, is_chosen, patterns};

@@ -1,5 +1,7 @@
 //! Patterns with `*`, as variables hold them: of functions, of programs.
 
+use crate::file_name;
+
 /// The patterns of a list that is separated by commas.
 pub fn patterns(list: &str) -> impl DoubleEndedIterator<Item = &str> {
     list.split(',').map(str::trim).filter(|pattern| !pattern.is_empty())
@@ -36,8 +38,9 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 /// assert!(!is_chosen("", "sh,python3", &names) && !is_chosen("", "/usr/bin/*", &names));
 /// ```
 pub fn is_chosen(only: &str, skip: &str, names: &[&str]) -> bool {
-    let last = |name: &'_ str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let is = |pattern: &str| names.iter().any(|name| fits(pattern, name) || fits(pattern, &last(name)));
+    let is = |pattern: &str| {
+        names.iter().any(|name| fits(pattern, name) || fits(pattern, file_name(name)))
+    };
     (patterns(only).next().is_none() || patterns(only).any(is)) && !patterns(skip).any(is)
 }
 

@@ -751,6 +751,13 @@ pub struct Tensor {
     pub strides: Vec<i32>,
 }
 
+impl Tensor {
+    /// Its lengths in a word, `1x3x224x224`.
+    pub fn lengths(&self) -> String {
+        self.dims.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
+    }
+}
+
 /// What MIOpen offered for a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConvResult {

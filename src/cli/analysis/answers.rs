@@ -8,6 +8,7 @@ mod warnings;
 
 use super::{Evidence, Phase, Phases, Setting, Summary, Verdict, Verified};
 use crate::units::{count, counted, range};
+use rocshim_trace::file_name;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -72,7 +73,7 @@ impl Facts<'_> {
     fn ran(&self) -> Answer {
         let totals = &self.summary.totals;
         let programs: BTreeSet<&str> =
-            self.summary.processes.iter().map(|row| row.exe.rsplit('/').next().unwrap_or(&row.exe)).collect();
+            self.summary.processes.iter().map(|row| file_name(&row.exe)).collect();
         let answer = format!(
             "{} in {}: {} of {}, {}",
             list(programs.into_iter().map(str::to_owned)),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::units::{count, counted};
 use foldhash::HashSet;
-use rocshim_trace::{CodeObject, Tensile};
+use rocshim_trace::{CodeObject, Tensile, file_name};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,10 +185,6 @@ fn origin(tensile: Option<&Tensile>, object: Option<&CodeObject>) -> Origin {
 fn is_no_tensile_file(object: &CodeObject) -> bool {
     let name = object.path.as_deref().map(file_name);
     name.is_some_and(|name| !name.starts_with("TensileLibrary") && !name.starts_with("Kernels"))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The file that holds a code object: its own, or the one that an image from memory was found to be.

@@ -12,7 +12,7 @@ use super::{
     process::{Identity, identity},
 };
 use foldhash::HashMap;
-use rocshim_trace::{Call, CodeObject, Header, Record};
+use rocshim_trace::{Call, CodeObject, Header, Record, file_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -179,7 +179,7 @@ impl FlowBuilder {
             return;
         }
         self.end_process();
-        let program = header.exe.rsplit('/').next().unwrap_or_default().to_string();
+        let program = file_name(&header.exe).to_string();
         let application = self.number(Floor::Application, program);
         self.local =
             Local { identity: Some(identity(header)), pid: header.pid, application, ..Local::default() };
@@ -292,7 +292,7 @@ const NO_OBJECT: &str = "not known";
 /// `libggml-hip.so #30`: a code object as people find it.
 fn name(object: &CodeObject) -> String {
     let file = object.file.as_deref().or(object.path.as_deref());
-    match (file.map(|file| file.rsplit('/').next().unwrap_or(file)), object.ordinal) {
+    match (file.map(file_name), object.ordinal) {
         (Some(file), Some(ordinal)) => format!("{file} #{ordinal}"),
         (Some(file), None) => file.to_string(),
         (None, _) => match &object.xxh3 {

@@ -5,7 +5,7 @@
 
 use super::{Evidence, Kind, PhasesBuilder, Recent, Summary};
 use crate::reader::{End, Reading, Taker, Watcher};
-use rocshim_trace::{Header, Record, Word};
+use rocshim_trace::{Header, Record, Tensor, Word, file_name};
 use std::{collections::BTreeMap, path::Path};
 
 /// A number that grows.
@@ -170,6 +170,7 @@ impl Live {
         let before = std::mem::replace(&mut self.before, Before { at_ns, counts: BTreeMap::new() });
         let mut rates = Rates { before: before.counts, now: &mut self.before.counts, elapsed };
         let mut standing = Standing::default();
+        let (mut events, mut launches, mut products, mut failed, mut lost) = (0, 0, 0, 0, 0);
         let mut tables: BTreeMap<(Table, String, String), (u64, u64)> = BTreeMap::new();
         for (number, trace) in &mut self.traces {
             trace.note_passes();
@@ -179,6 +180,11 @@ impl Live {
             };
             standing.running += usize::from(is_open);
             add_tables(&mut tables, summary);
+            events += summary.totals.events;
+            launches += summary.totals.launches;
+            products += summary.totals.gemms;
+            failed += summary.totals.failed;
+            lost += summary.totals.lost;
             summary.losses.iter().for_each(|row| {
                 *standing.losses.entry(row.reason.clone()).or_default() += row.lost;
             });
@@ -215,6 +221,12 @@ impl Live {
                 });
             }
         }
+        let mut growth = |what: &str, all: u64| rates.of(Table::All, (what, ""), all);
+        standing.events = growth("events", events);
+        standing.launches = growth("launches", launches);
+        standing.products = growth("products", products);
+        standing.failed = growth("failed", failed);
+        standing.lost = growth("lost", lost);
         for ((table, name, of), (calls, host_ns)) in tables {
             let calls = rates.of(table, (&name, &of), calls);
             let row = LiveRow { name, of, calls, host_ns };
@@ -223,14 +235,7 @@ impl Live {
                 Table::Family => standing.families.push(row),
                 Table::Product => standing.products_by_problem.push(row),
                 Table::Convolution => standing.convolutions.push(row),
-                Table::All => match &*row.name {
-                    "events" => standing.events = row.calls,
-                    "launches" => standing.launches = row.calls,
-                    "products" => standing.products = row.calls,
-                    "failed" => standing.failed = row.calls,
-                    _ => standing.lost = row.calls,
-                },
-                Table::Process | Table::Collector | Table::Phase => {}
+                Table::All | Table::Process | Table::Collector | Table::Phase => {}
             }
         }
         let asked: Vec<f64> = standing.processes.iter().filter_map(|process| process.collector).collect();
@@ -298,15 +303,6 @@ fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summar
         let row = tables.entry((table, name, of)).or_default();
         *row = (row.0 + calls, row.1 + host_ns);
     };
-    let totals = &summary.totals;
-    let all = [
-        ("events", totals.events),
-        ("launches", totals.launches),
-        ("products", totals.gemms),
-        ("failed", totals.failed),
-        ("lost", totals.lost),
-    ];
-    all.into_iter().for_each(|(name, number)| add(Table::All, name.into(), String::new(), number, 0));
     for kernel in &summary.kernels {
         let family = rocshim_trace::family(&kernel.name, kernel.demangled.as_deref());
         let name = kernel.demangled.as_ref().unwrap_or(&kernel.name).clone();
@@ -327,10 +323,7 @@ fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summar
         );
     }
     for conv in &summary.convolutions {
-        let dims = |tensor: &Option<rocshim_trace::Tensor>| match tensor {
-            Some(tensor) => tensor.dims.iter().map(ToString::to_string).collect::<Vec<_>>().join("x"),
-            None => "?".into(),
-        };
+        let dims = |tensor: &Option<Tensor>| tensor.as_ref().map_or("?".into(), Tensor::lengths);
         let name =
             format!("{} {} with {}", conv.problem.direction, dims(&conv.problem.x), dims(&conv.problem.w));
         let of = format!("{}: {}", conv.function, conv.solver.as_deref().unwrap_or(&conv.action));
@@ -341,7 +334,7 @@ fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summar
 /// A process's program in short: the last part of its name, with its first arguments.
 fn program(exe: &str, argv: &[String]) -> String {
     let first = argv.first().map_or(exe, String::as_str);
-    let name = first.rsplit('/').next().unwrap_or(first);
+    let name = file_name(first);
     [name].into_iter().chain(argv.iter().skip(1).map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 

@@ -95,7 +95,7 @@ pub(crate) use spans::SpanRow;
 pub(crate) use streams::StreamRow;
 pub(crate) use summary::{Summary, Totals};
 pub(crate) use sweeps::{RULE as SWEEP_RULE, SweepRow};
-pub(crate) use tail::{News, Tail, Wanted};
+pub(crate) use tail::{News, Patterns, Tail, Wanted};
 #[cfg(test)]
 pub(crate) use tests::summary_of_text;
 pub(crate) use threads::{GapRow, ThreadRow};

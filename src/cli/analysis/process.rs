@@ -11,7 +11,7 @@ use super::{
 };
 use crate::reader::End;
 use foldhash::{HashMap, HashMapExt};
-use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, ggml::Product};
+use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, ggml::Product, file_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -216,7 +216,7 @@ impl Process {
             return None;
         }
         if let Some(bypass) = self.bypasses.first() {
-            let file = bypass.path.rsplit('/').next().unwrap_or(&bypass.path);
+            let file = file_name(&bypass.path);
             let how = if bypass.how == "namespace" { "dlmopen" } else { "RTLD_DEEPBIND" };
             return Some(format!("what {file} calls, opened with {how}, would not be seen"));
         }

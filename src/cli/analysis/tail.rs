@@ -6,47 +6,68 @@ use rocshim_trace::{Record, fits};
 use std::{collections::BTreeMap, path::Path};
 
 /// Which rows are asked for: those that fit one pattern of each list that is not empty.
-///
-/// A pattern with `*` fits a whole name, one without is a part of it; upper and lower case are the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     /// Of kernels' symbols or demangled names.
-    pub(crate) kernels: Vec<String>,
+    pub(crate) kernels: Patterns,
     /// Of families, or whose they are.
-    pub(crate) families: Vec<String>,
+    pub(crate) families: Patterns,
     /// Of the libraries whose function is called.
-    pub(crate) libraries: Vec<String>,
+    pub(crate) libraries: Patterns,
     /// Of executables' names; a number is a process id.
-    pub(crate) processes: Vec<String>,
+    pub(crate) processes: Patterns,
+}
+
+/// Patterns of names, in lower case. One with `*` fits a whole name, one without is a part of it; upper and lower case are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Patterns(Vec<String>);
+
+impl Patterns {
+    pub(crate) fn new(patterns: &[String]) -> Patterns {
+        Patterns(patterns.iter().map(|pattern| pattern.to_lowercase()).collect())
+    }
+
+    /// True where one of them fits one of the names, or there is none.
+    fn fit<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> bool {
+        let fits_one = |name: &str| {
+            let name = name.to_lowercase();
+            self.0.iter().any(|pattern| is_like(pattern, &name))
+        };
+        self.0.is_empty() || names.into_iter().any(fits_one)
+    }
+
+    /// The same for a process, which a number stands for by its id.
+    fn fit_process(&self, process: &Process) -> bool {
+        let name = process.name().to_lowercase();
+        let fits_it = |pattern: &String| match pattern.parse::<u32>() {
+            Ok(pid) => process.pid == pid,
+            Err(_) => is_like(pattern, &name),
+        };
+        self.0.is_empty() || self.0.iter().any(fits_it)
+    }
+}
+
+/// Both in lower case.
+fn is_like(pattern: &str, name: &str) -> bool {
+    if pattern.contains('*') { fits(pattern, name) } else { name.contains(pattern) }
 }
 
 impl Wanted {
     /// True for a row that was asked for. What was lost or not recorded may be such: it is always one.
     fn takes(&self, row: &Row, process: &Process) -> bool {
-        let is_process = |pattern: &String| match pattern.parse::<u32>() {
-            Ok(pid) => process.pid == pid,
-            Err(_) => is_like(pattern, &process.name()),
-        };
-        let is_blind = row.table.tells_what_is_missing();
-        let has = |columns: &[&str], patterns: &[String]| {
-            let mut words = columns.iter().filter_map(|column| match row.cell(column) {
-                Some(Cell::Word(word)) => Some(word),
+        let has = |columns: &[&str], patterns: &Patterns| {
+            let words = columns.iter().filter_map(|column| match row.cell(column) {
+                Some(Cell::Word(word)) => Some(word.as_str()),
                 _ => None,
             });
-            is_blind
-                || patterns.is_empty()
-                || words.any(|word| patterns.iter().any(|pattern| is_like(pattern, word)))
+            patterns.fit(words)
         };
-        (self.processes.is_empty() || self.processes.iter().any(is_process))
-            && has(&["kernel", "demangled"], &self.kernels)
-            && has(&["family", "family_of"], &self.families)
-            && has(&["library"], &self.libraries)
+        self.processes.fit_process(process)
+            && (row.table.tells_what_is_missing()
+                || has(&["kernel", "demangled"], &self.kernels)
+                    && has(&["family", "family_of"], &self.families)
+                    && has(&["library"], &self.libraries))
     }
-}
-
-fn is_like(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
-    if pattern.contains('*') { fits(&pattern, &name) } else { name.contains(&pattern) }
 }
 
 /// What became of a trace that is followed.

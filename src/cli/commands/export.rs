@@ -14,6 +14,7 @@ use signal_hook::{
     low_level::emulate_default_handler,
 };
 use std::{
+    io::Write,
     path::Path,
     process::ExitCode,
     rc::Rc,
@@ -45,33 +46,50 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
         report::print(&report::columns())?;
         return Ok(ExitCode::SUCCESS);
     };
-    if matches!(to, To::Perfetto | To::Chrome) {
-        FilePlace::check(path, args.force)?;
-    }
-    let traces = reader::find_traces(&args.traces)?;
+    let export = Out { args, path, stopped };
     let told = match to {
-        To::Perfetto | To::Chrome => {
-            let (place, out) = FilePlace::open(path)?;
-            let told = match to {
-                To::Perfetto => written(&traces, Perfetto::new(out), path, stopped),
-                _ => written(&traces, Chrome::new(out, reader::earliest_epoch(&traces)), path, stopped),
-            }?;
-            place.finish()?;
-            told
-        }
-        To::Csv | To::Parquet => {
-            let place = Rc::new(FolderPlace::open(path, args.force)?);
-            let told = match to {
-                To::Csv => written(&traces, Csv::new(&place)?, path, stopped),
-                _ => written(&traces, Parquet::new(&place)?, path, stopped),
-            }?;
-            // Whoever wrote to it is gone.
-            Rc::into_inner(place).map_or(Ok(()), FolderPlace::finish)?;
-            told
-        }
-    };
+        To::Perfetto => export.to_file(|_, out| Perfetto::new(out)),
+        To::Chrome => export.to_file(|traces, out| Chrome::new(out, reader::earliest_epoch(traces))),
+        To::Csv => export.to_folder(Csv::new),
+        To::Parquet => export.to_folder(Parquet::new),
+    }?;
     told.iter().for_each(|note| report::complain(note));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where an export goes.
+struct Out<'a> {
+    args: &'a args::Export,
+    path: &'a Path,
+    stopped: &'a Stopped,
+}
+
+impl Out<'_> {
+    /// Writes a form that is one file; gives what there is to say about the traces.
+    fn to_file<E: Exporter>(
+        &self,
+        exporter: impl FnOnce(&[TraceFile], Box<dyn Write>) -> E,
+    ) -> Result<Vec<String>> {
+        FilePlace::check(self.path, self.args.force)?;
+        let traces = reader::find_traces(&self.args.traces)?;
+        let (place, out) = FilePlace::open(self.path)?;
+        let told = written(&traces, exporter(&traces, out), self.path, self.stopped)?;
+        place.finish()?;
+        Ok(told)
+    }
+
+    /// The same for a form that is a folder of files.
+    fn to_folder<E: Exporter>(
+        &self,
+        exporter: impl FnOnce(&Rc<FolderPlace>) -> Result<E>,
+    ) -> Result<Vec<String>> {
+        let traces = reader::find_traces(&self.args.traces)?;
+        let place = Rc::new(FolderPlace::open(self.path, self.args.force)?);
+        let told = written(&traces, exporter(&place)?, self.path, self.stopped)?;
+        // Whoever wrote to it is gone.
+        Rc::into_inner(place).map_or(Ok(()), FolderPlace::finish)?;
+        Ok(told)
+    }
 }
 
 /// Writes all that the traces hold; gives what there is to say about them.

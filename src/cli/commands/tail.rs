@@ -2,7 +2,7 @@
 
 use super::follow;
 use crate::{
-    analysis::{News, Tail, Wanted},
+    analysis::{News, Patterns, Tail, Wanted},
     args,
     reader::Look,
     report,
@@ -23,10 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
     let (_, mut follower) = follow(&args.traces)?;
     let wanted = Wanted {
-        kernels: args.kernel.clone(),
-        families: args.family.clone(),
-        libraries: args.library.clone(),
-        processes: args.process.clone(),
+        kernels: Patterns::new(&args.kernel),
+        families: Patterns::new(&args.family),
+        libraries: Patterns::new(&args.library),
+        processes: Patterns::new(&args.process),
     };
     let mut tail = Tail::new(wanted, args.lines, args.json);
     let mut told = 0;

@@ -3,7 +3,7 @@
 //! What a file has by now is read at every look, whole lines only. A trace has ended with its footer; where its process was killed, with
 //! what that left in its ring files, which is read once the process is gone.
 
-use super::{End, Reading, header_of, lines::LONGEST, record_of, traces_in};
+use super::{BadLines, End, Reading, header_of, lines::LONGEST, record_of, traces_in};
 use crate::sentence::sentence;
 use anyhow::{Context, Result, bail};
 use rocshim_drain::{Growing, is_running};
@@ -86,8 +86,9 @@ struct Open {
     header: Option<Header>,
     /// When it was asked whether a file without a header is all that a dead process has left: its process is known by its rings alone.
     asked_at: Instant,
-    /// Lines that are no records.
-    bad: u64,
+    /// Lines that were looked at.
+    lines: u64,
+    bad: BadLines,
     /// Its process cannot be seen, and nothing comes.
     is_silent: bool,
 }
@@ -202,19 +203,15 @@ impl Followed {
                 read: 0,
                 header: None,
                 asked_at: Instant::now(),
-                bad: 0,
+                lines: 0,
+                bad: BadLines::default(),
                 is_silent: false,
             }));
         }
         let State::Open(open) = &mut self.state else { return Ok(false) };
         let (ended, more) = open.look(path, watcher)?;
         if let Some(end) = ended {
-            let notes = match open.bad {
-                0 => Vec::new(),
-                1 => vec!["1 line is no record and was passed over".into()],
-                bad => vec![format!("{bad} lines are no records and were passed over")],
-            };
-            watcher.end(open.trace, Reading { end, notes });
+            watcher.end(open.trace, Reading { end, notes: open.bad.note().into_iter().collect() });
             self.state = State::Ended;
         }
         Ok(more)
@@ -253,6 +250,7 @@ impl Open {
         while let Some(length) = memchr::memchr(b'\n', &self.pending[done..]) {
             let line = &self.pending[done..=done + length];
             done += length + 1;
+            self.lines += 1;
             if self.header.is_none() {
                 let header = header_of(line, path)?;
                 self.header = Some(header.clone());
@@ -269,7 +267,7 @@ impl Open {
                     }
                     watcher.take(self.trace, record);
                 }
-                Err(_) => self.bad += 1,
+                Err(_) => self.bad.count(self.lines),
             }
         }
         self.pending.drain(..done);

@@ -185,7 +185,7 @@ fn read_lines(
     };
     let header = header_of(first, path)?;
     taker.take(Record::Header(header.clone()));
-    let (mut number, mut bad, mut first_bad) = (1_u64, 0_u64, 0_u64);
+    let (mut number, mut bad) = (1, BadLines::default());
     while let Some(line) = lines.next().with_context(unreadable)? {
         if taker.is_done() {
             break;
@@ -202,20 +202,40 @@ fn read_lines(
             }
             Ok(record) => taker.take(record),
             Err(_) if line.last() != Some(&b'\n') => reading.notes.push("the last line is cut".into()),
-            Err(_) => {
-                bad += 1;
-                first_bad = if bad == 1 { number } else { first_bad };
+            Err(_) => bad.count(number),
+        }
+    }
+    reading.notes.extend(bad.note());
+    Ok(header)
+}
+
+/// Lines that are no records.
+#[derive(Default)]
+struct BadLines {
+    count: u64,
+    /// The number of the first, from 1.
+    first: u64,
+}
+
+impl BadLines {
+    fn count(&mut self, number: u64) {
+        self.count += 1;
+        if self.count == 1 {
+            self.first = number;
+        }
+    }
+
+    /// What there is to say about them.
+    fn note(&self) -> Option<String> {
+        let BadLines { count, first } = self;
+        match count {
+            0 => None,
+            1 => Some(format!("1 line is no record and was passed over: line {first}")),
+            _ => {
+                Some(format!("{count} lines are no records and were passed over, the first is line {first}"))
             }
         }
     }
-    match bad {
-        0 => {}
-        1 => reading.notes.push(format!("1 line is no record and was passed over: line {first_bad}")),
-        _ => reading
-            .notes
-            .push(format!("{bad} lines are no records and were passed over, the first is line {first_bad}")),
-    }
-    Ok(header)
 }
 
 /// The header that the first line of a trace is.

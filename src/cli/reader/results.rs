@@ -2,6 +2,7 @@
 
 use super::responses::{Response, Server, read_responses};
 use anyhow::{Context, Result, bail};
+use rocshim_trace::file_name;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -108,7 +109,7 @@ fn name(bench: &Bench) -> String {
     if bench.n_depth > 0 {
         name.push_str(&format!(" @ d{}", bench.n_depth));
     }
-    let model = bench.model_filename.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path));
+    let model = bench.model_filename.as_deref().map(file_name);
     model.map_or(name.clone(), |model| format!("{name} {model}"))
 }
 

@@ -1,4 +1,4 @@
-//! Kernel names as they fit: without what every name has, then cut in the middle.
+//! Names of kernels and their families. A kernel's as it fits: without what every name has, then cut in the middle.
 
 use rocshim_drain::demangle;
 
@@ -9,6 +9,14 @@ pub(crate) fn tidy(name: &str) -> &str {
     let Some(open) = parameters(name) else { return name };
     let called = &name[..open];
     called.get(return_type(called)..).unwrap_or(called)
+}
+
+/// What kernels do, and whose they are, `ggml: mmvq`.
+pub(crate) fn family(of: Option<&str>, family: Option<&str>) -> String {
+    match (of, family) {
+        (Some(of), Some(family)) => format!("{of}: {family}"),
+        _ => "unresolved: their names tell nothing".into(),
+    }
 }
 
 /// A function's name; of a C++ function `hipblaslt_ext::GemmInstance::run`.

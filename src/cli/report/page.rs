@@ -23,6 +23,7 @@ mod timeline;
 
 use crate::analysis::{Comparison, Run};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use rocshim_trace::file_name;
 
 /// A run, as the page shows it.
 pub(crate) struct Shown {
@@ -104,7 +105,7 @@ pub(crate) fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
 fn title(shown: &[Shown]) -> String {
     let mut programs: Vec<&str> = Vec::new();
     for row in shown.iter().flat_map(|one| &one.run.summary.processes) {
-        let program = row.exe.rsplit('/').next().unwrap_or(&row.exe);
+        let program = file_name(&row.exe);
         if !programs.contains(&program) {
             programs.push(program);
         }

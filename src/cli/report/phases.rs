@@ -1,11 +1,13 @@
 //! The page of `rocshim phases`.
 
 use super::{
+    names,
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
 use crate::analysis::{Evidence, Phase, PhaseFamily, PhaseObject, Phases};
 use crate::units::{count, counted, range, time};
+use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
 /// The whole page.
@@ -195,10 +197,7 @@ fn families(phases: &Phases, style: &Style) -> Option<String> {
         let row = |row: &PhaseFamily| ((row.of, row.family), count(row.launches));
         phase.families.iter().map(row).collect()
     };
-    let called = |key: &(Option<&'static str>, Option<&'static str>)| match key {
-        (Some(of), Some(family)) => format!("{of}: {family}"),
-        _ => "unresolved: their names tell nothing".into(),
-    };
+    let called = |(of, family): &(Option<&'static str>, Option<&'static str>)| names::family(*of, *family);
     by_kind(phases, style, "Launches by family", Column::Text("family"), rows, called, &[])
 }
 
@@ -239,7 +238,7 @@ fn objects(phases: &Phases, style: &Style) -> Option<String> {
                 .unwrap_or("unresolved: its code object is not known");
             let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
             let target = row.target.as_deref().map_or(String::new(), |target| format!(" {target}"));
-            (format!("{}{ordinal}{target}", file.rsplit('/').next().unwrap_or(file)), count(row.launches))
+            (format!("{}{ordinal}{target}", file_name(file)), count(row.launches))
         };
         phase.code_objects.iter().map(row).collect()
     };

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::analysis::{Proxy, ProxyRequest, Said};
 use crate::units::{count, counted, range};
+use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
 /// The whole page.
@@ -66,7 +67,7 @@ fn objects(request: &ProxyRequest) -> String {
     let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for object in &request.code_objects {
         let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("unknown");
-        files.entry(file.rsplit('/').next().unwrap_or(file)).or_default().extend(object.ordinal);
+        files.entry(file_name(file)).or_default().extend(object.ordinal);
     }
     let one = |(file, ordinals): (&str, Vec<u32>)| {
         let numbers = ordinals.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");

@@ -45,8 +45,7 @@ fn whose(row: &TrackRow) -> String {
         _ => None,
     };
     match (word("family_of"), word("family"), word("library")) {
-        (Some(of), Some(family), _) => format!("{of}: {family}"),
-        (_, Some(family), _) => family.into(),
+        (of @ Some(_), family @ Some(_), _) => names::family(of, family),
         (.., Some(library)) => library.trim_start_matches("lib").trim_end_matches(".so").into(),
         _ => row.table.name.into(),
     }

@@ -3,6 +3,7 @@
 use super::{Answer, Facts, NAMED, list, products_of};
 use crate::analysis::{ColumnsRow, Evidence, Kind, Phase, PhaseFamily};
 use crate::units::{count, counted, range, time};
+use rocshim_trace::file_name;
 use std::collections::BTreeSet;
 
 impl Facts<'_> {
@@ -59,7 +60,7 @@ impl Facts<'_> {
     pub(super) fn objects(&self) -> Answer {
         let question = "Which bundle or code object did the kernels come from?";
         let used = self.summary.code_objects.iter().filter(|row| row.launches > 0);
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+        let name = |path: &str| file_name(path).to_string();
         let told = list(used.map(|row| {
             let file = row.file.as_deref().or(row.path.as_deref()).map_or("from memory".to_string(), name);
             let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" #{ordinal}"));

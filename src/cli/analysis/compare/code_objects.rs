@@ -2,6 +2,7 @@
 
 use super::{BySide, Presence, Seen, Side, by_side::absence};
 use crate::analysis::{CodeObjectRow, Evidence};
+use rocshim_trace::file_name;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +64,6 @@ fn file(row: &CodeObjectRow) -> Option<&String> {
 
 /// What it is called on every side; nothing for one from memory that has neither file nor hash.
 fn place(row: &CodeObjectRow) -> Option<String> {
-    let name = file(row).map(|path| path.rsplit('/').next().unwrap_or(path).to_string());
+    let name = file(row).map(|path| file_name(path).to_string());
     name.or_else(|| row.xxh3.as_ref().map(|hash| format!("from memory, {hash}")))
 }

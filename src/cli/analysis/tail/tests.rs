@@ -12,7 +12,7 @@ fn taken(wanted: Wanted) -> Vec<String> {
 
 #[test]
 fn a_row_fits_one_pattern_of_each_list() {
-    let of = |patterns: &[&str]| patterns.iter().map(|pattern| pattern.to_string()).collect::<Vec<_>>();
+    let of = |patterns: &[&str]| Patterns(patterns.iter().map(|pattern| pattern.to_lowercase()).collect());
     let kernels = |patterns: &[&str]| taken(Wanted { kernels: of(patterns), ..Wanted::default() });
     let families = |patterns: &[&str]| taken(Wanted { families: of(patterns), ..Wanted::default() });
     let libraries = |patterns: &[&str]| taken(Wanted { libraries: of(patterns), ..Wanted::default() });

@@ -80,10 +80,7 @@ pub(super) static CONVOLUTIONS: Table = calls(
 );
 
 fn tensor(tensor: Option<&Tensor>) -> Cell {
-    tensor.map_or(Cell::Absent, |tensor| {
-        let dims: Vec<String> = tensor.dims.iter().map(i32::to_string).collect();
-        Cell::text(&format!("{} {}", dims.join("x"), tensor.element))
-    })
+    tensor.map_or(Cell::Absent, |tensor| Cell::text(&format!("{} {}", tensor.lengths(), tensor.element)))
 }
 
 pub(super) fn convolution(definitions: &Definitions, conv: &Conv) -> Told {

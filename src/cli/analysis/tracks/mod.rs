@@ -31,7 +31,7 @@ use definitions::Definitions;
 use inside::Inside;
 use others::Hooked;
 use ranges::Ranges;
-use rocshim_trace::{Call, Header, Record, Word};
+use rocshim_trace::{Call, Header, Record, Word, file_name};
 use row::{Arrows, Through};
 use slots::Slots;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub(crate) struct Process {
 impl Process {
     /// The executable's file name.
     pub(crate) fn name(&self) -> Word {
-        self.exe.rsplit('/').next().unwrap_or_default().into()
+        file_name(&self.exe).into()
     }
 }
 

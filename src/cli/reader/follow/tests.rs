@@ -75,7 +75,7 @@ fn a_file_is_read_as_it_grows_whole_lines_only() {
     // No process has this number: nothing may come any more, but it does.
     assert_eq!(next(&mut follower, &["0 silent: true"]), Look::default());
     add(&path, &(launch(2) + &footer("exit")));
-    let end = r#"0 ends: Footer ["1 line is no record and was passed over"]"#;
+    let end = r#"0 ends: Footer ["1 line is no record and was passed over: line 3"]"#;
     assert_eq!(next(&mut follower, &["0 event 2", "0 exit", end]), Look::default());
     next(&mut follower, &[]);
 }

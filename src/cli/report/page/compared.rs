@@ -2,7 +2,6 @@
 
 use super::{
     badge::badge,
-    families::family_name,
     figure::{Figure, View, colour, label},
     grid::{Cell, Grid, Side},
 };
@@ -10,7 +9,7 @@ use crate::analysis::{
     BySide, CallCell, CallChange, Comparison, FamilyCell, KernelChange, Presence, Seen, Speed,
 };
 use crate::report::{
-    names::{function, tidy},
+    names::{self, function, tidy},
     sections::{conv_problem, types},
 };
 use crate::units::{count, counted, time};
@@ -76,7 +75,7 @@ fn sides(all: &Comparison) -> Grid {
 }
 
 fn figure(all: &Comparison) -> Figure {
-    let names: Vec<String> = all.families.iter().map(|row| label(&family_name(row.of, row.family))).collect();
+    let names: Vec<String> = all.families.iter().map(|row| label(&names::family(row.of, row.family))).collect();
     let view = |name: &'static str, title: &str, of: fn(&FamilyCell) -> u64, told: fn(u64) -> String| {
         let data = labels(all)
             .iter()
@@ -209,7 +208,7 @@ fn families(all: &Comparison) -> Grid {
     .sides(&labels(all))
     .then(&[("change", "more launches", Side::Left), ("time", "host time", Side::Left)]);
     for row in &all.families {
-        let mut cells = vec![Cell::text(family_name(row.of, row.family)), Cell::badge(row.evidence)];
+        let mut cells = vec![Cell::text(names::family(row.of, row.family)), Cell::badge(row.evidence)];
         cells.extend(each(&row.sides, |cell| Cell::number(cell.launches)));
         let changes: Vec<String> = row
             .versus

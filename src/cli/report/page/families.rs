@@ -5,6 +5,7 @@ use super::{
     figure::{Figure, View, colour, label},
     grid::{Cell, Grid, Side},
 };
+use crate::report::names;
 use crate::analysis::{Phase, Run};
 use crate::units::{count, counted, range};
 use maud::{Markup, html};
@@ -39,19 +40,12 @@ fn rules(run: &Run) -> BTreeMap<(&str, &str), (crate::analysis::Evidence, u64)> 
 fn names(kinds: &[Phase]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for family in kinds.iter().flat_map(|kind| &kind.families) {
-        let name = family_name(family.of, family.family);
+        let name = names::family(family.of, family.family);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names
-}
-
-pub(super) fn family_name(of: Option<&str>, family: Option<&str>) -> String {
-    match (of, family) {
-        (Some(of), Some(family)) => format!("{of}: {family}"),
-        _ => "unresolved: names tell nothing".into(),
-    }
 }
 
 fn figure(run: &Run) -> Figure {
@@ -63,7 +57,7 @@ fn figure(run: &Run) -> Figure {
         let launches: Vec<u64> = kinds
             .iter()
             .map(|kind| {
-                let row = kind.families.iter().find(|row| family_name(row.of, row.family) == *name);
+                let row = kind.families.iter().find(|row| names::family(row.of, row.family) == *name);
                 row.map_or(0, |row| row.launches)
             })
             .collect();
@@ -96,7 +90,7 @@ fn figure(run: &Run) -> Figure {
             let most = kind
                 .families
                 .first()
-                .map_or(String::new(), |row| format!(", most of them {}", family_name(row.of, row.family)));
+                .map_or(String::new(), |row| format!(", most of them {}", names::family(row.of, row.family)));
             format!(
                 "{}: {} of {}{most}",
                 kind.name(),
@@ -137,7 +131,7 @@ fn by_kind(kinds: &[Phase]) -> Grid {
         for row in &kind.families {
             grid.row(vec![
                 Cell::text(kind.name()),
-                Cell::text(family_name(row.of, row.family)),
+                Cell::text(names::family(row.of, row.family)),
                 Cell::number(row.launches),
                 Cell::number(row.by_graphs),
             ]);

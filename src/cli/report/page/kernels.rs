@@ -1,9 +1,9 @@
 //! Kernels and their families, over the whole run.
 
 use super::{
-    families::family_name,
     grid::{Cell, Grid, Side},
 };
+use crate::report::names;
 use crate::analysis::Run;
 use crate::units::dims;
 use maud::{Markup, html};
@@ -34,7 +34,7 @@ fn families(run: &Run) -> Grid {
     );
     for row in &run.summary.families {
         grid.row(vec![
-            Cell::text(family_name(row.of, row.family)),
+            Cell::text(names::family(row.of, row.family)),
             Cell::text(row.what.unwrap_or_default()),
             Cell::badge(row.evidence),
             Cell::number(row.kernels),

@@ -6,6 +6,7 @@ use crate::{
     analysis::{CodeObjectRow, Evidence, LibraryRow, Summary},
     report::table::{Column, Style, Table},
 };
+use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
 pub(crate) fn code_objects(summary: &Summary, style: &Style) -> Option<String> {
@@ -35,7 +36,7 @@ pub(crate) fn code_objects(summary: &Summary, style: &Style) -> Option<String> {
 /// `libggml-hip.so #30 at 0x1f000`: the file's name, because its folder is in the library list.
 pub(in crate::report) fn place(row: &CodeObjectRow) -> String {
     let mut text = match (row.path.as_ref().or(row.file.as_ref()), &row.xxh3) {
-        (Some(path), _) => path.rsplit('/').next().unwrap_or(path).to_string(),
+        (Some(path), _) => file_name(path).to_string(),
         (None, Some(hash)) => format!("from memory, {hash}"),
         (None, None) => "from memory".to_string(),
     };
@@ -60,7 +61,7 @@ pub(in crate::report) fn targets(row: &CodeObjectRow) -> String {
 fn never_dispatched(unused: &[&CodeObjectRow]) -> Vec<String> {
     let mut files: BTreeMap<&str, u64> = BTreeMap::new();
     for row in unused {
-        let file = row.path.as_deref().map_or("memory", |path| path.rsplit('/').next().unwrap_or(path));
+        let file = row.path.as_deref().map_or("memory", file_name);
         *files.entry(file).or_default() += 1;
     }
     let Some(first) = unused.first() else { return Vec::new() };

@@ -6,6 +6,7 @@ use crate::{
     analysis::{Evidence, Summary},
     report::table::{Column, Style, Table},
 };
+use rocshim_trace::file_name;
 
 pub(crate) fn fallback(summary: &Summary, style: &Style) -> Option<String> {
     let told = &summary.fallback;
@@ -19,7 +20,7 @@ pub(crate) fn fallback(summary: &Summary, style: &Style) -> Option<String> {
         Column::Path("file"),
     ]);
     for row in &told.kernels {
-        let file = row.file.as_deref().map_or("-", |path| path.rsplit('/').next().unwrap_or(path));
+        let file = row.file.as_deref().map_or("-", file_name);
         let cells =
             [count(row.launches), row.evidence.to_string(), label(&row.kernel, None, style), file.into()];
         table.row(cells.into());

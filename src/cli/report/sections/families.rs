@@ -4,7 +4,10 @@ use super::section;
 use crate::units::{count, percent, time};
 use crate::{
     analysis::Summary,
-    report::table::{Column, Style, Table},
+    report::{
+        names,
+        table::{Column, Style, Table},
+    },
 };
 
 /// Nothing where no kernel is of a family that is known.
@@ -28,10 +31,7 @@ pub(crate) fn families(summary: &Summary, style: &Style) -> Option<String> {
         let mut cells = vec![count(row.launches), count(row.kernels)];
         cells.extend(captured.then(|| count(row.captured)));
         cells.extend(failed.then(|| count(row.failed)));
-        let name = match (row.of, row.family) {
-            (Some(of), Some(family)) => format!("{of}: {family}"),
-            _ => "unresolved".into(),
-        };
+        let name = row.family.map_or("unresolved".into(), |_| names::family(row.of, row.family));
         let what = row.what.unwrap_or("their names tell nothing").to_string();
         cells.extend([time(row.total_ns), percent(row.share), name, what]);
         table.row(cells);

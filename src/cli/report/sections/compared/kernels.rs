@@ -7,6 +7,7 @@ use crate::{
         Seen, Speed,
     },
     report::{
+        names,
         section::section,
         table::{Column, Style},
     },
@@ -159,9 +160,6 @@ fn family(row: &ComparedFamily) -> Vec<String> {
         row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
     cells.extend(row.versus.iter().flatten().map(|told| change(told.launches, told.launches_ratio)));
     cells.extend(row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
-    cells.push(match (row.of, row.family) {
-        (Some(of), Some(family)) => format!("{of}: {family}"),
-        _ => format!("{}: their names tell nothing", Evidence::Unresolved),
-    });
+    cells.push(names::family(row.of, row.family));
     cells
 }
