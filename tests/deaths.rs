@@ -62,7 +62,8 @@ fn one_that_is_killed_for_want_of_memory_leaves_all_launches() {
         return;
     };
     let program = rocshim_tests::artifacts::program("kill_self");
-    let script = format!("echo $$ >{}/cgroup.procs && exec {} 3000 memory", group.0.display(), program.display());
+    let script =
+        format!("echo $$ >{}/cgroup.procs && exec {} 3000 memory", group.0.display(), program.display());
     let outcome = Traced::command("/bin/sh".as_ref()).args(["-c", &script]).with_shim();
     assert_eq!(outcome.signal, Some(9), "{}", outcome.stderr);
     let trace = recovered(&outcome);

@@ -38,9 +38,7 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 /// assert!(!is_chosen("", "sh,python3", &names) && !is_chosen("", "/usr/bin/*", &names));
 /// ```
 pub fn is_chosen(only: &str, skip: &str, names: &[&str]) -> bool {
-    let is = |pattern: &str| {
-        names.iter().any(|name| fits(pattern, name) || fits(pattern, file_name(name)))
-    };
+    let is = |pattern: &str| names.iter().any(|name| fits(pattern, name) || fits(pattern, file_name(name)));
     (patterns(only).next().is_none() || patterns(only).any(is)) && !patterns(skip).any(is)
 }
 

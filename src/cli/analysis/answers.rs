@@ -72,8 +72,7 @@ impl Facts<'_> {
 
     fn ran(&self) -> Answer {
         let totals = &self.summary.totals;
-        let programs: BTreeSet<&str> =
-            self.summary.processes.iter().map(|row| file_name(&row.exe)).collect();
+        let programs: BTreeSet<&str> = self.summary.processes.iter().map(|row| file_name(&row.exe)).collect();
         let answer = format!(
             "{} in {}: {} of {}, {}",
             list(programs.into_iter().map(str::to_owned)),

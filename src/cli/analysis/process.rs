@@ -11,7 +11,9 @@ use super::{
 };
 use crate::reader::End;
 use foldhash::{HashMap, HashMapExt};
-use rocshim_trace::{Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, ggml::Product, file_name};
+use rocshim_trace::{
+    Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, file_name, ggml::Product,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -75,7 +75,8 @@ fn sides(all: &Comparison) -> Grid {
 }
 
 fn figure(all: &Comparison) -> Figure {
-    let names: Vec<String> = all.families.iter().map(|row| label(&names::family(row.of, row.family))).collect();
+    let names: Vec<String> =
+        all.families.iter().map(|row| label(&names::family(row.of, row.family))).collect();
     let view = |name: &'static str, title: &str, of: fn(&FamilyCell) -> u64, told: fn(u64) -> String| {
         let data = labels(all)
             .iter()

@@ -5,8 +5,8 @@ use super::{
     figure::{Figure, View, colour, label},
     grid::{Cell, Grid, Side},
 };
-use crate::report::names;
 use crate::analysis::{Phase, Run};
+use crate::report::names;
 use crate::units::{count, counted, range};
 use maud::{Markup, html};
 use serde_json::json;

@@ -1,10 +1,8 @@
 //! Kernels and their families, over the whole run.
 
-use super::{
-    grid::{Cell, Grid, Side},
-};
-use crate::report::names;
+use super::grid::{Cell, Grid, Side};
 use crate::analysis::Run;
+use crate::report::names;
 use crate::units::dims;
 use maud::{Markup, html};
 

@@ -3,8 +3,7 @@
 use super::{Names, change, each, grouped, labels, multiple, own, standing, titled};
 use crate::{
     analysis::{
-        COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, Evidence, KernelChange, LEAST_CALLS,
-        Seen, Speed,
+        COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, KernelChange, LEAST_CALLS, Seen, Speed,
     },
     report::{
         names,
