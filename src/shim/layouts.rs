@@ -34,10 +34,12 @@ struct Table {
     /// The last slot's index: their number is a power of two.
     mask: usize,
     used: AtomicU64,
+    /// The one that it took the place of, so that what looks for leaks finds that too.
+    _before: Option<&'static Table>,
 }
 
 /// The table before the first launch: one slot, never used.
-static NO_TABLE: Table = Table { slots: &NO_SLOTS, mask: 0, used: AtomicU64::new(1) };
+static NO_TABLE: Table = Table { slots: &NO_SLOTS, mask: 0, used: AtomicU64::new(1), _before: None };
 static NO_SLOTS: [Slot; 1] = [Slot {
     function: AtomicU64::new(0),
     layout: AtomicPtr::new(std::ptr::null_mut()),
@@ -47,10 +49,10 @@ static NO_SLOTS: [Slot; 1] = [Slot {
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::from_ref(&NO_TABLE).cast_mut());
 
 impl Table {
-    fn with_room(slots: usize) -> Table {
+    fn with_room(slots: usize, before: &'static Table) -> Table {
         assert!(slots.is_power_of_two());
         let new: Vec<Slot> = (0..slots).map(|_| Slot::default()).collect();
-        Table { slots: new.leak(), mask: slots - 1, used: AtomicU64::new(0) }
+        Table { slots: new.leak(), mask: slots - 1, used: AtomicU64::new(0), _before: Some(before) }
     }
 
     /// The slot of `function`, or the one that it would take.
@@ -121,7 +123,7 @@ fn roomy_table() -> &'static Table {
         return old;
     }
     let live = || old.slots.iter().filter(|slot| !slot.layout.load(Relaxed).is_null());
-    let new = Table::with_room((live().count() * 4).next_power_of_two().max(FIRST));
+    let new = Table::with_room((live().count() * 4).next_power_of_two().max(FIRST), old);
     for from in live() {
         let to = new.slot(from.function.load(Relaxed));
         to.owner.store(from.owner.load(Relaxed), Relaxed);

@@ -9,13 +9,21 @@ use std::ffi::{CStr, c_char};
 const ADDRESS: &CStr = c"verify_asan_link_order=0";
 /// The thread sanitizer knows nothing of the order that our atomics make, because we are not built with it.
 const THREAD: &CStr = c"race:librocshim.so\n";
-/// What we hold until the process ends is no leak of the program's.
+/// It ends a forked child that starts a thread when its parent had several; of which our collector is one, and so is the child's.
+const FORK: &CStr = c"die_after_fork=0";
+/// What a thread of ours had in a forked child's parent is no leak of the child's.
 const LEAK: &CStr = c"leak:librocshim.so\n";
 
 /// Options of the address sanitizer.
 #[unsafe(no_mangle)]
 extern "C" fn __asan_default_options() -> *const c_char {
     ADDRESS.as_ptr()
+}
+
+/// Options of the thread sanitizer.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_default_options() -> *const c_char {
+    FORK.as_ptr()
 }
 
 /// What the thread sanitizer is not to report.

@@ -81,7 +81,7 @@ def together(runs):
 
 def one(bench, program, ending, variant, time):
     """What was called and what was recorded, told as lost, and missing without a word; `more`: recorded though no call was
-    counted, beyond those in flight."""
+    counted, beyond those in flight; `stuck`: the tracer's session could not be ended."""
     counts, traces = bench.work / "counts", bench.work / "traces"
     shutil.rmtree(traces, ignore_errors=True)
     # The same moments for each tracer, in microseconds.
@@ -91,11 +91,12 @@ def one(bench, program, ending, variant, time):
     with small_disk(folder) if ending.small_disk else nullcontext():
         with peer.around(bench.work) if peer else nullcontext(([], {})) as (before, env):
             group = memory_group() if ending.little_memory else []
-            subprocess.run([*map(str, before), *group, program, ending.how, str(calls), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([*group, *map(str, before), program, ending.how, str(calls), counts], env=environment(variant, bench.work, **env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         called = sum(struct.unpack("<512Q", counts.read_bytes()))
         recorded, lost = (peer.recorded(bench.work), peer.lost(bench.work)) if peer else ours(bench, traces)
     missing = max(0, called - recorded - lost)
-    return {"called": called, "recorded": recorded, "lost": lost, "missing": missing, "more": max(0, recorded - called - ending.in_flight)}
+    stuck = int(bool(peer and peer.is_stuck))
+    return {"called": called, "recorded": recorded, "lost": lost, "missing": missing, "more": max(0, recorded - called - ending.in_flight), "stuck": stuck}
 
 
 def memory_group():
@@ -133,13 +134,13 @@ def small_disk(folder):
 
 
 def tables(results):
-    columns = [Column(what.split(",")[0], 44) for what in results["names"].values()]
+    columns = [Column(what.split(",")[0], 62) for what in results["names"].values()]
     rows = [[row["what"], *(cell(row["tracers"][name]) for name in results["names"])] for row in results["rows"]]
-    yield Table("endings: launches recorded, of those that the program has counted; and those told as lost, or missing without a word", columns, rows)
+    yield Table("endings: launches recorded, of those that the program has counted; those told as lost, or missing without a word; and sessions that could not be ended in 10 s", columns, rows)
 
 
 def cell(figures):
-    if figures["missing"] == figures["lost"] == figures["more"] == 0:
+    if not any(figures[what] for what in ("missing", "lost", "more", "stuck")):
         return f"all {figures['called']:,}"
-    rest = [f"{figures[what]:,} {words}" for what, words in (("lost", "told lost"), ("missing", "missing")) if figures[what]]
+    rest = [f"{figures[what]:,} {words}" for what, words in (("lost", "told lost"), ("missing", "missing"), ("stuck", "session not ended")) if figures[what]]
     return f"{figures['recorded']:,} of {figures['called']:,}" + "".join(f", {word}" for word in rest)

@@ -1,10 +1,11 @@
 """Other tracers, from the distribution, on the same loop: how each is started, and how many calls it has recorded."""
-import contextlib, os, re, shutil, subprocess, sys, time
+import contextlib, os, re, shutil, signal, subprocess, sys, time
 import build
 from variants import Variant
 
 PACKAGES = ["liblttng-ust-dev", "lttng-tools", "babeltrace2", "uftrace", "ltrace", "valgrind"]
 NEEDED = ["lttng", "lttng-sessiond", "babeltrace2", "uftrace", "ltrace"]
+PATIENCE = 10  # seconds for a command of a peer's, which takes less than one
 LAUNCH = "hipModuleLaunchKernel"
 # The launch's fields: function, grid, block, shared memory, stream; and its result.
 UFTRACE_ARGUMENTS = ["-A", LAUNCH + "@arg1/x,arg2/u,arg3/u,arg4/u,arg5/u,arg6/u,arg7/u,arg8/u,arg9/x", "-R", LAUNCH + "@retval"]
@@ -40,7 +41,7 @@ def variants(work):
 
 
 def said(command, **how):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=120, **how)
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=PATIENCE, **how)
     if done.returncode:
         sys.exit(f"bench: {' '.join(map(str, command))}: exit {done.returncode}: {done.stdout.strip()[-400:]}")
     return done.stdout
@@ -72,6 +73,7 @@ class Ltrace:
 
 class Uftrace:
     """Patches the program's PLT: it sees every library call of the loop's, of which the launches are counted."""
+    is_stuck = False
 
     def __init__(self, arguments):
         self.arguments = arguments
@@ -99,6 +101,7 @@ class Uftrace:
 
 class Lttng:
     """A session daemon of our own, in a folder of our own, without kernel tracing; a session for each run."""
+    is_stuck = False  # the last session could not be ended
 
     def __init__(self, work):
         self.home, self.pid = work / "lttng", work / "lttng/pid"
@@ -106,10 +109,15 @@ class Lttng:
 
     def __enter__(self):
         self.home.mkdir()
-        self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--pidfile", self.pid], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.start()
+        return self
+
+    def start(self):
+        self.pid.unlink(missing_ok=True)
+        self.daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--pidfile", self.pid], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         for _ in range(100):
             if self.pid.exists():
-                return self
+                return
             time.sleep(0.1)
         self.daemon.kill()
         sys.exit("bench: lttng-sessiond does not start (is another one running? stop it, or leave out --peers)")
@@ -119,9 +127,12 @@ class Lttng:
         try:
             self.daemon.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            # It waits for a session that does not end: what the bench found is told all the same.
-            self.daemon.kill()
-            self.daemon.wait()
+            self.kill()
+
+    def kill(self):
+        """With its consumers, which are processes of their own."""
+        os.killpg(self.daemon.pid, signal.SIGKILL)
+        self.daemon.wait()
 
     def lttng(self, *words):
         return said(["lttng", "--no-sessiond", *words], env=self.env)
@@ -140,7 +151,15 @@ class Lttng:
         self.lttng("start", "bench")
         # The program waits for the daemon to register it, so that its first calls are recorded too.
         yield [], {"LTTNG_HOME": str(self.home), "LTTNG_UST_REGISTER_TIMEOUT": "-1"}
-        self.lttng("destroy", "bench")
+        # It may wait for what a killed thread has begun to write, or fail on a full disk. What it has written can be read.
+        try:
+            ended = subprocess.run(["lttng", "--no-sessiond", "destroy", "bench"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+            self.is_stuck = ended.returncode != 0
+        except subprocess.TimeoutExpired:
+            self.is_stuck = True
+        if self.is_stuck:
+            self.kill()
+            self.start()
 
     def read(self, work):
         """The events as text, and what the reader says of those that are not there."""

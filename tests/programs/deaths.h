@@ -5,7 +5,7 @@
 #include <string.h>
 
 // What `throw 1;` is in C++.
-static void throw_uncaught(void)
+static inline void throw_uncaught(void)
 {
     void *library = dlopen("libstdc++.so.6", RTLD_NOW);
     void *(*allocate)(size_t) = (void *(*)(size_t))(library ? dlsym(library, "__cxa_allocate_exception") : NULL);
@@ -15,7 +15,7 @@ static void throw_uncaught(void)
 }
 
 // Until the kernel kills the process: in a group of processes with little memory, or not at all.
-static void take_all_memory(void)
+static inline void take_all_memory(void)
 {
     enum { MIB = 1 << 20, MOST = 4096 };
     for (int i = 0; i < MOST; i++) {
