@@ -7,7 +7,7 @@
 //! - `nodes`: what a graph holds; `graphs`: what captures and graphs are to be told of; `problems`: what MIOpen's handles stand for;
 //! - `layouts`: how each function's arguments lie; `names`: what the device code is called and says of its kernels;
 //! - `slots`: what is known of things by their addresses; `settings`: what BLAS handles were told to be set to; `lt_descriptors`: what hipBLASLt's descriptors hold;
-//! - `about`: who the process is; `doze`: the long sleep of a collector whose program rests; `places`: where its files go; `writer`: who writes its trace; `process`: what it records into; `sink`: a trace file; `parts`: which one is written; `pause`: how long to sleep between two looks; `collector`: the thread that drains, names, writes;
+//! - `about`: who the process is; `doze`: the long sleep of a collector whose program rests; `turns`: its turns on a processor; `places`: where its files go; `writer`: who writes its trace; `process`: what it records into; `sink`: a trace file; `parts`: which one is written; `pause`: how long to sleep between two looks; `collector`: the thread that drains, names, writes;
 //! - `lifecycle`: load, first call, fork, exit; `ways`: which function of ours leads to a real one; `prepare`: a hook's and a thread's first call;
 //! - `hook`: the macro that declares and `observe`, which wraps a call; `span`: the same for calls of which only the name is told; `calls`: what each kind of call tells;
 //! - `capi`: what `include/rocshim.h` has beside rows of the table; `hooks`: the table, a row a function; `doors`: what a program can get a function's address from.
@@ -63,5 +63,6 @@ mod settings;
 mod sink;
 mod slots;
 mod thread;
+mod turns;
 mod ways;
 mod writer;

@@ -17,6 +17,7 @@ use crate::process::{Message, Process};
 use crate::quiet::{keeping_errno, quietly, without_signals};
 use crate::row::{Door, Table};
 use crate::thread;
+use crate::turns;
 use crate::writer::Collector;
 use crossbeam_channel::RecvTimeoutError;
 use rocshim_ring::sandbox;
@@ -200,6 +201,7 @@ fn has_keys() -> bool {
 fn start_collector(process: &'static Process) {
     let work = move || {
         thread::off();
+        turns::be_short();
         memory::may_rest();
         if caught(|| collector::run(process)).is_none() {
             process.collector.set(Collector::Failed);
