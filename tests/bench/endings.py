@@ -134,8 +134,9 @@ def small_disk(folder):
 
 
 def tables(results):
-    columns = [Column(what.split(",")[0], 62) for what in results["names"].values()]
-    rows = [[row["what"], *(cell(row["tracers"][name]) for name in results["names"])] for row in results["rows"]]
+    cells = {name: [cell(row["tracers"][name]) for row in results["rows"]] for name in results["names"]}
+    columns = [Column(what.split(",")[0], 2 + max(map(len, cells[name]))) for name, what in results["names"].items()]
+    rows = [[row["what"], *told] for row, told in zip(results["rows"], zip(*cells.values()))]
     yield Table("endings: launches recorded, of those that the program has counted; those told as lost, or missing without a word; and sessions that could not be ended in 10 s", columns, rows)
 
 
