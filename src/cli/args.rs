@@ -166,12 +166,6 @@ pub(crate) struct Summary {
     pub(crate) phase: Option<String>,
     #[command(flatten)]
     pub(crate) forms: Forms,
-    /// Names as they are in the trace, neither tidied nor shortened
-    #[arg(long)]
-    pub(crate) full_names: bool,
-    /// Every row of every table (a terminal gets the first 20)
-    #[arg(long)]
-    pub(crate) all: bool,
     /// The problems as commands that run each again: rocblas-bench, hipblaslt-bench, MIOpenDriver
     #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv"])]
     pub(crate) replay: bool,
@@ -192,9 +186,6 @@ pub(crate) struct Phases {
     pub(crate) steps: bool,
     #[command(flatten)]
     pub(crate) forms: Forms,
-    /// Every row of every table (a terminal gets the first 20)
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 /// The options of `proxy`.
@@ -208,9 +199,6 @@ pub(crate) struct Proxy {
     pub(crate) responses: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) forms: Forms,
-    /// Every row of every table (a terminal gets the first 20)
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 /// The options of `hooks`.

@@ -25,12 +25,6 @@ pub(crate) struct Compare {
     pub(crate) observer: bool,
     #[command(flatten)]
     pub(crate) forms: Forms,
-    /// Names as they are in the trace, neither tidied nor shortened
-    #[arg(long)]
-    pub(crate) full_names: bool,
-    /// Every row of every table (a terminal gets the first 20)
-    #[arg(long)]
-    pub(crate) all: bool,
 }
 
 /// What `rocshim compare --help` says below the options.

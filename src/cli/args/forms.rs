@@ -14,4 +14,10 @@ pub(crate) struct Forms {
     /// One table of the JSON object as CSV, with raw numbers; any other word lists the tables
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["json", "md"])]
     pub(crate) csv: Option<String>,
+    /// Names as they are in the trace, neither tidied nor shortened
+    #[arg(long)]
+    pub(crate) full_names: bool,
+    /// Every row of every table (a terminal gets the first 20)
+    #[arg(long)]
+    pub(crate) all: bool,
 }

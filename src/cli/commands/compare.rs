@@ -12,7 +12,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
-    let style = super::output_style(args.full_names, args.all);
     if args.observer {
         let [traced, untraced, more @ ..] = args.sides.as_slice() else {
             bail!(
@@ -24,13 +23,13 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
             untraced.add(reader::read_results(path)?)?;
         }
         let observed = observe(&traced, &untraced).map_err(|why| anyhow!(why))?;
-        super::show(&args.forms, style, &observed, |style| report::observed(&observed, style))?;
+        super::show(&args.forms, &observed, |style| report::observed(&observed, style))?;
         return Ok(ExitCode::SUCCESS);
     }
     let labels = labels(args)?;
     let sides = sides(args, labels)?;
     let comparison = compare_sides(&sides, &args.fail_if);
-    super::show(&args.forms, style, &comparison, |style| report::compare(&comparison, style))?;
+    super::show(&args.forms, &comparison, |style| report::compare(&comparison, style))?;
     let failed = report::failed_conditions(&comparison);
     failed.iter().for_each(|sentence| report::complain(sentence));
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

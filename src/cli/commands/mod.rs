@@ -76,16 +76,16 @@ fn output_style(full_names: bool, all: bool) -> Style {
 }
 
 /// Prints `value` in the form that was asked for; as text and as Markdown it is what `page` makes of it.
-fn show(
-    forms: &Forms,
-    text: Style,
-    value: &impl Serialize,
-    page: impl FnOnce(&Style) -> String,
-) -> Result<()> {
-    let markdown = Style { form: Form::Markdown, full_names: true, ..Style::default() };
-    match &forms.csv {
-        Some(table) => report::print_csv(value, table),
-        None if forms.json => report::print_json(value),
-        None => report::print(&page(if forms.md { &markdown } else { &text })),
+fn show(forms: &Forms, value: &impl Serialize, page: impl FnOnce(&Style) -> String) -> Result<()> {
+    if let Some(table) = &forms.csv {
+        return report::print_csv(value, table);
     }
+    if forms.json {
+        return report::print_json(value);
+    }
+    let style = match forms.md {
+        true => Style { form: Form::Markdown, full_names: true, ..Style::default() },
+        false => output_style(forms.full_names, forms.all),
+    };
+    report::print(&page(&style))
 }

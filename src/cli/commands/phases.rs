@@ -17,8 +17,7 @@ pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
         None => Vec::new(),
     };
     let phases = phases_of(&traces, PhasesBuilder::new(labels), args.steps)?;
-    let style = super::output_style(false, args.all);
-    super::show(&args.forms, style, &phases, |style| report::phases(&phases, style))?;
+    super::show(&args.forms, &phases, |style| report::phases(&phases, style))?;
     Ok(ExitCode::SUCCESS)
 }
 

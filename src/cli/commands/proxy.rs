@@ -18,7 +18,6 @@ pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
     if let Some(mismatch) = proxy.mismatch {
         bail!(mismatch);
     }
-    let style = super::output_style(false, args.all);
-    super::show(&args.forms, style, &proxy, |style| report::proxy(&proxy, style))?;
+    super::show(&args.forms, &proxy, |style| report::proxy(&proxy, style))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,8 +27,7 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
             summary_by(SummaryBuilder::new().only(only(&phases, phase)?), &traces)?
         }
     };
-    let style = super::output_style(args.full_names, args.all);
-    super::show(&args.forms, style, &summary, |style| report::summary(&summary, style))?;
+    super::show(&args.forms, &summary, |style| report::summary(&summary, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
