@@ -69,8 +69,8 @@ impl Ring {
         Moment { head: page.head.load(Acquire), calls, open } == moment
     }
 
-    /// A moment with the calls that were in flight, between two calls of the owner if it can be found there; and what it
-    /// had lost.
+    /// A moment with the calls that were in flight, between two calls of the owner if it can be found there, else those that
+    /// last; and what it had lost.
     pub(crate) fn at_rest(&self, tries: usize) -> (Moment, [u64; REASONS], Vec<Event>) {
         let lost = || self.page().losses.each_ref().map(|loss| loss.lost.load(Acquire));
         for round in 0..tries {
@@ -88,8 +88,8 @@ impl Ring {
                 return (Moment { calls: moment.calls.max(newest), ..moment }, lost, in_flight);
             }
         }
-        let lost = lost();
-        (self.moment(), lost, Vec::new())
+        let (lost, moment) = (lost(), self.moment());
+        (moment, lost, self.lasting_calls(moment.calls))
     }
 
     pub(crate) fn freeze_once(&self, tries: usize) -> io::Result<Frozen> {

@@ -8,7 +8,7 @@ use crate::page::{
     COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, TAIL_BYTES, VERSION, WhenFull, limit_of,
 };
 use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
-use crate::sync;
+use crate::sync::{self, fence};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -227,22 +227,45 @@ impl Ring {
 
     /// The same by what the page says of `open` and `calls`.
     pub(crate) fn open_calls(&self, open: u64, calls: u64) -> Vec<Event> {
-        let page = self.page();
-        let is_in_place = open & IN_PLACE != 0;
-        let staged = ((open & COUNT) as usize).saturating_sub(is_in_place.into()).min(DEPTH);
-        let mut events: Vec<Event> = Vec::new();
-        let mut words = [0; MAX_WORDS];
-        for stage in &page.stages[..staged] {
-            words.iter_mut().zip(&stage.words).for_each(|(to, from)| *to = from.load(Relaxed));
-            events.extend(Event::from_words(&words));
-        }
-        if is_in_place {
-            self.copy(page.head.load(Relaxed), &mut words);
+        let mut events: Vec<Event> =
+            (0..staged(open)).filter_map(|depth| Event::from_words(&self.stage(depth))).collect();
+        if open & IN_PLACE != 0 {
+            let mut words = [0; MAX_WORDS];
+            self.copy(self.page().head.load(Relaxed), &mut words);
             // Else it was published, and the slot is an older event's.
             events.extend(Event::from_words(&words).filter(|event| event.id == calls));
         }
         // A kill may fall between a return and its publishing: what the event says of the end was never recorded.
-        events.iter_mut().for_each(|event| (event.ticks, event.status, event.unwound) = (0, 0, false));
+        events.iter_mut().for_each(Event::forget_end);
         events
     }
+
+    /// Those of the first `calls` that are in flight in an owner that does not rest, outermost first: that are in flight, with
+    /// the same words, at two looks. Not the innermost, where it is stored in its place.
+    pub(crate) fn lasting_calls(&self, calls: u64) -> Vec<Event> {
+        // Acquire: what was staged then is there. So a call that was being stored at the first look is whole at the second.
+        let look = || {
+            let open = self.page().open.load(Acquire);
+            (0..staged(open)).map(|depth| self.stage(depth)).collect::<Vec<_>>()
+        };
+        let first = look();
+        // Whoever was read being stored is found in `open` again, or what came after it.
+        fence(Acquire);
+        let second = look();
+        let same = first.iter().zip(&second).take_while(|(first, second)| first == second);
+        let mut events: Vec<Event> = same.filter_map(|(words, _)| Event::from_words(words)).collect();
+        events.retain(|event| event.id <= calls);
+        events.iter_mut().for_each(Event::forget_end);
+        events
+    }
+
+    /// The words of a stage as they are.
+    pub(crate) fn stage(&self, depth: usize) -> [u64; MAX_WORDS] {
+        self.page().stages[depth].words.each_ref().map(|word| word.load(Relaxed))
+    }
+}
+
+/// How many calls are staged by what the page says of `open`.
+fn staged(open: u64) -> usize {
+    ((open & COUNT) as usize).saturating_sub((open & IN_PLACE != 0).into()).min(DEPTH)
 }

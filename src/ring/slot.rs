@@ -153,6 +153,11 @@ impl Event {
         Event { kind, hook, id, parent, stamp, ticks, status, unwound, wide, words, slots, bytes }
     }
 
+    /// What it says of its end was not recorded.
+    pub(crate) fn forget_end(&mut self) {
+        (self.ticks, self.status, self.unwound) = (0, 0, false);
+    }
+
     /// Reads an event from its words; `None` when they are not one.
     pub fn from_words(words: &[u64]) -> Option<Event> {
         let mut event = Event::blank();

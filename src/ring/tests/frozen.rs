@@ -79,3 +79,19 @@ fn a_copy_holds_the_call_in_which_others_are_made_without_a_pause() {
     outer.leave(now(), 0);
     assert_eq!(reader.join().unwrap(), 0, "copies without it");
 }
+
+#[test]
+fn what_lasts_is_seen_where_no_pause_is_found() {
+    let (ring, producer, _) = ring_that(64, WhenFull::Overwrite);
+    let looked = || {
+        let (moment, _, in_flight) = ring.at_rest(0);
+        (moment.calls, in_flight.iter().map(|event| event.id).collect::<Vec<_>>())
+    };
+    assert_eq!(looked(), (0, vec![]));
+    let outer = here(producer).enter(0, &Gemm::default()).unwrap();
+    assert_eq!(looked(), (1, vec![1]));
+    call(producer, 0, &launch(), 0);
+    assert_eq!(looked(), (2, vec![1]));
+    outer.leave(now(), 0);
+    assert_eq!(looked(), (2, vec![]));
+}
