@@ -26,7 +26,7 @@ def command():
 def compile_c(output, source, *arguments):
     """One program or library of this folder; the stand-ins' headers are its own."""
     tests = ROOT / "tests"
-    flags = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread", f"-I{tests}/vendor", f"-I{tests}/programs", f"-I{output.parent}", f"-Wa,-I,{output.parent}"]
+    flags = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread", f"-I{tests}/vendor", f"-I{tests}/programs/api", f"-I{tests}/programs/common", f"-I{output.parent}", f"-Wa,-I,{output.parent}"]
     cc = os.environ.get("CC", "cc").split()
     subprocess.run([*cc, *flags, HERE / source, *arguments, "-ldl", "-o", output], check=True)
     return output

@@ -14,31 +14,29 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"))
 }
 
-fn built(package: &[&str], file: &str) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root()).args(["build", "--release", "--quiet"]);
-    cargo.args(package.iter().flat_map(|name| ["-p", name]));
-    assert!(cargo.status().expect("cargo runs").success(), "cargo build of {package:?} failed");
-    target().join("release").join(file)
+/// What cargo builds, as released. The whole workspace, as `scripts/test` builds it: of a part of it, what it depends on
+/// would have other features, and be built once more.
+fn released(file: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(root()).args(["build", "--release", "--quiet", "--workspace"]);
+        assert!(cargo.status().expect("cargo runs").success(), "cargo build failed");
+        target().join("release")
+    });
+    folder.join(file)
 }
 
 /// `librocshim.so`, as released.
 pub fn shim() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["rocshim"], "librocshim.so"))
+    BUILT.get_or_init(|| released("librocshim.so"))
 }
 
 /// `rocshim`, the command, as released.
 pub fn command() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    shim();
-    BUILT.get_or_init(|| built(&["rocshim-cli"], "rocshim"))
-}
-
-/// The independent validator of the trace format.
-pub(crate) fn validator() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["rocshim-validator"], "rocshim-validator"))
+    BUILT.get_or_init(|| released("rocshim"))
 }
 
 /// The folder of the stand-in libraries; their programs are in `programs` in it.
@@ -50,6 +48,19 @@ pub fn vendor() -> &'static Path {
         assert!(status.expect("tests/vendor/build runs").success(), "the stand-ins do not build");
         folder
     })
+}
+
+/// The C source of a program of `tests/programs`.
+pub fn source(name: &str) -> PathBuf {
+    let folders = std::fs::read_dir(root().join("tests/programs")).expect("the folders of programs");
+    let mut sources = folders.flatten().map(|folder| folder.path().join(name).with_extension("c"));
+    sources.find(|source| source.exists()).unwrap_or_else(|| panic!("there is no {name}.c in tests/programs"))
+}
+
+/// The compiler's options for the headers that sources of programs include.
+pub fn includes() -> [String; 3] {
+    ["vendor", "programs/api", "programs/common"]
+        .map(|folder| format!("-I{}", root().join("tests").join(folder).display()))
 }
 
 /// A program of `tests/programs`, built against the stand-ins.

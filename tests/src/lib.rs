@@ -1,7 +1,7 @@
 //! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
 //!
 //! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on), `traced` (a program with or without the shim), `trace` (its
-//! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `real` (the real user space, what runs
+//! records), `executed` (what they say was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `rocm` (the real user space, what runs
 //! in it, and the null GPU's log), `llm` (a server that answers as Ollama and llama-server do), `damage` (bytes that were changed, and who reads them), `terminal` (a
 //! terminal, and what it shows).
 
@@ -10,16 +10,14 @@ pub mod damage;
 pub mod executed;
 pub mod gguf;
 pub mod llm;
-pub mod real;
+pub mod rocm;
 pub mod running;
 pub mod standin;
 pub mod terminal;
 pub mod trace;
 pub mod traced;
-mod validator;
 
 pub use running::Running;
 pub use terminal::Terminal;
 pub use trace::Trace;
 pub use traced::{Outcome, Traced};
-pub use validator::Validator;

@@ -2,7 +2,7 @@
 #ifndef REAL_GRAPH_H
 #define REAL_GRAPH_H
 
-#include "../hip.h"
+#include "../api/hip.h"
 
 enum { hipStreamCaptureModeRelaxed = 2 };
 typedef struct {

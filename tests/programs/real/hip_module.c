@@ -1,6 +1,6 @@
 // Launches from modules on the real HIP: hip_module PATH-OF-vectors-gfx1100.co
 // link: amdhip64
-#include "../hip.h"
+#include "../api/hip.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // One matmul of each kind that inference uses, on the real hipBLASLt: heuristic first, then the algorithm that it names,
 // by both interfaces.
 // link: amdhip64 hipblaslt
-#include "../hipblaslt_ext.h"
+#include "../api/hipblaslt_ext.h"
 #include <stdio.h>
 
 enum { ROOM = 4 << 20, ALGORITHMS = 4 };

@@ -1,6 +1,6 @@
 // One GEMM of each kind that inference uses, on the real rocBLAS.
 // link: amdhip64 rocblas
-#include "../rocblas.h"
+#include "../api/rocblas.h"
 #include <stdio.h>
 
 int main(void)

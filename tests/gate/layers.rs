@@ -1,0 +1,100 @@
+//! The architecture keeps its layers: which crate and which module may use which. Read from the sources as text, so that
+//! it holds for code that is not compiled here too.
+
+mod modules;
+
+use super::source::{File, assert_none, files};
+use modules::broken_floors;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Crates under `src`, lowest floor first, and the crates of ours that each may depend on.
+const CRATES: &[(&str, &[&str])] = &[
+    ("trace", &[]),
+    ("ring", &[]),
+    ("drain", &["rocshim-trace", "rocshim-ring"]),
+    ("shim", &["rocshim-trace", "rocshim-ring", "rocshim-drain"]),
+    ("cli", &["rocshim-trace", "rocshim-drain"]),
+];
+
+/// Crates whose `lib.rs` states the floors of its modules.
+const WITH_FLOORS: &[&str] = &["trace", "ring", "drain", "shim"];
+
+// ---- crates ----
+
+/// Names of our crates in `[dependencies]` and what belongs to it; what tests alone need does not count.
+fn our_dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut section = "";
+    let mut found = BTreeSet::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        } else if section.contains("dependencies") && !section.contains("dev-") {
+            let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+            found.extend(name.starts_with("rocshim").then(|| name.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_crate_depends_on_lower_ones_only() {
+    let files = files();
+    let manifests = files
+        .iter()
+        .filter_map(|file| Some((file.path.strip_prefix("src/")?.strip_suffix("/Cargo.toml")?, file)));
+    let manifests: BTreeMap<&str, &File> = manifests.collect();
+    let known: Vec<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    let mut found: Vec<&str> = manifests.keys().copied().collect();
+    found.sort_by_key(|name| known.iter().position(|known| known == name));
+    assert_eq!(found, known, "the crates under src");
+    for (name, allowed) in CRATES {
+        let used = our_dependencies(&manifests[name].text);
+        let allowed: BTreeSet<String> = allowed.iter().map(|name| name.to_string()).collect();
+        let above: Vec<_> = used.difference(&allowed).collect();
+        assert!(above.is_empty(), "{name} may not depend on {above:?}");
+    }
+}
+
+// ---- modules ----
+
+#[test]
+fn a_module_uses_lower_ones_only() {
+    let files = files();
+    assert_none(WITH_FLOORS.iter().flat_map(|name| broken_floors(name, &files)).collect());
+}
+
+// ---- the checks can fail ----
+
+#[test]
+fn a_use_of_a_higher_floor_is_seen_in_every_spelling() {
+    let file = |path: &str, text: &str| File { path: format!("src/x/{path}"), text: text.into() };
+    let lib = "//! Floors, lowest first: `low` (a), `mid` (b; not `nothing`),\n//! `high`.\n//!\n//! `mid` once more.\n\nmod high;\npub mod low;\nmod mid;\nmod stray;\n#[cfg(test)]\nmod tests;\npub use high::{Tower, climb};\n";
+    let complaints =
+        |text: &str| broken_floors("x", &[file("lib.rs", lib), file("mid.rs", text)]).split_off(1);
+    assert_eq!(broken_floors("x", &[file("lib.rs", lib)]), ["src/x/lib.rs states no floor for stray"]);
+    let wrong = [
+        "use crate::high::T;",
+        "use crate::{low, high::{self, T}};",
+        "fn f() { crate::high::g() }",
+        "use super::high;",
+        "use crate::Tower;",
+        "use crate::{\n    low::A,\n    climb,\n};",
+    ];
+    for text in wrong {
+        assert_eq!(complaints(text), ["src/x/mid.rs: `mid` uses `high`, which is above it"], "{text}");
+    }
+    for text in [
+        "use crate::low::high;",
+        "use crate::mid::x;",
+        "// crate::high",
+        "#[cfg(test)]\nmod tests {\n use crate::high; }",
+    ] {
+        assert_eq!(complaints(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_dependency_is_seen_in_every_spelling() {
+    let manifest = "[package]\nname = \"rocshim-x\"\n[dependencies]\nrocshim-trace.workspace = true\nrocshim-ring = { path = \"..\" }\nlibc = \"0.2\"\n[dev-dependencies]\nrocshim-cli.workspace = true\n";
+    assert_eq!(our_dependencies(manifest).into_iter().collect::<Vec<_>>(), ["rocshim-ring", "rocshim-trace"]);
+}

@@ -1,0 +1,76 @@
+//! The integration tests, one binary: `scripts/test` runs all of them, `scripts/test shim::graphs` those of one module.
+//!
+//! Each module is a subject, each test a situation. What they share is the library of this package (`src/`); the programs
+//! that they trace are in `programs/`, the stand-in libraries in `vendor/`.
+
+/// What happens in a traced process.
+mod shim {
+    mod accounts;
+    mod arguments;
+    mod blas;
+    mod c_api;
+    mod convolutions;
+    mod endings;
+    mod environment;
+    mod fallback;
+    mod faults;
+    mod gemms;
+    mod graphs;
+    mod harmless;
+    mod interception;
+    mod recording;
+    mod roctx;
+    mod sanitizers;
+    mod selection;
+    mod situations;
+    mod soak;
+    mod spans;
+    mod standins;
+    mod training;
+}
+
+/// The trace files: format, segments, room on disk, readers of foreign bytes.
+mod trace {
+    mod disk;
+    mod format;
+    mod order;
+    mod parsers;
+    mod reading;
+    pub(crate) mod schema;
+    mod segments;
+    mod validator;
+}
+
+/// The `rocshim` command.
+mod cli {
+    mod compare;
+    mod ctl;
+    pub(crate) mod export;
+    mod prompt_ladder;
+    mod tail;
+    mod top;
+    mod verify;
+}
+
+/// On real software that is fetched once: the ROCm user space on the null GPU, readers of exports, a browser.
+/// `scripts/test --embedded` leaves these out.
+mod real {
+    mod blas;
+    mod code_objects;
+    mod export;
+    mod miopen;
+    mod page;
+    mod phases;
+    mod programs;
+    mod prompt_ladder;
+    mod python;
+    mod replay;
+}
+
+/// The source tree and its documentation.
+mod gate {
+    mod layers;
+    mod readme;
+    mod source;
+    mod style;
+}
