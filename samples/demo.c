@@ -1,5 +1,6 @@
-// A short inference and training run on the stand-in libraries, for the demonstration: a prompt of 27 tokens and 8
-// decode steps with ggml's kernel names and argument lists, three GEMMs, a convolution found and one by solution id.
+// A short inference and training run on the stand-in libraries, for the demonstration: a prompt of
+// 27 tokens and 8 decode steps with ggml's kernel names and argument lists, three GEMMs, a
+// convolution found and one by solution id.
 // link: amdhip64 rocblas MIOpen
 // kernel: 0 mul_mat_q _ZL9mul_mat_qIL9ggml_type2ELi32ELb0EEvPKcPKiS4_S4_PfS5_iiiiiiiiiiiiiiiii ppppppiiiiiiiiiiiiiiiii:168:40448
 // kernel: 0 quantize_mmq_q8_1 _ZL17quantize_mmq_q8_1IL18mmq_q8_1_ds_layout1EEvPKfPKiPvlllllii ppplllllii
@@ -39,7 +40,8 @@ static void norm(int tokens)
     launch(&rms_norm_f32, (dim3){tokens, 1, 1}, (dim3){1024, 1, 1}, 128);
 }
 
-// weights[rows x WIDTH] * activations[WIDTH x tokens]: MMQ for a prompt, MMVQ for one token, as ggml chooses.
+// weights[rows x WIDTH] * activations[WIDTH x tokens]: MMQ for a prompt, MMVQ for one token, as
+// ggml chooses.
 static void mul_mat(int rows, int tokens)
 {
     if (tokens == 1) {

@@ -1,15 +1,16 @@
-# shellcheck shell=bash
-# debian.sh: packages of any Debian suite, without touching this machine's own apt. Sourced by the scripts that fetch.
+# shellcheck shell=bash debian.sh: packages of any Debian suite, without touching this machine's own
+# apt. Sourced by the scripts that fetch.
 #
-# They have `fail MESSAGE`. Two variables are the user's: ROCSHIM_CACHE, ROCSHIM_DEBIAN_MIRROR (scripts/real-rocm --help).
+# They have `fail MESSAGE`. Two variables are the user's: ROCSHIM_CACHE, ROCSHIM_DEBIAN_MIRROR
+# (scripts/real-rocm --help).
 
 # Where what was fetched is kept.
 cache_folder() {
     echo "${ROCSHIM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocshim}"
 }
 
-# Sets WORK, an empty folder in the cache that goes with this script, for one script at a time. False where RESULT, which the
-# caller is about to make there, is made by now.
+# Sets WORK, an empty folder in the cache that goes with this script, for one script at a time.
+# False where RESULT, which the caller is about to make there, is made by now.
 begin_work() {
     local cache result=$1
     cache=$(cache_folder)
@@ -22,7 +23,8 @@ begin_work() {
     trap 'rm -rf "$WORK"' EXIT
 }
 
-# An apt of our own, in WORK, with the lists of the suites that are given: this machine's mirror, proxies and keys, none of its state.
+# An apt of our own, in WORK, with the lists of the suites that are given: this machine's mirror,
+# proxies and keys, none of its state.
 make_apt() {
     local keys=/usr/share/keyrings/debian-archive-keyring.gpg suite
     command -v apt-get >/dev/null || fail "apt-get is needed to fetch Debian packages"

@@ -2,9 +2,9 @@
 import sys
 from figures import over_rounds
 
-# Of the timed calls, per round: name, what it is made of, unit, the bar that --check holds (None: reported only), where
-# we want it. added(W, V): what V adds to a call of workload W, over bare. per_call(W, V): the call with everything.
-# tail(V, P): a percentile.
+# Of the timed calls, per round: name, what it is made of, unit, the bar that --check holds (None:
+# reported only), where we want it. added(W, V): what V adds to a call of workload W, over bare.
+# per_call(W, V): the call with everything. tail(V, P): a percentile.
 CALLS = [
     ("recorded ÷ floor, module launch",    lambda f: f.added("module", "on") / f.added("module", "floor"),             "×",  1.60, 1.25),
     ("recorded ÷ floor, 6 arguments",      lambda f: f.added("args6", "on") / f.added("args6", "floor"),               "×",  2.00, 2.00),

@@ -1,11 +1,15 @@
-// A program that makes CALLS launches, a few microseconds apart as in a real one, and then ends as asked: endings HOW CALLS COUNTS.
+// A program that makes CALLS launches, a few microseconds apart as in a real one, and then ends as
+// asked: endings HOW CALLS COUNTS.
 //
-// HOW is exit, _exit, quick_exit, abort, uncaught (an exception), segv, kill, memory (all that its group of processes has), late (half of the calls in a destructor at exit), fork (the child makes as
-// many as its parent), spawn (so does a program that it starts), exec (the program that takes its place makes the second half),
-// threads (four threads share the calls), short (a thousand do, four at a time), reload (a plug-in makes them, which is opened
-// and closed ten times), busy (they go on for ever, and SIGKILL comes in the middle), or moment (the same after CALLS
-// microseconds). again is what exec and spawn start.
-// COUNTS is a file in which each thread counts the calls that have returned, so that it holds after any end.
+// HOW is exit, _exit, quick_exit, abort, uncaught (an exception), segv, kill, memory (all that its
+// group of processes has), late (half of the calls in a destructor at exit), fork (the child makes
+// as many as its parent), spawn (so does a program that it starts), exec (the program that takes
+// its place makes the second half), threads (four threads share the calls), short (a thousand do,
+// four at a time), reload (a plug-in makes them, which is opened and closed ten times), busy (they
+// go on for ever, and SIGKILL comes in the middle), or moment (the same after CALLS microseconds).
+// again is what exec and spawn start.
+// COUNTS is a file in which each thread counts the calls that have returned, so that it holds after
+// any end.
 #define _GNU_SOURCE
 #include "code_object.h"
 #include "deaths.h"

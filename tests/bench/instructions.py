@@ -6,8 +6,9 @@ import pathlib, re, shutil, subprocess, sys
 from running import environment, tell, verify
 from table import Column, Table
 
-# What --check allows, instructions added to a call over the bare loop's: form, shim off, shim recording.
-# A few per cent above what was measured, for another compiler's sake. Lower a bar when the hot path gets shorter.
+# What --check allows, instructions added to a call over the bare loop's: form, shim off, shim
+# recording. A few per cent above what was measured, for another compiler's sake. Lower a bar when
+# the hot path gets shorter.
 BARS = {
     "module": (6, 170),
     "args6": (6, 340),

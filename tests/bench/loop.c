@@ -1,15 +1,18 @@
-// The workload of scripts/bench: bursts of calls that fit a tracer's buffer, with pauses in which it can empty it.
+// The workload of scripts/bench: bursts of calls that fit a tracer's buffer, with pauses in which
+// it can empty it.
 //
 //   loop FORM MODE BURSTS CALLS THREADS PAUSE_US
 //   loop clock                                     prints `clock TICKS_PER_US NS_PER_READ` of the time-stamp counter
 //
-// FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments), paced (the same, each followed by a microsecond of other work), stub
-// (hipLaunchKernel) or gemm (rocblas_gemm_ex, which launches one kernel).
-// MODE is time: a line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount of work took around
-// the burst, ns: when it is more than elsewhere, the machine was slower. Or tail: each call is timed by itself, and one
-// line `tail P50 P99 P99.9 MAX` in ns, in which the two reads of the clock are included. Then, in both modes:
-// `usage FAULTS BLOCKED PREEMPTED`, page faults and context switches of the threads while they were timed, and
-// `events N`, what a tracer must have recorded.
+// FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments),
+// paced (the same, each followed by a microsecond of other work), stub (hipLaunchKernel) or gemm
+// (rocblas_gemm_ex, which launches one kernel).
+// MODE is time: a line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount
+// of work took around the burst, ns: when it is more than elsewhere, the machine was slower. Or
+// tail: each call is timed by itself, and one line `tail P50 P99 P99.9 MAX` in ns, in which the two
+// reads of the clock are included. Then, in both modes: `usage FAULTS BLOCKED PREEMPTED`, page
+// faults and context switches of the threads while they were timed, and `events N`, what a tracer
+// must have recorded.
 //
 // kernel: 0 by_stub by_stub -
 #define _GNU_SOURCE
@@ -53,8 +56,8 @@ static void spin(unsigned long ns)
         continue;
 }
 
-// The pause between bursts. A core that was asleep comes back at a lower clock, so this one stays awake if another is
-// left for the tracer, and has at least a while to come back to full speed.
+// The pause between bursts. A core that was asleep comes back at a lower clock, so this one stays
+// awake if another is left for the tracer, and has at least a while to come back to full speed.
 static void rest(void)
 {
     if (may_spin)
@@ -83,8 +86,9 @@ static inline unsigned long chain(unsigned long x, unsigned long steps)
     return x;
 }
 
-// How fast the core is now: additions that wait for nothing but room in it. Their time tells its clock, and whether it is
-// shared with another thread of the same core, which a chain would not feel.
+// How fast the core is now: additions that wait for nothing but room in it. Their time tells its
+// clock, and whether it is shared with another thread of the same core, which a chain would not
+// feel.
 static double gauge(void)
 {
     unsigned long start = now(), a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
@@ -95,7 +99,8 @@ static double gauge(void)
 
 static inline void launch_module(unsigned long i) { hipModuleLaunchKernel(function, i + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL); }
 
-// As many pointers and numbers as kernels take: three pointers and three numbers, four pointers and twelve numbers.
+// As many pointers and numbers as kernels take: three pointers and three numbers, four pointers and
+// twelve numbers.
 static inline void launch_with(hipFunction_t f, unsigned long i, int pointers, int numbers)
 {
     void *buffers[4] = {&buffers[0], &buffers[1], &buffers[2], &buffers[3]}, *params[16];

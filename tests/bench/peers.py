@@ -151,7 +151,8 @@ class Lttng:
         self.lttng("start", "bench")
         # The program waits for the daemon to register it, so that its first calls are recorded too.
         yield [], {"LTTNG_HOME": str(self.home), "LTTNG_UST_REGISTER_TIMEOUT": "-1"}
-        # It may wait for what a killed thread has begun to write, or fail on a full disk. What it has written can be read.
+        # It may wait for what a killed thread has begun to write, or fail on a full disk. What it
+        # has written can be read.
         try:
             ended = subprocess.run(["lttng", "--no-sessiond", "destroy", "bench"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
             self.is_stuck = ended.returncode != 0

@@ -31,7 +31,8 @@ def watched(command):
     """What a command takes: time, processor, and the most memory that it held."""
     begun, peak = perf_counter(), 0
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    # Asked of the process itself while it runs: what wait4 tells counts what its parent held when it was started.
+    # Asked of the process itself while it runs: what wait4 tells counts what its parent held when
+    # it was started.
     while not (ended := os.wait4(child.pid, os.WNOHANG))[0]:
         peak = max(peak, peak_kib(child.pid))
         sleep(0.005)

@@ -16,7 +16,8 @@ LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "5", "-t", "
 # An idle queue of the device looks again soon: how long it sleeps is not what is to be measured.
 # The runtime would let its own threads run on every CPU.
 DEVICE = {"NULL_GPU_POLL_US": "20", "HSA_OVERRIDE_CPU_AFFINITY_DEBUG": "0"}
-# What is compared: name, variables. With HIP graphs a step is one call; without them every launch is one.
+# What is compared: name, variables. With HIP graphs a step is one call; without them every launch
+# is one.
 WAYS = [("direct launches", {"GGML_CUDA_DISABLE_GRAPHS": "1"}), ("HIP graphs", {})]
 RUNS = ["off", "on", "off again"]
 ROUNDS = 8

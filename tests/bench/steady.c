@@ -1,9 +1,11 @@
-// A program that launches at a given rate for a while: what scripts/bench measures sustained recording, growth, memory and idleness by.
+// A program that launches at a given rate for a while: what scripts/bench measures sustained
+// recording, growth, memory and idleness by.
 //
 //   steady ARGUMENTS RATE CALLS THREADS KERNELS SLEEP_MS
 //
-// Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, at most RATE a second (0: as fast as they go), of
-// KERNELS kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards the program rests, and then sleeps for SLEEP_MS. It prints
+// Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, at most RATE a second (0: as
+// fast as they go), of KERNELS kernels in turn, each with ARGUMENTS (0 or 6) arguments. Afterwards
+// the program rests, and then sleeps for SLEEP_MS. It prints
 //
 //   calls N SECONDS                what was made, those that warm up left out, and how long the slowest thread took
 //   ns P50 P99 P99.9 MAX MEAN      of a call, timed by itself: two reads of the clock are included
@@ -63,8 +65,9 @@ static inline void launch(hipFunction_t f, unsigned long i)
     hipModuleLaunchKernel(f, (i & 1023) + 1, 1, 1, 64, 1, 1, 0, NULL, arguments ? params : NULL, NULL);
 }
 
-// Waits until a call's time has come: asleep while it is far away, so that others can use the core. Gives the time from
-// which the next is counted: this one, unless the thread came back late, when it does not hurry to make up for it.
+// Waits until a call's time has come: asleep while it is far away, so that others can use the core.
+// Gives the time from which the next is counted: this one, unless the thread came back late, when
+// it does not hurry to make up for it.
 static unsigned long until(unsigned long tick)
 {
     unsigned long t;

@@ -1,4 +1,5 @@
-//! What must be built before a program can be traced: the shim, the command, the stand-in libraries and programs.
+//! What must be built before a program can be traced: the shim, the command, the stand-in libraries
+//! and programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,8 +15,8 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"))
 }
 
-/// What cargo builds, as released. The whole workspace, as `scripts/test` builds it: of a part of it, what it depends on
-/// would have other features, and be built once more.
+/// What cargo builds, as released. The whole workspace, as `scripts/test` builds it: of a part of
+/// it, what it depends on would have other features, and be built once more.
 fn released(file: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {

@@ -1,6 +1,8 @@
-//! Foreign bytes: everything that reads what others may have written, given bytes, and the seeds from which they are made.
+//! Foreign bytes: everything that reads what others may have written, given bytes, and the seeds
+//! from which they are made.
 //!
-//! The short form changes seeds by chance, the same each time; the long form (`scripts/fuzz`) lets libFuzzer choose.
+//! The short form changes seeds by chance, the same each time; the long form (`scripts/fuzz`) lets
+//! libFuzzer choose.
 
 mod dead;
 mod seeds;
@@ -36,8 +38,8 @@ pub const PARSERS: [(&str, Parser); 6] = [
     ("responses", Parser::Responses),
 ];
 
-/// Gives `bytes` to `parser`, among what else `remains` of a process. Whatever they are, it must come back in good time,
-/// without a panic.
+/// Gives `bytes` to `parser`, among what else `remains` of a process. Whatever they are, it must
+/// come back in good time, without a panic.
 pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
     let (remains, bytes_of_it) = (remains.clone(), || bytes.to_vec());
     match parser {

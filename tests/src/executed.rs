@@ -1,4 +1,5 @@
-//! What a trace says was executed, launch by launch: for comparison with what the device or a stand-in was given.
+//! What a trace says was executed, launch by launch: for comparison with what the device or a
+//! stand-in was given.
 
 use crate::Trace;
 use rocshim_trace::{Graph, Hex};
@@ -7,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Launches, counted: kernel, grid in work-items, block.
 pub type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
 
-/// Every launch that was executed: direct ones that succeeded and were not captured, and for each graph launch that
-/// succeeded the kernels of its graph.
+/// Every launch that was executed: direct ones that succeeded and were not captured, and for each
+/// graph launch that succeeded the kernels of its graph.
 ///
 /// # Panics
 /// When a kernel has no name, or the kernels of a graph that was launched are not all known.

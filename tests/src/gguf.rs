@@ -1,7 +1,8 @@
-//! A tiny llama model in a GGUF file, made here: two layers, random weights, a vocabulary of single letters.
+//! A tiny llama model in a GGUF file, made here: two layers, random weights, a vocabulary of single
+//! letters.
 //!
-//! It is no good for talking; it is for the real llama.cpp to load and evaluate, so that its kernels are launched in their
-//! true order. The same file comes out every time.
+//! It is no good for talking; it is for the real llama.cpp to load and evaluate, so that its
+//! kernels are launched in their true order. The same file comes out every time.
 
 mod metadata;
 
@@ -54,7 +55,8 @@ pub fn write_model(path: &Path, quantisation: Quantisation) -> io::Result<()> {
     out.flush()
 }
 
-/// A prompt that the model takes as `tokens` tokens: its beginning, the space before the text, and one for each letter.
+/// A prompt that the model takes as `tokens` tokens: its beginning, the space before the text, and
+/// one for each letter.
 ///
 /// # Panics
 /// When `tokens` is less than 3.

@@ -123,7 +123,8 @@ fn write(mut to: TcpStream, reply: &Reply) -> io::Result<()> {
     if reply.cut { Ok(()) } else { write!(to, "0\r\n\r\n") }
 }
 
-/// Ollama: knows the model `tiny`, counts three tokens for the template and one for each word, and nothing from a cache.
+/// Ollama: knows the model `tiny`, counts three tokens for the template and one for each word, and
+/// nothing from a cache.
 pub fn ollama(asked: &Asked) -> Reply {
     let body = &asked.body;
     let is_chat = match asked.path.as_str() {
@@ -153,7 +154,8 @@ pub fn ollama(asked: &Asked) -> Reply {
     }
 }
 
-/// llama-server: a token for each word and one before them; a prompt that it may cache is cached but for its last token.
+/// llama-server: a token for each word and one before them; a prompt that it may cache is cached
+/// but for its last token.
 pub fn llama_server(asked: &Asked) -> Reply {
     let body = &asked.body;
     match asked.path.as_str() {

@@ -8,8 +8,8 @@
 //! counted::assert_equal(&bench.trace(), &bench.log());
 //! ```
 //!
-//! Floors, lowest first: `device` (its log), `counted` (the trace against that log), `bench` (a program run both ways),
-//! `server`.
+//! Floors, lowest first: `device` (its log), `counted` (the trace against that log), `bench` (a
+//! program run both ways), `server`.
 
 pub mod bench;
 pub mod counted;
@@ -38,7 +38,8 @@ pub static HIP7: Tree = Tree::new(
 /// Triton, to be used by a Python of the others.
 pub static TRITON: Tree = Tree::new("triton", &[]);
 
-/// A tree of `scripts/real-rocm`: fetched and unpacked when it is first used, unless that has been done before.
+/// A tree of `scripts/real-rocm`: fetched and unpacked when it is first used, unless that has been
+/// done before.
 pub struct Tree {
     name: &'static str,
     /// Names that programs link, and their files.
@@ -67,10 +68,11 @@ impl Tree {
         })
     }
 
-    /// A command in the user space: add the program and its arguments. The null GPU is a `gfx` and appends to `log`.
+    /// A command in the user space: add the program and its arguments. The null GPU is a `gfx` and
+    /// appends to `log`.
     ///
-    /// Variables are set for the script too, which is harmless; but `LD_PRELOAD` is not: let the program be
-    /// `env LD_PRELOAD=…`.
+    /// Variables are set for the script too, which is harmless; but `LD_PRELOAD` is not: let the
+    /// program be `env LD_PRELOAD=…`.
     #[track_caller]
     pub fn command(&self, gfx: &str, log: &Path) -> Command {
         self.folder();
@@ -79,7 +81,8 @@ impl Tree {
         command
     }
 
-    /// A program of `tests/programs/real`, linked against this tree's libraries that its `// link:` line names.
+    /// A program of `tests/programs/real`, linked against this tree's libraries that its `// link:`
+    /// line names.
     #[track_caller]
     pub fn program(&self, name: &str) -> PathBuf {
         let source = artifacts::root().join("tests/programs/real").join(name).with_extension("c");
@@ -116,7 +119,8 @@ impl Tree {
     }
 }
 
-/// The code object of the kernels in `vectors.hip`: `vector_add` and `_Z12vector_scaleILi2EEvPfi`, for gfx1100.
+/// The code object of the kernels in `vectors.hip`: `vector_add` and `_Z12vector_scaleILi2EEvPfi`,
+/// for gfx1100.
 pub fn code_object() -> PathBuf {
     artifacts::root().join("tests/programs/real/vectors-gfx1100.co")
 }

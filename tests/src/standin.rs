@@ -39,7 +39,8 @@ pub struct Replay {
 pub struct Call {
     /// Linux thread id.
     pub tid: u32,
-    /// The call's number in its thread, from 1; of librocprofiler-register, the instance of the library, from 0.
+    /// The call's number in its thread, from 1; of librocprofiler-register, the instance of the
+    /// library, from 0.
     pub number: u64,
     /// The symbol that was called.
     pub symbol: String,
@@ -61,7 +62,8 @@ impl Call {
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// The value of a field that is a handle, an address or a number written in hexadecimal; 0 where there is none.
+    /// The value of a field that is a handle, an address or a number written in hexadecimal; 0
+    /// where there is none.
     pub fn hex(&self, name: &str) -> u64 {
         self.find(name).map_or(0, hex)
     }

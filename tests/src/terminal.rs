@@ -1,4 +1,5 @@
-//! A terminal of a given size, in which `rocshim` runs, is sent keys, and is looked at: tmux, with a server of its own.
+//! A terminal of a given size, in which `rocshim` runs, is sent keys, and is looked at: tmux, with
+//! a server of its own.
 
 use crate::artifacts;
 use std::process::Command;
@@ -14,8 +15,9 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `rocshim` with these words in a terminal of so many columns and lines. When it has ended, the terminal shows the
-    /// line `ended: CODE`, and whether letters are echoed and lines are read as a whole, as in any shell.
+    /// Starts `rocshim` with these words in a terminal of so many columns and lines. When it has
+    /// ended, the terminal shows the line `ended: CODE`, and whether letters are echoed and lines
+    /// are read as a whole, as in any shell.
     pub fn start(words: &[&str], variables: &[(&str, &str)], [width, height]: [u32; 2]) -> Terminal {
         let terminal = Terminal { scratch: tempfile::tempdir().expect("a scratch folder") };
         let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));

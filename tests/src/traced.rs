@@ -57,7 +57,8 @@ impl Traced {
         self
     }
 
-    /// Runs it on other builds of the stand-in HIP: folders of the stand-ins, see tests/vendor/README.md.
+    /// Runs it on other builds of the stand-in HIP: folders of the stand-ins, see
+    /// tests/vendor/README.md.
     pub fn on(self, folders: &[&str]) -> Traced {
         let folders = folders.iter().map(|folder| artifacts::vendor().join(folder));
         self.env("LD_LIBRARY_PATH", std::env::join_paths(folders).expect("folders without a colon"))
@@ -98,7 +99,8 @@ impl Traced {
         Outcome::of(output, self.scratch)
     }
 
-    /// Starts it with the shim preloaded, traces going to `out`; it is told what to do line by line.
+    /// Starts it with the shim preloaded, traces going to `out`; it is told what to do line by
+    /// line.
     pub fn start(self) -> Running {
         let out = self.scratch.path().join("out");
         self.start_into(&out)

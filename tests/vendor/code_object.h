@@ -1,9 +1,11 @@
-// AMDGPU code objects made in memory: the ELF image of one target and the clang offload bundle around several.
+// AMDGPU code objects made in memory: the ELF image of one target and the clang offload bundle
+// around several.
 //
-// An image is laid out as a linker would: header, program headers (PT_LOAD, PT_NOTE), the AMDGPU metadata note
-// (MessagePack, NT_AMDGPU_METADATA), .dynsym and .dynstr with one `<kernel>.kd` object per kernel, .rodata with the
-// 64-byte kernel descriptors, .shstrtab, and the section headers last, so that e_shoff + e_shentsize * e_shnum is
-// its length. There is no machine code in it. The list of kernels is the list of `.kd` symbols.
+// An image is laid out as a linker would: header, program headers (PT_LOAD, PT_NOTE), the AMDGPU
+// metadata note (MessagePack, NT_AMDGPU_METADATA), .dynsym and .dynstr with one `<kernel>.kd`
+// object per kernel, .rodata with the 64-byte kernel descriptors, .shstrtab, and the section
+// headers last, so that e_shoff + e_shentsize * e_shnum is its length. There is no machine code in
+// it. The list of kernels is the list of `.kd` symbols.
 //
 // Every writer runs with `out == NULL` to measure, and again to write.
 #ifndef CODE_OBJECT_H
@@ -15,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One kernel: its name as linked (mangled), and its arguments, a letter each:
-//   p pointer · l 8 bytes · i 4 bytes · t three 4-byte words · w two 4-byte words · s a struct of 32 bytes ·
-//   h a hidden 4-byte one, filled by the runtime and absent from kernelParams.
-// After the letters, optionally, `:VGPRS:LDS`.
+// One kernel: its name as linked (mangled), and its arguments, a letter each: p pointer · l 8 bytes
+// · i 4 bytes · t three 4-byte words · w two 4-byte words · s a struct of 32 bytes · h a hidden
+// 4-byte one, filled by the runtime and absent from kernelParams. After the letters, optionally,
+// `:VGPRS:LDS`.
 struct co_kernel {
     const char *name;
     const char *args;
@@ -196,7 +198,8 @@ static inline size_t co_elf(unsigned char *out, const char *gfx, const struct co
     return o.len;
 }
 
-// The uncompressed offload bundle of `n` kernels for each of `targets`, every device entry on a 4 KiB boundary.
+// The uncompressed offload bundle of `n` kernels for each of `targets`, every device entry on a 4
+// KiB boundary.
 static inline size_t co_bundle(unsigned char *out, const char *const *gfx, int targets, const struct co_kernel *k, int n)
 {
     struct co_out o = {out, 0};

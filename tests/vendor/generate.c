@@ -3,10 +3,11 @@
 //   generate tensile DIR          the Tensile library files of librocblas, for three targets
 //   generate lite DIR             the TensileLite library files of libhipblaslt, likewise
 //
-// A program's line `// kernel: BUNDLE HANDLE NAME ARGS` puts kernel NAME into its BUNDLE-th fat binary (counted from 0,
-// ascending) and lets the program launch it by `&HANDLE`; ARGS as in code_object.h, `-` for none. The header holds
-// what hipcc would emit: the bundles in .hip_fatbin, their wrappers in .hipFatBinSegment, the host handles, and a
-// constructor and destructor that register them (with FATBIN_BY_HAND: only hip_register() and hip_unregister()).
+// A program's line `// kernel: BUNDLE HANDLE NAME ARGS` puts kernel NAME into its BUNDLE-th fat
+// binary (counted from 0, ascending) and lets the program launch it by `&HANDLE`; ARGS as in
+// code_object.h, `-` for none. The header holds what hipcc would emit: the bundles in .hip_fatbin,
+// their wrappers in .hipFatBinSegment, the host handles, and a constructor and destructor that
+// register them (with FATBIN_BY_HAND: only hip_register() and hip_unregister()).
 #include "tensile.h"
 #include "tensilelite.h"
 

@@ -76,10 +76,11 @@ extern pthread_mutex_t standin_streams_lock;
 extern struct ihipStream_t *standin_streams; // all that live
 extern int standin_captures;                 // how many captures are going on
 
-// The stream behind a handle: NULL for the legacy one. `per_thread`: the null stream is the thread's. Sets `*status` when
-// there is none.
+// The stream behind a handle: NULL for the legacy one. `per_thread`: the null stream is the
+// thread's. Sets `*status` when there is none.
 struct ihipStream_t *standin_stream(hipStream_t stream, int per_thread, hipError_t *status);
-// A node at the end of a capturing stream, or NULL where nothing is captured; `*status` when the capture is broken.
+// A node at the end of a capturing stream, or NULL where nothing is captured; `*status` when the
+// capture is broken.
 hipGraphNode_t standin_captured(hipStream_t stream, int per_thread, hipGraphNodeType type, hipError_t *status);
 
 // What breaks captures that are going on; hipSuccess when there are none in the way.

@@ -1,7 +1,9 @@
-// The launch configuration of the HIP stand-in: a stack per thread, filled by `<<<>>>`, taken by the host stub.
+// The launch configuration of the HIP stand-in: a stack per thread, filled by `<<<>>>`, taken by
+// the host stub.
 //
-// hipLaunchByPtr is how hipcc launched before 2020. It goes on to hipModuleLaunchKernel by its exported name, as in
-// ROCm: up to 6.0 that call leaves the library through the PLT, later ones bind it inside.
+// hipLaunchByPtr is how hipcc launched before 2020. It goes on to hipModuleLaunchKernel by its
+// exported name, as in ROCm: up to 6.0 that call leaves the library through the PLT, later ones
+// bind it inside.
 #include "standin.h"
 #include <stdlib.h>
 #include <string.h>

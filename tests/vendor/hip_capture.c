@@ -1,7 +1,9 @@
-// Stream capture of the HIP stand-in: while it goes on, what a stream is given becomes nodes of a graph.
+// Stream capture of the HIP stand-in: while it goes on, what a stream is given becomes nodes of a
+// graph.
 //
-// As in ROCm: only the stream where it began ends it, in the same thread unless the mode is relaxed; a stream joins by
-// waiting for an event that was recorded in it; a synchronous copy, an allocation or a wait breaks it.
+// As in ROCm: only the stream where it began ends it, in the same thread unless the mode is
+// relaxed; a stream joins by waiting for an event that was recorded in it; a synchronous copy, an
+// allocation or a wait breaks it.
 #include "graph.h"
 
 int standin_captures;
@@ -96,7 +98,8 @@ PUBLIC hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t gr
     return begin(__func__, stream, mode, graph, dependencies, numDependencies, 0);
 }
 
-// Whether a node that nothing depends on is not among those that the origin goes on from: a stream that never came back.
+// Whether a node that nothing depends on is not among those that the origin goes on from: a stream
+// that never came back.
 static int unjoined(const struct ihipStream_t *origin)
 {
     for (size_t i = origin->had; i < origin->graph->nodes.n; i++) {

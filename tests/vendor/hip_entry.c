@@ -1,7 +1,7 @@
 // Entry points by name, and devices by property, of the HIP stand-in.
 //
-// As in the real one, a name is looked up with dlsym on this library's own handle: an interposed dlsym sees that call
-// too, from inside this library.
+// As in the real one, a name is looked up with dlsym on this library's own handle: an interposed
+// dlsym sees that call too, from inside this library.
 #include "standin.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Fat binaries of the HIP stand-in: what a program's own kernels come in, and the host stubs that stand for them.
+// Fat binaries of the HIP stand-in: what a program's own kernels come in, and the host stubs that
+// stand for them.
 #include "module.h"
 
 // What __hipRegisterFatBinary returns points to this; the module is read at once.

@@ -48,7 +48,8 @@ static size_t place(const struct nodes *list, const struct hipGraphNode *node)
     return i;
 }
 
-// Roots first, in the order in which they were added; then whatever has become free, in the order of its last edge.
+// Roots first, in the order in which they were added; then whatever has become free, in the order
+// of its last edge.
 int standin_order(hipGraph_t graph, struct nodes *out)
 {
     size_t all = graph->nodes.n, *waits = calloc(all + 1, sizeof *waits);

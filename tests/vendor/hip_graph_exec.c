@@ -1,4 +1,5 @@
-// Executable graphs of the HIP stand-in: a copy of a graph, changed through the nodes of the original, run as often as asked.
+// Executable graphs of the HIP stand-in: a copy of a graph, changed through the nodes of the
+// original, run as often as asked.
 #include "graph.h"
 
 struct hipGraphExec {

@@ -48,7 +48,8 @@ static inline hipError_t check(hipFunction_t f, uint32_t gx, uint32_t gy, uint32
     return hipSuccess;
 }
 
-// The rest of a launch that failed or is watched. Nothing is held here: the callback may throw or jump away.
+// The rest of a launch that failed or is watched. Nothing is held here: the callback may throw or
+// jump away.
 static __attribute__((noinline)) hipError_t launched(const char *api, hipFunction_t f, const struct shape *s, hipError_t status)
 {
     static unsigned long launches;
@@ -162,7 +163,8 @@ PUBLIC hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunct
     LAUNCH("hipDrvLaunchKernelEx", f, f, BLOCKS, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, params, extra);
 }
 
-// Launches on several devices at once: a stream of its own for each, checked before any is launched.
+// Launches on several devices at once: a stream of its own for each, checked before any is
+// launched.
 static hipError_t on_devices(const char *api, const struct shape *shapes, hipFunction_t *functions, int n)
 {
     hipError_t status = hipSuccess;

@@ -1,4 +1,5 @@
-// Memory of the HIP stand-in: "device" memory is the heap. Copies and sets are done at once, or become nodes of a graph.
+// Memory of the HIP stand-in: "device" memory is the heap. Copies and sets are done at once, or
+// become nodes of a graph.
 #include "graph.h"
 
 void standin_copy(const struct standin_copy *c)
@@ -45,7 +46,8 @@ static hipError_t set(const char *api, const struct standin_set *s, hipStream_t 
     return standin_called(api, status, "dst=%#lx value=%#x element=%zu bytes=%zu stream=%#lx captured=%d", HEX(s->dst), s->value, s->element, bytes, HEX(stream), !!node);
 }
 
-// A row a function: name, arguments, what is copied, on which stream and whether the null stream is the thread's own.
+// A row a function: name, arguments, what is copied, on which stream and whether the null stream is
+// the thread's own.
 #define LINE(dst, src, bytes, kind) {dst, src, 0, 0, 0, 0, bytes, 1, 1, kind}
 #define ROWS(dst, dpitch, src, spitch, width, height, kind) {dst, src, dpitch, spitch, 0, 0, width, height, 1, kind}
 #define VOLUME(p) {p->dstPtr.ptr, p->srcPtr.ptr, p->dstPtr.pitch, p->srcPtr.pitch, p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize, p->extent.width, p->extent.height, p->extent.depth, p->kind}

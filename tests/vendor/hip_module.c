@@ -1,7 +1,8 @@
 // Modules, fat binaries and kernel names of the HIP stand-in.
 //
-// A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the next
-// hipModuleGetFunction takes the last one given back, so that handles are reused, always in the same way.
+// A kernel handle is a heap object from a free list: hipModuleUnload gives handles back and the
+// next hipModuleGetFunction takes the last one given back, so that handles are reused, always in
+// the same way.
 #include "module.h"
 #include "code_object.h"
 #include <fcntl.h>
@@ -13,7 +14,8 @@ pthread_mutex_t standin_modules_lock = PTHREAD_MUTEX_INITIALIZER;
 static hipFunction_t free_handles;
 static struct ihipModule_t *free_modules;
 
-// Host stub -> handle: open addressing, read without a lock; a table that grew is replaced, never freed.
+// Host stub -> handle: open addressing, read without a lock; a table that grew is replaced, never
+// freed.
 struct stubs {
     size_t room, used;
     struct {
@@ -54,7 +56,8 @@ void standin_stub_put(const void *host_function, hipFunction_t handle)
     __atomic_store_n(&stubs->at[i].host_function, host_function, __ATOMIC_RELEASE);
 }
 
-// The kernel names of an ELF image: its dynamic symbols that end in ".kd". Works on real code objects too.
+// The kernel names of an ELF image: its dynamic symbols that end in ".kd". Works on real code
+// objects too.
 static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
 {
     const Elf64_Ehdr *e = (const void *)image;
@@ -82,8 +85,8 @@ static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
     return hipSuccess;
 }
 
-// Whether a bundle entry's id, such as `hipv4-amdgcn-amd-amdhsa--gfx900`, is this device's target; features it does not
-// name (`:xnack-`) may be anything.
+// Whether a bundle entry's id, such as `hipv4-amdgcn-amd-amdhsa--gfx900`, is this device's target;
+// features it does not name (`:xnack-`) may be anything.
 static int for_this_device(const char *id, size_t id_len)
 {
     const char *gfx = co_gfx(), *dashes = memmem(id, id_len, "amdhsa--", 8);

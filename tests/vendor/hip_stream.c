@@ -1,4 +1,5 @@
-// Streams, events and waiting of the HIP stand-in: everything is done when it is asked for, unless it is captured.
+// Streams, events and waiting of the HIP stand-in: everything is done when it is asked for, unless
+// it is captured.
 #include "graph.h"
 #include <time.h>
 

@@ -1,6 +1,8 @@
-// libhipblas stand-in: every call goes on to rocBLAS through the PLT, on the same handle, as the real one's does.
+// libhipblas stand-in: every call goes on to rocBLAS through the PLT, on the same handle, as the
+// real one's does.
 //
-// The types of elements and of computations are numbers of either vintage: those of hipBLAS up to 2.x are rocBLAS's own.
+// The types of elements and of computations are numbers of either vintage: those of hipBLAS up to
+// 2.x are rocBLAS's own.
 #include "hipblas.h"
 #include "rocblas.h"
 #include "standin.h"
@@ -44,7 +46,8 @@ static rocblas_datatype compute(int number)
 
 #define HEX(pointer) ((unsigned long)(pointer))
 
-// Writes the line of a call that has returned. Fields are as passed; d is c, and what the call does not take is 0 (batch_count 1).
+// Writes the line of a call that has returned. Fields are as passed; d is c, and what the call does
+// not take is 0 (batch_count 1).
 static hipblasStatus_t logged(const char *api, rocblas_status status, hipblasHandle_t handle, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int a_type, int64_t lda, int64_t sa, const void *b, int b_type, int64_t ldb, int64_t sb, const void *beta, const void *c, int c_type, int64_t ldc, int64_t sc, int64_t batch, int computeType, int algo, unsigned flags)
 {
     hipblasStatus_t result = translated(status);

@@ -1,7 +1,9 @@
-// libhipblaslt stand-in: every product launches the kernel that TensileLite would name, as it launches it.
+// libhipblaslt stand-in: every product launches the kernel that TensileLite would name, as it
+// launches it.
 //
-// A library file is loaded on the first use of a type and layout, with hipModuleLoad (from $HIPBLASLT_TENSILE_LIBPATH,
-// else hipblaslt/library beside this library). Descriptors are opaque: what is in them shows through attributes alone.
+// A library file is loaded on the first use of a type and layout, with hipModuleLoad (from
+// $HIPBLASLT_TENSILE_LIBPATH, else hipblaslt/library beside this library). Descriptors are opaque:
+// what is in them shows through attributes alone.
 #include "hipblaslt_ext.h"
 #include "standin.h"
 #include "tensilelite.h"

@@ -1,7 +1,8 @@
 // The stand-ins' own record of what reached them, independent of any tracer.
 //
-// Lines are gathered per thread and appended to the file whole: when the buffer is full, when the thread ends, and
-// when the process does (not when it is killed: STANDIN_LOG_SYNC). The file is opened for each write, so no descriptor stays open in the program.
+// Lines are gathered per thread and appended to the file whole: when the buffer is full, when the
+// thread ends, and when the process does (not when it is killed: STANDIN_LOG_SYNC). The file is
+// opened for each write, so no descriptor stays open in the program.
 #include "standin.h"
 #include "code_object.h"
 #include <errno.h>

@@ -1,7 +1,9 @@
-// libMIOpen stand-in: every convolution has two solvers, a naive kernel of MIOpen's own and a rocBLAS GEMM.
+// libMIOpen stand-in: every convolution has two solvers, a naive kernel of MIOpen's own and a
+// rocBLAS GEMM.
 //
-// Find runs both, run takes the one of the algorithm, immediate mode the one of the solution id. The GEMM is one call
-// for the whole batch, without the im2col kernel before it; with groups it is a strided batch.
+// Find runs both, run takes the one of the algorithm, immediate mode the one of the solution id.
+// The GEMM is one call for the whole batch, without the im2col kernel before it; with groups it is
+// a strided batch.
 #include "miopen_descriptors.h"
 
 static const uint64_t NAIVE[] = {85, 86, 87};      // ConvDirectNaiveConv{Fwd,Bwd,Wrw}

@@ -1,5 +1,6 @@
-// libMIOpen stand-in: fusion plans and the fused convolution. A plan compiles when it has more than one operation, which it
-// tries once; it is one kernel of its own. Descriptors are copied when they are given, as in the real one.
+// libMIOpen stand-in: fusion plans and the fused convolution. A plan compiles when it has more than
+// one operation, which it tries once; it is one kernel of its own. Descriptors are copied when they
+// are given, as in the real one.
 #include "miopen_descriptors.h"
 
 enum { CONV, BIAS, ACTIVATION, BATCH_NORM, OPERATIONS };

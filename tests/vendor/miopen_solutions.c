@@ -1,4 +1,5 @@
-// libMIOpen stand-in: problems and solutions (Find 2.0). Descriptors are copied when they are given, as in the real one.
+// libMIOpen stand-in: problems and solutions (Find 2.0). Descriptors are copied when they are
+// given, as in the real one.
 #include "miopen_descriptors.h"
 
 struct miopenProblem {

@@ -1,8 +1,10 @@
-// librocblas stand-in: every GEMM launches the kernel that Tensile would name, as Tensile launches it.
+// librocblas stand-in: every GEMM launches the kernel that Tensile would name, as Tensile launches
+// it.
 //
-// A kernel is looked for on its first use: library files are read into memory and loaded with hipModuleLoadData
-// (from $ROCBLAS_TENSILE_LIBPATH, else rocblas/library beside this library; a file that is missing is made in
-// memory), and each loaded module is asked in turn, so lookups fail before one succeeds.
+// A kernel is looked for on its first use: library files are read into memory and loaded with
+// hipModuleLoadData (from $ROCBLAS_TENSILE_LIBPATH, else rocblas/library beside this library; a
+// file that is missing is made in memory), and each loaded module is asked in turn, so lookups fail
+// before one succeeds.
 #include "rocblas_gemm.h"
 #include "standin.h"
 #include "tensile.h"

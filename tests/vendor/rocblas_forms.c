@@ -67,7 +67,8 @@ PUBLIC rocblas_status rocblas_gemm_ext2(rocblas_handle handle, rocblas_int m, ro
     return standin_gemm(&(struct gemm){"rocblas_gemm_ext2", handle, rocblas_operation_none, rocblas_operation_none, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, col_stride_a, col_stride_b, col_stride_c, col_stride_d, 1, row_stride_a, row_stride_b, row_stride_c, row_stride_d, algo, solution_index, flags, false});
 }
 
-// ---- which solutions there are: as many as the caller has room for, or else how many, counted from 1 ----
+// ---- which solutions there are: as many as the caller has room for, or else how many, counted
+// from 1 ----
 
 static rocblas_status solutions(rocblas_handle handle, rocblas_int *list_array, rocblas_int *list_size)
 {

@@ -5,7 +5,8 @@
 #include "rocblas.h"
 #include <stdbool.h>
 
-// One GEMM, whichever entry it came through; fields are as passed. Where the entry has none: strides 0, batch 1, d = c.
+// One GEMM, whichever entry it came through; fields are as passed. Where the entry has none:
+// strides 0, batch 1, d = c.
 struct gemm {
     const char *api;
     rocblas_handle handle;

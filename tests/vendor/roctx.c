@@ -1,4 +1,5 @@
-// libroctx64 and, with SDK, librocprofiler-sdk-roctx stand-ins: without a profiler they count levels and ids, as the real ones do.
+// libroctx64 and, with SDK, librocprofiler-sdk-roctx stand-ins: without a profiler they count
+// levels and ids, as the real ones do.
 #include "roctx.h"
 #include <stdatomic.h>
 #include <stddef.h>

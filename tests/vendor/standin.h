@@ -1,4 +1,5 @@
-// What the files of the HIP stand-in share: the log, the settings, function handles and the last error.
+// What the files of the HIP stand-in share: the log, the settings, function handles and the last
+// error.
 #ifndef STANDIN_H
 #define STANDIN_H
 
@@ -28,7 +29,8 @@ struct standin_settings {
 };
 extern struct standin_settings standin;
 
-// Writes one line: `KIND \t tid \t number \t api \t <format>`. Exported to the other stand-ins. Keeps errno.
+// Writes one line: `KIND \t tid \t number \t api \t <format>`. Exported to the other stand-ins.
+// Keeps errno.
 PUBLIC void standin_log(enum standin_kind kind, const char *api, const char *format, ...) __attribute__((format(printf, 3, 4)));
 PUBLIC int standin_logging(void);
 void standin_log_flush(void); // this thread's lines

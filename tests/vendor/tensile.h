@@ -1,4 +1,5 @@
-// Names of Tensile's kernels and library files, in Tensile's own grammar, for a GEMM of given types and layout.
+// Names of Tensile's kernels and library files, in Tensile's own grammar, for a GEMM of given types
+// and layout.
 #ifndef TENSILE_H
 #define TENSILE_H
 
@@ -22,11 +23,13 @@ static const struct tensile_type {
 };
 static const char *const TENSILE_LAYOUT[TENSILE_LAYOUTS] = {"Ailk_Bljk", "Alik_Bljk", "Ailk_Bjlk", "Alik_Bjlk"}; // NN TN NT TT
 
-// Arguments of the main kernels: sizeC sizeA sizeB D C A B alpha beta, eight strides, sizes I J K L.
+// Arguments of the main kernels: sizeC sizeA sizeB D C A B alpha beta, eight strides, sizes I J K
+// L.
 #define TENSILE_ARGS "lllppppiiiiiiiiiiiiii"
 #define TENSILE_BETA_ARGS "ppiiiiiiii"
 
-// gfx1201 has no assembly kernels here, as in ROCm 7.2: everything comes from the fallback library. gfx942 has them for every type.
+// gfx1201 has no assembly kernels here, as in ROCm 7.2: everything comes from the fallback library.
+// gfx942 has them for every type.
 static inline int tensile_fallback(const struct tensile_type *t, const char *gfx)
 {
     if (!strncmp(gfx, "gfx942", 6))

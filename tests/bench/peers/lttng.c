@@ -1,4 +1,5 @@
-// The launch hook as one writes it with LTTng-UST: an event on entry with the launch's fields, one on exit with its result.
+// The launch hook as one writes it with LTTng-UST: an event on entry with the launch's fields, one
+// on exit with its result.
 #define _GNU_SOURCE
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

@@ -50,7 +50,8 @@ pub(crate) fn work(ring: Ring) {
 }
 
 fn header(ring: &Ring, at: u64) -> u16 {
-    // Acquire: the rest of the packet was written before its header. The first word holds header and setup.
+    // Acquire: the rest of the packet was written before its header. The first word holds header
+    // and setup.
     ring.memory.shared(at).load(Ordering::Acquire) as u16
 }
 

@@ -1,4 +1,5 @@
-//! The runtime's own copy and fill kernels, done by hand so that a program finds its data where it put it.
+//! The runtime's own copy and fill kernels, done by hand so that a program finds its data where it
+//! put it.
 
 use crate::kernel_name::Kernel;
 use crate::memory::Memory;
@@ -7,7 +8,8 @@ use std::borrow::Cow;
 /// Larger fills are not believed to be fills.
 const LARGEST_FILL: u64 = 1 << 40;
 
-/// Does what `kernel` does with the arguments at `arguments`, if it is one of the runtime's; returns its name in the log.
+/// Does what `kernel` does with the arguments at `arguments`, if it is one of the runtime's;
+/// returns its name in the log.
 pub(crate) fn run<'a>(memory: &Memory, kernel: &'a Kernel, arguments: u64) -> Cow<'a, str> {
     match kernel {
         Kernel::Named(name) => {
@@ -29,7 +31,8 @@ fn copy_buffer(memory: &Memory, arguments: u64) {
     memory.copy(from, to, bytes);
 }
 
-/// HIP's `fillBufferAligned(buf, pattern, pattern_size, alignment, end, …)`: the pattern again and again up to `end`.
+/// HIP's `fillBufferAligned(buf, pattern, pattern_size, alignment, end, …)`: the pattern again and
+/// again up to `end`.
 fn fill_buffer(memory: &Memory, arguments: u64) {
     let [start, pattern, end] = [0, 8, 24].map(|offset| memory.read::<u64>(arguments + offset));
     let [elements, alignment] = [16, 20].map(|offset| u64::from(memory.read::<u32>(arguments + offset)));
@@ -44,8 +47,9 @@ fn fill_buffer(memory: &Memory, arguments: u64) {
     }
 }
 
-/// ROCr's three hand-assembled kernels have no name; their arguments tell them apart. Each copy gives the bounds of its
-/// phases: as far from the source's start as from the destination's, and in order.
+/// ROCr's three hand-assembled kernels have no name; their arguments tell them apart. Each copy
+/// gives the bounds of its phases: as far from the source's start as from the destination's, and in
+/// order.
 fn bare(memory: &Memory, arguments: u64) -> &'static str {
     let word = |index: u64| memory.read::<u64>(arguments + 8 * index);
     let [source, destination] = [word(0), word(1)];
@@ -64,7 +68,8 @@ fn bare(memory: &Memory, arguments: u64) -> &'static str {
     fill_words(memory, source, word(2), memory.read::<u32>(arguments + 24))
 }
 
-/// Whether the phase that begins at word `2 * phase` moves as far in its source as in its destination, forwards.
+/// Whether the phase that begins at word `2 * phase` moves as far in its source as in its
+/// destination, forwards.
 fn phase_is_sound(word: &impl Fn(u64) -> u64, phase: u64) -> bool {
     let [from, to, from_end, to_end] = [0, 1, 2, 3].map(|index| word(2 * phase + index));
     from_end >= from && from_end - from == to_end.wrapping_sub(to)

@@ -1,8 +1,10 @@
-//! Calm: ROCr's two event threads spin under a model, and would take the processors from the program.
+//! Calm: ROCr's two event threads spin under a model, and would take the processors from the
+//! program.
 //!
-//! Without interrupts they look at their signals again and again. One of them does work: it calls the handlers of signals
-//! that have fired. So it gets a handler of ours for a signal that has always fired, and that handler sleeps a little. The
-//! other one waits for faults, which this device has none of: it gets the lowest priority.
+//! Without interrupts they look at their signals again and again. One of them does work: it calls
+//! the handlers of signals that have fired. So it gets a handler of ours for a signal that has
+//! always fired, and that handler sleeps a little. The other one waits for faults, which this
+//! device has none of: it gets the lowest priority.
 #![allow(unsafe_code)] // setpriority, gettid and atexit
 
 use std::collections::BTreeSet;
@@ -37,13 +39,14 @@ pub(crate) fn nap() {
     thread::sleep(NAP);
 }
 
-/// Calms the threads that the runtime has started since, except the one that naps. Only the first call does anything.
+/// Calms the threads that the runtime has started since, except the one that naps. Only the first
+/// call does anything.
 pub(crate) fn calm() {
     let Some(earlier) = EARLIER.get() else { return };
     CALMED.get_or_init(|| {
         let napping = NAPPING.load(Ordering::Relaxed); // Relaxed: as in `nap`
-        // The runtime's threads are called as the thread that made them; a thread with a name of its own is not the
-        // runtime's.
+        // The runtime's threads are called as the thread that made them; a thread with a name of
+        // its own is not the runtime's.
         let own_name = fs::read_to_string("/proc/thread-self/comm").ok();
         let spins = |&id: &u32| id != napping && name(id) == own_name;
         let calmed: Vec<u32> = threads().difference(earlier).copied().filter(spins).collect();
@@ -62,7 +65,8 @@ extern "C" fn drain() {
 }
 
 fn set_priority(thread: u32, priority: i32) {
-    // SAFETY: numbers only; a thread that has ended, or a lack of permission, is an error that changes nothing.
+    // SAFETY: numbers only; a thread that has ended, or a lack of permission, is an error that
+    // changes nothing.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, priority) };
 }
 

@@ -1,4 +1,5 @@
-//! The device's clock: nanoseconds of `CLOCK_MONOTONIC`, so that device times and host times can be compared.
+//! The device's clock: nanoseconds of `CLOCK_MONOTONIC`, so that device times and host times can be
+//! compared.
 #![allow(unsafe_code)] // clock_gettime: std's `Instant` does not give the number
 
 /// Ticks of the device's clock in a second.

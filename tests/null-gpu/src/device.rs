@@ -7,7 +7,8 @@ use crate::queue::{Kind, Place, Queue, SetEvent};
 use crate::{aql, sdma};
 use std::sync::OnceLock;
 
-/// A device. It lives as long as the process, because the runtime's threads may outlive its last words.
+/// A device. It lives as long as the process, because the runtime's threads may outlive its last
+/// words.
 pub(crate) struct Device {
     pub(crate) memory: Memory,
     set_event: OnceLock<Box<SetEvent>>,
@@ -17,7 +18,8 @@ impl Device {
     /// A device without memory, queues or events yet.
     pub(crate) fn new() -> Device {
         calm::note_threads();
-        // SAFETY: the model interface's promise: ROCr maps into the aperture whatever it hands to the device's queues.
+        // SAFETY: the model interface's promise: ROCr maps into the aperture whatever it hands to
+        // the device's queues.
         Device { memory: unsafe { Memory::new() }, set_event: OnceLock::new() }
     }
 

@@ -1,4 +1,5 @@
-//! The model interface 0.4 of ROCr (`hsakmtmodeliface.h`): the table of functions that `HSA_MODEL_LIB` is asked for.
+//! The model interface 0.4 of ROCr (`hsakmtmodeliface.h`): the table of functions that
+//! `HSA_MODEL_LIB` is asked for.
 #![allow(unsafe_code)] // C callbacks with the runtime's pointers
 
 use crate::device::Device;
@@ -94,7 +95,8 @@ extern "C" fn register_queue(device: &'static Device, info: &QueueInfo) -> *mut 
 extern "C" fn set_set_event(device: &'static Device, set: SetEventFn, data: *mut c_void) {
     let data = data.expose_provenance();
     device.set_set_event(Box::new(move |event| {
-        // SAFETY: the runtime gave the function and its data for calls from any thread, as long as the process lives.
+        // SAFETY: the runtime gave the function and its data for calls from any thread, as long as
+        // the process lives.
         unsafe { set(std::ptr::with_exposed_provenance_mut(data), event) }
     }));
 }

@@ -1,7 +1,9 @@
-//! Kernel names: from a kernel descriptor's address to the name in the code object that the runtime loaded around it.
+//! Kernel names: from a kernel descriptor's address to the name in the code object that the runtime
+//! loaded around it.
 //!
-//! The runtime loads a code object whole, ELF header first, at a page. Going back page by page from the descriptor, the
-//! first ELF header is its own; the dynamic symbol whose value is the descriptor's offset ends in `.kd`.
+//! The runtime loads a code object whole, ELF header first, at a page. Going back page by page from
+//! the descriptor, the first ELF header is its own; the dynamic symbol whose value is the
+//! descriptor's offset ends in `.kd`.
 
 use crate::memory::Memory;
 use std::collections::HashMap;
@@ -48,7 +50,8 @@ struct Found {
 impl KernelNames {
     /// The kernel whose descriptor is at `descriptor`.
     pub(crate) fn of(&mut self, memory: &Memory, descriptor: u64) -> &Kernel {
-        // Code can be unloaded and other code loaded in its place: what was found is looked at again before it is used.
+        // Code can be unloaded and other code loaded in its place: what was found is looked at
+        // again before it is used.
         if !self.found.get(&descriptor).is_some_and(|found| found.holds(memory, descriptor)) {
             self.found.insert(descriptor, find(memory, descriptor));
         }
@@ -151,7 +154,8 @@ fn text_at(memory: &Memory, address: u64, end: u64) -> String {
 mod tests {
     use super::*;
 
-    /// `vector_add` and `vector_scale<2>`, as the compiler made them; the values of their `.kd` symbols.
+    /// `vector_add` and `vector_scale<2>`, as the compiler made them; the values of their `.kd`
+    /// symbols.
     const OBJECT: &[u8] = include_bytes!("../../programs/real/vectors-gfx1100.co");
     const ADD: u64 = 0xd40;
     const SCALE: u64 = 0xd80;

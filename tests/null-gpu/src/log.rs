@@ -1,8 +1,9 @@
 //! The log: one line for each thing that the device did, in the order of each queue.
 //!
-//! A line is a word and `key=value` fields, separated by one space; values hold no spaces. Every line is appended by one
-//! `write`, so lines of several processes never mix. A dispatch is logged before its completion signal fires: a program
-//! that has synchronised finds all of its kernels in the file.
+//! A line is a word and `key=value` fields, separated by one space; values hold no spaces. Every
+//! line is appended by one `write`, so lines of several processes never mix. A dispatch is logged
+//! before its completion signal fires: a program that has synchronised finds all of its kernels in
+//! the file.
 //!
 //! ```text
 //! queue pid=71 id=0 kind=aql bytes=1048576
@@ -13,10 +14,11 @@
 //! refused pid=71 queue=0 what=..
 //! ```
 //!
-//! `name` is the kernel's mangled name as its code object spells it; `grid` and `block` are in work-items, `lds` in bytes,
-//! times in nanoseconds of `CLOCK_MONOTONIC`. Names that begin with `#` are not from a code object: the runtime's own
-//! hand-assembled copies and fills (`#copy_aligned`, `#copy_misaligned`, `#fill`) and what could not be named (`#unknown`).
-//! `refused` says that the runtime asked for something that this device does not know.
+//! `name` is the kernel's mangled name as its code object spells it; `grid` and `block` are in
+//! work-items, `lds` in bytes, times in nanoseconds of `CLOCK_MONOTONIC`. Names that begin with `#`
+//! are not from a code object: the runtime's own hand-assembled copies and fills (`#copy_aligned`,
+//! `#copy_misaligned`, `#fill`) and what could not be named (`#unknown`). `refused` says that the
+//! runtime asked for something that this device does not know.
 
 use std::fmt::Arguments;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,5 @@
-//! The memory that the device sees: the aperture that the runtime maps for it, and what is allocated there.
+//! The memory that the device sees: the aperture that the runtime maps for it, and what is
+//! allocated there.
 #![allow(unsafe_code)] // a device reads and writes where its packets say; all of that is in this file
 
 use std::collections::BTreeMap;
@@ -25,8 +26,9 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// # Safety
-    /// Whoever fills the device's queues answers for the addresses in them: each is mapped, and writable where the packet
-    /// makes the device write, until the packet is retired. (On hardware a wrong one is a fault too.)
+    /// Whoever fills the device's queues answers for the addresses in them: each is mapped, and
+    /// writable where the packet makes the device write, until the packet is retired. (On hardware
+    /// a wrong one is a fault too.)
     pub(crate) unsafe fn new() -> Memory {
         Memory { aperture: OnceLock::new(), allocations: Mutex::default() }
     }
@@ -74,7 +76,8 @@ impl Memory {
 
     /// The word at `address`, which others read and write at the same time.
     pub(crate) fn shared(&self, address: u64) -> &AtomicU64 {
-        // SAFETY: mapped by the contract of `new`; the runtime aligns what it shares (indices, signals) to 8 bytes.
+        // SAFETY: mapped by the contract of `new`; the runtime aligns what it shares (indices,
+        // signals) to 8 bytes.
         unsafe { AtomicU64::from_ptr(self.host(address).cast::<u64>()) }
     }
 

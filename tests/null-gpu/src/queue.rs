@@ -1,4 +1,5 @@
-//! A queue: a ring of packets in device memory, the thread that works it off, and the waiting in between.
+//! A queue: a ring of packets in device memory, the thread that works it off, and the waiting in
+//! between.
 
 use crate::log;
 use crate::memory::Memory;

@@ -53,7 +53,8 @@ impl Packet<'_> {
     }
 }
 
-/// Does what the packet says; returns its length in words, or nothing when the queue was stopped meanwhile.
+/// Does what the packet says; returns its length in words, or nothing when the queue was stopped
+/// meanwhile.
 fn execute(ring: &Ring, packet: &Packet<'_>) -> Option<u64> {
     let (operation, kind) = (packet.word(0) & 0xff, packet.word(0) >> 8 & 0xff);
     Some(match (operation, kind) {
@@ -70,7 +71,8 @@ fn execute(ring: &Ring, packet: &Packet<'_>) -> Option<u64> {
         }
         (POLL, _) => poll(ring, packet)?,
         (ATOMIC, _) => {
-            // AcqRel: it orders the copies around it. The only atomic that ROCr uses is the 64-bit add.
+            // AcqRel: it orders the copies around it. The only atomic that ROCr uses is the 64-bit
+            // add.
             ring.memory.shared(packet.long(1)).fetch_add(packet.long(3), Ordering::AcqRel);
             8
         }
@@ -95,7 +97,8 @@ fn copy(ring: &Ring, packet: &Packet<'_>) -> u64 {
     7
 }
 
-/// One side of a rectangle: where it begins and how many elements lie between rows and between slices.
+/// One side of a rectangle: where it begins and how many elements lie between rows and between
+/// slices.
 struct Side {
     base: u64,
     origin: [u64; 3],

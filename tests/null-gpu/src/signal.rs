@@ -16,8 +16,8 @@ pub(crate) fn value(memory: &Memory, signal: u64) -> i64 {
     memory.shared(signal + VALUE).load(Ordering::Acquire) as i64
 }
 
-/// Stamps the signal at `signal` with the time from `start` to `end` and counts it down by one; returns the event to set.
-/// Nothing to do when `signal` is 0.
+/// Stamps the signal at `signal` with the time from `start` to `end` and counts it down by one;
+/// returns the event to set. Nothing to do when `signal` is 0.
 pub(crate) fn complete(memory: &Memory, signal: u64, start: u64, end: u64) -> Option<u32> {
     if signal == 0 {
         return None;

@@ -1,6 +1,8 @@
-//! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface leaves at 0, and calm.
+//! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface
+//! leaves at 0, and calm.
 //!
-//! Without the clock the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects every kernel.
+//! Without the clock the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects
+//! every kernel.
 #![allow(unsafe_code)] // the runtime's tables of function pointers, changed in place
 
 use crate::calm;
@@ -81,7 +83,8 @@ static SYSTEM_GET_INFO: OnceLock<SystemGetInfo> = OnceLock::new();
 ///
 /// # Safety
 /// `table` is the runtime's.
-// SAFETY: the name is the runtime's for its tools; the library is not linked to anything, so it stands in nobody's way.
+// SAFETY: the name is the runtime's for its tools; the library is not linked to anything, so it
+// stands in nobody's way.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn OnLoad(
     table: *const ApiTable,

@@ -1,4 +1,5 @@
-// More of the HIP API: allocations, copies and sets in all their forms, streams, events and host functions.
+// More of the HIP API: allocations, copies and sets in all their forms, streams, events and host
+// functions.
 #ifndef HIP_MEMORY_H
 #define HIP_MEMORY_H
 

@@ -1,5 +1,5 @@
-// hipBLASLt beyond the plain matmul: attributes that are read back, and C++ entry points of `hipblaslt_ext` by their
-// mangled names, which is what rocBLAS calls.
+// hipBLASLt beyond the plain matmul: attributes that are read back, and C++ entry points of
+// `hipblaslt_ext` by their mangled names, which is what rocBLAS calls.
 #ifndef HIPBLASLT_EXT_H
 #define HIPBLASLT_EXT_H
 

@@ -98,12 +98,14 @@ miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(miopenHandle_t handle, m
 miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(miopenHandle_t handle, miopenTensorDescriptor_t dyDesc, miopenTensorDescriptor_t wDesc, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t dxDesc, size_t *workSpaceSize);
 miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(miopenHandle_t handle, miopenTensorDescriptor_t dyDesc, miopenTensorDescriptor_t xDesc, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t dwDesc, size_t *workSpaceSize);
 
-// The three directions have the same shape: of the tensors (x, w, y), two are read and one is written. `o` is the written one.
+// The three directions have the same shape: of the tensors (x, w, y), two are read and one is
+// written. `o` is the written one.
 #define MIOPEN_DIRECTIONS(FOR) \
     FOR(Forward, xDesc, x, wDesc, w, yDesc, y, wDesc, w, xDesc, x, miopenConvFwdAlgorithm_t) \
     FOR(BackwardData, dyDesc, dy, wDesc, w, dxDesc, dx, dyDesc, dy, wDesc, w, miopenConvBwdDataAlgorithm_t) \
     FOR(BackwardWeights, dyDesc, dy, xDesc, x, dwDesc, dw, dyDesc, dy, xDesc, x, miopenConvBwdWeightsAlgorithm_t)
-// aD, a, bD, b: the inputs in the order of Find and run. iD, i, jD, j: in the order of immediate mode (Forward swaps them).
+// aD, a, bD, b: the inputs in the order of Find and run. iD, i, jD, j: in the order of immediate
+// mode (Forward swaps them).
 #define MIOPEN_PROTOTYPES(DIR, aD, a, bD, b, oD, o, iD, i, jD, j, algo_t) \
     miopenStatus_t miopenFindConvolution##DIR##Algorithm(miopenHandle_t handle, miopenTensorDescriptor_t aD, const void *a, miopenTensorDescriptor_t bD, const void *b, miopenConvolutionDescriptor_t convDesc, miopenTensorDescriptor_t oD, void *o, int requestAlgoCount, int *returnedAlgoCount, miopenConvAlgoPerf_t *perfResults, void *workSpace, size_t workSpaceSize, bool exhaustiveSearch); \
     miopenStatus_t miopenConvolution##DIR(miopenHandle_t handle, const void *alpha, miopenTensorDescriptor_t aD, const void *a, miopenTensorDescriptor_t bD, const void *b, miopenConvolutionDescriptor_t convDesc, algo_t algo, const void *beta, miopenTensorDescriptor_t oD, void *o, void *workSpace, size_t workSpaceSize); \

@@ -1,4 +1,5 @@
-// roctx with its own names and signatures. libroctx64 has the first five functions, librocprofiler-sdk-roctx all.
+// roctx with its own names and signatures. libroctx64 has the first five functions,
+// librocprofiler-sdk-roctx all.
 #ifndef ROCTX_H
 #define ROCTX_H
 

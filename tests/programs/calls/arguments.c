@@ -1,5 +1,5 @@
-// Launches that pass arguments in every form. Each prints a line: KERNEL STATUS CUT VALUES, as a trace should have them.
-// With the argument `ask`, the device is asked for its properties first.
+// Launches that pass arguments in every form. Each prints a line: KERNEL STATUS CUT VALUES, as a
+// trace should have them. With the argument `ask`, the device is asked for its properties first.
 // link: amdhip64
 // kernel: 0 mixed _Z5mixedPfifl6Triple4Pair6Struct piiltwsh:40:512
 // kernel: 0 nothing _Z7nothingv -

@@ -1,5 +1,6 @@
-// What programs do with BLAS libraries around their products: handles that are set, libraries that are asked, solutions that
-// are tried one after the other, and products by C++ objects whose problem was told before.
+// What programs do with BLAS libraries around their products: handles that are set, libraries that
+// are asked, solutions that are tried one after the other, and products by C++ objects whose
+// problem was told before.
 // link: amdhip64 rocblas hipblaslt
 #include "hipblaslt_ext.h"
 #include "rocblas.h"
@@ -35,7 +36,8 @@ static void settings(void)
     printf("the same %d, destroy %d\n", stream == second, rocblas_destroy_handle(handle));
 }
 
-// As TunableOp does it: the list, each solution a few times, then the program's own product with the best.
+// As TunableOp does it: the list, each solution a few times, then the program's own product with
+// the best.
 static void solutions(void)
 {
     rocblas_handle handle;

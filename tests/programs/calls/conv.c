@@ -1,4 +1,5 @@
-// Convolutions in all three directions: find and run, then immediate mode by solution id; 2-d, grouped, 1x1 and 3-d.
+// Convolutions in all three directions: find and run, then immediate mode by solution id; 2-d,
+// grouped, 1x1 and 3-d.
 // link: amdhip64 rocblas MIOpen
 #include "miopen.h"
 #include <stdio.h>

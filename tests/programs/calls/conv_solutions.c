@@ -1,5 +1,6 @@
-// Convolutions by handle: Find 2.0 in all three directions, with descriptors of its own and of the problem, a softmax beside
-// them, a fused problem, a solution that was saved and loaded; fusion plans with and without a convolution; a fused run.
+// Convolutions by handle: Find 2.0 in all three directions, with descriptors of its own and of the
+// problem, a softmax beside them, a fused problem, a solution that was saved and loaded; fusion
+// plans with and without a convolution; a fused run.
 // link: amdhip64 rocblas MIOpen
 #include "miopen.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Every copy, set and allocation once, each with its own size, and the streams, events and waits around them.
+// Every copy, set and allocation once, each with its own size, and the streams, events and waits
+// around them.
 // link: amdhip64
 #include "hip_memory.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Launches and lookups that fail, each for another reason, and what hipGetLastError says after each.
+// Launches and lookups that fail, each for another reason, and what hipGetLastError says after
+// each.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

@@ -1,4 +1,5 @@
-// Every entry of rocBLAS and hipBLAS that makes a matrix product, once, with arguments that tell them apart.
+// Every entry of rocBLAS and hipBLAS that makes a matrix product, once, with arguments that tell
+// them apart.
 // link: amdhip64 rocblas hipblas
 #include "hipblas.h"
 #include "rocblas.h"

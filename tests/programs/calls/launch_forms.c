@@ -1,4 +1,5 @@
-// Every launch call once, each with its own grid, block, shared memory and stream, so that none can pass for another.
+// Every launch call once, each with its own grid, block, shared memory and stream, so that none can
+// pass for another.
 // link: amdhip64
 // kernel: 0 add _Z3addPfS_i ppi
 // kernel: 0 scale _Z5scalePff pi

@@ -1,4 +1,5 @@
-// Layers of MIOpen: arguments in every kind of register and on the stack, a failure, an exception that passes through.
+// Layers of MIOpen: arguments in every kind of register and on the stack, a failure, an exception
+// that passes through.
 // link: amdhip64 rocblas MIOpen
 extern "C" {
 #include "miopen.h"

@@ -1,4 +1,5 @@
-// Kernels of a library (ROCm 7.2), of a module loaded from a fat binary, and launches with a configuration.
+// Kernels of a library (ROCm 7.2), of a module loaded from a fat binary, and launches with a
+// configuration.
 // link: amdhip64
 // kernel: 0 by_stub _Z7by_stubi i
 #include "code_object.h"

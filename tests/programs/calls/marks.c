@@ -1,4 +1,5 @@
-// Ranges of libroctx64 around launches: nested, unbalanced, across threads, with texts of every length.
+// Ranges of libroctx64 around launches: nested, unbalanced, across threads, with texts of every
+// length.
 // link: amdhip64 roctx64
 #include "code_object.h"
 #include "hip.h"

@@ -1,5 +1,5 @@
-// Products through hipBLASLt: heuristic first, then each algorithm that it names; epilogues, batches, attributes read back,
-// and the C++ entry points that rocBLAS uses.
+// Products through hipBLASLt: heuristic first, then each algorithm that it names; epilogues,
+// batches, attributes read back, and the C++ entry points that rocBLAS uses.
 // link: amdhip64 hipblaslt
 #include "hipblaslt_ext.h"
 #include <stdio.h>

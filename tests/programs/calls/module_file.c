@@ -1,4 +1,5 @@
-// A code object loaded from a file by hipModuleLoad, as hipBLASLt does: module_file PATH (the file is made, and stays).
+// A code object loaded from a file by hipModuleLoad, as hipBLASLt does: module_file PATH (the file
+// is made, and stays).
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

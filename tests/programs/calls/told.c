@@ -1,4 +1,5 @@
-// What a program tells by rocshim.h: phases, nested and on two threads, marks, a flush; then it waits to be told to end.
+// What a program tells by rocshim.h: phases, nested and on two threads, marks, a flush; then it
+// waits to be told to end.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

@@ -1,8 +1,7 @@
-// Steps of a training as PyTorch makes them: forward on the main thread, backward on another that stays, the optimiser on
-// the main thread, and the loss read back at the end of each step:
-//   training [STEPS [ranges] [quiet]]
-// `ranges` puts the parts of a step into ranges of roctx, `quiet` reads no loss back. It prints what it launched and called
-// in each part.
+// Steps of a training as PyTorch makes them: forward on the main thread, backward on another that
+// stays, the optimiser on the main thread, and the loss read back at the end of each step:
+//   training [STEPS [ranges] [quiet]] `ranges` puts the parts of a step into ranges of roctx,
+//   `quiet` reads no loss back. It prints what it launched and called in each part.
 // link: amdhip64 rocblas hipblaslt MIOpen roctx64
 // kernel: 0 add _ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_ is
 // kernel: 0 relu _ZN2at6native29vectorized_elementwise_kernelILi4EZNS0_19launch_clamp_scalarERNS_18TensorIteratorBaseEEUlfE_St5arrayIPcLm2EEEEviT0_T1_ is
@@ -83,7 +82,8 @@ static void matmul(int ta, int tb, int m, int n, int k, uint32_t epilogue)
     done.matmuls++;
 }
 
-// Immediate mode: a solution is chosen and compiled when it is first needed. NUMBER is the convolution's own.
+// Immediate mode: a solution is chosen and compiled when it is first needed. NUMBER is the
+// convolution's own.
 #define CONVOLVE(DIR, NUMBER, iD, jD, oD) do { \
         static miopenConvSolution_t chosen[2]; \
         size_t found = 0; \

@@ -1,5 +1,6 @@
-// As PyTorch's TunableOp: all solutions of the types, each run three times by its index, then the product with the best one,
-// many times; for two shapes. Between the products is another one, by no index.
+// As PyTorch's TunableOp: all solutions of the types, each run three times by its index, then the
+// product with the best one, many times; for two shapes. Between the products is another one, by no
+// index.
 // link: amdhip64 rocblas
 #include "rocblas.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Ends that come from elsewhere than the program's own calls: an exception that nobody catches, no memory left.
+// Ends that come from elsewhere than the program's own calls: an exception that nobody catches, no
+// memory left.
 #pragma once
 #include <dlfcn.h>
 #include <stdlib.h>

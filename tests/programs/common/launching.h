@@ -1,4 +1,5 @@
-// What programs that try a situation share: kernels by name, launched as often as asked for, with what failed counted.
+// What programs that try a situation share: kernels by name, launched as often as asked for, with
+// what failed counted.
 #ifndef LAUNCHING_H
 #define LAUNCHING_H
 

@@ -1,4 +1,5 @@
-// A sandbox of a program's own: what opens, makes or removes a file, or starts a thread or a process, ends it or fails.
+// A sandbox of a program's own: what opens, makes or removes a file, or starts a thread or a
+// process, ends it or fails.
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,4 +1,5 @@
-// What a launch leaves in errno: what was there, or what the library sets when STANDIN_ERRNO makes it set something.
+// What a launch leaves in errno: what was there, or what the library sets when STANDIN_ERRNO makes
+// it set something.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

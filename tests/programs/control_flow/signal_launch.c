@@ -1,7 +1,9 @@
-// A timer's handler launches, whatever it interrupts: launches, looked-up kernels, the very first call. How it goes on after:
+// A timer's handler launches, whatever it interrupts: launches, looked-up kernels, the very first
+// call. How it goes on after:
 //   return   it returns      altstack   the same on a stack of its own      jump   every third time it jumps out of what it interrupted
 //   first    the timer runs before the first call of all; what the handler launches then is no kernel, and fails
-// signal_launch HOW [SECONDS/10]. Keeps count by itself, and prints only what does not depend on time.
+// signal_launch HOW [SECONDS/10]. Keeps count by itself, and prints only what does not depend on
+// time.
 // link: amdhip64
 #include "launching.h"
 #include <setjmp.h>

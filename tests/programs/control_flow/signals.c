@@ -1,5 +1,5 @@
-// A program that blocks every signal and takes them by signalfd and sigtimedwait, while it launches; and that is traced by a
-// child of its own for a while.
+// A program that blocks every signal and takes them by signalfd and sigtimedwait, while it
+// launches; and that is traced by a child of its own for a while.
 // link: amdhip64
 #include "launching.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
-// Decode steps as llama.cpp runs them: a step is captured into a graph, run again and again, updated when the next capture
-// has the same shape, and made anew when it has not.
+// Decode steps as llama.cpp runs them: a step is captured into a graph, run again and again,
+// updated when the next capture has the same shape, and made anew when it has not.
 // link: amdhip64
 // kernel: 0 norm _Z4normPfi pi
 // kernel: 0 matvec _Z6matvecPfS_i ppi

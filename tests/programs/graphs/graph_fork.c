@@ -1,4 +1,5 @@
-// Captures that go over several streams and threads, into a graph that is there, and captures that break.
+// Captures that go over several streams and threads, into a graph that is there, and captures that
+// break.
 // link: amdhip64
 // kernel: 0 one _Z3onev -
 // kernel: 0 two _Z3twov -

@@ -1,4 +1,5 @@
-// A graph put together by hand: kernels, copies, sets, host functions, a child graph; then changed where it is executable.
+// A graph put together by hand: kernels, copies, sets, host functions, a child graph; then changed
+// where it is executable.
 // link: amdhip64
 // kernel: 0 one _Z3onePf p
 // kernel: 0 two _Z3twoPf p

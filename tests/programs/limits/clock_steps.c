@@ -1,4 +1,5 @@
-// A plug-in that comes between a process and its wall clock, which it sets an hour back and forth at every look.
+// A plug-in that comes between a process and its wall clock, which it sets an hour back and forth
+// at every look.
 // link: none
 // shared
 #include <sys/syscall.h>

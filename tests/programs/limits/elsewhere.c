@@ -1,4 +1,5 @@
-// Launches somewhere else than where it began: in another folder, or with another root. elsewhere chdir|chroot|chroot_later FOLDER
+// Launches somewhere else than where it began: in another folder, or with another root. elsewhere
+// chdir|chroot|chroot_later FOLDER
 // link: amdhip64
 #include "launching.h"
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// A second preload, which fails requests that librocshim.so makes of the system, and nobody else's: those that return into
-// it. It counts them and fails the FAULT_ATth, FAULT_FOR of them in a row (unset: all from then on). 0: it fails none.
+// A second preload, which fails requests that librocshim.so makes of the system, and nobody else's:
+// those that return into it. It counts them and fails the FAULT_ATth, FAULT_FOR of them in a row
+// (unset: all from then on). 0: it fails none.
 //   FAULT_CALL  only requests of this name are counted       FAULT_ERRNO  what they fail with
 //   FAULT_SHORT the one before the first that fails does half of what is asked
 //   FAULT_LOG   a file: the name of each that failed, or was halved; where none is to fail, of each that was counted
@@ -71,7 +72,8 @@ static enum fate decide(const char *name, const void *caller)
     return fate;
 }
 
-// `failed` is what the request returns that fails, and `real` who does it; where it `writes`, its third argument is a number of bytes.
+// `failed` is what the request returns that fails, and `real` who does it; where it `writes`, its
+// third argument is a number of bytes.
 #define REQUEST(name, real, failed, writes, also)                                           \
     __attribute__((visibility("default"))) function fault_##name __asm__(#name);            \
     word fault_##name(word a, word b, word c, word d, word e, word f)                       \

@@ -1,6 +1,6 @@
-// A program that locks itself into a sandbox: what opens, makes or removes a file, or starts a thread or a process, ends it
-// (kill) or fails (errno). sandbox WHEN HOW [WHO]
-//   WHEN  before | after its first launch
+// A program that locks itself into a sandbox: what opens, makes or removes a file, or starts a
+// thread or a process, ends it (kill) or fails (errno). sandbox WHEN HOW [WHO] WHEN  before | after
+// its first launch
 //   WHO   thread: its first thread alone · all: every thread of the process
 // link: amdhip64
 #include "launching.h"

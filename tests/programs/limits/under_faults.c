@@ -1,5 +1,6 @@
-// Three threads launch at once, twice, with a pause in between; then a child of this process does, and the process itself, again
-// and again, more in all than a small ring holds. It says what its calls returned and whether errno stayed.
+// Three threads launch at once, twice, with a pause in between; then a child of this process does,
+// and the process itself, again and again, more in all than a small ring holds. It says what its
+// calls returned and whether errno stayed.
 // link: amdhip64
 #include "launching.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
-// A tool to preload that calls HIP while it is being handed HIP's dispatch table, which no tool may.
-// shared
+// A tool to preload that calls HIP while it is being handed HIP's dispatch table, which no tool
+// may. shared
 #include "hip.h"
 #include <dlfcn.h>
 

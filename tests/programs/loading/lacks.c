@@ -1,4 +1,5 @@
-// Asks for functions that not every HIP has, by weak reference and by dlsym, and launches by the C++ names of ROCm 6.0.
+// Asks for functions that not every HIP has, by weak reference and by dlsym, and launches by the
+// C++ names of ROCm 6.0.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

@@ -1,4 +1,5 @@
-// A program without HIP opens a HIP plug-in with RTLD_DEEPBIND: its calls go to its own libraries first.
+// A program without HIP opens a HIP plug-in with RTLD_DEEPBIND: its calls go to its own libraries
+// first.
 //   load_deep           HIP comes with the plug-in, and is bound as deeply
 //   load_deep first     HIP was opened before, as usual
 // link: none

@@ -1,5 +1,5 @@
-// Compares addresses of the same function taken in different ways: by its name in the code, by dlsym on HIP, on the program
-// and by default, by hipGetProcAddress, and inside a plug-in.
+// Compares addresses of the same function taken in different ways: by its name in the code, by
+// dlsym on HIP, on the program and by default, by hipGetProcAddress, and inside a plug-in.
 // link: amdhip64
 #include "hip.h"
 #include "plugin.h"

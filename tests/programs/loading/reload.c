@@ -1,4 +1,5 @@
-// A plug-in is opened, run and closed three times: its kernels, and HIP itself when nothing holds it, go and come back.
+// A plug-in is opened, run and closed three times: its kernels, and HIP itself when nothing holds
+// it, go and come back.
 //   reload            at whatever address
 //   reload moved      HIP comes back at another address: whoever kept an address of its functions jumps into nowhere
 //   reload dlsym      the same, but the program opens HIP itself, looks it up, launches and closes it

@@ -1,4 +1,5 @@
-// Two copies of HIP in one process: the system's under plugin.so, a wheel's under plugin_wheel.so, both RTLD_LOCAL.
+// Two copies of HIP in one process: the system's under plugin.so, a wheel's under plugin_wheel.so,
+// both RTLD_LOCAL.
 //   two_copies plt      each plug-in calls the copy that it is linked to, in turns and from two threads
 //   two_copies dlsym [FOLDER]
 //                       the program calls each copy through dlsym on its handle; the wheel's is FOLDER/libamdhip64.so

@@ -1,5 +1,6 @@
-// A program linked to the system's HIP opens a plug-in with a wheel's copy: the global scope comes first, so without
-// RTLD_DEEPBIND (two_copies_linked deep) the plug-in's calls reach the system's copy.
+// A program linked to the system's HIP opens a plug-in with a wheel's copy: the global scope comes
+// first, so without RTLD_DEEPBIND (two_copies_linked deep) the plug-in's calls reach the system's
+// copy.
 // link: amdhip64
 // kernel: 0 of_the_program of_the_program -
 #include "plugin.h"

@@ -1,4 +1,5 @@
-// A fat binary is registered, launched from, unregistered, and registered again under the same host stubs.
+// A fat binary is registered, launched from, unregistered, and registered again under the same host
+// stubs.
 // link: amdhip64
 // kernel: 0 here _Z4herev -
 // kernel: 1 there _Z5therev -

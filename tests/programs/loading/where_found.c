@@ -1,5 +1,5 @@
-// Where names are found, from the program and from two libraries that it opens, by every way of looking up.
-// `where_found hip` asks for HIP's names too, of a plug-in that has HIP under it.
+// Where names are found, from the program and from two libraries that it opens, by every way of
+// looking up. `where_found hip` asks for HIP's names too, of a plug-in that has HIP under it.
 // link: none
 #include "plugin.h"
 #include "who.h"

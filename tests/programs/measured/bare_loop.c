@@ -1,4 +1,5 @@
-// The cost of a launch: bare_loop [LAUNCHES [BURST [THREADS [module|stub]]]] times bursts and prints ns per launch.
+// The cost of a launch: bare_loop [LAUNCHES [BURST [THREADS [module|stub]]]] times bursts and
+// prints ns per launch.
 // link: amdhip64
 // kernel: 0 by_stub by_stub -
 #include "code_object.h"

@@ -1,5 +1,5 @@
-// After its first launch a thread launches in a sandbox that allows no system call, and counts its page faults in another.
-// Prints what it found; a system call in the sandbox ends the process.
+// After its first launch a thread launches in a sandbox that allows no system call, and counts its
+// page faults in another. Prints what it found; a system call in the sandbox ends the process.
 // link: amdhip64
 #define _GNU_SOURCE
 #include "code_object.h"

@@ -1,4 +1,5 @@
-// Launches while things end: in a thread-specific destructor, in an atexit handler, and in a static destructor.
+// Launches while things end: in a thread-specific destructor, in an atexit handler, and in a static
+// destructor.
 // link: amdhip64
 // kernel: 0 in_main in_main -
 // kernel: 0 in_key_destructor in_key_destructor -

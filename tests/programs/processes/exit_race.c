@@ -1,5 +1,5 @@
-// Ends while four threads launch: by exit, by returning from main, or by pthread_exit of the first thread and exit of another.
-// exit_race HOW
+// Ends while four threads launch: by exit, by returning from main, or by pthread_exit of the first
+// thread and exit of another. exit_race HOW
 // link: amdhip64
 #include "launching.h"
 #include <pthread.h>

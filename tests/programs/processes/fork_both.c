@@ -1,4 +1,5 @@
-// A process launches, forks, and both go on launching: fork_both [LAUNCHES-EACH]; the child ends first.
+// A process launches, forks, and both go on launching: fork_both [LAUNCHES-EACH]; the child ends
+// first.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

@@ -1,5 +1,7 @@
-// Kernels that take every kind of argument, for arguments.c. They need no header and no library. A compressed bundle:
-// clang -x hip --offload-compress --offload-arch=gfx1100 --offload-arch=gfx90a:xnack+ --offload-arch=gfx90a:xnack- --offload-arch=gfx942 --cuda-device-only --gpu-bundle-output -nogpuinc -nogpulib -O2 -o arguments.hipfb arguments.hip
+// Kernels that take every kind of argument, for arguments.c. They need no header and no library. A
+// compressed bundle: clang -x hip --offload-compress --offload-arch=gfx1100
+// --offload-arch=gfx90a:xnack+ --offload-arch=gfx90a:xnack- --offload-arch=gfx942
+// --cuda-device-only --gpu-bundle-output -nogpuinc -nogpulib -O2 -o arguments.hipfb arguments.hip
 #define KERNEL __attribute__((global))
 
 struct Pair { float a; int b; };

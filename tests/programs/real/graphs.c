@@ -1,4 +1,5 @@
-// Graphs on the real HIP, captured and built by hand, updated and changed: graphs PATH-OF-vectors-gfx1100.co
+// Graphs on the real HIP, captured and built by hand, updated and changed: graphs
+// PATH-OF-vectors-gfx1100.co
 // link: amdhip64
 #include "graph.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// Convolutions on the real MIOpen: find and run, then immediate mode by solution id, in all three directions; 3x3 and 1x1.
-// Then Find 2.0: each solution is run once, and the ids of their solvers are printed in order.
+// Convolutions on the real MIOpen: find and run, then immediate mode by solution id, in all three
+// directions; 3x3 and 1x1. Then Find 2.0: each solution is run once, and the ids of their solvers
+// are printed in order.
 // link: amdhip64 MIOpen
 #include "../api/miopen.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// The kernels of hip_module.c: one with a C name, one with a C++ name. They need no header and no library:
-// clang -x hip --offload-arch=gfx1100 --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -O2 -o vectors-gfx1100.co vectors.hip
+// The kernels of hip_module.c: one with a C name, one with a C++ name. They need no header and no
+// library: clang -x hip --offload-arch=gfx1100 --cuda-device-only --no-gpu-bundle-output -nogpuinc
+// -nogpulib -O2 -o vectors-gfx1100.co vectors.hip
 #define KERNEL __attribute__((global))
 
 static __attribute__((device)) int item(void)

@@ -1,6 +1,6 @@
-// Threads that launch without end, and a main thread that does what it is told, line by line, and answers "ok NUMBER":
-// obedient [THREADS [PAUSE]]. A thread launches 20 kernels, then sleeps for PAUSE microseconds; the grid says which launch of it
-// it is, the block which thread.
+// Threads that launch without end, and a main thread that does what it is told, line by line, and
+// answers "ok NUMBER": obedient [THREADS [PAUSE]]. A thread launches 20 kernels, then sleeps for
+// PAUSE microseconds; the grid says which launch of it it is, the block which thread.
 //
 //   launch N   launches "told" N times       load NAME   loads a module with a kernel NAME; launch uses that from then on
 //   capture    begins a capture, in which another stream joins     end        ends it, launches the graph once

@@ -1,6 +1,6 @@
-// Launches and shell commands, in turn: steps WORD...: a number launches as many kernels, one after the other numbered by
-// their grid, with /MICROSECONDS behind it at that pace; with a T before it, on a thread of its own; any other word is a
-// command.
+// Launches and shell commands, in turn: steps WORD...: a number launches as many kernels, one after
+// the other numbered by their grid, with /MICROSECONDS behind it at that pace; with a T before it,
+// on a thread of its own; any other word is a command.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

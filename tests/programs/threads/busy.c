@@ -1,5 +1,5 @@
-// Threads that launch, multiply, copy and wait as fast as they can: busy THREADS MICROSECONDS [kill]. Then they stop and the
-// process ends, or, with `kill`, SIGKILL comes wherever they are.
+// Threads that launch, multiply, copy and wait as fast as they can: busy THREADS MICROSECONDS
+// [kill]. Then they stop and the process ends, or, with `kill`, SIGKILL comes wherever they are.
 // link: amdhip64 rocblas
 #include "code_object.h"
 #include "hip_memory.h"

@@ -1,4 +1,5 @@
-// Threads that come, launch and go, streams that are made and destroyed, now and then a child: come_and_go SECONDS.
+// Threads that come, launch and go, streams that are made and destroyed, now and then a child:
+// come_and_go SECONDS.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

@@ -1,5 +1,5 @@
-// Very many threads alive at once, each of which has launched: many_alive [THREADS]. `many_alive THREADS measure` says besides
-// what they take: MiB of memory and shared memory, open files.
+// Very many threads alive at once, each of which has launched: many_alive [THREADS]. `many_alive
+// THREADS measure` says besides what they take: MiB of memory and shared memory, open files.
 // link: amdhip64
 #include "launching.h"
 #include <dirent.h>

@@ -1,4 +1,5 @@
-// Many threads launch at once, random kernels among 500 with random shapes: many_threads [THREADS [LAUNCHES-EACH [SEED]]].
+// Many threads launch at once, random kernels among 500 with random shapes: many_threads [THREADS
+// [LAUNCHES-EACH [SEED]]].
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

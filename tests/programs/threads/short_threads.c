@@ -1,5 +1,5 @@
-// Threads that come, launch a little and go, four at a time: short_threads [THREADS [LAUNCHES-EACH [measure]]]. With the last
-// it says how much shared memory there is at the end, MiB.
+// Threads that come, launch a little and go, four at a time: short_threads [THREADS [LAUNCHES-EACH
+// [measure]]]. With the last it says how much shared memory there is at the end, MiB.
 // link: amdhip64
 #include "launching.h"
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// Launches on a thread whose stack is watched: small_stack [before]. Prints how many bytes of it the thread has used, for
-// the process's first call or, with `before`, for the thread's first.
+// Launches on a thread whose stack is watched: small_stack [before]. Prints how many bytes of it
+// the thread has used, for the process's first call or, with `before`, for the thread's first.
 // link: amdhip64
 #include "launching.h"
 #include <pthread.h>

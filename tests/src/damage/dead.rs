@@ -1,5 +1,6 @@
-//! A process that was killed, in small: a control page, a log with a definition of every kind, a ring with an event of every
-//! kind. Made with what the shim makes them with, and without a process, so that a parser is fed thousands of times a second.
+//! A process that was killed, in small: a control page, a log with a definition of every kind, a
+//! ring with an event of every kind. Made with what the shim makes them with, and without a
+//! process, so that a parser is fed thousands of times a second.
 #![allow(unsafe_code)] // the writing end of a ring, and arguments behind pointers
 
 use rocshim_drain::Remains;
@@ -147,7 +148,8 @@ fn define_everything(folder: &Path) {
 /// Each kind of event, some of them lost, and two calls that had not returned.
 fn record_everything(path: &Path, when_full: WhenFull) {
     let ring = Ring::create(Some(path), SLOTS, 7, when_full).expect("a ring");
-    // SAFETY: `ring` keeps its memory until this function ends, and only this thread writes into it.
+    // SAFETY: `ring` keeps its memory until this function ends, and only this thread writes into
+    // it.
     let producer = unsafe { Producer::new(ring.page_ptr(), CallFrame::at(STACK)) };
     let launch =
         Launch { function: 0xf2, stream: 0x51, grid: [4, 1, 1], block: [64, 1, 1], ..Launch::default() };

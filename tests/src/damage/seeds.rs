@@ -1,4 +1,5 @@
-//! Bytes that each parser takes well, small: what changes them shall soon have changed every part of them.
+//! Bytes that each parser takes well, small: what changes them shall soon have changed every part
+//! of them.
 
 use super::Parser;
 use super::dead::{WhenFull, remains};
@@ -24,7 +25,8 @@ pub fn seeds(parser: Parser) -> Vec<Vec<u8>> {
     }
 }
 
-/// What every record of the samples looks like, once; in each seed, a trace, what one sample has and none before had.
+/// What every record of the samples looks like, once; in each seed, a trace, what one sample has
+/// and none before had.
 fn traces(folder: &Path) -> Vec<Vec<u8>> {
     let mut seen = BTreeSet::new();
     let samples = files_in(folder, &["ndjson"]).into_iter().map(|path| fs::read(path).expect("a sample"));

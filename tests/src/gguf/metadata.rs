@@ -90,7 +90,8 @@ const CONTROL: i32 = 3;
 const UNUSED: i32 = 5;
 const BYTE: i32 = 6;
 
-/// The vocabulary: no token is made of two others, so every letter of a text stays a token of its own.
+/// The vocabulary: no token is made of two others, so every letter of a text stays a token of its
+/// own.
 fn tokens() -> Vec<Token> {
     let token = |text: String, score, kind| Token { text, score, kind };
     let mut tokens = vec![

@@ -1,4 +1,5 @@
-//! A bench: a program run under `rocshim run` and without it, on the same user space and device, with a log for each.
+//! A bench: a program run under `rocshim run` and without it, on the same user space and device,
+//! with a log for each.
 
 use super::Tree;
 use crate::{Trace, artifacts};
@@ -63,8 +64,8 @@ impl Bench {
         self.command(&self.bare_log())
     }
 
-    /// Runs a program with the shim and without. It must end well, print the same and end the same; returns what it
-    /// prints.
+    /// Runs a program with the shim and without. It must end well, print the same and end the same;
+    /// returns what it prints.
     #[track_caller]
     pub fn run_both<S: AsRef<OsStr>>(&self, program: impl IntoIterator<Item = S> + Clone) -> String {
         let (out, err, code) = run(self.traced().args(program.clone()));

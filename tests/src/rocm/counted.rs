@@ -1,4 +1,5 @@
-//! The trace against the device's own log: every launch, direct or by a graph, by name, grid and block, in the same number on both sides.
+//! The trace against the device's own log: every launch, direct or by a graph, by name, grid and
+//! block, in the same number on both sides.
 
 use super::device::{self, Dispatch};
 use crate::Trace;

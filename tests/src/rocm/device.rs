@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A kernel that the device retired. The fields are described where they are written, in `tests/null-gpu/src/log.rs`.
+/// A kernel that the device retired. The fields are described where they are written, in
+/// `tests/null-gpu/src/log.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     /// The process.
@@ -53,7 +54,8 @@ impl Dispatch {
     }
 }
 
-/// All that programs asked to be dispatched, in the order of the log; the runtime's own copies and fills are left out.
+/// All that programs asked to be dispatched, in the order of the log; the runtime's own copies and
+/// fills are left out.
 ///
 /// # Panics
 /// When the log cannot be read, or a kernel could not be named: the oracle must not guess.

@@ -19,7 +19,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `command`, whose last word so far is `llama-server` or an argument of it, with `model`; waits until it is ready.
+    /// Starts `command`, whose last word so far is `llama-server` or an argument of it, with
+    /// `model`; waits until it is ready.
     ///
     /// # Panics
     /// When it ends or is not ready in time.
