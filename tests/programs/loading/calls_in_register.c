@@ -1,5 +1,6 @@
 // A tool to preload that calls HIP while it is being handed HIP's dispatch table, which no tool
-// may. shared
+// may.
+// shared
 #include "hip.h"
 #include <dlfcn.h>
 

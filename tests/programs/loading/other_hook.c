@@ -1,5 +1,6 @@
 // Another tracer to preload, before or after ours: it wraps a launch by RTLD_NEXT and says at the
-// end how often. shared
+// end how often.
+// shared
 #include "hip.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // A plug-in with device code of its own, as ggml's: its kernels are registered when it is loaded,
-// dropped when it goes. shared
+// dropped when it goes.
+// shared
 // link: amdhip64
 // kernel: 0 first _Z5firstPfi pi
 // kernel: 1 second _Z6secondPfi pi
