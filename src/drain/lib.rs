@@ -3,7 +3,7 @@
 //! The collector inside the traced process and the command outside it use this one crate, so that a trace reads the
 //! same whether its process wrote it or died first.
 //!
-//! Floors, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
+//! Layers, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
 //! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
 //! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
 //! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`

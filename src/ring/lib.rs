@@ -2,7 +2,7 @@
 //!
 //! Everything here lives in shared memory files, so that what was recorded is still there when the process is not.
 //!
-//! Floors, lowest first:
+//! Layers, lowest first:
 //! - `sync`: what threads meet in, as it is or as loom models it;
 //! - `clock`: the stamp of every event; `sandbox`: whether system calls may end the program;
 //! - `map`: shared memory files;

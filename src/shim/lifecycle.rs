@@ -7,18 +7,18 @@
 //! ```
 #![allow(unsafe_code)] // C calls at the four moments, and the leaked process's address
 
-use crate::bound;
 use crate::collector;
-use crate::config::Config;
-use crate::forks;
-use crate::loaded;
-use crate::memory;
-use crate::process::{Message, Process};
-use crate::quiet::{keeping_errno, quietly, without_signals};
-use crate::row::{Door, Table};
-use crate::thread;
-use crate::turns;
-use crate::writer::Collector;
+use crate::platform::fork;
+use crate::platform::memory;
+use crate::platform::objects;
+use crate::platform::sched;
+use crate::platform::signals::{keeping_errno, quietly, without_signals};
+use crate::platform::tls;
+use crate::session::collector_state::Collector;
+use crate::session::process::{Message, Process};
+use crate::symbols::binding;
+use crate::table::config::Config;
+use crate::table::row::{Door, Table};
 use crossbeam_channel::RecvTimeoutError;
 use rocshim_ring::sandbox;
 use std::io::ErrorKind;
@@ -62,7 +62,7 @@ fn config() -> &'static Config {
         // SAFETY: no preconditions.
         let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
         let mut config = Config::read(|name| std::env::var(name).ok().filter(|_| !secure));
-        config.off = secure || config.off || config.leaves_out(loaded::names);
+        config.off = secure || config.off || config.leaves_out(objects::names);
         config
     })
 }
@@ -78,23 +78,23 @@ fn load() {
             return;
         }
         if config().stopped {
-            bound::begin_stopped();
+            binding::begin_stopped();
         }
         sandbox::begin();
-        forks::heed(in_child);
+        fork::heed(in_child);
     });
 }
 
 /// In the child of a fork: nothing of the parent's is written to again; recording begins anew at the next hooked call.
 unsafe extern "C" fn in_child() {
-    thread::forget();
+    tls::forget();
     let parent = PROCESS.swap(std::ptr::null_mut(), Acquire);
     if !parent.is_null() {
         PARENT.store(parent, Relaxed);
     }
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
-    if let Some(parent) = unsafe { parent.as_ref() }.filter(|_| bound::is_stopped()) {
-        bound::forget(&parent.table);
+    if let Some(parent) = unsafe { parent.as_ref() }.filter(|_| binding::is_stopped()) {
+        binding::forget(&parent.table);
     }
     if STATE.load(Relaxed) != OFF {
         STATE.store(IDLE, Relaxed);
@@ -119,7 +119,7 @@ pub(crate) fn is_on() -> bool {
 
 /// True while calls are recorded, or would be from the first one on.
 pub(crate) fn is_recording() -> bool {
-    !matches!(STATE.load(Relaxed), OFF | ENDED) && !bound::is_stopped()
+    !matches!(STATE.load(Relaxed), OFF | ENDED) && !binding::is_stopped()
 }
 
 /// True once the process is at its end.
@@ -147,7 +147,7 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
             OFF => return None,
             IDLE if STATE.compare_exchange(IDLE, STARTING, Acquire, Relaxed).is_ok() => return start(table),
             // Another thread begins, which takes under a millisecond. (To yield would be no rest from a lower priority.)
-            _ => forks::nap(),
+            _ => fork::nap(),
         }
     }
 }
@@ -155,14 +155,14 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     let table = table();
     if sandbox::is_new() || !memory::has(LITTLE) || !has_keys() {
-        bound::begin(&table, |_| false);
+        binding::begin(&table, |_| false);
         STATE.store(OFF, Release);
         return None;
     }
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
     let parent = unsafe { PARENT.load(Relaxed).as_ref() };
     table.iter().for_each(|hook| hook.reset());
-    bound::begin(&table, |name| config().records(name));
+    binding::begin(&table, |name| config().records(name));
     match caught(|| Process::start(config(), table.clone(), parent)) {
         Some(Ok(process)) => {
             let process: &'static Process = Box::leak(Box::new(process));
@@ -175,7 +175,7 @@ fn start(table: fn() -> Table) -> Option<&'static Process> {
             if let Some(Err(error)) = failed {
                 config().report(&format!("no trace file can be made: {error}; nothing is recorded"));
             }
-            bound::begin(&table, |_| false);
+            binding::begin(&table, |_| false);
             STATE.store(OFF, Release);
             None
         }
@@ -200,8 +200,8 @@ fn has_keys() -> bool {
 /// Starts the collector. Where no thread can be had, the process records on, and collects what its rings hold at exit.
 fn start_collector(process: &'static Process) {
     let work = move || {
-        thread::off();
-        turns::be_short();
+        tls::off();
+        sched::be_short();
         memory::may_rest();
         if caught(|| collector::run(process)).is_none() {
             process.collector.set(Collector::Failed);

@@ -7,7 +7,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Floors, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `digits` (numbers as text), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! Layers, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `digits` (numbers as text), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
 //! (files by their names, and which are one library), `pattern` (names that a list chooses), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the files of a trace are called).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;

@@ -4,10 +4,10 @@
 mod modules;
 
 use super::source::{File, assert_none, files};
-use modules::broken_floors;
+use modules::broken_layers;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates under `src`, lowest floor first, and the crates of ours that each may depend on.
+/// Crates under `src`, lowest layer first, and the crates of ours that each may depend on.
 const CRATES: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("ring", &[]),
@@ -16,8 +16,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("cli", &["rocshim-trace", "rocshim-drain"]),
 ];
 
-/// Crates whose `lib.rs` states the floors of its modules.
-const WITH_FLOORS: &[&str] = &["trace", "ring", "drain", "shim"];
+/// Crates whose `lib.rs` states the layers of its modules; so may the `mod.rs` of each folder in it.
+const WITH_LAYERS: &[&str] = &["trace", "ring", "drain", "shim"];
 
 // ---- crates ----
 
@@ -60,18 +60,18 @@ fn a_crate_depends_on_lower_ones_only() {
 #[test]
 fn a_module_uses_lower_ones_only() {
     let files = files();
-    assert_none(WITH_FLOORS.iter().flat_map(|name| broken_floors(name, &files)).collect());
+    assert_none(WITH_LAYERS.iter().flat_map(|name| broken_layers(name, &files)).collect());
 }
 
 // ---- the checks can fail ----
 
 #[test]
-fn a_use_of_a_higher_floor_is_seen_in_every_spelling() {
+fn a_use_of_a_higher_layer_is_seen_in_every_spelling() {
     let file = |path: &str, text: &str| File { path: format!("src/x/{path}"), text: text.into() };
-    let lib = "//! Floors, lowest first: `low` (a), `mid` (b; not `nothing`),\n//! `high`.\n//!\n//! `mid` once more.\n\nmod high;\npub mod low;\nmod mid;\nmod stray;\n#[cfg(test)]\nmod tests;\npub use high::{Tower, climb};\n";
+    let lib = "//! Layers, lowest first: `low` (a), `mid` (b; not `nothing`),\n//! `high`.\n//!\n//! `mid` once more.\n\nmod high;\npub mod low;\nmod mid;\nmod stray;\n#[cfg(test)]\nmod tests;\npub use high::{Tower, climb};\n";
     let complaints =
-        |text: &str| broken_floors("x", &[file("lib.rs", lib), file("mid.rs", text)]).split_off(1);
-    assert_eq!(broken_floors("x", &[file("lib.rs", lib)]), ["src/x/lib.rs states no floor for stray"]);
+        |text: &str| broken_layers("x", &[file("lib.rs", lib), file("mid.rs", text)]).split_off(1);
+    assert_eq!(broken_layers("x", &[file("lib.rs", lib)]), ["src/x/lib.rs states no layer for stray"]);
     let wrong = [
         "use crate::high::T;",
         "use crate::{low, high::{self, T}};",
@@ -91,6 +91,23 @@ fn a_use_of_a_higher_floor_is_seen_in_every_spelling() {
     ] {
         assert_eq!(complaints(text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn a_folder_that_states_its_layers_is_held_to_them() {
+    let file = |path: &str, text: &str| File { path: format!("src/x/{path}"), text: text.into() };
+    let lib = file("lib.rs", "//! Layers, lowest first: `room`.\nmod room;\n");
+    let room = |layers: &str| file("room/mod.rs", &format!("//! A room.\n{layers}mod low;\nmod high;\n"));
+    let stated = "//! Layers, lowest first: `low`;\n//! `high`.\n";
+    let complaints =
+        |layers: &str, low: &str| broken_layers("x", &[lib.clone(), room(layers), file("room/low.rs", low)]);
+    for text in ["use crate::room::high::T;", "use super::high;", "use crate::room::{high, low};"] {
+        assert_eq!(complaints(stated, text), ["src/x/room/low.rs: `low` uses `high`, which is above it"], "{text}");
+        assert_eq!(complaints("", text), [""; 0], "none is stated");
+    }
+    assert_eq!(complaints(stated, "use crate::high::T;"), [""; 0]);
+    let only_low = "//! Layers, lowest first: `low`.\n";
+    assert_eq!(complaints(only_low, ""), ["src/x/room/mod.rs states no layer for high"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use rocshim_tests::artifacts::root;
 use std::process::Command;
 
 /// A tracked file.
+#[derive(Clone)]
 pub(crate) struct File {
     /// From the root.
     pub(crate) path: String,

@@ -6,7 +6,7 @@ use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::names::Code;
+use crate::state::kernels::Code;
 use rocshim_drain::{FileSource, Source, describe, length};
 use rocshim_ring::definition::{Definition, Image, Text};
 use rocshim_ring::event::Load;

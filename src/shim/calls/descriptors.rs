@@ -7,8 +7,8 @@
 
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
-use crate::quiet::keeping_errno;
-use crate::real::Accessor;
+use crate::platform::signals::keeping_errno;
+use crate::symbols::real::Accessor;
 use rocshim_ring::conv::{Conv, SPATIAL_DIMS, TENSOR_DIMS, Tensor};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};

@@ -4,12 +4,12 @@
 
 use crate::abi::hip::{hipError_t, hipStream_t};
 use crate::abi::hip_graph::*;
-use crate::about::gettid;
 use crate::calls::code::handle;
-use crate::graphs::Made;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::nodes;
+use crate::platform::ids::gettid;
+use crate::state::graph_nodes;
+use crate::state::graphs::Made;
 use rocshim_ring::definition::{Definition, Stream};
 use rocshim_ring::hip::GraphCall;
 use rocshim_ring::{Producer, Span, clock};
@@ -147,7 +147,8 @@ impl Observed<hipError_t> for Instantiate {
         if status == 0 {
             guarded(|process| {
                 // Before the lock: the runtime has locks of its own.
-                let (exec, graph, nodes) = (handle(self.exec), self.graph as u64, nodes::read(self.graph));
+                let (exec, graph, nodes) =
+                    (handle(self.exec), self.graph as u64, graph_nodes::read(self.graph));
                 let told = process
                     .tell_graphs(returned, |graphs, tell| graphs.instantiate(exec, graph, nodes, tell));
                 made = with(GraphCall { exec, ..made }, told);
@@ -193,7 +194,7 @@ impl Observed<hipError_t> for Update {
         let (exec, graph) = (self.exec as u64, self.graph as u64);
         if status == 0 {
             guarded(|process| {
-                let nodes = nodes::read(self.graph);
+                let nodes = graph_nodes::read(self.graph);
                 let told =
                     process.tell_graphs(returned, |graphs, tell| graphs.update(exec, graph, nodes, tell));
                 made = with(made, told);

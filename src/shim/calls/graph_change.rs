@@ -4,10 +4,10 @@
 
 use crate::abi::hip::hipError_t;
 use crate::abi::hip_graph::*;
-use crate::graphs::{Graphs, Tell};
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::nodes;
+use crate::state::graph_nodes;
+use crate::state::graphs::{Graphs, Tell};
 use rocshim_ring::Span;
 use rocshim_ring::definition::GraphKernel;
 
@@ -41,7 +41,7 @@ impl Observed<hipError_t> for ChangeNode {
         guarded(|process| match self.change {
             // Before the lock: the runtime has locks of its own.
             Change::Child(graph) => {
-                let nodes = nodes::read(graph);
+                let nodes = graph_nodes::read(graph);
                 process.tell_graphs(returned, |graphs, tell| graphs.set_child(exec, node, nodes, tell));
             }
             change => process.tell_graphs(returned, |graphs, tell| apply(change, graphs, [exec, node], tell)),

@@ -3,8 +3,8 @@
 
 use crate::abi::Pointer;
 use crate::abi::hip::{KernelParams, hipEvent_t, hipStream_t};
-use crate::layouts;
 use crate::lifecycle::guarded;
+use crate::state::layouts;
 use rocshim_ring::arguments::{LaunchWith, Layout, Layouts};
 use rocshim_ring::event::Launch;
 

@@ -11,7 +11,7 @@ use crate::abi::hip::hipStream_t;
 use crate::abi::hipblaslt::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::lt_descriptors::*;
+use crate::state::lt_descriptors::*;
 use rocshim_ring::blas::{self, BLAS_RESULTS, Blas};
 use rocshim_ring::{Producer, Span};
 

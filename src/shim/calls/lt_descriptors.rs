@@ -5,7 +5,7 @@ use crate::abi::Pointer;
 use crate::abi::hipblaslt::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::lt_descriptors::Words;
+use crate::state::lt_descriptors::Words;
 use rocshim_ring::Span;
 
 /// `hipblasLtMatrixLayoutCreate`, `hipblasLtMatmulDescCreate`.

@@ -4,10 +4,10 @@
 use crate::abi::Pointer;
 use crate::abi::hip::{CName, hipError_t};
 use crate::hook::Observed;
+use crate::hook::entry_points::offer;
 use crate::lifecycle::is_open;
-use crate::loaded;
-use crate::row::{Door, Hook};
-use crate::ways::offer;
+use crate::platform::objects;
+use crate::table::row::{Door, Hook};
 use rocshim_ring::Span;
 use std::ffi::{CStr, c_void};
 
@@ -43,15 +43,15 @@ impl ProcAddress {
     /// the runtime gives `hipGetDevicePropertiesR0600` for `hipGetDeviceProperties`, `hipLaunchKernel_spt` for
     /// `hipLaunchKernel`.
     fn row_of(&self, symbol: &CStr, address: *mut c_void) -> Option<&'static Hook> {
-        let holder = loaded::holder(address)?;
+        let holder = objects::holder(address)?;
         let name = symbol.to_str().ok()?;
         let asked = (self.row)(symbol);
-        if loaded::symbol(&holder, name) == Some(address) {
+        if objects::symbol(&holder, name) == Some(address) {
             return asked;
         }
         let table = asked?.table;
         table()
             .into_iter()
-            .find(|hook| hook.name.starts_with(name) && loaded::symbol(&holder, hook.name) == Some(address))
+            .find(|hook| hook.name.starts_with(name) && objects::symbol(&holder, hook.name) == Some(address))
     }
 }

@@ -11,7 +11,7 @@ use crate::abi::Pointer;
 use crate::abi::miopen::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use crate::process::Process;
+use crate::session::process::Process;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult};
 use rocshim_ring::definition::Definition;
 use rocshim_ring::{Producer, Span};

@@ -2,9 +2,9 @@
 
 use crate::abi::hip::{hipError_t, hipEvent_t, hipStream_t};
 use crate::calls::graph::On;
-use crate::graphs::is_capturing;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
+use crate::state::graphs::is_capturing;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::hip::Sync;
 use rocshim_ring::{Producer, Span, clock};

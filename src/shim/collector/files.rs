@@ -1,7 +1,7 @@
 //! When a file cannot be written, and when the next part of the trace begins.
 
 use super::*;
-use crate::parts::{Story, loss_reason};
+use crate::collector::segments::{Story, loss_reason};
 use rocshim_ring::event::{Gap, PART_REMOVED};
 use std::io;
 

@@ -14,7 +14,7 @@ use crate::calls::lt::{
     Described, Prepare, described_problem, heuristic, laid_out, matmul, problem, run, transform,
 };
 use crate::calls::lt_descriptors::{CopyProduct, CreateDescriptor, DestroyDescriptor, SetAttribute};
-use crate::lt_descriptors::{layout, product};
+use crate::state::lt_descriptors::{layout, product};
 
 hooks! { "libhipblaslt.so", from super::first::hipblaslt;
     fn hipblasLtMatmul(handle: hipblasLtHandle_t, matmulDesc: hipblasLtMatmulDesc_t, alpha: Pointer, A: Pointer, Adesc: hipblasLtMatrixLayout_t, B: Pointer, Bdesc: hipblasLtMatrixLayout_t, beta: Pointer, C: Pointer, Cdesc: hipblasLtMatrixLayout_t, D: Pointer, Ddesc: hipblasLtMatrixLayout_t, algo: *const hipblasLtMatmulAlgo_t, workspace: Pointer, workspaceSizeInBytes: usize, stream: hipStream_t) -> hipblasStatus_t

@@ -47,7 +47,7 @@ pub(crate) mod rocsolver;
 pub(crate) mod rocsparse;
 pub(crate) mod roctx;
 
-use crate::row::{Hook, Table};
+use crate::table::row::{Hook, Table};
 use std::ffi::CStr;
 
 /// Declares the libraries in the order of their rows: all of these, and the id of each library's first.

@@ -14,10 +14,10 @@ hooks! { "librocshim.so", from super::first::rocshim;
 #[cfg(test)]
 mod tests {
     use super::HOOKS;
-    use crate::own;
+    use crate::symbols::trampolines;
 
     #[test]
     fn every_row_leads_to_a_function() {
-        assert!(HOOKS.iter().all(|hook| own::function(hook.of, hook.name).is_some()));
+        assert!(HOOKS.iter().all(|hook| trampolines::function(hook.of, hook.name).is_some()));
     }
 }

@@ -1,34 +1,36 @@
-//! The modules of a crate: their floors, as the root's documentation states them, and what each of them reaches.
+//! The modules of a crate or of a folder in it: their layers, as its documentation states them, and what each of them uses.
 
 use crate::gate::source::{File, code, is_word};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A crate's modules as its `lib.rs` states them, lowest first, and where each name that it re-exports lies.
-struct House {
-    floors: Vec<String>,
+/// The modules of a crate, or of one of its folders, as its `lib.rs` or `mod.rs` states them, lowest first, and where each
+/// name that it re-exports lies.
+struct Layers {
+    lowest_first: Vec<String>,
     modules: BTreeSet<String>,
     exports: BTreeMap<String, String>,
 }
 
-impl House {
-    fn of(name: &str, files: &[File]) -> House {
-        let path = format!("src/{name}/lib.rs");
-        let lib = &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}")).text;
-        let modules = modules(&code(lib));
-        let stated =
-            lib.split("Floors, lowest first").nth(1).unwrap_or_else(|| panic!("{path} states no floors"));
-        let stated: Vec<&str> = stated.lines().take_while(|line| line.trim() != "//!").collect();
-        let mut floors: Vec<String> = Vec::new();
+impl Layers {
+    /// `None` for a root that states no layers.
+    fn of(root: &File, folder: &str, files: &[File]) -> Option<Layers> {
+        let modules = modules(&code(&root.text));
+        let stated = root.text.split("Layers, lowest first").nth(1)?;
+        // The rest of that line, and what of the documentation follows up to an empty line.
+        let (first, rest) = stated.split_once('\n').unwrap_or((stated, ""));
+        let rest = rest.lines().take_while(|line| line.starts_with("//! "));
+        let stated: Vec<&str> = std::iter::once(first).chain(rest).collect();
+        let mut lowest_first: Vec<String> = Vec::new();
         for word in stated.join("\n").split('`').skip(1).step_by(2).filter(|word| modules.contains(*word)) {
-            if !floors.iter().any(|floor| floor == word) {
-                floors.push(word.into());
+            if !lowest_first.iter().any(|known| known == word) {
+                lowest_first.push(word.into());
             }
         }
-        House { floors, exports: exports(name, &code(lib), files), modules }
+        Some(Layers { lowest_first, exports: exports(folder, &code(&root.text), files), modules })
     }
 
-    fn floor(&self, module: &str) -> Option<usize> {
-        self.floors.iter().position(|floor| floor == module)
+    fn position(&self, module: &str) -> Option<usize> {
+        self.lowest_first.iter().position(|known| known == module)
     }
 }
 
@@ -47,14 +49,14 @@ fn modules(code: &str) -> BTreeSet<String> {
 }
 
 /// Name → module, from the `pub use` lines of a root.
-fn exports(name: &str, code: &str, files: &[File]) -> BTreeMap<String, String> {
+fn exports(folder: &str, code: &str, files: &[File]) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for statement in
         code.split(';').filter_map(|statement| statement.split_once("pub use ")).map(|(_, path)| path)
     {
         let Some((module, names)) = statement.split_once("::") else { continue };
         let names: Vec<String> = if names.trim() == "*" {
-            let file = files.iter().find(|file| file.path == format!("src/{name}/{module}.rs"));
+            let file = files.iter().find(|file| file.path == format!("{folder}/{module}.rs"));
             file.map(|file| public_names(&file.text)).unwrap_or_default()
         } else {
             names.split(|c: char| !is_word(c)).filter(|name| !name.is_empty()).map(str::to_owned).collect()
@@ -73,10 +75,10 @@ fn public_names(text: &str) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// The first names after `crate::` (and, in a file directly under the root, after `super::`) in `code`.
-fn reached(code: &str, is_under_root: bool) -> BTreeSet<String> {
+/// The first names after `path` (and, in a file directly under the root, after `super::`) in `code`.
+fn used(code: &str, path: &str, is_under_root: bool) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for path in if is_under_root { &["crate::", "super::"][..] } else { &["crate::"] } {
+    for path in std::iter::once(path).chain(is_under_root.then_some("super::")) {
         for (at, _) in code.match_indices(path) {
             let rest = &code[at + path.len()..];
             match rest.strip_prefix('{') {
@@ -106,22 +108,40 @@ fn heads(group: &str) -> Vec<String> {
     heads.iter().map(name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Complaints about the modules of crate `name`, whose root states their floors.
-pub(crate) fn broken_floors(name: &str, files: &[File]) -> Vec<String> {
-    let house = House::of(name, files);
-    let unstated = house.modules.iter().filter(|module| house.floor(module).is_none());
+/// Complaints about the modules of crate `name`, whose root states their layers, and of those of its folders whose `mod.rs`
+/// does.
+pub(crate) fn broken_layers(name: &str, files: &[File]) -> Vec<String> {
+    let crate_root = format!("src/{name}");
+    let lib = format!("{crate_root}/lib.rs");
+    let rooms = files.iter().filter_map(|file| Some((file, file.path.strip_suffix("/mod.rs")?)));
+    let rooms = rooms.filter(|(_, folder)| folder.starts_with(&format!("{crate_root}/")));
+    let roots = files.iter().filter(|file| file.path == lib).map(|file| (file, &crate_root[..])).chain(rooms);
+    let mut complaints = Vec::new();
+    for (root, folder) in roots {
+        match Layers::of(root, folder, files) {
+            Some(layers) => complaints.extend(broken(&crate_root, root, folder, &layers, files)),
+            None if root.path == lib => complaints.push(format!("{lib} states no layers")),
+            None => {}
+        }
+    }
+    complaints
+}
+
+/// Complaints about the modules whose root is `root`, in `folder`.
+fn broken(crate_root: &str, root: &File, folder: &str, layers: &Layers, files: &[File]) -> Vec<String> {
+    let unstated = layers.modules.iter().filter(|module| layers.position(module).is_none());
     let mut complaints: Vec<String> =
-        unstated.map(|module| format!("src/{name}/lib.rs states no floor for {module}")).collect();
-    let root = format!("src/{name}/");
-    for file in files.iter().filter(|file| file.path.starts_with(&root) && file.path.ends_with(".rs")) {
-        let inside = &file.path[root.len()..];
+        unstated.map(|module| format!("{} states no layer for {module}", root.path)).collect();
+    let path = format!("crate{}::", folder[crate_root.len()..].replace('/', "::"));
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        let Some(inside) = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { continue };
         let module = inside.split(['/', '.']).next().unwrap_or_default();
-        let Some(own) = house.floor(module) else { continue };
+        let Some(own) = layers.position(module) else { continue };
         let text = code(&file.text);
         let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        for reached in reached(text, !inside.contains('/')) {
-            let target = house.exports.get(&reached).unwrap_or(&reached);
-            if house.floor(target).is_some_and(|floor| floor > own) {
+        for used in used(text, &path, !inside.contains('/')) {
+            let target = layers.exports.get(&used).unwrap_or(&used);
+            if layers.position(target).is_some_and(|position| position > own) {
                 complaints.push(format!("{}: `{module}` uses `{target}`, which is above it", file.path));
             }
         }

@@ -1,0 +1,238 @@
+//! The trace file: batches of complete lines, whole at every instant, even when the process is killed in the middle of one.
+//!
+//! SIGKILL cuts a write short between two pages. So no line crosses a page of the file: the line before it is filled up
+//! with spaces, which JSON ignores. (A line longer than a page begins one, and is the only kind that can be cut.)
+//!
+//! A compressed file holds a frame a batch, which is whole in itself.
+//!
+//! The file is opened for every batch and closed again: a program that closes all its descriptors, or reuses their
+//! numbers, can neither lose our file nor be written into by us.
+
+use crate::platform::ids::uid;
+use rocshim_drain::{Frames, is_compressed};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const PAGE: usize = 4096;
+
+/// Where the lines go.
+pub(crate) struct Sink {
+    path: PathBuf,
+    /// The file was made. It is then opened, and never made again.
+    is_made: bool,
+    /// The file that was written first: device and number. Another one in its place is not written to.
+    which: Option<(u64, u64)>,
+    /// Bytes that are in the file for good.
+    length: u64,
+    /// What is written next; kept, so that its memory is.
+    bytes: Vec<u8>,
+    /// For a compressed file.
+    frames: Option<Frames>,
+}
+
+impl Sink {
+    /// Writes to `path`, which is empty if it `is_made`, and is else made for the first lines; where it is called so, it is
+    /// compressed with zstd's `level`.
+    pub(crate) fn new(path: PathBuf, is_made: bool, level: i32) -> Sink {
+        // A level that zstd does not know is brought to the next that it knows; there is no memory for one only where there
+        // is none for lines.
+        let frames = is_compressed(&path).then(|| Frames::new(level).ok()).flatten();
+        Sink { path, is_made, which: None, length: 0, bytes: Vec::new(), frames }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True once the file was made.
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made
+    }
+
+    /// Bytes written so far.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Appends `lines`, if the file gets no longer than `longest` by that.
+    ///
+    /// # Errors
+    /// When not all of them could be written; none are in the file then. `QuotaExceeded`, without a number of the system's: it
+    /// would get too long.
+    pub(crate) fn write(&mut self, lines: &[u8], longest: u64) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let at = match &mut self.frames {
+            Some(frames) => {
+                frames.make(lines, &mut self.bytes)?;
+                self.length
+            }
+            None if is_compressed(&self.path) => return Err(io::ErrorKind::OutOfMemory.into()),
+            None => fill(self.length, lines, &mut self.bytes),
+        };
+        if at + self.bytes.len() as u64 > longest {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        let (file, found) = self.open()?;
+        let bytes = &self.bytes;
+        if found > self.length {
+            // What an earlier write left there, and could not take back.
+            file.set_len(self.length)?;
+        }
+        if let Err(error) = file.write_all_at(bytes, at) {
+            // A full disk may take half a line. A reader stops at the last complete one anyway.
+            let _ = file.set_len(self.length);
+            if at < self.length {
+                let _ = file.write_all_at(b"\n", at);
+            }
+            return Err(error);
+        }
+        self.length = at + bytes.len() as u64;
+        Ok(())
+    }
+
+    /// The file, and how long it is.
+    fn open(&mut self) -> io::Result<(File, u64)> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(!self.is_made).mode(0o600);
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        let file = match options.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_made => {
+                // The folder was removed. It is made again; what it lay in is not.
+                DirBuilder::new().mode(0o700).create(self.path.parent().unwrap_or(Path::new("/")))?;
+                options.open(&self.path)
+            }
+            file => file,
+        }?;
+        self.is_made = true;
+        let found = file.metadata()?;
+        let which = (found.dev(), found.ino());
+        // As if it had been removed, which it has: others may write in this folder.
+        if !found.is_file() || found.uid() != uid() || *self.which.get_or_insert(which) != which {
+            let what = format!("{}: another file is in its place", self.path.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        }
+        Ok((file, found.len()))
+    }
+}
+
+/// Puts into `bytes` what to write so that `lines` follow the `length` bytes of the file and none crosses a page; gives
+/// where. The line end before them is written anew where its line is filled up: that lies within one page.
+fn fill(length: u64, lines: &[u8], bytes: &mut Vec<u8>) -> u64 {
+    bytes.clear();
+    bytes.reserve(lines.len() + lines.len() / 16 + PAGE);
+    if length > 0 {
+        bytes.push(b'\n');
+    }
+    let mut used = (length % PAGE as u64) as usize;
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let room = PAGE - used;
+        let (whole, after) = rest.split_at(whole_lines(rest, room, used == 0));
+        bytes.extend_from_slice(whole);
+        used = (used + whole.len()) % PAGE;
+        rest = after;
+        if used != 0 && !rest.is_empty() {
+            bytes.pop();
+            bytes.resize(bytes.len() + PAGE - used, b' ');
+            bytes.push(b'\n');
+            used = 0;
+        }
+    }
+    length.saturating_sub(1)
+}
+
+/// How many bytes of `lines` are lines that end within `room` bytes; where a page begins, one at least. Only the last
+/// line's beginning is searched for its end.
+fn whole_lines(lines: &[u8], room: usize, is_page: bool) -> usize {
+    let end = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    match end(&lines[..room.min(lines.len())]) {
+        0 if is_page => lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1),
+        whole => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sink(name: &str) -> (PathBuf, Sink) {
+        let path = std::env::temp_dir().join(format!("rocshim-{name}-{}", std::process::id()));
+        File::create(&path).unwrap();
+        (path.clone(), Sink::new(path, true, 0))
+    }
+
+    #[test]
+    fn lines_are_appended_and_a_file_that_is_gone_is_an_error() {
+        let (path, mut sink) = sink("sink");
+        sink.write(b"one\n", u64::MAX).unwrap();
+        sink.write(b"two\n", u64::MAX).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
+        std::fs::remove_file(&path).unwrap();
+        assert!(sink.write(b"three\n", u64::MAX).is_err());
+        assert_eq!(sink.length(), 8);
+    }
+
+    #[test]
+    fn another_file_in_the_place_of_ours_is_not_written_to() {
+        let (path, mut sink) = sink("replaced");
+        sink.write(b"one\n", u64::MAX).unwrap();
+        let precious = path.with_extension("precious");
+        std::fs::write(&precious, "precious").unwrap();
+        std::fs::rename(&precious, &path).unwrap();
+        let error = sink.write(b"two\n", u64::MAX).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_an_earlier_write_left_behind_the_end_is_cut_off() {
+        let (path, mut sink) = sink("behind");
+        sink.write(b"one\n", u64::MAX).unwrap();
+        std::fs::write(&path, "one\ntwo that was never whole").unwrap();
+        sink.write(b"2\n", u64::MAX).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\n2\n");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn no_line_crosses_a_page_and_every_line_is_there() {
+        let (path, mut sink) = sink("pages");
+        let mut wanted = Vec::new();
+        for batch in 0..200usize {
+            let line = |i: usize| {
+                format!("{{\"batch\":{batch},\"text\":\"{}\"}}\n", "x".repeat((batch * 37 + i * 91) % 900))
+            };
+            let lines: Vec<String> = (0..batch % 7 + 1).map(line).collect();
+            sink.write(lines.concat().as_bytes(), u64::MAX).unwrap();
+            wanted.extend(lines);
+            assert_eq!(std::fs::metadata(&path).unwrap().len(), sink.length());
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for page in bytes.chunks(PAGE) {
+            assert_eq!(page.last(), Some(&b'\n'), "every page ends with a line");
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<String> = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        assert_eq!(lines, wanted);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_page_begins_one() {
+        let (path, mut sink) = sink("long");
+        let long = format!("{}\n", "y".repeat(3 * PAGE));
+        sink.write(b"short\n", u64::MAX).unwrap();
+        sink.write(long.as_bytes(), u64::MAX).unwrap();
+        sink.write(b"after\n", u64::MAX).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text.lines().map(str::trim_end).collect::<Vec<_>>(), ["short", long.trim_end(), "after"]);
+        assert_eq!(text.find('y'), Some(PAGE));
+    }
+}

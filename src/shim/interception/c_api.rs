@@ -1,0 +1,45 @@
+//! The functions of `include/rocshim.h` that make no event: whether anything is recorded, and that it be written now. (Those that
+//! make one are rows of the hook table: `hooks::rocshim`.)
+#![allow(unsafe_code)] // exports
+
+use crate::lifecycle::{caught, current, is_recording};
+use crate::platform::signals::keeping_errno;
+use crate::session::collector_state::Collector;
+use crate::session::process::{Message, Process};
+use libc::{EIO, ENOTSUP, ETIMEDOUT, c_int};
+use rocshim_ring::WhenFull;
+use std::time::Duration;
+
+/// How long a program waits for its events to be written.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// 1 where calls are recorded, or will be from the first one on. Begins nothing.
+#[unsafe(no_mangle)]
+extern "C" fn rocshim_recording() -> c_int {
+    c_int::from(is_recording())
+}
+
+/// Waits until what was recorded before is in the trace file; 0, or an errno.
+#[unsafe(no_mangle)]
+extern "C" fn rocshim_flush() -> c_int {
+    let done = || current().map_or(Ok(()), flush).err().unwrap_or(0);
+    keeping_errno(|| caught(done)).unwrap_or(EIO)
+}
+
+fn flush(process: &Process) -> Result<(), c_int> {
+    if process.config.when_full == WhenFull::Overwrite {
+        return Err(ENOTSUP);
+    }
+    // A child that was not made by `fork` has its parent's memory, and no collector.
+    if process.pid != std::process::id() || process.collector.get() != Collector::Thread {
+        return Err(EIO);
+    }
+    let (answer, answered) = crossbeam_channel::bounded(1);
+    process.to_collector.send(Message::Flush(answer)).map_err(|_| EIO)?;
+    process.alarm.ring();
+    match answered.recv_timeout(PATIENCE) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(EIO),
+        Err(_) => Err(ETIMEDOUT),
+    }
+}

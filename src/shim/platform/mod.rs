@@ -1,0 +1,15 @@
+//! What the shim needs of the machine and the C library: signals, thread-local words, fork, memory, scheduling, the objects that
+//! the loader has mapped. Knows nothing of HIP or of recording.
+//!
+//! Layers, lowest first: `memory`, `ids`, `signals`, `elf`, `sanitizers`, `sched`, `tls`; `fork`, `idle`; `objects`.
+
+pub(crate) mod elf;
+pub(crate) mod fork;
+pub(crate) mod idle;
+pub(crate) mod ids;
+pub(crate) mod memory;
+pub(crate) mod objects;
+mod sanitizers;
+pub(crate) mod sched;
+pub(crate) mod signals;
+pub(crate) mod tls;

@@ -1,0 +1,64 @@
+//! Who this process is: what the trace's header says of it.
+
+use crate::platform::objects;
+use rocshim_drain::Stat;
+use rocshim_ring::clock;
+use rocshim_ring::definition::{Process as About, Text};
+
+/// Environment variables that a trace records, by the beginning of their names…
+const RECORDED: [&str; 21] = [
+    "AMD_",
+    "CUDA_VISIBLE_DEVICES",
+    "GGML_",
+    "GPU_",
+    "HIPBLASLT_",
+    "HIPBLAS_",
+    "HIP_",
+    "HSA_",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LLAMA_",
+    "MIOPEN_",
+    "NCCL_",
+    "OLLAMA_",
+    "PYTORCH_",
+    "ROCBLAS_",
+    "ROCM_",
+    "ROCR_",
+    "ROCSHIM_",
+    "TENSILE_",
+    "TRITON_",
+];
+/// … unless a name holds one of these.
+const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// Who this process is.
+pub(crate) fn about() -> About<'static> {
+    let text = |text: String| Text::from(text);
+    let read = |path: &str| std::fs::read(path).unwrap_or_default();
+    let words = read("/proc/self/cmdline");
+    let argv = words.split(|b| *b == 0).map(|word| text(String::from_utf8_lossy(word).into_owned()));
+    let mut argv: Vec<_> = argv.collect();
+    argv.pop();
+    let stat = Stat::of("self");
+    let is_recorded = |name: &str| {
+        RECORDED.iter().any(|prefix| name.starts_with(prefix))
+            && !SECRET.iter().any(|word| name.contains(word))
+    };
+    let env = std::env::vars_os().filter_map(|(name, value)| {
+        let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
+        is_recorded(&name).then(|| (text(name), text(value)))
+    });
+    About {
+        rocshim: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+        ppid: stat.map_or(0, |stat| stat.ppid),
+        start_ticks: stat.map_or(0, |stat| stat.start_ticks),
+        exe: text(objects::executable()),
+        argv,
+        env: env.collect(),
+        host: text(String::from_utf8_lossy(&read("/proc/sys/kernel/hostname")).trim().to_owned()),
+        tsc: clock::is_tsc(),
+        ..About::default()
+    }
+}

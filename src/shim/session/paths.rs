@@ -1,0 +1,85 @@
+//! Where the files of a process go: its trace, and the folder of its ring files.
+
+use crate::platform::ids::uid;
+use crate::table::config::Config;
+use rocshim_ring::definition::Process as About;
+use rocshim_ring::{Control, Folder, Log};
+use rocshim_trace::TracePath;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Makes the trace file, empty: in the folder asked for, or, where that cannot be, in one under the temporary folder,
+/// with a note that says why.
+pub(crate) fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
+    let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
+    let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
+    let first = make_trace_in(&config.out, true, about, end);
+    let Err(error) = first else { return first.map(|path| (path, None)) };
+    let path = make_trace_in(&emergency, false, about, end)?;
+    let note =
+        config.is_out_given.then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
+    Ok((path, note))
+}
+
+/// Makes the trace file in `folder`, which is made where it is not there; with all that are above it only if `is_asked` for.
+fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io::Result<PathBuf> {
+    match DirBuilder::new().recursive(is_asked).mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    if !is_asked {
+        // Its name is known to everyone: it must be ours, and nobody else's to look or write into.
+        let found = std::fs::symlink_metadata(folder)?;
+        if !found.is_dir() || found.uid() != uid() || found.mode() & 0o077 != 0 {
+            let what = format!("{}: not a folder of this user alone", folder.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
+    }
+    let program = about.exe.rsplit('/').next().unwrap_or("program");
+    // An image that was replaced by exec has the same pid and keeps its own file.
+    for again in 0.. {
+        let suffix = if again == 0 { String::new() } else { format!("-{again}") };
+        let path = folder.join(format!("{program}-{}{suffix}.{end}", about.pid));
+        if has_parts(&path) {
+            continue;
+        }
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        match made {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && again < 10_000 => {}
+            made => return made.map(|_| path),
+        }
+    }
+    unreachable!("the loop returns")
+}
+
+/// True where there are parts of a trace with this first file: it was removed, and its process had the same number.
+fn has_parts(first: &Path) -> bool {
+    let is_part = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
+    let folder = first.parent().and_then(|folder| folder.read_dir().ok());
+    folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
+}
+
+/// Makes the folder of the ring files, with those that all others need: where asked, else beside the trace, else none.
+pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<(Folder, Control, Log)> {
+    let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
+    let file = trace.file_name()?.to_string_lossy();
+    let file = file.split(".ndjson").next()?;
+    let beside = trace.with_file_name(format!(".rocshim-{file}"));
+    let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
+    asked.chain([beside]).find_map(|path| {
+        let folder = Folder::create(path).ok()?;
+        let begun = begin(&folder);
+        if begun.is_err() {
+            let _ = folder.remove();
+        }
+        begun.ok().map(|(control, log)| (folder, control, log))
+    })
+}
+
+fn begin(folder: &Folder) -> io::Result<(Control, Log)> {
+    let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
+    log.begin()?;
+    Ok((control, log))
+}

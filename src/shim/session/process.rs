@@ -1,0 +1,397 @@
+//! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
+
+use super::collector_state::{Collector, CollectorIs};
+use super::identity::about;
+use super::paths::{make_folder, make_trace};
+use crate::platform::idle::Alarm;
+use crate::platform::{ids::gettid, memory, objects, signals::lock};
+use crate::state::blas_settings::Settings;
+use crate::state::graphs::{Graphs, Tell};
+use crate::state::kernels::{Code, Names};
+use crate::state::layouts;
+use crate::state::lt_descriptors::Descriptors;
+use crate::state::miopen_problems::Problems;
+use crate::symbols::binding;
+use crate::table::config::Config;
+use crate::table::row::{Hook, Table};
+use crossbeam_channel::{Receiver, Sender};
+use parking_lot::Mutex;
+use rocshim_ring::arguments::Layout;
+use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
+use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
+use rocshim_ring::{Control, Folder, Log, Ring, clock, sandbox};
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
+const WHOLE: u64 = 64;
+const FEWEST: u64 = 1024;
+/// Rings that there are at once: 512 MiB. Those of threads that have ended wait for a collector that a slow disk holds up.
+const MOST: u64 = 8192;
+/// Rings that are made where no collector gives back those of threads that have ended.
+const UNREAD_RINGS: u64 = 256;
+
+/// What the collector is told by other threads.
+pub(crate) enum Message {
+    /// Write everything, end the trace, then answer.
+    Stop(Sender<()>),
+    /// Write what was recorded by now, then answer whether that could be.
+    Flush(Sender<bool>),
+}
+
+/// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
+pub(crate) struct Process {
+    pub(crate) config: Config,
+    /// Its number.
+    pub(crate) pid: u32,
+    /// Who writes its trace.
+    pub(crate) collector: CollectorIs,
+    /// The functions that are hooked.
+    pub(crate) table: Table,
+    /// Where the rings are; `None` when they could only be private memory.
+    pub(crate) folder: Option<Folder>,
+    pub(crate) log: Log,
+    pub(crate) control: Control,
+    /// The trace file, made empty at the start.
+    pub(crate) trace: PathBuf,
+    /// It was told what happened before it began; a forked child has it from its parent.
+    told_early: AtomicBool,
+    rings: Mutex<Rings>,
+    /// Rings made so far.
+    ring_count: AtomicU64,
+    /// Why rings are full, that are or are made.
+    why_full: AtomicU64,
+    /// Why threads were refused a ring, if any were.
+    why_refused: AtomicU64,
+    /// New threads are refused a ring.
+    refuses: AtomicBool,
+    names: Mutex<Names>,
+    libraries: Mutex<Libraries>,
+    graphs: Mutex<Graphs>,
+    pub(crate) problems: Problems,
+    settings: Settings,
+    pub(crate) descriptors: Descriptors,
+    pub(crate) to_collector: Sender<Message>,
+    pub(crate) for_collector: Receiver<Message>,
+    /// Wakes a collector that dozes.
+    pub(crate) alarm: Alarm,
+}
+
+/// The rings.
+#[derive(Default)]
+struct Rings {
+    /// Those that take memory. Their threads write to them, whatever becomes of the collector.
+    all: Vec<Arc<Ring>>,
+    /// Those of them that the collector has not picked up yet.
+    new: Vec<Arc<Ring>>,
+    coming: u64, // being made
+}
+
+/// The ROCm libraries that were told of.
+#[derive(Default)]
+struct Libraries {
+    paths: HashSet<String>,
+    /// The loader's count when they were last listed.
+    generation: u64,
+}
+
+impl Process {
+    /// Makes the files of a process that is about to be recorded.
+    ///
+    /// # Errors
+    /// When neither the folder asked for nor the one for emergencies takes the trace file.
+    pub(crate) fn start(config: &Config, table: Table, parent: Option<&Process>) -> io::Result<Process> {
+        let (stamp, unix_ns) = clock::anchor();
+        let about = About { unix_ns, ..about() };
+        let (trace, note) = make_trace(config, &about)?;
+        let folder = make_folder(config, &about, &trace);
+        let made = (trace.clone(), folder.as_ref().map(|(folder, ..)| folder.path().to_owned()));
+        let process = Process::with(
+            config,
+            table,
+            parent,
+            stamp,
+            About { note: note.map(Text::from), ..about },
+            trace,
+            folder,
+        );
+        if process.is_err() {
+            let _ = std::fs::remove_file(made.0);
+            let _ = made.1.map(std::fs::remove_dir_all);
+        }
+        process
+    }
+
+    /// With its files made.
+    fn with(
+        config: &Config,
+        table: Table,
+        parent: Option<&Process>,
+        stamp: u64,
+        about: About,
+        trace: PathBuf,
+        folder: Option<(Folder, Control, Log)>,
+    ) -> io::Result<Process> {
+        let pid = about.pid;
+        let (folder, control, log) = match folder {
+            Some((folder, control, log)) => (Some(folder), control, log),
+            None => (None, Control::create(None)?, Log::new(None)),
+        };
+        let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
+        let trace_text = Text::from(trace.to_string_lossy().into_owned());
+        let about = About { rings: rings.into(), trace: trace_text, ..about };
+        log.define(&Frame { stamp, definition: Definition::Process(about) })?;
+        let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
+        let hooks = table.iter().map(row).collect();
+        log.define(&Frame { stamp, definition: Definition::Hooks { hooks, doors: config.doors } })?;
+        if binding::is_stopped() {
+            log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
+        }
+        let mut names = Names::default();
+        if let Some(parent) = parent {
+            log.inherit(&parent.log, |place| names.learn(&log, place));
+        }
+        let (to_collector, for_collector) = crossbeam_channel::unbounded();
+        Ok(Process {
+            config: config.clone(),
+            pid,
+            collector: CollectorIs::default(),
+            table,
+            folder,
+            log,
+            control,
+            trace,
+            told_early: AtomicBool::new(parent.is_some()),
+            rings: Mutex::default(),
+            ring_count: AtomicU64::new(0),
+            why_full: AtomicU64::new(RING_FULL),
+            why_refused: AtomicU64::new(RING_FULL),
+            refuses: AtomicBool::new(false),
+            names: Mutex::new(names),
+            libraries: Mutex::default(),
+            graphs: Mutex::new(Graphs::new()),
+            problems: Problems::default(),
+            settings: Settings::default(),
+            descriptors: Descriptors::default(),
+            to_collector,
+            for_collector,
+            alarm: Alarm::default(),
+        })
+    }
+
+    /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
+    pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
+        // Before the lock: who holds it may have no memory to go on.
+        if memory::is_short() {
+            return None;
+        }
+        self.tell(&mut lock(&self.names), stamp, definition)
+    }
+
+    fn tell(&self, names: &mut Names, stamp: u64, definition: Definition) -> Option<u32> {
+        let (number, place) = self.log.define(&Frame { stamp, definition }).ok()?;
+        names.learn(&self.log, place);
+        Some(number)
+    }
+
+    /// True the first time: what happened before the process began is to be told.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.told_early.load(Relaxed) && !self.told_early.swap(true, Relaxed)
+    }
+
+    /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
+    pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
+        work(&mut lock(&self.graphs), &mut |definition| {
+            self.describe_kernels(&definition);
+            self.define(stamp, definition)
+        })
+    }
+
+    /// Kernels that a graph launches need never be launched by themselves: they are looked up when it is told of.
+    fn describe_kernels(&self, definition: &Definition) {
+        let kernels = match definition {
+            Definition::Graph(graph) => &graph.kernels[..],
+            Definition::ExecNode { kernel, .. } => std::slice::from_ref(kernel),
+            _ => return,
+        };
+        for kernel in kernels.iter().flatten().filter(|kernel| layouts::find(kernel.function).is_none()) {
+            self.layout_of(kernel.function);
+        }
+    }
+
+    /// Makes a ring for the calling thread, in the folder or in private memory; a small one where very many have one.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or nobody who would ever read it or give it back.
+    pub(crate) fn make_ring(&self) -> io::Result<Arc<Ring>> {
+        if self.refuses.load(Relaxed) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let number = self.ring_count.fetch_add(1, Relaxed);
+        if memory::is_short()
+            || sandbox::is_new()
+            || self.collector.get() != Collector::Thread && number >= UNREAD_RINGS
+        {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
+        let slots = slots_beside(self.claim_place()?, self.config.ring_slots);
+        let create = |path| Ring::create(path, slots, gettid(), self.config.when_full);
+        let made = create(path.as_deref()).or_else(|_| create(None));
+        let mut rings = lock(&self.rings);
+        rings.coming -= 1;
+        let ring = Arc::new(made?);
+        ring.set_why_full(self.why_full.load(Relaxed));
+        rings.all.push(ring.clone());
+        rings.new.push(ring.clone());
+        Ok(ring)
+    }
+
+    /// Counts a ring that is about to be made; gives how many others there are or are being made, if there may be one more.
+    fn claim_place(&self) -> io::Result<u64> {
+        let mut rings = lock(&self.rings);
+        let others = rings.all.len() as u64 + rings.coming;
+        rings.coming += u64::from(others < MOST);
+        (others < MOST).then_some(others).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    /// Rings that are made from now on are full for this reason, when they are.
+    pub(crate) fn set_why_full(&self, reason: u64) {
+        self.why_full.store(reason, Relaxed);
+    }
+
+    /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
+    pub(crate) fn count_ringless(&self, had_one: bool) {
+        let why_refused = self.why_refused.load(Relaxed);
+        self.control.count_ringless(match why_refused {
+            _ if had_one => THREAD_ENDED,
+            RING_FULL => NO_MEMORY,
+            refused => refused,
+        });
+    }
+
+    /// While the trace cannot be written, for this reason, threads that are new get no ring: too many wait already. `None`:
+    /// it can.
+    pub(crate) fn refuse_rings(&self, reason: Option<u64>) {
+        if let Some(reason) = reason {
+            self.why_refused.store(reason, Relaxed);
+        }
+        self.refuses.store(reason.is_some(), Relaxed);
+    }
+
+    /// No thread reads the time-stamp counter any more.
+    pub(crate) fn forbid_tsc(&self) {
+        lock(&self.rings).all.iter().for_each(|ring| ring.forbid_tsc());
+    }
+
+    /// The thread of a ring has ended, and what it held is written.
+    pub(crate) fn give_back(&self, ring: &Arc<Ring>) {
+        lock(&self.rings).all.retain(|known| !Arc::ptr_eq(known, ring));
+    }
+
+    /// The rings that were made since they were last taken.
+    pub(crate) fn take_rings(&self) -> Vec<Arc<Ring>> {
+        std::mem::take(&mut lock(&self.rings).new)
+    }
+
+    /// Tells of the ROCm libraries that were loaded since the last look.
+    pub(crate) fn tell_libraries(&self) {
+        let generation = objects::generation();
+        let mut told = lock(&self.libraries);
+        if generation == told.generation {
+            return;
+        }
+        told.generation = generation;
+        for object in objects::objects().iter().filter(|object| object.is_rocm()) {
+            if told.paths.insert(object.path.clone()) {
+                self.define(clock::now(), Definition::Library { path: object.path.as_str().into() });
+            }
+        }
+    }
+
+    /// Tells what a look-up has found: `function` is kernel `name` of `module`.
+    pub(crate) fn define_function(&self, stamp: u64, function: u64, module: u64, name: Text) {
+        let mut names = lock(&self.names);
+        if names.is_new(&self.log, function, module, &name) {
+            self.tell(&mut names, stamp, Definition::Function { function, module, name });
+            // Not at its first launch: one that passes no arguments does not ask how they lie.
+            self.look_up(&mut names, function);
+        }
+    }
+
+    /// Tells that `function` is the same kernel as `of`.
+    pub(crate) fn define_same_function(&self, stamp: u64, function: u64, of: u64) {
+        let mut names = lock(&self.names);
+        if names.is_newly_same(&self.log, function, of) {
+            self.tell(&mut names, stamp, Definition::SameFunction { function, of });
+        }
+    }
+
+    /// Tells of a module, after a `look` at its image, which the program may free, for devices of the targets given.
+    pub(crate) fn define_module<'a>(
+        &self,
+        stamp: u64,
+        module: u64,
+        look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
+    ) -> Option<u32> {
+        let targets = lock(&self.names).targets();
+        let (image, code) = look(&targets);
+        let mut names = lock(&self.names);
+        let number = self.tell(&mut names, stamp, Definition::Module { module, image });
+        names.add_code(module, code);
+        number
+    }
+
+    /// Tells that a BLAS library's handle has a setting from `stamp` on, unless that is told already.
+    pub(crate) fn set(&self, stamp: u64, handle: u64, setting: u8, value: u64) {
+        if let Some(value) = self.settings.news(handle, setting, value) {
+            self.define(stamp, Definition::Setting { handle, setting, value });
+        }
+    }
+
+    /// The handle's settings are to be told anew.
+    pub(crate) fn forget_settings(&self, handle: u64) {
+        self.settings.forget(handle);
+    }
+
+    /// The functions of `module` mean nothing any more as of `stamp`.
+    pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
+        lock(&self.names).forget(module, stamp);
+        lock(&self.graphs).forget_names();
+    }
+
+    /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
+    pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, address: u64) {
+        let mut names = lock(&self.names);
+        let (path, offset, ordinal) = names.place_of(address);
+        let path = path.into();
+        self.tell(&mut names, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
+    }
+
+    /// Tells of a device, once.
+    pub(crate) fn define_device(&self, stamp: u64, ordinal: i32, gfx: Text, name: Text, how: &'static str) {
+        let mut names = lock(&self.names);
+        if names.is_new_device(ordinal, &gfx) {
+            self.tell(&mut names, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
+        }
+    }
+
+    /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
+    pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
+        self.look_up(&mut lock(&self.names), function)
+    }
+
+    fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {
+        let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
+        names.look_up(&self.log, function, self.config.args, tell)
+    }
+}
+
+/// The slots of a ring that is made where so many others are: `wanted`, but for rings beyond the first [`WHOLE`] fewer and
+/// fewer, so that thousands of threads take hundreds of MiB together.
+fn slots_beside(others: u64, wanted: u64) -> u64 {
+    (1 << (wanted * WHOLE / (others + 1)).max(1).ilog2()).clamp(wanted.min(FEWEST), wanted)
+}

@@ -1,0 +1,14 @@
+//! What the shim remembers of the program's objects: kernels and how their arguments lie, graphs and captures, BLAS handles,
+//! hipBLASLt descriptors, MIOpen problems.
+//!
+//! Layers, lowest first: `address_map`, `layouts`, `graph_nodes`, `miopen_problems`; `blas_settings`, `lt_descriptors`,
+//! `kernels`, `graphs`.
+
+pub(crate) mod address_map;
+pub(crate) mod blas_settings;
+pub(crate) mod graph_nodes;
+pub(crate) mod graphs;
+pub(crate) mod kernels;
+pub(crate) mod layouts;
+pub(crate) mod lt_descriptors;
+pub(crate) mod miopen_problems;
