@@ -200,8 +200,8 @@ fn record<R: Answer, O: Observed<R>>(
     }
     let span = observed.enter(thread, id_of(id, way));
     let answer = call(real);
-    if span.is_some() || O::TELLS {
-        observed.finish(span, thread.now(), answer);
+    if let Some(returned) = span.as_ref().map(Span::now).or_else(|| O::TELLS.then(|| thread.now())) {
+        observed.finish(span, returned, answer);
     }
     answer
 }
