@@ -288,7 +288,7 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
             ExitCode::from(2)
         }
         _ => {
-            crate::report::complain(&wrong_line(&error.to_string()));
+            rocshim_report::complain(&wrong_line(&error.to_string()));
             ExitCode::from(2)
         }
     })

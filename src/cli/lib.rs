@@ -1,22 +1,19 @@
 //! `rocshim`, the command: runs a program under librocshim.so and reads the traces that it writes.
 //!
-//! Floors, lowest first: `sentence` and `units` (errors and numbers in words), `reader` (a trace to records),
-//! `analysis` (records to numbers), `report` (numbers to text), `commands` (opens, asks, prints). `launch` (the shim,
-//! the program, the child process) and `doctor` (what will be seen of a program) stand beside them.
+//! Layers, lowest first: `args` (the command line), `launch` (the shim, the program, the child
+//! process), `doctor` (what will be seen of a program), `commands` (opens, asks, prints). Reading,
+//! analysis and what is shown of it are crates of their own.
 
 #![forbid(unsafe_code)]
 
-mod analysis;
 mod args;
 mod commands;
 mod doctor;
 mod launch;
-mod reader;
-mod report;
-mod sentence;
-mod units;
 
-use sentence::sentence;
+use rocshim_analysis as analysis;
+use rocshim_reader::{self as reader, format_error};
+use rocshim_report as report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,7 +28,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            report::complain(&sentence(&error));
+            report::complain(&format_error(&error));
             ExitCode::from(own_failure)
         }
     }
@@ -50,8 +47,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 /// What a user would be told, when they are no trace.
 pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     let name = Path::new("bytes");
-    let in_words = |error: anyhow::Error| sentence(&error);
-    let mut summary = analysis::SummaryBuilder::new();
+    let in_words = |error: anyhow::Error| format_error(&error);
+    let mut summary = analysis::SummaryBuilder::default();
     summary.begin_file(name.display().to_string());
     let reading = reader::read_bytes(bytes, name, &mut summary).map_err(in_words)?;
     summary.end_file(reading);
@@ -66,7 +63,7 @@ pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
 /// # Errors
 /// What a user would be told, when they are none.
 pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
-    reader::responses::read_responses(paths).map(in_json).map_err(|error| sentence(&error))
+    reader::responses::read_responses(paths).map(in_json).map_err(|error| format_error(&error))
 }
 
 /// The same from the bytes of one: for tests of what damaged bytes do.
@@ -76,7 +73,7 @@ pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
 pub fn read_response_bytes(bytes: &[u8]) -> Result<String, String> {
     let mut responses = reader::responses::Responses::default();
     let reading = reader::responses::take_responses(bytes, Path::new("bytes"), &mut responses);
-    reading.map(|()| in_json(responses)).map_err(|error| sentence(&error))
+    reading.map(|()| in_json(responses)).map_err(|error| format_error(&error))
 }
 
 fn in_json(responses: reader::responses::Responses) -> String {

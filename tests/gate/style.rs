@@ -6,7 +6,7 @@ use rocshim_tests::artifacts::root;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates without a single unsafe block.
-const SAFE: &[&str] = &["trace", "drain", "cli"];
+const SAFE: &[&str] = &["trace", "drain", "reader", "analysis", "report", "page", "export", "live", "cli"];
 
 /// What the top level holds beside dot-files.
 const TOP_LEVEL: &[&str] = &[

@@ -1,8 +1,8 @@
 //! The options of `compare`.
 
 use super::Forms;
-use crate::analysis::Condition;
 use clap::Args;
+use rocshim_analysis::Condition;
 use std::path::PathBuf;
 
 /// The options of `compare`.
@@ -58,7 +58,7 @@ Example:  rocshim compare --labels before,after --fail-if 'fallback_launches > 0
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::quantities;
+    use rocshim_analysis::quantities;
 
     #[test]
     fn help_and_readme_tell_every_quantity() {

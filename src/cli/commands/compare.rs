@@ -4,11 +4,11 @@ use super::{
     phases::phases_of,
     summary::{only, summary_by},
 };
-use crate::{
-    analysis::{PhasesBuilder, Side, SummaryBuilder, compare as compare_sides, observe},
-    args, reader, report,
-};
+use crate::args;
 use anyhow::{Context, Result, anyhow, bail};
+use rocshim_analysis::{PhasesBuilder, Side, SummaryBuilder, compare as compare_sides, observe};
+use rocshim_reader as reader;
+use rocshim_report as report;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {

@@ -3,11 +3,12 @@
 use crate::{
     args::{self, Verb},
     doctor,
-    report::{self, State, Status},
-    units::{bytes, counted, time},
 };
 use anyhow::{Context, Result, anyhow, bail};
+use rocshim_analysis::units::{bytes, counted, time};
 use rocshim_drain::live::{Absent, Account, Live, Order, Silence};
+use rocshim_report as report;
+use rocshim_report::{State, Status};
 use rocshim_trace::{Record, parse_line};
 use std::{
     fs::{DirBuilder, File, OpenOptions},

@@ -1,11 +1,9 @@
 //! `rocshim doctor`: what will and will not be seen, before running.
 
-use crate::{
-    args,
-    doctor::{self, Level},
-    report,
-};
+use crate::{args, doctor};
 use anyhow::Result;
+use rocshim_report as report;
+use rocshim_report::Level;
 use std::{io, path::Path, process::ExitCode};
 
 pub(crate) fn doctor(args: &args::Doctor) -> Result<ExitCode> {

@@ -1,13 +1,14 @@
 //! `rocshim export`: traces in the forms of other programs.
 
 use super::summary::read_each;
-use crate::{
-    analysis::{PhasesBuilder, Tracks},
-    args::{self, To},
-    reader::{self, Taker, TraceFile},
-    report::{self, Chrome, Csv, Exporter, FilePlace, FolderPlace, Parquet, Perfetto},
-};
+use crate::args::{self, To};
 use anyhow::{Context, Result, bail};
+use rocshim_analysis::{PhasesBuilder, Tracks};
+use rocshim_export::{Chrome, Csv, Exporter, Parquet, Perfetto};
+use rocshim_reader as reader;
+use rocshim_reader::{Taker, TraceFile};
+use rocshim_report as report;
+use rocshim_report::{FilePlace, FolderPlace};
 use rocshim_trace::Record;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
@@ -43,7 +44,7 @@ type Stopped = Arc<AtomicUsize>;
 
 fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
     let (Some(to), Some(path)) = (args.to, &args.out) else {
-        report::print(&report::columns())?;
+        report::print(&rocshim_export::columns())?;
         return Ok(ExitCode::SUCCESS);
     };
     let export = Out { args, path, stopped };

@@ -1,7 +1,9 @@
 //! `rocshim hooks`: what the shim hooks, or what traces say about each hook.
 
-use crate::{args, launch, reader, report};
+use crate::{args, launch};
 use anyhow::Result;
+use rocshim_reader as reader;
+use rocshim_report as report;
 use std::process::ExitCode;
 
 pub(crate) fn hooks(args: &args::Hooks) -> Result<ExitCode> {

@@ -19,10 +19,11 @@ mod verify;
 use crate::{
     args::{Command, Forms},
     launch,
-    reader::Follower,
-    report::{self, Form, Style},
 };
 use anyhow::{Context, Result};
+use rocshim_reader::Follower;
+use rocshim_report as report;
+use rocshim_report::{Form, Style};
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal},

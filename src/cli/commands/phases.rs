@@ -1,13 +1,12 @@
 //! `rocshim phases`: what each phase of inference or training launched.
 
 use super::summary::read_each;
-use crate::{
-    analysis::{Phases, PhasesBuilder},
-    args, reader,
-    reader::TraceFile,
-    report,
-};
+use crate::args;
 use anyhow::Result;
+use rocshim_analysis::{Phases, PhasesBuilder};
+use rocshim_reader as reader;
+use rocshim_reader::TraceFile;
+use rocshim_report as report;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {

@@ -1,13 +1,13 @@
 //! `rocshim proxy`: what a server said held against what was launched.
 
 use super::phases::phases_of;
-use crate::{
-    analysis::{self, PhasesBuilder},
-    args,
-    reader::{self, responses::read_responses},
-    report,
-};
+use crate::args;
 use anyhow::{Result, bail};
+use rocshim_analysis as analysis;
+use rocshim_analysis::PhasesBuilder;
+use rocshim_reader as reader;
+use rocshim_reader::responses::read_responses;
+use rocshim_report as report;
 use std::process::ExitCode;
 
 pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {

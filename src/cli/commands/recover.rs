@@ -1,12 +1,12 @@
 //! `rocshim recover`: finishes the files of processes that were killed, on disk, and finds those that nobody has finished.
 
-use crate::{
-    args,
-    reader::{self, End},
-    report::{self, Recovery, StaleLine},
-};
+use crate::args;
 use anyhow::{Context, Result};
 use rocshim_drain::Stale;
+use rocshim_reader as reader;
+use rocshim_reader::End;
+use rocshim_report as report;
+use rocshim_report::{Recovery, StaleLine};
 use rocshim_trace::Record;
 use std::{path::Path, process::ExitCode};
 
@@ -19,7 +19,7 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     }
     let mut files = Vec::new();
     let mut told = |trace: &Path, outcome: Result<Recovery>| {
-        let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(crate::sentence::sentence(&error)));
+        let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(rocshim_reader::format_error(&error)));
         files.push((trace.display().to_string(), outcome));
     };
     if args.traces.is_empty() {

@@ -4,13 +4,13 @@ use super::{
     compare::{letters, side_labels},
     summary::read_each,
 };
-use crate::{
-    analysis::{Run, RunBuilder, Side, compare},
-    args,
-    reader::{self, responses::read_responses},
-    report::{self, FilePlace},
-};
+use crate::args;
 use anyhow::{Context, Result, bail};
+use rocshim_analysis::{Run, RunBuilder, Side, compare};
+use rocshim_reader as reader;
+use rocshim_reader::responses::read_responses;
+use rocshim_report as report;
+use rocshim_report::FilePlace;
 use std::{
     io::Write,
     path::{Path, PathBuf},
@@ -28,21 +28,25 @@ pub(crate) fn report(args: &args::Report) -> Result<ExitCode> {
         let labels = side_labels(&args.names, sides, "--names", || letters(sides))?;
         for (path, label) in args.traces.iter().zip(labels) {
             let run = run_of(std::slice::from_ref(path), args)?;
-            shown.push(report::Shown { label: Some(label), path: path.display().to_string(), run });
+            shown.push(rocshim_page::Shown { label: Some(label), path: path.display().to_string(), run });
         }
     } else {
         let paths: Vec<String> = args.traces.iter().map(|path| path.display().to_string()).collect();
-        shown.push(report::Shown { label: None, path: paths.join(" "), run: run_of(&args.traces, args)? });
+        shown.push(rocshim_page::Shown {
+            label: None,
+            path: paths.join(" "),
+            run: run_of(&args.traces, args)?,
+        });
     }
     let comparison = args.compare.then(|| {
-        let side = |one: &report::Shown| Side {
+        let side = |one: &rocshim_page::Shown| Side {
             label: one.label.clone().unwrap_or_default(),
             path: one.path.clone(),
             summary: one.run.summary.clone(),
         };
         compare(&shown.iter().map(side).collect::<Vec<_>>(), &[])
     });
-    let page = report::page(&shown, comparison.as_ref());
+    let page = rocshim_page::page(&shown, comparison.as_ref());
     let (place, mut file) = FilePlace::open(&args.out)?;
     let written = file.write_all(page.as_bytes()).and_then(|()| file.flush());
     written.with_context(|| format!("cannot write {}", args.out.display()))?;
@@ -77,7 +81,7 @@ fn run_of(arguments: &[PathBuf], args: &args::Report) -> Result<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sentence::sentence;
+    use rocshim_reader::format_error;
     use std::fs;
 
     const TRACE: &str = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
@@ -105,7 +109,7 @@ mod tests {
     /// What the user is told, without the folder's name.
     #[track_caller]
     fn complaint(folder: &tempfile::TempDir, args: &args::Report) -> String {
-        let told = sentence(&report(args).expect_err("an error"));
+        let told = format_error(&report(args).expect_err("an error"));
         let left: Vec<_> =
             fs::read_dir(folder).expect("listed").flatten().map(|entry| entry.file_name()).collect();
         assert!(!left.iter().any(|name| name.to_string_lossy().contains("unfinished")), "{left:?}");

@@ -3,10 +3,11 @@
 use crate::{
     args,
     launch::{self, Choice, Program, Trap},
-    reader::{self, TraceFile},
-    report,
 };
 use anyhow::Result;
+use rocshim_reader as reader;
+use rocshim_reader::TraceFile;
+use rocshim_report as report;
 use std::{
     collections::BTreeSet,
     env, io,
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
             report::complain(&format!(
                 "{} cannot be executed: {}",
                 path.display(),
-                crate::sentence::sentence(&error)
+                rocshim_reader::format_error(&error)
             ));
             return Ok(ExitCode::from(126));
         }
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     if let Err(error) = tell(args, &folder, &before, &traps) {
         report::complain(&format!(
             "the program has ended, but its traces cannot be read: {}",
-            crate::sentence::sentence(&error)
+            rocshim_reader::format_error(&error)
         ));
     }
     Ok(ExitCode::from(ending.follow()))

@@ -1,13 +1,12 @@
 //! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for benchmark programs.
 
 use super::phases::phases_of;
-use crate::{
-    analysis::{Only, Phases, PhasesBuilder, Replay, Replays, Summary, SummaryBuilder},
-    args, reader,
-    reader::TraceFile,
-    report,
-};
+use crate::args;
 use anyhow::{Result, anyhow};
+use rocshim_analysis::{Only, Phases, PhasesBuilder, Replay, Replays, Summary, SummaryBuilder};
+use rocshim_reader as reader;
+use rocshim_reader::TraceFile;
+use rocshim_report as report;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
@@ -24,7 +23,7 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
         None => summary_of(&traces)?,
         Some(phase) => {
             let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), false)?;
-            summary_by(SummaryBuilder::new().only(only(&phases, phase)?), &traces)?
+            summary_by(SummaryBuilder::default().only(only(&phases, phase)?), &traces)?
         }
     };
     super::show(&args.forms, &summary, |style| report::summary(&summary, style))?;
@@ -41,7 +40,7 @@ pub(super) fn only(phases: &Phases, name: &str) -> Result<Only> {
 
 /// Reads all files to one summary.
 pub(super) fn summary_of(traces: &[TraceFile]) -> Result<Summary> {
-    summary_by(SummaryBuilder::new(), traces)
+    summary_by(SummaryBuilder::default(), traces)
 }
 
 /// Reads all files to one summary, which `builder` makes.
@@ -55,7 +54,7 @@ pub(super) fn summary_by(mut builder: SummaryBuilder, traces: &[TraceFile]) -> R
 }
 
 fn replay_of(traces: &[TraceFile]) -> Result<Replay> {
-    let mut replays = Replays::new();
+    let mut replays = Replays::default();
     let unread = read_each(traces, |path| reader::read_trace(path, &mut replays).map(drop))?;
     Ok(Replay { notes: unread, ..replays.finish() })
 }
@@ -73,7 +72,7 @@ pub(super) fn read_each(
             Ok(()) => {}
             Err(error) if trace.named => return Err(error),
             Err(error) => {
-                unread.push(crate::sentence::sentence(&error));
+                unread.push(rocshim_reader::format_error(&error));
                 first.get_or_insert(error);
             }
         }

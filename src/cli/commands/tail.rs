@@ -1,13 +1,11 @@
 //! `rocshim tail`: each call as it comes.
 
 use super::follow;
-use crate::{
-    analysis::{News, Patterns, Tail, Wanted},
-    args,
-    reader::Look,
-    report,
-};
+use crate::args;
 use anyhow::Result;
+use rocshim_analysis::{News, Patterns, Tail, Wanted};
+use rocshim_reader::Look;
+use rocshim_report as report;
 use std::{
     io,
     process::ExitCode,
@@ -67,7 +65,7 @@ fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     let tell = |tail: &Tail, all: Vec<(usize, News)>| {
         for (trace, news) in all {
             if let Some((process, path)) = tail.process(trace) {
-                report::say(&report::news(news, process, path));
+                report::say(&rocshim_live::news(news, process, path));
             }
         }
     };
@@ -77,8 +75,8 @@ fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     for (trace, row) in tail.take_rows() {
         let Some((process, _)) = tail.process(trace) else { continue };
         text += &match args.json {
-            true => report::object(&row, process)?,
-            false => report::line(&row, process, width),
+            true => rocshim_live::object(&row, process)?,
+            false => rocshim_live::line(&row, process, width),
         };
         text.push('\n');
     }

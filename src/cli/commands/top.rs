@@ -1,17 +1,15 @@
 //! `rocshim top`: a screen that says what the processes do now.
 
 use super::follow;
-use crate::{
-    analysis::{Collector, Live, Standing},
-    args,
-    reader::{Follower, Look},
-    report::{self, Screen, Tab},
-};
+use crate::args;
 use anyhow::{Context, Result, bail};
 use ratatui::{
     DefaultTerminal,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
 };
+use rocshim_analysis::{Collector, Live, Standing};
+use rocshim_live::{Screen, Tab};
+use rocshim_reader::{Follower, Look};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
@@ -100,7 +98,7 @@ impl View {
                 }
                 next = Instant::now() + self.screen.every;
             }
-            terminal.draw(|frame| report::draw(frame, &self.standing, &self.screen))?;
+            terminal.draw(|frame| rocshim_live::draw(frame, &self.standing, &self.screen))?;
             // What is recorded meanwhile is read in time: a second of it may be a hundred MiB.
             let pause = next.saturating_duration_since(Instant::now()).min(Duration::from_millis(200));
             let mut pause = if more { Duration::ZERO } else { pause };
@@ -187,7 +185,7 @@ impl View {
         if screen.shown != before {
             screen.first = 0;
         }
-        let last = report::length(&self.standing, screen).saturating_sub(1);
+        let last = rocshim_live::length(&self.standing, screen).saturating_sub(1);
         screen.first = screen.first.min(last);
         Wish::Nothing
     }

@@ -1,7 +1,8 @@
 //! `rocshim variables`: the environment variables that the shim reads.
 
-use crate::{args, launch, report};
+use crate::{args, launch};
 use anyhow::Result;
+use rocshim_report as report;
 use std::process::ExitCode;
 
 pub(crate) fn variables(args: &args::Variables) -> Result<ExitCode> {

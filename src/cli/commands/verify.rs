@@ -1,10 +1,10 @@
 //! `rocshim verify`: recounts every thread's events.
 
-use crate::{
-    analysis::{Verdict, Verified, Verifier, find_missing_parts},
-    args, reader, report,
-};
+use crate::args;
 use anyhow::Result;
+use rocshim_analysis::{Verdict, Verified, Verifier, find_missing_parts};
+use rocshim_reader as reader;
+use rocshim_report as report;
 use std::process::ExitCode;
 
 pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
@@ -28,7 +28,7 @@ fn one(path: &std::path::Path) -> Verified {
     match reader::read_trace(path, &mut verifier) {
         Ok(reading) => verifier.finish(name, reading),
         Err(error) => {
-            let wrong = vec![crate::sentence::sentence(&error)];
+            let wrong = vec![rocshim_reader::format_error(&error)];
             Verified { trace: name, wrong, ..Verified::default() }
         }
     }

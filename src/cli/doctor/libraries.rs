@@ -1,6 +1,7 @@
 //! The ROCm libraries that a program links, or that the loader would find for it.
 
-use super::{Finding, Shim};
+use super::Shim;
+use rocshim_report::Finding;
 use rocshim_trace::is_library;
 use std::{
     path::{Path, PathBuf},

@@ -1,7 +1,8 @@
 //! The machine and the environment: room for traces and rings, the clock, variables that are set.
 
-use super::{Finding, Shim};
+use super::Shim;
 use crate::launch::{check_folder, chosen_folder};
+use rocshim_report::Finding;
 use rustix::fs::{Access, access, statvfs};
 use std::{
     env,
@@ -35,13 +36,15 @@ fn folder(out: Option<&Path>) -> Finding {
             let new = if folder.exists() { "" } else { " (will be made)" };
             Finding::ok(subject, format!("{}{new}, {} free", folder.display(), room(&folder)))
         }
-        Err(error) => Finding::fail(subject, crate::sentence::sentence(&error), "choose another with -o DIR"),
+        Err(error) => {
+            Finding::fail(subject, rocshim_reader::format_error(&error), "choose another with -o DIR")
+        }
     }
 }
 
 /// Free space where a folder is, or will be.
 fn room(folder: &Path) -> String {
-    free_near(folder).map_or_else(|| "unknown".into(), crate::units::bytes)
+    free_near(folder).map_or_else(|| "unknown".into(), rocshim_analysis::units::bytes)
 }
 
 fn free_near(folder: &Path) -> Option<u64> {
@@ -77,11 +80,13 @@ fn rings() -> Finding {
             subject,
             format!(
                 "{name} has only {} free; each thread that calls takes 1 MiB",
-                crate::units::bytes(bytes)
+                rocshim_analysis::units::bytes(bytes)
             ),
             "give a container more (docker run --shm-size=1g), or lower ROCSHIM_RING_KIB",
         ),
-        Some(bytes) => Finding::ok(subject, format!("{name}, {} free", crate::units::bytes(bytes))),
+        Some(bytes) => {
+            Finding::ok(subject, format!("{name}, {} free", rocshim_analysis::units::bytes(bytes)))
+        }
         None => Finding::ok(subject, name.to_string()),
     }
 }
@@ -116,7 +121,7 @@ fn preload(value: &str, shim: Option<&Shim>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Level;
+    use rocshim_report::Level;
 
     #[test]
     fn the_clock_needs_both_flags() {

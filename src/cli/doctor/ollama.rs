@@ -1,6 +1,7 @@
 //! What is particular about Ollama: the server works in grandchildren, with libraries of its own.
 
-use super::{Finding, Shim, libraries};
+use super::{Shim, libraries};
+use rocshim_report::Finding;
 use std::{fs, path::Path};
 
 const SUBJECT: &str = "ollama";

@@ -1,7 +1,8 @@
 //! A process that runs already: whether it is being recorded, and what it has loaded.
 
-use super::{Finding, Shim, program::glibc};
+use super::{Shim, program::glibc};
 use rocshim_drain::live::{Absent, Live};
+use rocshim_report::Finding;
 use rocshim_trace::is_library;
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -132,7 +133,7 @@ fn loaded(files: &BTreeSet<PathBuf>, shim: &Shim) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Level;
+    use rocshim_report::Level;
 
     #[test]
     fn maps_tell_what_is_loaded() {

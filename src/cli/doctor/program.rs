@@ -1,7 +1,8 @@
 //! A program that is to be run: found, preloadable, with which libraries.
 
-use super::{Finding, Shim, libraries, ollama};
+use super::{Shim, libraries, ollama};
 use crate::launch::{Choice, Elf, Exports, Glibc, Program, executed_file, find_program, traps};
+use rocshim_report::Finding;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -72,7 +73,7 @@ fn judge(needed: Glibc, offered: Glibc) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Level;
+    use rocshim_report::Level;
 
     #[test]
     fn an_older_glibc_than_needed_fails() {

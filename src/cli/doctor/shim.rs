@@ -1,7 +1,8 @@
 //! The shim: found, of the right kind, complete.
 
-use super::{Finding, Shim};
+use super::Shim;
 use crate::launch::{Elf, Exports, find_shim, hooks_of, preload_value, unexported_of};
+use rocshim_report::Finding;
 use std::path::Path;
 
 const SUBJECT: &str = "shim";
@@ -13,7 +14,7 @@ pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<
         Err(error) => {
             findings.push(Finding::fail(
                 SUBJECT,
-                crate::sentence::sentence(&error),
+                rocshim_reader::format_error(&error),
                 "build it with `cargo build --release`",
             ));
             return None;
@@ -26,7 +27,7 @@ pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<
         }
         Err(error) => {
             let advice = "take the librocshim.so that was built together with this program";
-            findings.push(Finding::fail(SUBJECT, crate::sentence::sentence(&error), advice));
+            findings.push(Finding::fail(SUBJECT, rocshim_reader::format_error(&error), advice));
             None
         }
     }

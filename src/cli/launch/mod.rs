@@ -12,6 +12,4 @@ pub(crate) use choice::Choice;
 pub(crate) use elf::{Elf, Exports, Glibc};
 pub(crate) use folder::{check_folder, chosen_folder, prepare_folder};
 pub(crate) use program::{Program, Trap, executed_file, find_program, traps};
-pub(crate) use shim::{
-    HookLine, VariableLine, find_shim, hooks_of, preload_value, unexported_of, variables_of,
-};
+pub(crate) use shim::{find_shim, hooks_of, preload_value, unexported_of, variables_of};

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection};
+use rocshim_report::{HookLine, VariableLine};
 use rocshim_trace::OWN_LIBRARY;
 use std::{
     env,
@@ -11,25 +12,6 @@ use std::{
 };
 
 const NAME: &str = "librocshim.so";
-
-/// A function that the shim hooks.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct HookLine {
-    /// Its library, without version.
-    pub(crate) library: String,
-    /// The symbol.
-    pub(crate) symbol: String,
-    /// The C signature.
-    pub(crate) signature: String,
-}
-
-/// An environment variable that the shim reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VariableLine {
-    pub(crate) name: String,
-    pub(crate) default: String,
-    pub(crate) meaning: String,
-}
 
 /// The shim's absolute path: as asked, else `$ROCSHIM_LIB`, else beside this program, else in `../lib` of it.
 pub(crate) fn find_shim(asked: Option<&Path>) -> Result<PathBuf> {

@@ -108,6 +108,11 @@ fn heads(group: &str) -> Vec<String> {
     heads.iter().map(name).filter(|name| !name.is_empty()).collect()
 }
 
+/// Rust code that is not tests alone.
+fn is_product(path: &str) -> bool {
+    path.ends_with(".rs") && !path.ends_with("/tests.rs")
+}
+
 /// Complaints about the modules of crate `name`, whose root states their layers, and of those of its folders whose `mod.rs`
 /// does.
 pub(crate) fn broken_layers(name: &str, files: &[File]) -> Vec<String> {
@@ -133,8 +138,10 @@ fn broken(crate_root: &str, root: &File, folder: &str, layers: &Layers, files: &
     let mut complaints: Vec<String> =
         unstated.map(|module| format!("{} states no layer for {module}", root.path)).collect();
     let path = format!("crate{}::", folder[crate_root.len()..].replace('/', "::"));
-    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
-        let Some(inside) = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { continue };
+    for file in files.iter().filter(|file| is_product(&file.path)) {
+        let Some(inside) = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
+            continue;
+        };
         let module = inside.split(['/', '.']).next().unwrap_or_default();
         let Some(own) = layers.position(module) else { continue };
         let text = code(&file.text);

@@ -1,0 +1,263 @@
+//! How much of the time each thread spent in calls, in time: a row of bins for each thread.
+//!
+//! All bins are of one length, a power of two nanoseconds, in the end: the shortest with which all threads together need at most
+//! `MOST` bins. A thread that needs more while it is read folds its bins two by two, so that memory grows with the
+//! threads alone.
+
+use super::process::{Identity, identity};
+use foldhash::HashMap;
+use rocshim_trace::{Call, Header, Record};
+use serde::Serialize;
+
+/// Bins of all threads together, at most.
+const MOST: u64 = 512;
+/// Threads with a row of their own: those that spent most time in calls. The others are one row.
+const ROWS: usize = 24;
+/// No time is later than this, whatever a damaged trace says: the year 2116.
+const LATEST: u64 = 1 << 62;
+
+/// All threads, in time; all times are ns since the earliest epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Activity {
+    /// When the first bin begins.
+    pub begin_ns: u64,
+    /// The length of a bin.
+    pub bin_ns: u64,
+    /// Number of bins.
+    pub bins: u64,
+    /// Most time in calls first.
+    pub threads: Vec<ThreadActivity>,
+    /// How many threads the last row stands for, where there are too many for a row each; else 0.
+    pub merged: u64,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ThreadActivity {
+    /// Absent of several together.
+    pub pid: Option<u32>,
+    pub tid: Option<u32>,
+    /// Calls that the program made itself.
+    pub calls: u64,
+    /// Time in them.
+    pub in_calls_ns: u64,
+    /// The same for each bin, from the first one on.
+    pub busy_ns: Vec<u64>,
+}
+
+/// Time by bins of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bins {
+    /// A bin is 2^shift ns long.
+    shift: u32,
+    /// The number of the first bin, counted from 1970.
+    first: u64,
+    busy: Vec<u64>,
+}
+
+impl Bins {
+    /// Adds a stretch of time.
+    fn add(&mut self, begin: u64, end: u64) {
+        self.reach(begin, end);
+        for bin in begin >> self.shift..=end >> self.shift {
+            let from = begin.max(bin << self.shift);
+            let to = end.min((bin + 1) << self.shift);
+            self.busy[(bin - self.first) as usize] += to - from;
+        }
+    }
+
+    /// Makes bins for all that lies between two times.
+    fn reach(&mut self, begin: u64, end: u64) {
+        if self.busy.is_empty() {
+            self.first = begin >> self.shift;
+        }
+        loop {
+            let last = (self.first + self.busy.len().max(1) as u64 - 1).max(end >> self.shift);
+            let first = self.first.min(begin >> self.shift);
+            if last - first < MOST {
+                let before = (self.first - first) as usize;
+                self.busy.splice(0..0, std::iter::repeat_n(0, before));
+                self.busy.resize((last - first + 1) as usize, 0);
+                self.first = first;
+                return;
+            }
+            self.fold();
+        }
+    }
+
+    /// Makes one bin of two.
+    fn fold(&mut self) {
+        let mut folded = Vec::with_capacity(self.busy.len() / 2 + 1);
+        for (at, busy) in self.busy.iter().enumerate() {
+            match (self.first + at as u64) & 1 {
+                1 if at > 0 => *folded.last_mut().expect("the bin before it") += busy,
+                _ => folded.push(*busy),
+            }
+        }
+        (self.busy, self.first, self.shift) = (folded, self.first >> 1, self.shift + 1);
+    }
+}
+
+/// A thread while it is read.
+#[derive(Default)]
+struct Thread {
+    calls: u64,
+    in_calls_ns: u64,
+    bins: Bins,
+}
+
+/// Takes the calls of one process after the other.
+#[derive(Default)]
+pub(crate) struct ActivityBuilder {
+    process: Option<Identity>,
+    /// In Unix ns.
+    epoch: u64,
+    first_epoch: Option<u64>,
+    pids: Vec<u32>,
+    /// The threads of the process that is read, by their numbers in `threads`.
+    here: HashMap<u32, usize>,
+    /// Each with its process's place in `pids`, and its number.
+    threads: Vec<((usize, u32), Thread)>,
+}
+
+impl ActivityBuilder {
+    /// Looks at a record.
+    pub(crate) fn look(&mut self, record: &Record) {
+        if let Record::Header(header) = record {
+            return self.header(header);
+        }
+        // What lies in another call is that call's time.
+        record.call().filter(|call| call.parent.is_none()).into_iter().for_each(|call| self.call(call));
+    }
+
+    fn header(&mut self, header: &Header) {
+        let process = identity(header);
+        if self.process.as_ref() == Some(&process) {
+            return;
+        }
+        self.epoch = header.epoch.parse().unwrap_or(0);
+        self.first_epoch = Some(self.first_epoch.map_or(self.epoch, |first| first.min(self.epoch)));
+        self.process = Some(process);
+        self.pids.push(header.pid);
+        self.here.clear();
+    }
+
+    fn call(&mut self, call: &Call) {
+        let Some(process) = self.pids.len().checked_sub(1) else { return };
+        let number = *self.here.entry(call.tid).or_insert_with(|| {
+            self.threads.push(((process, call.tid), Thread::default()));
+            self.threads.len() - 1
+        });
+        let thread = &mut self.threads[number].1;
+        thread.calls += 1;
+        thread.in_calls_ns = thread.in_calls_ns.saturating_add(call.dur);
+        let begin = self.epoch.saturating_add(call.t).min(LATEST);
+        thread.bins.add(begin, begin.saturating_add(call.dur).min(LATEST));
+    }
+
+    /// All threads in bins of one length.
+    pub(crate) fn finish(mut self) -> Activity {
+        self.threads.sort_by_key(|(key, thread)| (std::cmp::Reverse(thread.in_calls_ns), *key));
+        let bins = || self.threads.iter().map(|(_, thread)| &thread.bins);
+        let begin = bins().map(|bins| bins.first << bins.shift).min();
+        let end = bins().map(|bins| (bins.first + bins.busy.len() as u64) << bins.shift).max();
+        let (Some(begin), Some(end)) = (begin, end) else { return Activity::default() };
+        let mut shift = bins().map(|bins| bins.shift).max().unwrap_or(0);
+        while ((end - 1) >> shift) - (begin >> shift) >= MOST {
+            shift += 1;
+        }
+        let first = begin >> shift;
+        let count = ((end - 1) >> shift) - first + 1;
+        let mut all = Activity {
+            begin_ns: (first << shift).saturating_sub(self.first_epoch.unwrap_or(0)),
+            bin_ns: 1 << shift,
+            bins: count,
+            ..Activity::default()
+        };
+        let own = if self.threads.len() > ROWS { ROWS - 1 } else { ROWS };
+        for (at, ((process, tid), mut thread)) in self.threads.into_iter().enumerate() {
+            while thread.bins.shift < shift {
+                thread.bins.fold();
+            }
+            if at <= own {
+                all.threads
+                    .push(ThreadActivity { busy_ns: vec![0; count as usize], ..ThreadActivity::default() });
+            }
+            if at < own {
+                let row = &mut all.threads[at];
+                (row.pid, row.tid) = (Some(self.pids[process]), Some(tid));
+            } else {
+                all.merged += 1;
+            }
+            let row = all.threads.last_mut().expect("a row");
+            row.calls += thread.calls;
+            row.in_calls_ns += thread.in_calls_ns;
+            for (bin, busy) in (thread.bins.first - first..).zip(&thread.bins.busy) {
+                row.busy_ns[bin as usize] += busy;
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(pid: u32, epoch: u64) -> String {
+        format!(
+            r#"{{"type":"header","format":2,"rocshim":"0","pid":{pid},"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{{}},"host":"","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}"#
+        )
+    }
+
+    fn sync(tid: u32, t: u64, dur: u64) -> String {
+        format!(r#"{{"type":"sync","tid":{tid},"id":1,"t":{t},"dur":{dur},"hook":1,"action":"stream"}}"#)
+    }
+
+    fn activity(lines: &[String]) -> Activity {
+        let mut builder = ActivityBuilder::default();
+        for line in lines {
+            builder.look(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn a_call_is_counted_in_every_bin_that_it_lies_in() {
+        // From 0 to 2048: 512 bins of 4 ns would end at 2047, so bins have 8 ns. A child's time is its parent's.
+        let child = sync(7, 20, 8).replace("\"t\"", "\"parent\":1,\"t\"");
+        let all = activity(&[header(7, 0), sync(7, 0, 10), child, sync(8, 2040, 8)]);
+        assert_eq!((all.begin_ns, all.bin_ns, all.bins, all.merged), (0, 8, 257, 0));
+        let told: Vec<_> = all.threads.iter().map(|row| (row.tid, row.calls, row.in_calls_ns)).collect();
+        assert_eq!(told, [(Some(7), 1, 10), (Some(8), 1, 8)]);
+        assert_eq!(all.threads[0].busy_ns[..3], [8, 2, 0]);
+        assert_eq!(all.threads[1].busy_ns[254..], [0, 8, 0]);
+    }
+
+    #[test]
+    fn bins_fold_as_time_goes_on_and_nothing_of_them_is_lost() {
+        let calls: Vec<String> = (0..2_000).map(|n| sync(7, 1_000 + 1_000 * n, 500)).collect();
+        let all = activity(&[vec![header(7, 1 << 40)], calls].concat());
+        let row = &all.threads[0];
+        assert_eq!(
+            (row.calls, row.in_calls_ns, row.busy_ns.iter().sum::<u64>()),
+            (2_000, 1_000_000, 1_000_000)
+        );
+        // 2 ms are at most 512 bins of 4096 ns.
+        assert_eq!((all.bin_ns, all.bins), (4096, 489));
+    }
+
+    #[test]
+    fn processes_share_one_time_and_many_threads_a_row() {
+        let mut lines = vec![header(7, 1_000)];
+        lines.extend((0..30).map(|n| sync(100 + n, 0, 100 - u64::from(n))));
+        lines.extend([header(8, 900), sync(9, 0, 1_000)]);
+        let all = activity(&lines);
+        assert_eq!((all.threads.len(), all.merged), (24, 8));
+        let first = &all.threads[0];
+        assert_eq!((first.pid, first.tid), (Some(8), Some(9)));
+        // 23 rows of their own: the second process's thread and 22 of the first's; the last 8 took 71 + … + 78 ns.
+        let last = &all.threads[23];
+        assert_eq!((last.pid, last.calls, last.in_calls_ns), (None, 8, 596));
+    }
+}

@@ -1,0 +1,245 @@
+//! What people ask of a trace, answered from what it holds: in short, and the questions that a profiler cannot answer for them
+//! (each with how sure the answer is, and why it cannot be surer).
+
+mod questions;
+#[cfg(test)]
+mod tests;
+mod warnings;
+
+use super::{Evidence, Phase, Phases, Setting, Summary, Verdict, Verified};
+use crate::units::{count, counted, range};
+use rocshim_trace::file_name;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A question with its answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    pub question: &'static str,
+    pub answer: String,
+    pub evidence: Evidence,
+    /// Where it was read, by which rule it follows, or what is missing.
+    pub why: String,
+}
+
+/// All of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answers {
+    /// What may be missing, a sentence each: losses, hooks without a function, files that were not read.
+    pub warnings: Vec<String>,
+    /// What ran, on what, by which path, what was lost.
+    pub glance: Vec<Answer>,
+    /// What is asked for a phase of inference or training.
+    pub questions: Vec<Answer>,
+}
+
+/// What has been read of a run.
+pub(crate) struct Facts<'a> {
+    pub summary: &'a Summary,
+    pub phases: &'a Phases,
+    pub setting: &'a Setting,
+    pub verified: &'a [Verified],
+}
+
+/// So many things are named; of more the number is told.
+const NAMED: usize = 6;
+
+fn list(names: impl IntoIterator<Item = String>) -> String {
+    let names: Vec<String> = names.into_iter().collect();
+    match names.len().checked_sub(NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..NAMED].join(", ")),
+    }
+}
+
+impl Facts<'_> {
+    /// Everything that is asked.
+    pub(crate) fn answers(&self) -> Answers {
+        Answers {
+            warnings: warnings::warnings(self.summary, self.verified),
+            glance: vec![self.ran(), self.gpu(), self.path(), self.blas(), self.fallback(), self.lost()],
+            questions: vec![
+                self.columns(),
+                self.families(),
+                self.objects(),
+                self.tensile(),
+                self.longest_prompt(),
+                self.hipblaslt(),
+                self.libraries(),
+            ],
+        }
+    }
+
+    fn ran(&self) -> Answer {
+        let totals = &self.summary.totals;
+        let programs: BTreeSet<&str> = self.summary.processes.iter().map(|row| file_name(&row.exe)).collect();
+        let answer = format!(
+            "{} in {}: {} of {}, {}",
+            list(programs.into_iter().map(str::to_owned)),
+            counted(totals.processes, "process"),
+            counted(totals.launches, "launch"),
+            counted(totals.kernels, "kernel"),
+            counted(totals.gemms, "matrix product"),
+        );
+        let (evidence, why) = match &self.summary.unseen.launches {
+            None => (Evidence::Confirmed, "each launch was seen as the call that it is".to_string()),
+            Some(why) => (Evidence::Limited, why.clone()),
+        };
+        Answer { question: "What ran?", answer, evidence, why }
+    }
+
+    fn gpu(&self) -> Answer {
+        let question = "On which GPU?";
+        let devices = &self.setting.devices;
+        if !devices.is_empty() {
+            let told: BTreeSet<String> =
+                devices.iter().map(|row| format!("{} {}", row.gfx, row.name)).collect();
+            let by: BTreeSet<&str> = devices.iter().map(|row| row.how.as_str()).collect();
+            return Answer {
+                question,
+                answer: list(told.into_iter().map(|gpu| gpu.trim_end().to_owned())),
+                evidence: Evidence::Confirmed,
+                why: format!("told by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
+            };
+        }
+        let objects = self.phases.kinds.iter().flat_map(|kind| &kind.code_objects);
+        let targets: BTreeSet<String> = objects.filter_map(|object| object.target.clone()).collect();
+        if targets.is_empty() {
+            let why = "the program never asked HIP for its properties, and no launched kernel's code object tells its target";
+            return Answer {
+                question,
+                answer: "not known".into(),
+                evidence: Evidence::Unresolved,
+                why: why.into(),
+            };
+        }
+        Answer {
+            question,
+            answer: list(targets),
+            evidence: Evidence::Inferred,
+            why: "the target of the code objects that launched kernels came from".into(),
+        }
+    }
+
+    fn path(&self) -> Answer {
+        let question = "By which path?";
+        let told: Vec<String> = self.phases.kinds.iter().take(NAMED).map(path_of).collect();
+        if told.is_empty() {
+            let (evidence, why) = match &self.summary.unseen.launches {
+                None => (Evidence::ConfirmedAbsent, "no kernel was launched".to_string()),
+                Some(why) => (Evidence::Limited, why.clone()),
+            };
+            return Answer { question, answer: "no kernel was launched".into(), evidence, why };
+        }
+        let evidence = self.least_sure();
+        let rules: BTreeSet<&str> = self.phases.phases.iter().map(|phase| phase.why).collect();
+        let why = match rules.len() {
+            1 => rules.into_iter().collect(),
+            _ => "told from what was launched; the rule of each phase stands with it".to_string(),
+        };
+        Answer { question, answer: told.join("; "), evidence, why }
+    }
+
+    /// How sure the least sure phase is.
+    fn least_sure(&self) -> Evidence {
+        let of = |evidence| self.phases.phases.iter().any(|phase| phase.evidence == evidence);
+        let order = [Evidence::Unresolved, Evidence::Limited, Evidence::Inferred];
+        order.into_iter().find(|evidence| of(*evidence)).unwrap_or(Evidence::Confirmed)
+    }
+
+    fn blas(&self) -> Answer {
+        let libraries = ["librocblas.so", "libhipblas.so", "libhipblaslt.so"];
+        let rows: Vec<_> =
+            self.summary.libraries.iter().filter(|row| libraries.contains(&row.library.as_str())).collect();
+        let name = |library: &str| library.trim_end_matches(".so").to_string();
+        let called = rows.iter().filter(|row| row.calls > 0);
+        let called: Vec<String> =
+            called.map(|row| format!("{} {}", name(&row.library), counted(row.calls, "call"))).collect();
+        let unsure = rows
+            .iter()
+            .find(|row| row.calls == 0 && matches!(row.evidence, Evidence::Limited | Evidence::Unresolved));
+        let (answer, evidence, why) = match (called.is_empty(), unsure) {
+            _ if rows.is_empty() => {
+                ("not known".into(), Evidence::Unresolved, "the shim hooked no BLAS library".to_string())
+            }
+            (true, None) => {
+                let loaded: Vec<String> =
+                    rows.iter().filter(|row| row.loaded_in > 0).map(|row| name(&row.library)).collect();
+                let why = match loaded.is_empty() {
+                    true => "none is loaded".to_string(),
+                    false => format!("loaded, every way in was hooked, no call seen: {}", loaded.join(", ")),
+                };
+                ("none was called".to_string(), Evidence::ConfirmedAbsent, why)
+            }
+            (true, Some(row)) => ("no call was seen".to_string(), row.evidence, row.why.clone()),
+            (false, _) => (list(called), Evidence::Confirmed, "intercepted calls".to_string()),
+        };
+        Answer { question: "Were BLAS libraries called?", answer, evidence, why }
+    }
+
+    fn fallback(&self) -> Answer {
+        let fallback = &self.summary.fallback;
+        let launches: u64 = fallback.kernels.iter().map(|row| row.launches).sum();
+        let answer = match launches {
+            0 => "none was seen".to_string(),
+            some => format!("{} out of {}", counted(some, "launch"), count(fallback.products)),
+        };
+        let (evidence, why) = (fallback.evidence, fallback.why.clone());
+        Answer { question: "Were Tensile's fallback kernels launched?", answer, evidence, why }
+    }
+
+    fn lost(&self) -> Answer {
+        let question = "What was lost?";
+        let totals = &self.summary.totals;
+        let wrong = self.verified.iter().find(|one| one.verdict == Verdict::Wrong);
+        let lost = counted(totals.lost, "event");
+        let (answer, evidence, why) = match (totals.lost, wrong, totals.running) {
+            (_, Some(one), _) => {
+                let what = one.wrong.first().cloned().unwrap_or_default();
+                (format!("{lost}, and perhaps more"), Evidence::Limited, format!("{}: {what}", one.trace))
+            }
+            (0, None, 0) => {
+                let why = "recounted: of each thread all events are in the trace".to_string();
+                ("nothing".to_string(), Evidence::Confirmed, why)
+            }
+            (0, None, _) => {
+                let why = "a process still runs: recounted as far as its trace goes".to_string();
+                ("nothing so far".to_string(), Evidence::Limited, why)
+            }
+            (_, None, _) => {
+                let reasons: BTreeSet<&str> =
+                    self.summary.losses.iter().map(|row| row.reason.as_str()).collect();
+                let reasons = reasons.into_iter().collect::<Vec<_>>().join(", ");
+                (lost, Evidence::Confirmed, format!("counted in place: {reasons}"))
+            }
+        };
+        Answer { question, answer, evidence, why }
+    }
+}
+
+impl Evidence {
+    /// The less sure of inferred and this.
+    fn max_with(self, least: Evidence) -> Evidence {
+        if matches!(self, Evidence::Limited | Evidence::Unresolved) { self } else { least }
+    }
+}
+
+/// `prompt: 11 passes of 1..290 columns, through mmvq, mmq`.
+fn path_of(kind: &Phase) -> String {
+    let least = kind.columns.iter().map(|columns| columns.least).min();
+    let most = kind.columns.iter().map(|columns| columns.most).max();
+    let columns = least.zip(most).map_or(String::new(), |(least, most)| {
+        format!(" of {} {}", range(least, most), if most == 1 { "column" } else { "columns" })
+    });
+    format!("{}: {}{columns}, {}", kind.name(), counted(kind.passes, "pass"), products_of(kind))
+}
+
+/// Through which products.
+fn products_of(phase: &Phase) -> String {
+    let products: Vec<&str> =
+        phase.families.iter().filter(|row| row.is_product()).filter_map(|row| row.family).collect();
+    match products.is_empty() {
+        true => "without a matrix product".to_string(),
+        false => format!("through {}", products.join(", ")),
+    }
+}

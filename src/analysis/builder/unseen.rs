@@ -1,0 +1,40 @@
+//! Why there may have been more than what was counted.
+
+use super::SummaryBuilder;
+use crate::summary::{Totals, Unseen};
+
+impl SummaryBuilder {
+    /// Notes a file that could not be read.
+    pub fn pass_over(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
+    /// When all was read.
+    pub(super) fn unseen(&self, totals: &Totals) -> Unseen {
+        let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
+        let graphs = totals.unlisted_graph_launches;
+        let unlisted = (graphs > 0).then(|| format!("the kernels of {graphs} graph launches are not known"));
+        let doubt = some(totals.launches_in_doubt, "captured calls may have launched");
+        let open = unlisted.or(doubt).or_else(|| self.coverage.open_way("libamdhip64.so"));
+        let unnamed = some(totals.unnamed_launches, "launches are of kernels whose names are not known");
+        let unplaced =
+            some(totals.unplaced_launches, "launches are of kernels whose code object is not known");
+        let calls = self.lost(totals);
+        Unseen {
+            launches: calls.clone().or(unnamed).or_else(|| open.clone()),
+            origins: calls.clone().or(unplaced).or(open),
+            calls,
+        }
+    }
+
+    fn lost(&self, totals: &Totals) -> Option<String> {
+        let cut = self.processes.iter().filter(|row| row.end == "cut").count();
+        match (totals.lost, cut) {
+            (0, 0) if self.partial > 0 => Some("not all parts of a trace were read".to_string()),
+            (0, 0) => self.unrecorded.clone(),
+            (0, 1) => Some("a trace has no end".to_string()),
+            (0, cut) => Some(format!("{cut} traces have no end")),
+            (lost, _) => Some(format!("{lost} events were lost")),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is counted for every kind of library call: calls, failures, host time, kernels launched inside.
+
+use super::{
+    evidence::Evidence,
+    kernels::{Inside, Kernels},
+    nesting::Contents,
+};
+use rocshim_trace::Call;
+use serde::Serialize;
+
+/// The counts of one kind of call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls {
+    calls: u64,
+    failed: u64,
+    total_ns: u64,
+    /// Calls that succeeded although no launch was seen inside.
+    silent: u64,
+    trials: u64,
+    inside: Contents,
+}
+
+/// The same, as a part of a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallCounts {
+    /// Calls, failed ones among them.
+    pub calls: u64,
+    /// Calls that returned an error or were left by an exception.
+    pub failed: u64,
+    /// Calls that were trials: made while MIOpen searched for the fastest way.
+    pub trials: u64,
+    /// Host time of all calls.
+    pub total_ns: u64,
+    /// Kernels launched inside these calls, on the same thread, at any depth.
+    pub kernels: Vec<Inside>,
+    /// Whether those kernels are all of them.
+    pub evidence: Evidence,
+    /// Why not.
+    pub why: Option<String>,
+}
+
+impl Calls {
+    /// Counts a call that contained `inside`.
+    pub(crate) fn count(&mut self, call: &Call, inside: &Contents) {
+        let failed = call.status != 0 || call.unwound;
+        self.calls += 1;
+        self.failed += u64::from(failed);
+        self.total_ns += call.dur;
+        self.silent += u64::from(!failed && inside.kernels.is_empty());
+        self.inside.add(inside);
+    }
+
+    /// So many of the calls were trials.
+    pub(crate) fn count_trials(&mut self, trials: u64) {
+        self.trials += trials;
+    }
+
+    pub(crate) fn total_ns(&self) -> u64 {
+        self.total_ns
+    }
+
+    /// The counts as a row. `launches` says whether such a call is expected to launch anything.
+    pub(crate) fn row(&self, kernels: &Kernels, launches: bool, blind: Option<&str>) -> CallCounts {
+        let (evidence, why) = match (launches && self.silent > 0, blind) {
+            (false, _) => (Evidence::Confirmed, None),
+            (true, Some(blind)) => (Evidence::Limited, Some(blind.to_string())),
+            (true, None) => (Evidence::Unresolved, Some(self.silence())),
+        };
+        CallCounts {
+            calls: self.calls,
+            failed: self.failed,
+            trials: self.trials,
+            total_ns: self.total_ns,
+            kernels: kernels.inside(&self.inside.kernels),
+            evidence,
+            why,
+        }
+    }
+
+    fn silence(&self) -> String {
+        let which = if self.silent == self.calls {
+            String::new()
+        } else {
+            format!(" of {} of the {} calls", self.silent, self.calls)
+        };
+        format!(
+            "no launch was seen inside{which}: it was a query, or the library launched from another thread or \
+             through a function that is not hooked"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nesting::Launches;
+    use super::*;
+
+    #[test]
+    fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
+        let mut kernels = Kernels::new();
+        let kernel = kernels.number("k", None);
+        let launches = Launches { launches: 2, trials: 1, captured: 0 };
+        let with = Contents { kernels: vec![(kernel, launches)], ..Contents::default() };
+        let mut calls = Calls::default();
+        calls.count(&Call { dur: 5, ..Call::default() }, &with);
+        calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
+        let row = calls.row(&kernels, true, None);
+        assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
+        let launched = Inside {
+            kernel: "k".into(),
+            demangled: None,
+            launches: 2,
+            trials: 1,
+            captured: 0,
+            tensile: None,
+        };
+        assert_eq!(row.kernels, [launched]);
+
+        calls.count(&Call::default(), &Contents::default());
+        let row = calls.row(&kernels, true, None);
+        assert_eq!(row.evidence, Evidence::Unresolved);
+        assert!(row.why.unwrap().starts_with("no launch was seen inside of 1 of the 3 calls: "));
+        assert_eq!(calls.row(&kernels, true, Some("9 events were lost")).evidence, Evidence::Limited);
+        assert_eq!(calls.row(&kernels, false, None).evidence, Evidence::Confirmed);
+    }
+}

@@ -1,0 +1,178 @@
+//! Code objects: loaded is one thing, dispatched from another.
+
+use super::{evidence::Evidence, interner::Interner};
+use rocshim_trace::CodeObject;
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// A code object.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CodeObjectRow {
+    /// `fat_binary`, `file` or `memory`.
+    pub source: String,
+    /// The file that holds it.
+    pub path: Option<String>,
+    /// Fat binary: its number in that file, from 0.
+    pub ordinal: Option<u32>,
+    /// Fat binary: where it starts in that file, in bytes.
+    pub offset: Option<u64>,
+    /// `elf`, `bundle`, `compressed_bundle` or `opaque`.
+    pub format: Option<String>,
+    /// Length of the image in bytes.
+    pub bytes: Option<u64>,
+    /// XXH3-128 of an image from memory.
+    pub xxh3: Option<String>,
+    /// The GPU targets it carries.
+    pub targets: Vec<String>,
+    /// The library file that an image from memory is.
+    pub file: Option<String>,
+    /// Whether its file is one of Tensile's fallback library, where its name says so.
+    pub fallback: Option<bool>,
+    /// Why no library file was found for an image from memory.
+    pub unmatched: Option<String>,
+    /// How often it was registered or loaded, in all processes.
+    pub loaded: u64,
+    /// Launches of its kernels.
+    pub launches: u64,
+    /// Number of its kernels that were launched.
+    pub kernels: u64,
+    /// Whether "dispatched" or "not dispatched" is certain.
+    pub evidence: Evidence,
+    /// Why it is not certain.
+    pub why: Option<String>,
+}
+
+#[derive(Clone)]
+struct Stats {
+    object: CodeObject,
+    loaded: u64,
+    launches: u64,
+    kernels: HashSet<usize>,
+}
+
+/// All code objects, numbered in the order in which they were first defined.
+#[derive(Clone)]
+pub(crate) struct CodeObjects(Interner<String, Stats>);
+
+impl CodeObjects {
+    pub(crate) fn new() -> Self {
+        CodeObjects(Interner::new())
+    }
+
+    /// The number of the object that `process` defines. The same place in the same file is the same object in every
+    /// process, and so is the same content from memory.
+    pub(crate) fn number(&mut self, process: usize, object: &CodeObject) -> usize {
+        let key = match (&object.path, object.offset, &object.xxh3) {
+            (Some(path), offset, _) => format!("{path} {offset:?} {:?}", object.ordinal),
+            (None, _, Some(hash)) => hash.clone(),
+            (None, _, None) => format!("{process} {}", object.id),
+        };
+        let number = self.0.number(key, || Stats {
+            object: CodeObject::default(),
+            loaded: 0,
+            launches: 0,
+            kernels: HashSet::new(),
+        });
+        // A later definition may know more; but one that was written elsewhere (a recovered trace, in another container) may not
+        // find the file again.
+        let known = std::mem::replace(&mut self.0.get_mut(number).object, object.clone());
+        if object.file.is_none() && known.file.is_some() {
+            let object = &mut self.0.get_mut(number).object;
+            (object.file, object.fallback, object.unmatched) = (known.file, known.fallback, None);
+        }
+        number
+    }
+
+    /// An object as it was defined.
+    pub(crate) fn object(&self, number: usize) -> &CodeObject {
+        &self.0.get(number).object
+    }
+
+    /// Counts that it was registered or loaded.
+    pub(crate) fn load(&mut self, number: usize) {
+        self.0.get_mut(number).loaded += 1;
+    }
+
+    /// Counts launches of `kernel` from this object; `first` in this process.
+    pub(crate) fn dispatch(&mut self, number: usize, kernel: usize, first: bool, launches: u64) {
+        let stats = self.0.get_mut(number);
+        stats.launches += launches;
+        if first {
+            stats.kernels.insert(kernel);
+        }
+    }
+
+    /// Every object, most launches first. `blind` says why launches may have been missed, if so.
+    pub(crate) fn rows(&self, blind: Option<&str>) -> Vec<CodeObjectRow> {
+        let mut rows: Vec<CodeObjectRow> = self.0.values().iter().map(|stats| stats.row(blind)).collect();
+        rows.sort_by(|a, b| {
+            b.launches
+                .cmp(&a.launches)
+                .then_with(|| a.path.cmp(&b.path))
+                .then_with(|| a.ordinal.cmp(&b.ordinal))
+        });
+        rows
+    }
+}
+
+impl Stats {
+    fn row(&self, blind: Option<&str>) -> CodeObjectRow {
+        let (evidence, why) = match (self.launches, blind) {
+            (1.., _) => (Evidence::Confirmed, None),
+            (0, None) => (Evidence::ConfirmedAbsent, None),
+            (0, Some(why)) => (Evidence::Limited, Some(why.to_string())),
+        };
+        let object = self.object.clone();
+        CodeObjectRow {
+            source: object.source,
+            path: object.path,
+            ordinal: object.ordinal,
+            offset: object.offset,
+            format: object.format,
+            bytes: object.bytes,
+            xxh3: object.xxh3,
+            targets: object.targets,
+            file: object.file,
+            fallback: object.fallback,
+            unmatched: object.unmatched,
+            loaded: self.loaded,
+            launches: self.launches,
+            kernels: self.kernels.len() as u64,
+            evidence,
+            why,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fat_binary(id: u32, ordinal: u32) -> CodeObject {
+        let path = Some("/opt/libggml-hip.so".to_string());
+        CodeObject { id, source: "fat_binary".into(), path, ordinal: Some(ordinal), ..CodeObject::default() }
+    }
+
+    #[test]
+    fn loaded_is_not_dispatched() {
+        let mut objects = CodeObjects::new();
+        let used = objects.number(0, &fat_binary(1, 30));
+        let unused = objects.number(0, &fat_binary(2, 31));
+        assert_eq!(objects.number(1, &fat_binary(9, 30)), used, "another process, the same object");
+        [used, unused, used].into_iter().for_each(|number| objects.load(number));
+        objects.dispatch(used, 5, true, 1);
+        objects.dispatch(used, 5, false, 1);
+        objects.dispatch(used, 6, true, 1);
+
+        let rows = objects.rows(None);
+        let told: Vec<_> =
+            rows.iter().map(|r| (r.ordinal, r.loaded, r.launches, r.kernels, r.evidence)).collect();
+        assert_eq!(
+            told,
+            [(Some(30), 2, 3, 2, Evidence::Confirmed), (Some(31), 1, 0, 0, Evidence::ConfirmedAbsent)]
+        );
+        let rows = objects.rows(Some("5 events were lost"));
+        assert_eq!((rows[0].evidence, rows[1].evidence), (Evidence::Confirmed, Evidence::Limited));
+        assert_eq!(rows[1].why.as_deref(), Some("5 events were lost"));
+    }
+}

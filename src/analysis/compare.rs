@@ -1,0 +1,78 @@
+//! Two or more sides held against each other, the first of them the baseline: what each did, row by row, and what changed.
+//!
+//! A side is one summary, of as many traces as were named for it. Rows are merged by what they are (a kernel by its symbol, a
+//! product by its function and sizes, …), and a row that a side has not is not a zero until it is known that nothing can have
+//! been missed there: *confirmed absent*, else *limited*, with the reason.
+
+mod by_side;
+mod calls;
+mod code_objects;
+mod condition;
+mod convolutions;
+mod counterparts;
+mod families;
+mod functions;
+mod gemms;
+mod kernels;
+mod observer;
+mod quantity;
+mod side;
+mod significance;
+
+pub use by_side::{BySide, Presence, Seen};
+pub use calls::{CallCell, CallChange};
+pub(crate) use code_objects::ComparedObject;
+pub use condition::{Checked, Condition};
+pub(crate) use convolutions::ComparedConv;
+pub use counterparts::RULES as COUNTERPART_RULES;
+pub use families::{ComparedFamily, FamilyCell};
+pub(crate) use functions::ComparedFunction;
+pub(crate) use gemms::ComparedGemm;
+pub use kernels::{ComparedKernel, KernelChange};
+pub use observer::{Observed, ObservedTest, Rate, observe};
+pub use quantity::list as quantities;
+pub use side::Side;
+pub(crate) use side::SideRow;
+pub use significance::{LEAST_CALLS, Speed};
+
+use serde::Serialize;
+
+/// The whole comparison; also the JSON form.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// The sides, the baseline first.
+    pub sides: Vec<SideRow>,
+    pub kernels: Vec<ComparedKernel>,
+    pub families: Vec<ComparedFamily>,
+    pub gemms: Vec<ComparedGemm>,
+    pub convolutions: Vec<ComparedConv>,
+    /// Those that not all sides dispatched from.
+    pub code_objects: Vec<ComparedObject>,
+    /// Library functions that not all sides called.
+    pub functions: Vec<ComparedFunction>,
+    /// What `--fail-if` asked for, and what came of it.
+    pub conditions: Vec<Checked>,
+}
+
+/// Holds the sides against the first of them, and the conditions against that.
+pub fn compare(sides: &[Side], conditions: &[Condition]) -> Comparison {
+    let mut comparison = Comparison {
+        format: 1,
+        sides: side::rows(sides),
+        kernels: kernels::compare(sides),
+        families: families::compare(sides),
+        gemms: gemms::compare(sides),
+        convolutions: convolutions::compare(sides),
+        code_objects: code_objects::compare(sides),
+        functions: functions::compare(sides),
+        conditions: Vec::new(),
+    };
+    comparison.conditions =
+        conditions.iter().flat_map(|condition| condition.judge(&comparison, sides)).collect();
+    comparison
+}
+
+#[cfg(test)]
+mod tests;

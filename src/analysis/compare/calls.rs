@@ -1,0 +1,110 @@
+//! What a side's library calls of one kind (a product, a convolution) came to: how often, how long, and by which kernels.
+
+use super::{Presence, Side, by_side::absence};
+use crate::{CallCounts, Evidence};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Calls of one kind on one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallCell {
+    /// Calls, failed ones among them.
+    pub calls: u64,
+    /// Host time of all calls.
+    pub total_ns: u64,
+    /// What was asked for: solution indices of a product, solvers or algorithms of a convolution.
+    pub chosen: BTreeSet<String>,
+    /// The symbols of the kernels launched (or captured) inside, trials left out, with their launches.
+    pub kernels: BTreeMap<String, u64>,
+    /// Whether those kernels are all of them.
+    pub evidence: Evidence,
+    /// Why not.
+    pub why: Option<String>,
+}
+
+/// Calls of one kind, held against the baseline's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallChange {
+    #[serde(flatten)]
+    pub presence: Presence,
+    /// Calls more than the baseline's.
+    pub calls: i64,
+    /// Another solution or solver was asked for than on the baseline.
+    pub chosen: Change,
+    /// Other kernels were launched inside than on the baseline.
+    pub kernels: Change,
+}
+
+/// Whether something is not what it was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    pub changed: bool,
+    /// How sure that is.
+    pub evidence: Evidence,
+    /// Why it is not confirmed.
+    pub why: Option<String>,
+}
+
+impl Default for CallCell {
+    fn default() -> CallCell {
+        let (chosen, kernels) = (BTreeSet::new(), BTreeMap::new());
+        CallCell { calls: 0, total_ns: 0, chosen, kernels, evidence: Evidence::Confirmed, why: None }
+    }
+}
+
+impl CallCell {
+    /// Adds calls, for which `chosen` was asked.
+    pub(super) fn add(&mut self, counts: &CallCounts, chosen: Option<String>) {
+        self.calls += counts.calls;
+        self.total_ns += counts.total_ns;
+        self.chosen.extend(chosen);
+        for inside in &counts.kernels {
+            let launches = inside.launches + inside.captured - inside.trials;
+            if launches > 0 {
+                *self.kernels.entry(inside.kernel.clone()).or_default() += launches;
+            }
+        }
+        if self.evidence == Evidence::Confirmed {
+            (self.evidence, self.why) = (counts.evidence, counts.why.clone());
+        }
+    }
+}
+
+impl CallChange {
+    /// Another way was taken for the same work.
+    pub fn is_change(&self) -> bool {
+        self.chosen.changed || self.kernels.changed
+    }
+
+    /// `limit`: why calls may be missing on a side.
+    pub(super) fn of(
+        sides: &[Side],
+        cells: [Option<&CallCell>; 2],
+        other: usize,
+        limit: impl Fn(&Side) -> Option<String>,
+    ) -> CallChange {
+        let limit = |side: usize| limit(&sides[[0, other][side]]);
+        let presence = Presence::of(cells.map(|cell| cell.is_some()), |side| absence(limit(side)));
+        let calls = cells.map(|cell| cell.map_or(0, |cell| cell.calls) as i64);
+        let told =
+            |changed: bool, (evidence, why): (Evidence, Option<String>)| Change { changed, evidence, why };
+        // What was lost may have been asked for otherwise.
+        let limited = || {
+            limit(0)
+                .or_else(|| limit(1))
+                .map_or((Evidence::Confirmed, None), |why| (Evidence::Limited, Some(why)))
+        };
+        let (chosen, kernels) = match cells {
+            [Some(was), Some(is)] => {
+                let silent = [was, is].into_iter().find(|cell| cell.evidence != Evidence::Confirmed);
+                let inside = silent.map_or_else(limited, |cell| (cell.evidence, cell.why.clone()));
+                // Where nothing was seen inside, there is nothing to hold against the other.
+                let are_known = !was.kernels.is_empty() && !is.kernels.is_empty();
+                let kernels = are_known && !was.kernels.keys().eq(is.kernels.keys());
+                (told(was.chosen != is.chosen, limited()), told(kernels, inside))
+            }
+            _ => (told(false, limited()), told(false, limited())),
+        };
+        CallChange { presence, calls: calls[1] - calls[0], chosen, kernels }
+    }
+}

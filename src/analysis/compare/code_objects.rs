@@ -1,0 +1,69 @@
+//! Code objects that some sides dispatched from and others did not.
+
+use super::{BySide, Presence, Seen, Side, by_side::absence};
+use crate::{CodeObjectRow, Evidence};
+use rocshim_trace::file_name;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A code object that not all sides dispatched from.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedObject {
+    /// `libggml-hip.so #46`: the name of its file and its number in that; the hash of one from memory without a file.
+    pub object: String,
+    /// How sure it is that it is the same object on all sides: inferred where files of one name lie in different places or
+    /// have other lengths.
+    pub same: Evidence,
+    /// Where it is, on any side.
+    pub paths: BTreeSet<String>,
+    /// Launches of its kernels on each side; absent where it was not even loaded.
+    pub sides: BySide<u64>,
+    /// Who dispatched from it, of the baseline and each other side.
+    pub versus: BySide<Presence>,
+}
+
+/// In the order of their names.
+pub(super) fn compare(sides: &[Side]) -> Vec<ComparedObject> {
+    let mut objects: BTreeMap<(String, u32), Vec<Vec<&CodeObjectRow>>> = BTreeMap::new();
+    for (side, of) in sides.iter().enumerate() {
+        for row in of.summary.code_objects.iter().filter(|row| place(row).is_some()) {
+            let key = (place(row).unwrap_or_default(), row.ordinal.unwrap_or(0));
+            objects.entry(key).or_insert_with(|| vec![Vec::new(); sides.len()])[side].push(row);
+        }
+    }
+    let rows = objects.values().map(|rows| compared(sides, rows));
+    let is_different = |row: &ComparedObject| {
+        let mut seen = row.versus.iter().flatten().map(|presence| presence.seen);
+        seen.any(|seen| matches!(seen, Seen::New | Seen::Gone))
+    };
+    rows.filter(is_different).collect()
+}
+
+fn compared(sides: &[Side], rows: &[Vec<&CodeObjectRow>]) -> ComparedObject {
+    let all = || rows.iter().flatten();
+    let launches = |side: usize| rows[side].iter().map(|row| row.launches).sum::<u64>();
+    let identities: BTreeSet<_> = all().map(|row| (file(row), row.offset, row.bytes, &row.xxh3)).collect();
+    let first = all().next().expect("a row is of some side");
+    let number = first.ordinal.map(|ordinal| format!(" #{ordinal}")).unwrap_or_default();
+    ComparedObject {
+        object: place(first).unwrap_or_default() + &number,
+        same: if identities.len() > 1 { Evidence::Inferred } else { Evidence::Confirmed },
+        paths: all().filter_map(|row| file(row).cloned()).collect(),
+        sides: BySide::of(sides, |side| (!rows[side].is_empty()).then(|| launches(side))),
+        versus: BySide::others(sides, |other| {
+            let has = [launches(0) > 0, launches(other) > 0];
+            Presence::of(has, |side| absence(sides[[0, other][side]].limit_of_origins()))
+        }),
+    }
+}
+
+/// The file that holds it: its own, or the one that an image from memory was found to be.
+fn file(row: &CodeObjectRow) -> Option<&String> {
+    row.path.as_ref().or(row.file.as_ref())
+}
+
+/// What it is called on every side; nothing for one from memory that has neither file nor hash.
+fn place(row: &CodeObjectRow) -> Option<String> {
+    let name = file(row).map(|path| file_name(path).to_string());
+    name.or_else(|| row.xxh3.as_ref().map(|hash| format!("from memory, {hash}")))
+}

@@ -1,0 +1,200 @@
+//! `--fail-if`: a condition, read before any trace is, and held against each side but the baseline.
+//!
+//! `QUANTITY OPERATOR NUMBER`, or `NUMBERx` for a multiple of what the baseline has. Of 0, 0 is the same (1x) and anything else
+//! is infinitely much.
+
+use super::{
+    Comparison, Side,
+    quantity::{self, Quantity},
+};
+use crate::Evidence;
+use serde::Serialize;
+
+/// What must not be.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As it was written.
+    text: String,
+    quantity: Quantity,
+    operator: Operator,
+    number: f64,
+    /// The number is a multiple of what the baseline has.
+    of_baseline: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    More,
+    AtLeast,
+    Less,
+    AtMost,
+    Equal,
+    Unequal,
+}
+
+/// Those of two signs first.
+const OPERATORS: [(&str, Operator); 6] = [
+    (">=", Operator::AtLeast),
+    ("<=", Operator::AtMost),
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    (">", Operator::More),
+    ("<", Operator::Less),
+];
+
+/// What a condition came to on one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    /// The condition, as it was written.
+    pub condition: String,
+    /// The side.
+    pub side: String,
+    /// What it has; absent where that cannot be told.
+    pub value: Option<f64>,
+    /// What the baseline has, where the condition asks for a multiple of it.
+    pub baseline: Option<f64>,
+    /// The one divided by the other; absent where that is infinitely much.
+    pub ratio: Option<f64>,
+    /// It is so: the comparison fails.
+    pub holds: bool,
+    /// `confirmed`, or the class of what makes it doubtful; `unresolved` where there is no value.
+    pub evidence: Evidence,
+    /// Why it is not confirmed.
+    pub why: Option<String>,
+}
+
+impl Condition {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what could stand there.
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        let (quantity, rest) = quantity::parse(text.trim())?;
+        let rest = rest.trim_start();
+        let operator =
+            OPERATORS.iter().find_map(|(sign, operator)| Some((*operator, rest.strip_prefix(sign)?)));
+        let Some((operator, rest)) = operator else {
+            return Err(format!("after the quantity comes > >= < <= == or !=, not `{rest}`"));
+        };
+        let rest = rest.trim();
+        let (digits, of_baseline) = rest.strip_suffix('x').map_or((rest, false), |digits| (digits, true));
+        let number = digits.trim_end().parse().ok().filter(|number: &f64| number.is_finite());
+        let Some(number) = number else {
+            return Err(format!("`{rest}` is no number; write 0, or 1.05x for a multiple of the baseline's"));
+        };
+        match quantity.change().filter(|_| of_baseline) {
+            Some(name) => Err(format!(
+                "{name} is counted against the baseline and has no multiple of it: leave out the x"
+            )),
+            None => Ok(Condition { text: text.trim().to_string(), quantity, operator, number, of_baseline }),
+        }
+    }
+
+    /// What it comes to on each side but the baseline.
+    pub(super) fn judge(&self, all: &Comparison, sides: &[Side]) -> Vec<Checked> {
+        (1..sides.len()).map(|side| self.on(all, sides, side)).collect()
+    }
+
+    fn on(&self, all: &Comparison, sides: &[Side], side: usize) -> Checked {
+        let value = self.quantity.value(all, sides, side);
+        let baseline = self.quantity.value(all, sides, 0).filter(|_| self.of_baseline);
+        let compared = match (value, self.of_baseline) {
+            (Some(value), true) => baseline.map(|baseline| multiple(value, baseline)),
+            (value, _) => value,
+        };
+        let against_baseline = self.of_baseline || self.quantity.change().is_some();
+        let doubt = |of: usize| {
+            let doubt = self.quantity.doubt(&sides[of]);
+            doubt.map(|(evidence, why)| (evidence, Some(format!("{}: {why}", sides[of].label))))
+        };
+        let doubt = doubt(side).or_else(|| doubt(0).filter(|_| against_baseline));
+        let (evidence, why) = match compared {
+            None => (Evidence::Unresolved, Some("there are no calls to take it from".to_string())),
+            Some(_) => doubt.unwrap_or((Evidence::Confirmed, None)),
+        };
+        Checked {
+            condition: self.text.clone(),
+            side: sides[side].label.clone(),
+            value,
+            baseline,
+            ratio: compared.filter(|ratio| self.of_baseline && ratio.is_finite()),
+            holds: compared.is_some_and(|compared| self.operator.holds(compared, self.number)),
+            evidence,
+            why,
+        }
+    }
+}
+
+fn multiple(value: f64, baseline: f64) -> f64 {
+    match (value, baseline) {
+        (0.0, 0.0) => 1.0,
+        (value, baseline) => value / baseline,
+    }
+}
+
+impl Operator {
+    fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Operator::More => left > right,
+            Operator::AtLeast => left >= right,
+            Operator::Less => left < right,
+            Operator::AtMost => left <= right,
+            Operator::Equal => left == right,
+            Operator::Unequal => left != right,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_read_in_every_form() {
+        for text in [
+            "new_kernels > 0",
+            "launches>1.05x",
+            "  total_ns >= 1.2 x",
+            "kernel('mul_mat_q<*').launches != 0",
+            "kernel( \"Cijk_*\" ).median_ns < 0.5x",
+            "family('ggml: mmq').total_ns <= 1e6",
+            "library('libhipblaslt').calls == 0",
+        ] {
+            Condition::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        }
+        let condition = Condition::parse("launches>1.05x").unwrap();
+        assert_eq!(
+            (condition.operator, condition.number, condition.of_baseline),
+            (Operator::More, 1.05, true)
+        );
+    }
+
+    #[test]
+    fn a_wrong_condition_is_told_what_could_stand_there() {
+        let wrong = |text| Condition::parse(text).unwrap_err();
+        assert!(wrong("launchs > 1").starts_with("there is no quantity `launchs`; there are: new_kernels, "));
+        assert_eq!(wrong("launches = 1"), "after the quantity comes > >= < <= == or !=, not `= 1`");
+        assert_eq!(wrong("launches"), "after the quantity comes > >= < <= == or !=, not ``");
+        assert_eq!(
+            wrong("launches > 5%"),
+            "`5%` is no number; write 0, or 1.05x for a multiple of the baseline's"
+        );
+        assert_eq!(
+            wrong("new_kernels > 1x"),
+            "new_kernels is counted against the baseline and has no multiple of it: leave out the x"
+        );
+        for text in ["kernel > 0", "kernel('a').calls > 0", "kernel('a' > 0", "kernel(a).launches > 0"] {
+            assert_eq!(
+                wrong(text),
+                "kernel is written kernel('PATTERN').launches or kernel('PATTERN').total_ns or kernel('PATTERN').median_ns"
+            );
+        }
+        assert!(wrong("").starts_with("there is no quantity ``"));
+    }
+
+    #[test]
+    fn a_multiple_of_nothing_is_one_or_infinitely_much() {
+        assert_eq!((multiple(0.0, 0.0), multiple(3.0, 2.0)), (1.0, 1.5));
+        assert!(Operator::More.holds(multiple(1.0, 0.0), 1e9));
+    }
+}

@@ -1,0 +1,62 @@
+//! Convolutions by problem: by which solvers and kernels each side ran them.
+
+use super::{
+    BySide, Side,
+    calls::{CallCell, CallChange},
+};
+use crate::{ConvProblem, ConvRow};
+use rocshim_trace::Word;
+use serde::Serialize;
+
+/// A convolution that some side ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedConv {
+    #[serde(flatten)]
+    pub problem: ConvProblem,
+    /// What each side did; absent where it never ran this convolution. Searches and questions are no runs.
+    pub sides: BySide<CallCell>,
+    /// What is different from the baseline, for each other side.
+    pub versus: BySide<CallChange>,
+}
+
+/// Every convolution, longest host time on any side first.
+pub(super) fn compare(sides: &[Side]) -> Vec<ComparedConv> {
+    let mut kinds: Vec<(&str, ConvProblem, Vec<Option<CallCell>>)> = Vec::new();
+    for (side, of) in sides.iter().enumerate() {
+        for row in of.summary.convolutions.iter().filter(|row| is_run(row)) {
+            let problem = row.problem.clone();
+            let place = kinds.iter().position(|(_, known, _)| *known == problem).unwrap_or_else(|| {
+                kinds.push((&row.library, problem, vec![None; sides.len()]));
+                kinds.len() - 1
+            });
+            kinds[place].2[side].get_or_insert_default().add(&row.counts, chosen(row));
+        }
+    }
+    let mut rows: Vec<ComparedConv> = kinds
+        .into_iter()
+        .map(|(library, problem, mut cells)| ComparedConv {
+            problem,
+            versus: BySide::others(sides, |other| {
+                let limit = |side: &Side| side.limit_of(library);
+                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, limit)
+            }),
+            sides: BySide::of(sides, |side| cells[side].take()),
+        })
+        .collect();
+    let longest = |row: &ComparedConv| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
+    rows.sort_by_key(|row| std::cmp::Reverse(longest(row)));
+    rows
+}
+
+fn is_run(row: &ConvRow) -> bool {
+    matches!(row.action.as_str(), "run" | "immediate" | "run_solution" | "execute_plan")
+}
+
+/// The solver that was asked for, else the algorithm.
+fn chosen(row: &ConvRow) -> Option<String> {
+    match (row.solution_id, &row.solver) {
+        (Some(id), Some(name)) => Some(format!("{id} {name}")),
+        (Some(id), None) => Some(id.to_string()),
+        (None, _) => row.algorithm.as_ref().map(Word::to_string),
+    }
+}

@@ -1,0 +1,127 @@
+//! What stands in the place of a kernel that only one side has.
+//!
+//! Kernels are the same where their symbols are. Where one side has a kernel that the other has not, and the other has one that
+//! this one has not, two rules say which belong together, the surer one first; both are inferences, and a rule that fits
+//! more than one pair says nothing:
+//!
+//! 1. both names are Tensile's and say the same problem (types, transposes, what is asked for beside the product): the same work
+//!    by another kernel;
+//! 2. both names are of one family, and both were launched equally often in the same grid and block. Several that are
+//!    alike in all of that are paired in the order in which each side launched them first.
+
+use super::kernels::{Row, is_unnamed};
+use crate::{Evidence, KernelRow};
+use rocshim_trace::{Family, Tensile};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// The kernel of the other side that seems to stand in a kernel's place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counterpart {
+    /// Its symbol.
+    pub name: String,
+    /// Its name as people write it, where that differs.
+    pub demangled: Option<String>,
+    /// Always inferred.
+    pub evidence: Evidence,
+    /// `same problem`, `same place` or `same order`.
+    pub rule: &'static str,
+    /// What that means.
+    pub why: &'static str,
+}
+
+/// A rule: the one that is printed beside the kernel, and what it means.
+pub(crate) type Rule = (&'static str, &'static str);
+
+const SAME_PROBLEM: Rule =
+    ("same problem", "both names are Tensile's and say the same types, transposes and extras");
+const SAME_PLACE: Rule =
+    ("same place", "both are of one family, and launched equally often in the same grid and block");
+const SAME_ORDER: Rule = (
+    "same order",
+    "several of one family were launched equally often in the same grid and block; paired by their first launches",
+);
+
+/// All rules.
+pub const RULES: [Rule; 3] = [SAME_PROBLEM, SAME_PLACE, SAME_ORDER];
+
+/// By the place of its row, what stands in each kernel's place on the other side.
+pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
+    let mut found = BTreeMap::new();
+    for (gone, new) in
+        groups(&only(rows, 0, other), &only(rows, other, 0), |row| problem(row.tensile.as_ref()?))
+    {
+        if let ([gone], [new]) = (&gone[..], &new[..]) {
+            pair(&mut found, *gone, *new, SAME_PROBLEM);
+        }
+    }
+    let rest = |on, off| {
+        let mut rest = only(rows, on, off);
+        rest.retain(|(place, _)| !found.contains_key(place));
+        rest
+    };
+    for (mut gone, mut new) in groups(&rest(0, other), &rest(other, 0), position) {
+        if gone.len() == new.len() {
+            let rule = if gone.len() == 1 { SAME_PLACE } else { SAME_ORDER };
+            for side in [&mut gone, &mut new] {
+                side.sort_by_key(|(_, row)| row.first_ns);
+            }
+            gone.into_iter().zip(new).for_each(|(gone, new)| pair(&mut found, gone, new, rule));
+        }
+    }
+    found
+}
+
+/// A kernel with the place of its row.
+type Placed<'a> = (usize, &'a KernelRow);
+
+/// The kernels with names that side `on` has and side `off` has not.
+fn only<'a>(rows: &[Row<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
+    let placed = rows.iter().enumerate().filter(|(_, row)| row[off].is_none());
+    placed.filter_map(|(place, row)| Some((place, row[on]?))).filter(|(_, row)| !is_unnamed(row)).collect()
+}
+
+/// The two stand in each other's place.
+fn pair(found: &mut BTreeMap<usize, Counterpart>, gone: Placed, new: Placed, rule: Rule) {
+    found.insert(gone.0, counterpart(new.1, rule));
+    found.insert(new.0, counterpart(gone.1, rule));
+}
+
+fn counterpart(row: &KernelRow, (rule, why): Rule) -> Counterpart {
+    let (name, demangled) = (row.name.clone(), row.demangled.clone());
+    Counterpart { name, demangled, evidence: Evidence::Inferred, rule, why }
+}
+
+type Problem = (String, [Option<String>; 6], Vec<String>);
+
+/// What a Tensile kernel's name says of its problem, and not of how it is solved; nothing for one that says nothing.
+fn problem(tensile: &Tensile) -> Option<Problem> {
+    let Tensile { kind, contraction, a, b, d, compute, batch, extras, .. } = tensile.clone();
+    contraction.is_some().then_some((kind, [contraction, a, b, d, compute, batch], extras))
+}
+
+type Position = (&'static Family, u64, [u32; 3], [u32; 3]);
+
+/// What two kernels of one place in a program share, if they are of a family that is known.
+fn position(row: &KernelRow) -> Option<Position> {
+    let family = rocshim_trace::family(&row.name, row.demangled.as_deref())?;
+    Some((family, row.launches, row.shape.grid, row.shape.block))
+}
+
+/// Those of both sides that share a key.
+fn groups<'a, K: Hash + Eq>(
+    gone: &[Placed<'a>],
+    new: &[Placed<'a>],
+    key: impl Fn(&KernelRow) -> Option<K>,
+) -> Vec<(Vec<Placed<'a>>, Vec<Placed<'a>>)> {
+    let mut groups: HashMap<K, [Vec<Placed>; 2]> = HashMap::new();
+    for (side, placed) in [gone, new].into_iter().enumerate() {
+        for (place, row) in placed {
+            if let Some(key) = key(row) {
+                groups.entry(key).or_default()[side].push((*place, row));
+            }
+        }
+    }
+    groups.into_values().map(|[gone, new]| (gone, new)).collect()
+}

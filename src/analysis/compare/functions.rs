@@ -1,0 +1,69 @@
+//! Library functions that some sides called and others did not.
+
+use super::{BySide, Presence, Seen, Side};
+use crate::{Evidence, FunctionRow};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A hooked function that not all sides called.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedFunction {
+    /// Its ROCm library, without version.
+    pub library: String,
+    /// The symbol.
+    pub function: String,
+    /// Calls on each side; absent where the shim did not hook it.
+    pub sides: BySide<u64>,
+    /// Who called it, of the baseline and each other side.
+    pub versus: BySide<Presence>,
+}
+
+/// By library and name.
+pub(super) fn compare(sides: &[Side]) -> Vec<ComparedFunction> {
+    let mut functions: BTreeMap<(&str, &str), Vec<Option<&FunctionRow>>> = BTreeMap::new();
+    for (side, of) in sides.iter().enumerate() {
+        for row in &of.summary.functions {
+            let key = (row.library.as_str(), row.function.as_str());
+            functions.entry(key).or_insert_with(|| vec![None; sides.len()])[side] = Some(row);
+        }
+    }
+    let rows = functions.into_iter().map(|((library, function), rows)| ComparedFunction {
+        library: library.to_string(),
+        function: function.to_string(),
+        sides: BySide::of(sides, |side| rows[side].map(|row| row.calls)),
+        versus: BySide::others(sides, |other| {
+            let both = [rows[0], rows[other]];
+            let presence = Presence::of(both.map(|row| row.is_some_and(FunctionRow::was_called)), |side| {
+                absence(&sides[[0, other][side]], library, both[side])
+            });
+            match both.into_iter().flatten().any(may_only_be_known) {
+                true => Presence { evidence: Evidence::Limited, why: Some(UNCOUNTED.into()), ..presence },
+                false => presence,
+            }
+        }),
+    });
+    let is_different = |row: &ComparedFunction| {
+        let mut seen = row.versus.iter().flatten().map(|presence| presence.seen);
+        seen.any(|seen| matches!(seen, Seen::New | Seen::Gone))
+    };
+    rows.filter(is_different).collect()
+}
+
+const UNCOUNTED: &str =
+    "nobody counted its calls where it was seen: its address may only have been asked for";
+
+/// It counts as called because its address was given out in a process that did not tell how often it was called.
+fn may_only_be_known(row: &FunctionRow) -> bool {
+    row.calls == 0 && row.uncounted > 0 && row.doors.keys().any(|door| door != "preload")
+}
+
+/// What it means that a side did not call a function.
+fn absence(side: &Side, library: &str, row: Option<&FunctionRow>) -> (Evidence, Option<String>) {
+    let told = |evidence, why: &str| (evidence, Some(why.to_string()));
+    match row.map(|row| row.state.as_str()) {
+        None => told(Evidence::Unresolved, "the shim that wrote the trace did not hook it"),
+        Some("off") => told(Evidence::Limited, "it was left out by ROCSHIM_RECORD"),
+        Some("unbound") => told(Evidence::Unresolved, "the real function was not found"),
+        Some(_) => super::by_side::absence(side.limit_of(library)),
+    }
+}

@@ -1,0 +1,177 @@
+//! Kernels by their symbol: how often each side launched them, how long its calls took, which only one side has.
+
+use super::{
+    BySide, Presence, Seen, Side,
+    by_side::absence,
+    counterparts::{self, Counterpart},
+    significance::{self, Test},
+};
+use crate::{Evidence, KernelRow, durations::Durations};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A kernel that some side launched.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedKernel {
+    /// The symbol, as the compiler named it.
+    pub name: String,
+    /// The name as people write it, where the symbol is a mangled one.
+    pub demangled: Option<String>,
+    /// What each side did with it; absent where it never launched it.
+    pub sides: BySide<KernelCell>,
+    /// What is different from the baseline, for each other side.
+    pub versus: BySide<KernelChange>,
+}
+
+/// A kernel on one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelCell {
+    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    pub launches: u64,
+    /// Those of them that launched graphs made, which take no call and no time of their own.
+    pub by_graphs: u64,
+    /// Those of them that were trials: made while a library searched for the fastest way.
+    pub trials: u64,
+    /// Launches that returned an error.
+    pub failed: u64,
+    /// Host time of all launch calls.
+    pub total_ns: u64,
+    /// The median of the calls that launched it and did not fail, right to 0.8 %.
+    pub median_ns: Option<u64>,
+}
+
+/// A kernel, held against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelChange {
+    #[serde(flatten)]
+    pub presence: Presence,
+    /// Launches more than the baseline's.
+    pub launches: i64,
+    /// Launches as a multiple of the baseline's; absent where that has none.
+    pub launches_ratio: Option<f64>,
+    /// Host time more than the baseline's.
+    pub total_ns: i64,
+    /// Whether its calls took longer.
+    pub times: Test,
+    /// The kernel of the other side that seems to stand in its place, where only one side has it.
+    pub counterpart: Option<Counterpart>,
+}
+
+/// Every kernel that some side launched, longest host time on any side first.
+pub(super) fn compare(sides: &[Side]) -> Vec<ComparedKernel> {
+    let rows = merged(sides);
+    let counterparts: Vec<_> = (1..sides.len()).map(|other| counterparts::find(&rows, other)).collect();
+    let tests: Vec<Vec<Test>> = (1..sides.len()).map(|other| tests(&rows, other)).collect();
+    let mut compared: Vec<ComparedKernel> = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        let versus = |other: usize| KernelChange {
+            times: tests[other - 1][place],
+            counterpart: counterparts[other - 1].get(&place).cloned(),
+            ..change(sides, row, other)
+        };
+        let first = row.iter().flatten().next().expect("a row is of some side");
+        compared.push(ComparedKernel {
+            name: first.name.clone(),
+            demangled: row.iter().flatten().find_map(|row| row.demangled.clone()),
+            sides: BySide::of(sides, |side| row[side].map(cell)),
+            versus: BySide::others(sides, versus),
+        });
+    }
+    let longest = |row: &ComparedKernel| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
+    compared.sort_by(|a, b| longest(b).cmp(&longest(a)).then_with(|| a.name.cmp(&b.name)));
+    compared
+}
+
+/// A kernel's rows, one for each side.
+pub(super) type Row<'a> = Vec<Option<&'a KernelRow>>;
+
+/// The kernels that were launched, by symbol. One whose name is not known stands for itself on its own side.
+fn merged(sides: &[Side]) -> Vec<Row<'_>> {
+    let mut rows: BTreeMap<(&str, Option<usize>), Row> = BTreeMap::new();
+    for (side, of) in sides.iter().enumerate() {
+        for kernel in of.summary.kernels.iter().filter(|kernel| kernel.launches > 0) {
+            let own = is_unnamed(kernel).then_some(side);
+            rows.entry((&kernel.name, own)).or_insert_with(|| vec![None; sides.len()])[side] = Some(kernel);
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// Its handle was never seen being made: the name is one that we gave it.
+pub(super) fn is_unnamed(kernel: &KernelRow) -> bool {
+    kernel.name.starts_with("unknown kernel ")
+}
+
+fn cell(row: &KernelRow) -> KernelCell {
+    KernelCell {
+        launches: row.launches,
+        by_graphs: row.by_graphs,
+        trials: row.trials,
+        failed: row.failed,
+        total_ns: row.total_ns,
+        median_ns: row.durations.median(),
+    }
+}
+
+fn change(sides: &[Side], row: &Row, other: usize) -> KernelChange {
+    let [launches, total] = [|row: &KernelRow| row.launches, |row: &KernelRow| row.total_ns]
+        .map(|of| [row[0], row[other]].map(|row| row.map_or(0, of)));
+    let presence = match row.iter().flatten().find(|row| is_unnamed(row)) {
+        Some(_) => unnamed([row[0].is_some(), row[other].is_some()]),
+        None => Presence::of([row[0].is_some(), row[other].is_some()], |side| {
+            absence(in_flight(sides, row, [0, other][side]).or_else(|| sides[[0, other][side]].limit()))
+        }),
+    };
+    KernelChange {
+        presence,
+        launches: difference(launches),
+        launches_ratio: ratio(launches),
+        total_ns: difference(total),
+        times: Test::default(),
+        counterpart: None,
+    }
+}
+
+fn unnamed(has: [bool; 2]) -> Presence {
+    let why = "its name is not known, because its handle was never seen being made".to_string();
+    Presence { evidence: Evidence::Unresolved, why: Some(why), ..Presence::of(has, |_| absence(None)) }
+}
+
+/// A launch of it had not returned when a process of that side died.
+fn in_flight(sides: &[Side], row: &Row, side: usize) -> Option<String> {
+    let known = row.iter().flatten().next()?;
+    let name = known.demangled.as_ref().unwrap_or(&known.name);
+    let is_it = sides[side].summary.in_flight.iter().any(|call| call.what == *name);
+    is_it.then(|| "a launch of it had not returned when the process died".into())
+}
+
+pub(super) fn difference([a, b]: [u64; 2]) -> i64 {
+    b as i64 - a as i64
+}
+
+/// As a multiple of the baseline's; nothing where that is 0.
+pub(super) fn ratio([a, b]: [u64; 2]) -> Option<f64> {
+    (a > 0).then(|| b as f64 / a as f64)
+}
+
+fn tests(rows: &[Row], other: usize) -> Vec<Test> {
+    let none = Durations::default();
+    let pairs: Vec<_> = rows
+        .iter()
+        .map(|row| [row[0], row[other]].map(|row| row.map_or(&none, |row| &row.durations)))
+        .map(|[was, is]| (was, is))
+        .collect();
+    significance::tests(&pairs)
+}
+
+impl KernelChange {
+    /// Only the other side launched it.
+    pub fn is_new(&self) -> bool {
+        self.presence.seen == Seen::New
+    }
+
+    /// Only the baseline launched it.
+    pub fn is_gone(&self) -> bool {
+        self.presence.seen == Seen::Gone
+    }
+}

@@ -1,0 +1,288 @@
+//! The numbers that a condition may ask for: changes since the baseline, and amounts of a side.
+
+use super::{BySide, Comparison, Seen, Side, Speed};
+use crate::{Evidence, durations::Durations};
+use rocshim_trace::fits;
+
+/// A number that a condition asks for.
+#[derive(Clone, Debug)]
+pub(super) enum Quantity {
+    /// A row of `CHANGES`: of a side against the baseline.
+    Change(&'static Row),
+    /// A row of `AMOUNTS`: of any side.
+    Amount(&'static Row),
+    /// An amount of what fits a pattern.
+    Of(Subject, String, Field),
+}
+
+/// What a pattern chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    Kernel,
+    Family,
+    Library,
+}
+
+/// What of it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Launches,
+    TotalNs,
+    MedianNs,
+    Calls,
+}
+
+/// Why a number may be another, and how sure it is then.
+type Doubt = Option<(Evidence, String)>;
+
+/// A named number.
+#[derive(Debug)]
+pub(super) struct Row {
+    name: &'static str,
+    meaning: &'static str,
+    doubt: fn(&Side) -> Doubt,
+    count: fn(&Comparison, usize) -> u64,
+}
+
+/// Name, meaning, what makes it doubtful, and how it is counted.
+#[rustfmt::skip]
+const CHANGES: &[Row] = &[
+    row("new_kernels",       "kernels that the baseline never launched", launches, |all, side| kernels(all, side, Seen::New)),
+    row("gone_kernels",      "kernels that only the baseline launched", launches, |all, side| kernels(all, side, Seen::Gone)),
+    row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, side| timed(all, side, Speed::Slower)),
+    row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, side| timed(all, side, Speed::Faster)),
+    row("solution_changes",  "products that took another solution or other kernels", calls, solutions),
+    row("solver_changes",    "convolutions that took another solver or other kernels", calls, solvers),
+    row("new_functions",     "library functions that the baseline never called", calls, |all, side| functions(all, side, Seen::New)),
+    row("gone_functions",    "library functions that only the baseline called", calls, |all, side| functions(all, side, Seen::Gone)),
+    row("new_objects",       "code objects that the baseline never dispatched from", origins, |all, side| objects(all, side, Seen::New)),
+    row("gone_objects",      "code objects that only the baseline dispatched from", origins, |all, side| objects(all, side, Seen::Gone)),
+];
+
+/// Name, meaning, what makes it doubtful, and where it is.
+#[rustfmt::skip]
+const AMOUNTS: &[Row] = &[
+    row("launches",          "kernel launches, those of graphs among them", launches, |all, side| all.sides[side].totals.launches),
+    row("kernels",           "different kernels", launches, |all, side| all.sides[side].totals.kernels),
+    row("total_ns",          "host time of all launch calls", launches, |all, side| all.sides[side].total_ns),
+    row("fallback_launches", "launches out of Tensile's fallback library", fallback, |all, side| all.sides[side].fallback_launches),
+    row("gemms",             "matrix products", calls, |all, side| all.sides[side].totals.gemms),
+    row("convolutions",      "convolution calls", calls, |all, side| all.sides[side].totals.convolutions),
+    row("graph_launches",    "launches of graphs", launches, |all, side| all.sides[side].totals.graph_launches),
+    row("trials",            "launches that were trials of searches", launches, |all, side| all.sides[side].totals.trials),
+    row("failed",            "calls that failed", calls, |all, side| all.sides[side].totals.failed),
+    row("lost",              "events that were lost", launches, |all, side| all.sides[side].totals.lost),
+    row("events",            "events in the traces", calls, |all, side| all.sides[side].totals.events),
+];
+
+const fn row(
+    name: &'static str,
+    meaning: &'static str,
+    doubt: fn(&Side) -> Doubt,
+    count: fn(&Comparison, usize) -> u64,
+) -> Row {
+    Row { name, meaning, doubt, count }
+}
+
+type Fields = &'static [(&'static str, Field)];
+
+/// What a pattern chooses, with what may be asked of it.
+const SUBJECTS: &[(&str, Subject, Fields)] = &[
+    (
+        "kernel",
+        Subject::Kernel,
+        &[("launches", Field::Launches), ("total_ns", Field::TotalNs), ("median_ns", Field::MedianNs)],
+    ),
+    ("family", Subject::Family, &[("launches", Field::Launches), ("total_ns", Field::TotalNs)]),
+    ("library", Subject::Library, &[("calls", Field::Calls)]),
+];
+
+/// The names of all quantities, with their meanings.
+pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CHANGES.iter().chain(AMOUNTS).map(|row| (row.name, row.meaning))
+}
+
+/// Reads a quantity from the beginning of `text`; gives it with what follows.
+pub(super) fn parse(text: &str) -> Result<(Quantity, &str), String> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if let Some((_, subject, fields)) = SUBJECTS.iter().find(|(known, ..)| *known == name) {
+        return of(*subject, name, fields, rest);
+    }
+    let find = |rows: &'static [Row]| rows.iter().find(|row| row.name == name);
+    if let Some(row) = find(CHANGES) {
+        return Ok((Quantity::Change(row), rest));
+    }
+    if let Some(row) = find(AMOUNTS) {
+        return Ok((Quantity::Amount(row), rest));
+    }
+    let known: Vec<&str> = list().map(|(name, _)| name).collect();
+    Err(format!(
+        "there is no quantity `{name}`; there are: {}, kernel('PATTERN').launches, family('PATTERN').launches, library('NAME').calls",
+        known.join(", ")
+    ))
+}
+
+/// `('PATTERN').field`.
+fn of<'a>(
+    subject: Subject,
+    name: &str,
+    fields: Fields,
+    text: &'a str,
+) -> Result<(Quantity, &'a str), String> {
+    let form = || {
+        let fields: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+        format!("{name} is written {name}('PATTERN').{}", fields.join(&format!(" or {name}('PATTERN').")))
+    };
+    let quoted = |text: &'a str| {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        text[1..].split_once(quote)
+    };
+    let inner = text.trim_start().strip_prefix('(').map(str::trim_start);
+    let (pattern, rest) = inner.and_then(quoted).ok_or_else(form)?;
+    let rest = rest.trim_start().strip_prefix(").").ok_or_else(form)?;
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    let field = fields.iter().find(|(name, _)| *name == &rest[..end]).ok_or_else(form)?.1;
+    Ok((Quantity::Of(subject, pattern.to_string(), field), &rest[end..]))
+}
+
+impl Quantity {
+    /// Its name, where it is a change already and no multiple can be asked of it.
+    pub(super) fn change(&self) -> Option<&'static str> {
+        match self {
+            Quantity::Change(row) => Some(row.name),
+            _ => None,
+        }
+    }
+
+    /// What it comes to on a side; nothing where it cannot be told.
+    pub(super) fn value(&self, all: &Comparison, sides: &[Side], side: usize) -> Option<f64> {
+        match self {
+            Quantity::Change(row) | Quantity::Amount(row) => Some((row.count)(all, side) as f64),
+            Quantity::Of(Subject::Kernel, pattern, Field::MedianNs) => median(&sides[side], pattern),
+            Quantity::Of(subject, pattern, field) => {
+                Some(sum(&sides[side], *subject, pattern, *field) as f64)
+            }
+        }
+    }
+
+    /// Why it may be another number on a side.
+    pub(super) fn doubt(&self, side: &Side) -> Doubt {
+        match self {
+            Quantity::Change(row) | Quantity::Amount(row) => (row.doubt)(side),
+            Quantity::Of(Subject::Library, pattern, _) => limited(side.limit_of_libraries(pattern)),
+            Quantity::Of(..) => launches(side),
+        }
+    }
+}
+
+fn limited(why: Option<String>) -> Doubt {
+    why.map(|why| (Evidence::Limited, why))
+}
+
+fn launches(side: &Side) -> Doubt {
+    limited(side.limit())
+}
+
+fn calls(side: &Side) -> Doubt {
+    limited(side.limit_of_libraries("*"))
+}
+
+fn origins(side: &Side) -> Doubt {
+    limited(side.limit_of_origins())
+}
+
+/// The verdict on fallback kernels has an evidence class of its own.
+fn fallback(side: &Side) -> Doubt {
+    let told = &side.summary.fallback;
+    match told.evidence {
+        Evidence::Confirmed | Evidence::ConfirmedAbsent if told.unknown == 0 => origins(side),
+        Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(told.why.clone())),
+        evidence => Some((evidence, told.why.clone())),
+    }
+}
+
+/// What a side came to against the baseline; `None` for that itself.
+fn versus<T>(sides: &BySide<T>, side: usize) -> Option<&T> {
+    sides.get(side.checked_sub(1)?)
+}
+
+fn kernels(all: &Comparison, side: usize, seen: Seen) -> u64 {
+    let is_it = |row: &&super::ComparedKernel| {
+        versus(&row.versus, side).is_some_and(|change| change.presence.seen == seen)
+    };
+    all.kernels.iter().filter(is_it).count() as u64
+}
+
+fn timed(all: &Comparison, side: usize, speed: Speed) -> u64 {
+    let is_it = |row: &&super::ComparedKernel| {
+        versus(&row.versus, side).is_some_and(|change| change.times.speed == speed)
+    };
+    all.kernels.iter().filter(is_it).count() as u64
+}
+
+fn solutions(all: &Comparison, side: usize) -> u64 {
+    let is_it =
+        |row: &&super::ComparedGemm| versus(&row.versus, side).is_some_and(|change| change.is_change());
+    all.gemms.iter().filter(is_it).count() as u64
+}
+
+fn solvers(all: &Comparison, side: usize) -> u64 {
+    let is_it =
+        |row: &&super::ComparedConv| versus(&row.versus, side).is_some_and(|change| change.is_change());
+    all.convolutions.iter().filter(is_it).count() as u64
+}
+
+fn functions(all: &Comparison, side: usize, seen: Seen) -> u64 {
+    let is_it =
+        |row: &&super::ComparedFunction| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
+    all.functions.iter().filter(is_it).count() as u64
+}
+
+fn objects(all: &Comparison, side: usize, seen: Seen) -> u64 {
+    let is_it =
+        |row: &&super::ComparedObject| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
+    all.code_objects.iter().filter(is_it).count() as u64
+}
+
+/// A pattern chooses a kernel by its symbol, or by its name as people write it, with or without `void`.
+fn fits_kernel(pattern: &str, name: &str, demangled: Option<&str>) -> bool {
+    let readable =
+        |name: &str| fits(pattern, name) || fits(pattern, name.strip_prefix("void ").unwrap_or(name));
+    fits(pattern, name) || demangled.is_some_and(readable)
+}
+
+fn median(side: &Side, pattern: &str) -> Option<f64> {
+    let mut all = Durations::default();
+    let rows = side.summary.kernels.iter();
+    rows.filter(|row| fits_kernel(pattern, &row.name, row.demangled.as_deref()))
+        .for_each(|row| all.merge(&row.durations));
+    all.median().map(|ns| ns as f64)
+}
+
+fn sum(side: &Side, subject: Subject, pattern: &str, field: Field) -> u64 {
+    let summary = &side.summary;
+    let pick = |launches: u64, total_ns: u64| if field == Field::TotalNs { total_ns } else { launches };
+    match subject {
+        Subject::Kernel => {
+            let rows = summary.kernels.iter();
+            rows.filter(|row| fits_kernel(pattern, &row.name, row.demangled.as_deref()))
+                .map(|row| pick(row.launches, row.total_ns))
+                .sum()
+        }
+        Subject::Family => {
+            let is_it = |of: Option<&str>, family: Option<&str>| {
+                family.is_some_and(|family| {
+                    fits(pattern, family) || of.is_some_and(|of| fits(pattern, &format!("{of}: {family}")))
+                })
+            };
+            let rows = summary.families.iter().filter(|row| is_it(row.of, row.family));
+            rows.map(|row| pick(row.launches, row.total_ns)).sum()
+        }
+        Subject::Library => {
+            let is_it =
+                |library: &str| fits(pattern, library) || fits(pattern, library.trim_end_matches(".so"));
+            summary.libraries.iter().filter(|row| is_it(&row.library)).map(|row| row.calls).sum()
+        }
+    }
+}

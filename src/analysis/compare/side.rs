@@ -1,0 +1,117 @@
+//! A side: its summary, its label, and why it may have done more than it tells.
+
+use crate::{Evidence, FunctionRow, Summary, Totals};
+use rocshim_trace::fits;
+use serde::Serialize;
+
+/// One side.
+pub struct Side {
+    pub label: String,
+    /// The argument that named it.
+    pub path: String,
+    pub summary: Summary,
+}
+
+/// What there is to say of a side as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideRow {
+    pub side: String,
+    pub baseline: bool,
+    /// The argument that named it.
+    pub path: String,
+    /// Host time of all launch calls.
+    pub total_ns: u64,
+    /// Launches out of Tensile's fallback library; failed ones do not count.
+    pub fallback_launches: u64,
+    /// Launches of products: what they are a part of.
+    pub(crate) product_launches: u64,
+    /// How sure it is that there were fallback launches, or none.
+    pub fallback_evidence: Evidence,
+    pub fallback_why: String,
+    /// Why "not on this side" is limited, if it is.
+    pub limited: Option<String>,
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+pub(super) fn rows(sides: &[Side]) -> Vec<SideRow> {
+    sides.iter().enumerate().map(|(at, side)| side.row(at == 0)).collect()
+}
+
+impl Side {
+    fn row(&self, baseline: bool) -> SideRow {
+        let fallback = &self.summary.fallback;
+        SideRow {
+            side: self.label.clone(),
+            baseline,
+            path: self.path.clone(),
+            total_ns: self.summary.kernels.iter().map(|row| row.total_ns).sum(),
+            fallback_launches: fallback.kernels.iter().map(|row| row.launches).sum(),
+            product_launches: fallback.products,
+            fallback_evidence: fallback.evidence,
+            fallback_why: fallback.why.clone(),
+            limited: self.limit(),
+            totals: self.summary.totals.clone(),
+        }
+    }
+
+    /// Why a launch may be missing from this side's tables; `None`: none can be.
+    pub(super) fn limit(&self) -> Option<String> {
+        self.summary.unseen.launches.clone().or_else(|| self.unfinished())
+    }
+
+    /// Why a call of `library` may be missing; `None`: none can be.
+    pub(super) fn limit_of(&self, library: &str) -> Option<String> {
+        let Some(row) = self.summary.libraries.iter().find(|row| row.library == library) else {
+            return Some(format!("the shim that wrote the trace did not hook {library}"));
+        };
+        if row.calls == 0 && row.loaded_in == 0 && row.evidence == Evidence::ConfirmedAbsent {
+            return self.unfinished();
+        }
+        let unbound = (row.evidence == Evidence::Unresolved).then(|| row.why.clone());
+        let open = row.open_way.clone().or(unbound);
+        self.summary.unseen.calls.clone().or(open).or_else(|| self.unfinished())
+    }
+
+    /// The same for all libraries that a pattern fits, with or without `.so`.
+    pub(super) fn limit_of_libraries(&self, pattern: &str) -> Option<String> {
+        let is_it = |name: &str| fits(pattern, name) || fits(pattern, name.trim_end_matches(".so"));
+        let mut known = self.summary.libraries.iter().filter(|row| is_it(&row.library)).peekable();
+        if known.peek().is_none() {
+            return Some(format!("no library that `{pattern}` fits was hooked"));
+        }
+        known.find_map(|row| self.limit_of(&row.library))
+    }
+
+    /// Why a call of a function may be missing.
+    pub(super) fn limit_of_function(&self, library: &str, function: &str) -> Option<String> {
+        let is_it = |row: &&FunctionRow| row.library == library && row.function == function;
+        match self.summary.functions.iter().find(is_it) {
+            Some(_) => self.limit_of(library),
+            None => Some(format!("the shim that wrote the trace did not hook {function}")),
+        }
+    }
+
+    /// Why launches may be missing from the tables of code objects.
+    pub(super) fn limit_of_origins(&self) -> Option<String> {
+        self.summary.unseen.origins.clone().or_else(|| self.unfinished())
+    }
+
+    /// The traces do not tell all that the processes did, or will do.
+    fn unfinished(&self) -> Option<String> {
+        let summary = &self.summary;
+        let ran_on = summary.processes.iter().any(|row| row.end == "snapshot");
+        let noted = || {
+            let notes = summary.processes.iter().flat_map(|row| &row.notes);
+            notes.filter_map(|note| note.strip_prefix("limited: ")).map(str::to_owned).next()
+        };
+        let told = |condition: bool, why: &str| condition.then(|| why.to_string());
+        let endless = summary.processes.iter().any(|row| matches!(row.end.as_str(), "cut" | "rotated"));
+        told(summary.totals.running > 0, "a process still runs")
+            .or_else(|| told(endless, "a trace has no end"))
+            .or_else(|| told(ran_on, "a process ran on after the snapshot"))
+            .or_else(|| summary.notes.first().map(|note| format!("a file was not read: {note}")))
+            .or_else(|| told(summary.totals.late > 0, "calls came after recording had ended"))
+            .or_else(noted)
+    }
+}

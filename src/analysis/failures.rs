@@ -1,0 +1,62 @@
+//! Calls that failed, by function and status.
+
+use super::{
+    interner::Interner,
+    status::{is_failure, status_name},
+};
+use rocshim_trace::Call;
+use serde::Serialize;
+
+/// A way in which a function failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailureRow {
+    /// The library.
+    pub library: String,
+    /// Its function.
+    pub function: String,
+    /// What it returned; absent where a C++ exception left it.
+    pub status: Option<i32>,
+    /// The vendor's name for that.
+    pub name: Option<&'static str>,
+    /// How often.
+    pub calls: u64,
+}
+
+/// All failures.
+#[derive(Clone)]
+pub(crate) struct Failures(Interner<(usize, Option<i32>), FailureRow>);
+
+impl Failures {
+    pub(crate) fn new() -> Self {
+        Failures(Interner::new())
+    }
+
+    /// Counts the call if it failed. `function`: its number over all processes, its library, its name.
+    pub(crate) fn count(&mut self, function: (usize, &str, &str), call: &Call) {
+        let (number, library, name) = function;
+        if !is_failure(library, call) {
+            return;
+        }
+        let status = (!call.unwound).then_some(call.status);
+        let row = self.0.value((number, status), || FailureRow {
+            library: library.to_string(),
+            function: name.to_string(),
+            status,
+            name: status.and_then(|status| status_name(library, status)),
+            calls: 0,
+        });
+        row.calls += 1;
+    }
+
+    /// How many calls failed.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.values().iter().map(|row| row.calls).sum()
+    }
+
+    /// Every row, most calls first.
+    pub(crate) fn rows(&self) -> Vec<FailureRow> {
+        let mut rows = self.0.values().to_vec();
+        rows.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.function.cmp(&b.function)));
+        rows
+    }
+}

@@ -1,0 +1,100 @@
+//! Kernels by the kind of work that they do, as their names tell.
+
+use super::{evidence::Evidence, kernels::KernelRow};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Kernels of one family.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FamilyRow {
+    /// What it is called; absent for the kernels whose names tell nothing.
+    pub family: Option<&'static str>,
+    /// Whose kernels they are.
+    pub of: Option<&'static str>,
+    /// What they do.
+    pub what: Option<&'static str>,
+    /// `inferred`: a name is no proof. `unresolved` for the kernels whose names tell nothing.
+    pub evidence: Evidence,
+    /// Different kernels.
+    pub kernels: u64,
+    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    pub launches: u64,
+    /// Those of them that launched graphs made.
+    pub by_graphs: u64,
+    /// Those of them that were trials: made while a library searched for the fastest way.
+    pub trials: u64,
+    /// Launch calls that were to be recorded into a graph instead of being executed.
+    pub captured: u64,
+    /// Launches that returned an error.
+    pub failed: u64,
+    /// Host time of all launch calls.
+    pub total_ns: u64,
+    /// `total_ns` as a part of that of all kernels, 0 to 1.
+    pub share: f64,
+}
+
+/// The kernels' families, most launches first.
+pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
+    let mut rows: BTreeMap<Option<&'static rocshim_trace::Family>, FamilyRow> = BTreeMap::new();
+    for kernel in kernels {
+        let family = rocshim_trace::family(&kernel.name, kernel.demangled.as_deref());
+        let row = rows.entry(family).or_insert_with(|| FamilyRow {
+            family: family.map(|family| family.name),
+            of: family.map(|family| family.of),
+            what: family.map(|family| family.what),
+            evidence: if family.is_some() { Evidence::Inferred } else { Evidence::Unresolved },
+            kernels: 0,
+            launches: 0,
+            by_graphs: 0,
+            trials: 0,
+            captured: 0,
+            failed: 0,
+            total_ns: 0,
+            share: 0.0,
+        });
+        row.kernels += 1;
+        row.launches += kernel.launches;
+        row.by_graphs += kernel.by_graphs;
+        row.trials += kernel.trials;
+        row.captured += kernel.captured;
+        row.failed += kernel.failed;
+        row.total_ns += kernel.total_ns;
+        row.share += kernel.share;
+    }
+    let mut rows: Vec<FamilyRow> = rows.into_values().collect();
+    rows.sort_by(|a, b| (b.launches, b.total_ns, a.of).cmp(&(a.launches, a.total_ns, b.of)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_of_a_family_add_up_and_those_of_none_are_one_row() {
+        let row = |name: &str, demangled: Option<&str>, launches, total_ns| KernelRow {
+            name: name.into(),
+            demangled: demangled.map(str::to_string),
+            launches,
+            captured: 1,
+            failed: 1,
+            total_ns,
+            share: total_ns as f64 / 1000.0,
+            ..KernelRow::default()
+        };
+        let rows = families(&[
+            row("_Z1", Some("void mul_mat_vec_q<(ggml_type)2, 1>(int)"), 30, 300),
+            row("_Z2", Some("void mul_mat_vec_q<(ggml_type)2, 2>(int)"), 10, 100),
+            row("Cijk_Ailk_Bljk_SB_MT64x64x8", None, 7, 500),
+            row("mine", None, 50, 60),
+            row("yours", None, 3, 40),
+        ]);
+        let told: Vec<_> = rows.iter().map(|row| (row.of, row.family, row.kernels, row.launches)).collect();
+        // 50 + 3; 30 + 10; 7.
+        let tensile = (Some("BLAS"), Some("Tensile product"), 1, 7);
+        assert_eq!(told, [(None, None, 2, 53), (Some("ggml"), Some("mmvq"), 2, 40), tensile]);
+        assert_eq!((rows[1].total_ns, rows[1].captured, rows[1].failed), (400, 2, 2));
+        assert!((rows[1].share - 0.4).abs() < 1e-9, "{}", rows[1].share);
+        assert_eq!([rows[0].evidence, rows[1].evidence], [Evidence::Unresolved, Evidence::Inferred]);
+    }
+}

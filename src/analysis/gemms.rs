@@ -1,0 +1,198 @@
+//! Matrix products by library, form, types, transposes and sizes, with the kernels that each kind launched.
+
+use super::{
+    calls::{CallCounts, Calls},
+    interner::Interner,
+    kernels::Kernels,
+    nesting::Contents,
+    solution_index::{self, Numbering, SolutionLibrary},
+};
+use rocshim_trace::{Call, Gemm, LtMatrix, Matmul, Word};
+use serde::Serialize;
+
+/// A kind of matrix product.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GemmRow {
+    /// The library that was called.
+    pub library: String,
+    /// Its function.
+    pub function: String,
+    #[serde(flatten)]
+    pub problem: GemmProblem,
+    /// Why not everything is known of it.
+    pub unknown: Option<&'static str>,
+    /// Whose solution that is.
+    pub solution_of: Option<SolutionLibrary>,
+    #[serde(flatten)]
+    pub counts: CallCounts,
+}
+
+/// What makes two matrix products the same. What a trace does not tell is absent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct GemmProblem {
+    /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by descriptors) or `object` (a C++
+    /// object that was given its problem before).
+    pub form: Word,
+    /// op(A): `N`, `T` or `C`.
+    pub trans_a: Option<Word>,
+    /// op(B).
+    pub trans_b: Option<Word>,
+    /// Rows of D.
+    pub m: Option<i64>,
+    /// Columns of D.
+    pub n: Option<i64>,
+    /// The inner dimension.
+    pub k: Option<i64>,
+    /// Number of products in a call.
+    pub batch: Option<i64>,
+    /// Element types of A, B, C and D.
+    pub types: [Option<Word>; 4],
+    /// The type in which it is computed.
+    pub compute: Option<Word>,
+    /// What is done to the result beside; only of hipBLASLt.
+    pub epilogue: Option<Word>,
+    /// `standard`, `solution_index`, or the number; only of rocBLAS and hipBLAS.
+    pub algo: Option<Word>,
+    /// The solution that was asked for.
+    pub solution: Option<i32>,
+}
+
+impl From<Gemm> for GemmProblem {
+    fn from(gemm: Gemm) -> GemmProblem {
+        let solution = (gemm.algo == "solution_index").then_some(gemm.solution);
+        GemmProblem {
+            form: gemm.form,
+            trans_a: Some(gemm.trans_a),
+            trans_b: Some(gemm.trans_b),
+            m: Some(gemm.m),
+            n: Some(gemm.n),
+            k: Some(gemm.k),
+            batch: Some(gemm.batch),
+            types: [gemm.a, gemm.b, gemm.c, gemm.d].map(|matrix| Some(matrix.element)),
+            compute: Some(gemm.compute),
+            epilogue: None,
+            algo: Some(gemm.algo),
+            solution,
+        }
+    }
+}
+
+impl From<Matmul> for GemmProblem {
+    fn from(matmul: Matmul) -> GemmProblem {
+        let problem = matmul.problem;
+        let element = |matrix: Option<LtMatrix>| matrix.and_then(|matrix| matrix.element);
+        GemmProblem {
+            form: Word::new_static(if matmul.instance.is_some() { OBJECT } else { DESCRIBED }),
+            trans_a: problem.trans_a,
+            trans_b: problem.trans_b,
+            m: problem.m,
+            n: problem.n,
+            k: problem.k,
+            batch: problem.batch,
+            types: [problem.a, problem.b, problem.c, problem.d].map(element),
+            compute: problem.compute,
+            epilogue: problem.epilogue,
+            algo: None,
+            solution: matmul.algo,
+        }
+    }
+}
+
+impl GemmProblem {
+    /// `TN 4096x12x512 f16_r`; `?` for what is not known.
+    pub fn in_short(&self) -> String {
+        let word = |word: &Option<Word>| word.clone().unwrap_or_else(|| "?".into());
+        let [m, n, k] = [self.m, self.n, self.k].map(|size| size.map_or("?".into(), |size| size.to_string()));
+        let [a, ..] = &self.types;
+        format!("{}{} {m}x{n}x{k} {}", word(&self.trans_a), word(&self.trans_b), word(a))
+    }
+}
+
+const OBJECT: &str = "object";
+const DESCRIBED: &str = "described";
+
+/// All kinds of matrix products.
+#[derive(Clone)]
+pub(crate) struct Gemms(Interner<(usize, GemmProblem), Kind>);
+
+#[derive(Clone)]
+struct Kind {
+    library: String,
+    function: String,
+    problem: GemmProblem,
+    calls: Calls,
+}
+
+impl Gemms {
+    pub(crate) fn new() -> Self {
+        Gemms(Interner::new())
+    }
+
+    /// Counts a product made through `function`, the number of a function over all processes; gives the number of its kind.
+    pub(crate) fn count(
+        &mut self,
+        function: (usize, &str, &str),
+        call: &Call,
+        problem: GemmProblem,
+        inside: &Contents,
+    ) -> usize {
+        let (number, library, name) = function;
+        let kind = self.0.number((number, problem.clone()), || Kind {
+            library: library.to_string(),
+            function: name.to_string(),
+            problem,
+            calls: Calls::default(),
+        });
+        self.0.get_mut(kind).calls.count(call, inside);
+        kind
+    }
+
+    /// So many calls of the kind with this number, which were counted, were trials.
+    pub(crate) fn count_trials(&mut self, kind: usize, trials: u64) {
+        self.0.get_mut(kind).calls.count_trials(trials);
+    }
+
+    /// Every kind, longest host time first.
+    pub(crate) fn rows(&self, kernels: &Kernels, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
+        let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
+        kinds
+            .into_iter()
+            .map(|kind| GemmRow {
+                library: kind.library.clone(),
+                function: kind.function.clone(),
+                problem: kind.problem.clone(),
+                unknown: kind.problem.unknown(),
+                solution_of: kind.solution_of(numbering),
+                counts: kind.calls.row(kernels, !kind.problem.is_empty(), blind),
+            })
+            .collect()
+    }
+}
+
+impl Kind {
+    fn solution_of(&self, numbering: Numbering) -> Option<SolutionLibrary> {
+        let is_rocblas = self.library.starts_with("librocblas");
+        self.problem
+            .solution
+            .filter(|_| is_rocblas)
+            .and_then(|index| solution_index::library(index, numbering))
+    }
+}
+
+impl GemmProblem {
+    /// With a dimension of 0 there is nothing to launch.
+    fn is_empty(&self) -> bool {
+        [self.m, self.n, self.batch].contains(&Some(0))
+    }
+
+    /// Why not everything is known of it.
+    fn unknown(&self) -> Option<&'static str> {
+        let is_whole = self.k.is_some() && self.compute.is_some() && self.types.iter().all(Option::is_some);
+        match &*self.form {
+            _ if is_whole => None,
+            OBJECT => Some("the object was given its problem and its algorithm before"),
+            _ => Some("a descriptor was not seen being made, or there was no room to keep it"),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Kernels by name, over all processes: how often they were launched, when, how long that took the host, in which shapes.
+
+use super::{
+    durations::Durations,
+    interner::Interner,
+    nesting::Launches,
+    span::{Epoch, Span},
+};
+use rocshim_trace::{Launch, Tensile};
+use serde::Serialize;
+
+/// A kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct KernelRow {
+    /// The symbol, as the compiler named it.
+    pub name: String,
+    /// The name as people write it, where the symbol is a mangled one.
+    pub demangled: Option<String>,
+    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    pub launches: u64,
+    /// Those of them that launched graphs made.
+    pub by_graphs: u64,
+    /// Those of them that were trials: made while a library searched for the fastest way.
+    pub trials: u64,
+    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    pub swept: u64,
+    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
+    pub captured: u64,
+    /// Launches that returned an error.
+    pub failed: u64,
+    /// Host time of all launch calls, captured ones among them.
+    pub total_ns: u64,
+    /// The shortest of them.
+    pub(crate) min_ns: u64,
+    /// The longest of them.
+    pub max_ns: u64,
+    /// When the first of them was entered, since the summary's `epoch`; absent where only graphs launched it.
+    pub first_ns: Option<u64>,
+    /// When the last of them returned.
+    pub last_ns: Option<u64>,
+    /// The lengths of the calls that launched it and did not fail, where that was asked for.
+    #[serde(skip)]
+    pub(crate) durations: Durations,
+    /// `total_ns` as a part of that of all kernels, 0 to 1.
+    pub share: f64,
+    /// The most common shape.
+    pub shape: Shape,
+    /// Launches in that shape.
+    pub(crate) shape_launches: u64,
+    /// Number of different shapes.
+    pub shapes: u64,
+    /// What the symbol says, where it is one of Tensile's.
+    pub tensile: Option<Tensile>,
+}
+
+/// How a kernel was launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Shape {
+    /// The grid in blocks.
+    pub grid: [u32; 3],
+    /// The block in work-items.
+    pub block: [u32; 3],
+}
+
+/// A kernel launched inside another call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inside {
+    /// The kernel's symbol.
+    pub kernel: String,
+    /// Its name as people write it, where that differs.
+    pub demangled: Option<String>,
+    /// Launches of it inside such calls.
+    pub launches: u64,
+    /// Those of them that were trials of a search.
+    pub trials: u64,
+    /// Launches of it inside such calls that were recorded into a graph instead of being executed.
+    pub captured: u64,
+    /// What the symbol says, where it is one of Tensile's.
+    pub tensile: Option<Tensile>,
+}
+
+#[derive(Clone)]
+struct Stats {
+    name: String,
+    demangled: Option<String>,
+    tensile: Option<Tensile>,
+    launches: u64,
+    by_graphs: u64,
+    trials: u64,
+    swept: u64,
+    captured: u64,
+    failed: u64,
+    total_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+    span: Span,
+    durations: Durations,
+    shapes: Interner<Shape, u64>,
+    /// The last shape and its number: most kernels are launched in one shape many times in a row.
+    last: (Shape, usize),
+}
+
+/// All kernels, numbered in the order in which they were first defined.
+#[derive(Clone)]
+pub(crate) struct Kernels {
+    all: Interner<String, Stats>,
+    epoch: Epoch,
+    /// The length of every call is kept.
+    with_durations: bool,
+}
+
+impl Kernels {
+    pub(crate) fn new() -> Self {
+        Kernels { all: Interner::new(), epoch: Epoch::default(), with_durations: false }
+    }
+
+    /// Keeps the lengths of calls from now on.
+    pub(crate) fn keep_durations(&mut self) {
+        self.with_durations = true;
+    }
+
+    /// Times are those of a process with this epoch from now on.
+    pub(crate) fn begin_process(&mut self, epoch: &str) {
+        self.epoch.begin(epoch);
+    }
+
+    /// The epoch of the times in `rows`.
+    pub(crate) fn epoch(&self) -> Option<String> {
+        self.epoch.earliest()
+    }
+
+    /// The number of the kernel with this symbol.
+    pub(crate) fn number(&mut self, name: &str, demangled: Option<&str>) -> usize {
+        let number = self.all.number(name.to_string(), || Stats {
+            name: name.to_string(),
+            demangled: None,
+            tensile: Tensile::of(name),
+            launches: 0,
+            by_graphs: 0,
+            trials: 0,
+            swept: 0,
+            captured: 0,
+            failed: 0,
+            total_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+            span: Span::default(),
+            durations: Durations::default(),
+            shapes: Interner::new(),
+            last: (Shape::default(), usize::MAX),
+        });
+        let stats = self.all.get_mut(number);
+        if stats.demangled.is_none() {
+            stats.demangled = demangled.map(str::to_string);
+        }
+        number
+    }
+
+    /// The name of a kernel, as people write it where that is known.
+    pub(crate) fn name(&self, kernel: usize) -> String {
+        let stats = self.all.get(kernel);
+        stats.demangled.clone().unwrap_or_else(|| stats.name.clone())
+    }
+
+    /// The symbol of a kernel.
+    pub(crate) fn symbol(&self, kernel: usize) -> &str {
+        &self.all.get(kernel).name
+    }
+
+    /// The name of a kernel as people write it, where its symbol is a mangled one.
+    pub(crate) fn demangled(&self, kernel: usize) -> Option<&str> {
+        self.all.get(kernel).demangled.as_deref()
+    }
+
+    /// What a kernel's symbol says, where it is one of Tensile's.
+    pub(crate) fn tensile(&self, kernel: usize) -> Option<&Tensile> {
+        self.all.get(kernel).tensile.as_ref()
+    }
+
+    /// Counts a launch call of the kernel with this number.
+    pub(crate) fn count(&mut self, kernel: usize, launch: &Launch) {
+        let stats = self.all.get_mut(kernel);
+        stats.span.add(&self.epoch, &launch.call);
+        stats.failed += u64::from(launch.call.status != 0);
+        stats.total_ns += launch.call.dur;
+        stats.min_ns = stats.min_ns.min(launch.call.dur);
+        stats.max_ns = stats.max_ns.max(launch.call.dur);
+        if self.with_durations && launch.capture.is_none() && launch.call.status == 0 {
+            stats.durations.add(launch.call.dur);
+        }
+        match launch.capture {
+            Some(_) => stats.captured += 1,
+            None => stats.launch(Shape { grid: launch.grid, block: launch.block }, 1),
+        }
+    }
+
+    /// Counts launches of the kernel with this number that launched graphs made.
+    pub(crate) fn count_by_graphs(&mut self, kernel: usize, shape: Shape, launches: u64) {
+        let stats = self.all.get_mut(kernel);
+        stats.by_graphs += launches;
+        stats.launch(shape, launches);
+    }
+
+    /// So many launches of the kernel with this number, which were counted, were made in a sweep.
+    pub(crate) fn count_swept(&mut self, kernel: usize, launches: u64) {
+        self.all.get_mut(kernel).swept += launches;
+    }
+
+    /// So many launches of the kernel with this number, which were counted, were trials.
+    pub(crate) fn count_trials(&mut self, kernel: usize, trials: u64) {
+        self.all.get_mut(kernel).trials += trials;
+    }
+
+    /// The kernels inside a kind of call, most launched first.
+    pub(crate) fn inside(&self, counts: &[(usize, Launches)]) -> Vec<Inside> {
+        let mut rows: Vec<Inside> = counts
+            .iter()
+            .map(|(kernel, counts)| {
+                let (stats, Launches { launches, trials, captured }) = (self.all.get(*kernel), *counts);
+                let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
+                Inside { kernel, demangled, launches, trials, captured, tensile: stats.tensile.clone() }
+            })
+            .collect();
+        let all = |row: &Inside| row.launches + row.captured;
+        rows.sort_by(|a, b| all(b).cmp(&all(a)).then_with(|| a.kernel.cmp(&b.kernel)));
+        rows
+    }
+
+    /// The kernels that were launched or captured, longest host time first; where graphs launched some, which takes no
+    /// calls, most launches first.
+    pub(crate) fn rows(&self) -> Vec<KernelRow> {
+        let called = || self.all.values().iter().filter(|stats| stats.launches + stats.captured > 0);
+        let all: u64 = called().map(|stats| stats.total_ns).sum();
+        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all, &self.epoch)).collect();
+        let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
+        let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
+        rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
+        rows
+    }
+}
+
+impl Stats {
+    fn launch(&mut self, shape: Shape, launches: u64) {
+        self.launches += launches;
+        if self.last.1 == usize::MAX || self.last.0 != shape {
+            self.last = (shape, self.shapes.number(shape, || 0));
+        }
+        *self.shapes.get_mut(self.last.1) += launches;
+    }
+
+    fn row(&self, all_ns: u64, epoch: &Epoch) -> KernelRow {
+        let (shape, shape_launches) = self.shapes.most_common();
+        let (first_ns, last_ns) = self.span.since(epoch).unzip();
+        KernelRow {
+            name: self.name.clone(),
+            demangled: self.demangled.clone(),
+            launches: self.launches,
+            by_graphs: self.by_graphs,
+            trials: self.trials,
+            swept: self.swept,
+            captured: self.captured,
+            failed: self.failed,
+            total_ns: self.total_ns,
+            min_ns: if self.min_ns == u64::MAX { 0 } else { self.min_ns },
+            max_ns: self.max_ns,
+            first_ns,
+            last_ns,
+            durations: self.durations.clone(),
+            share: if all_ns == 0 { 0.0 } else { self.total_ns as f64 / all_ns as f64 },
+            shape,
+            shape_launches,
+            shapes: self.shapes.values().len() as u64,
+            tensile: self.tensile.clone(),
+        }
+    }
+}
+
+impl Interner<Shape, u64> {
+    /// The shape with most launches; the smaller one of two with equally many.
+    fn most_common(&self) -> (Shape, u64) {
+        self.pairs()
+            .map(|(shape, launches)| (*shape, *launches))
+            .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_trace::Call;
+
+    fn launch(dur: u64, grid_x: u32, status: i32) -> Launch {
+        let call = Call { dur, status, ..Call::default() };
+        Launch { call, grid: [grid_x, 1, 1], block: [64, 1, 1], ..Launch::default() }
+    }
+
+    #[test]
+    fn a_row_counts_times_failures_and_shapes() {
+        let mut kernels = Kernels::new();
+        let (a, b) = (kernels.number("a", None), kernels.number("b", Some("void b(int)")));
+        kernels.number("defined, never launched", None);
+        assert_eq!(
+            kernels.number("a", None),
+            a,
+            "a kernel of another process with the same name is the same"
+        );
+        for (dur, grid) in [(100, 4), (300, 8), (200, 4)] {
+            kernels.count(a, &launch(dur, grid, 0));
+        }
+        kernels.count(b, &launch(400, 1, 9));
+
+        let rows = kernels.rows();
+        assert_eq!(rows.len(), 2);
+        // a: 100 + 300 + 200 = 600 of 1000 ns, twice with grid 4, once with 8.
+        let a = &rows[0];
+        assert_eq!((a.name.as_str(), a.launches, a.failed), ("a", 3, 0));
+        assert_eq!((a.total_ns, a.min_ns, a.max_ns, a.share), (600, 100, 300, 0.6));
+        assert_eq!((a.shape.grid, a.shape.block), ([4, 1, 1], [64, 1, 1]));
+        assert_eq!((a.shape_launches, a.shapes), (2, 2));
+        let b = &rows[1];
+        assert_eq!((b.name.as_str(), b.demangled.as_deref(), b.failed), ("b", Some("void b(int)"), 1));
+        assert_eq!((b.total_ns, b.share, b.shapes), (400, 0.4, 1));
+    }
+
+    #[test]
+    fn what_was_captured_is_not_launched_and_what_graphs_launch_is() {
+        let mut kernels = Kernels::new();
+        let (replayed, direct) = (kernels.number("replayed", None), kernels.number("direct", None));
+        kernels.count(replayed, &Launch { capture: Some(3), ..launch(100, 4, 0) });
+        kernels.count(direct, &launch(900, 4, 0));
+        kernels.count_by_graphs(replayed, Shape { grid: [8, 1, 1], block: [64, 1, 1] }, 20);
+        let rows = kernels.rows();
+        let counts: Vec<_> =
+            rows.iter().map(|row| (row.name.as_str(), row.launches, row.by_graphs, row.captured)).collect();
+        assert_eq!(counts, [("replayed", 20, 20, 1), ("direct", 1, 0, 0)], "most launches first");
+        assert_eq!((rows[0].shape.grid, rows[0].total_ns), ([8, 1, 1], 100));
+    }
+}

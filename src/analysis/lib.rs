@@ -1,0 +1,118 @@
+//! Records in, numbers out: what the traces of one or more processes say, in one pass and in bounded
+//! memory.
+//!
+//! Layers, lowest first:
+//! - `units` (numbers in words), `evidence` (how sure a statement is), `interner` (names to numbers),
+//!   `durations`, `span`, `pauses`;
+//! - `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
+//!   hook), `coverage`, `nesting` (what was launched inside a call);
+//! - a module for each kind of table: `graphs`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
+//!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
+//!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
+//! - `summary` (the result), `phases`, `builder` (records to a summary);
+//! - `compare` (what differs between summaries), `tracks` (records to rows, for other programs),
+//!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
+//! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
+//! - `testing` (small traces, for the tests of this crate and of those above it).
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs)] // The columns of tables: each says in its JSON key what it is.
+
+mod activity;
+mod answers;
+mod builder;
+mod calls;
+mod code_objects;
+mod columns;
+mod compare;
+mod convolutions;
+mod coverage;
+mod durations;
+mod evidence;
+mod failures;
+mod fallback;
+mod families;
+mod flow;
+mod gemms;
+mod graphs;
+mod interner;
+mod kernels;
+mod live;
+mod losses;
+mod modules;
+mod nesting;
+mod pauses;
+mod phases;
+mod process;
+mod proxy;
+mod replay;
+mod run;
+mod setting;
+mod solution_index;
+mod span;
+mod spans;
+mod status;
+mod status_words;
+mod streams;
+mod summary;
+mod sweeps;
+mod tail;
+#[doc(hidden)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod tracks;
+mod transfers;
+pub mod units;
+mod verdict;
+mod verify;
+
+pub use activity::Activity;
+pub use answers::{Answer, Answers};
+pub use builder::SummaryBuilder;
+pub use calls::CallCounts;
+pub use code_objects::CodeObjectRow;
+pub use columns::ColumnsRow;
+pub use compare::quantities;
+pub use compare::{
+    BySide, COUNTERPART_RULES, CallCell, CallChange, Checked, ComparedFamily, ComparedKernel, Comparison,
+    Condition, FamilyCell, KernelChange, LEAST_CALLS, Observed, ObservedTest, Presence, Rate, Seen, Side,
+    Speed, compare, observe,
+};
+pub use convolutions::{ConvProblem, ConvRow};
+pub use coverage::LibraryRow;
+pub use evidence::Evidence;
+pub use failures::FailureRow;
+pub use fallback::Fallback;
+pub use families::FamilyRow;
+pub use flow::{Edge, Floor, Flow, Place};
+pub use gemms::{GemmProblem, GemmRow};
+pub use graphs::GraphRow;
+pub use kernels::{Inside, KernelRow};
+pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, Standing};
+pub use losses::{InFlightRow, LossRow};
+pub use modules::ModuleRow;
+pub(crate) use phases::Recent;
+pub use phases::{
+    Bar, Kind, Level, Only, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Timeline, TimelineRow,
+    Visit,
+};
+pub use process::ProcessRow;
+pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as MMVQ_COLUMNS, proxy};
+pub use replay::{Replay, Replays};
+pub use run::{Run, RunBuilder};
+pub use setting::Setting;
+pub use spans::SpanRow;
+pub use streams::StreamRow;
+pub use summary::{Summary, Totals};
+pub use sweeps::{RULE as SWEEP_RULE, SweepRow};
+pub use tail::{News, Patterns, Tail, Wanted};
+pub use threads::{GapRow, ThreadRow};
+pub use tracks::{
+    Beside, COMMON, Cell, Column, Kind as ColumnKind, Process as TrackProcess, Row as TrackRow, TABLES,
+    Table, TableId, Track, Tracks,
+};
+pub use transfers::{CopyRow, Counts, SyncRow};
+pub use verdict::FunctionRow;
+pub use verify::{Verdict, Verified, Verifier, find_missing_parts};

@@ -1,0 +1,376 @@
+//! What the processes that are followed do now: since the last look, and in all.
+//!
+//! The tables are those of `summary`, taken of every process at every look; a rate is the difference of two. Memory grows with
+//! what is different, not with events.
+
+use super::{Evidence, Kind, PhasesBuilder, Recent, Summary};
+use rocshim_reader::{End, Reading, Taker, Watcher};
+use rocshim_trace::{Header, Record, Tensor, Word, file_name};
+use std::{collections::BTreeMap, path::Path};
+
+/// A number that grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Growth {
+    /// By now.
+    pub all: u64,
+    /// Since the last look, a second.
+    pub per_second: f64,
+}
+
+/// A line of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveRow {
+    /// A kernel, a family, a problem.
+    pub name: String,
+    /// Whose it is, or what does it.
+    pub of: String,
+    /// Launches, or calls.
+    pub calls: Growth,
+    /// Host time of all calls.
+    pub host_ns: u64,
+}
+
+/// What a lane is at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LivePhase {
+    pub pid: u32,
+    pub lane: usize,
+    /// Of its last pass, with the program's own name for it.
+    pub name: String,
+    pub evidence: Evidence,
+    pub columns: Option<u64>,
+    pub passes: Growth,
+    /// Columns of passes that tell theirs.
+    pub tokens: Growth,
+    /// Launches of the last pass.
+    pub launches: u64,
+    /// How long that took, in ns.
+    pub pass_ns: u64,
+    /// For how long nothing has ended since, in ns.
+    pub idle_ns: u64,
+}
+
+/// How a process is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Collector {
+    /// CPU time of its collector by now.
+    pub busy_ns: u64,
+    /// How full its fullest ring is, of 1.
+    pub fullest_ring: f64,
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveProcess {
+    pub pid: u32,
+    pub program: String,
+    /// `running`, or how it ended, as in `summary`; `out of sight` where the trace has no end and its process is not seen running.
+    pub end: String,
+    pub events: Growth,
+    pub launches: Growth,
+    pub lost: u64,
+    /// Of one core, while it runs and can be asked.
+    pub collector: Option<f64>,
+    pub fullest_ring: Option<f64>,
+}
+
+/// How all stand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    pub events: Growth,
+    pub launches: Growth,
+    pub products: Growth,
+    pub failed: Growth,
+    pub lost: Growth,
+    /// What was lost, by reason.
+    pub losses: BTreeMap<Word, u64>,
+    /// Launches a second, of the last looks.
+    pub history: Vec<u64>,
+    /// Processes that have not ended.
+    pub running: usize,
+    /// Of all their collectors, of one core.
+    pub collectors: Option<f64>,
+    pub phases: Vec<LivePhase>,
+    pub processes: Vec<LiveProcess>,
+    pub kernels: Vec<LiveRow>,
+    pub families: Vec<LiveRow>,
+    pub products_by_problem: Vec<LiveRow>,
+    pub convolutions: Vec<LiveRow>,
+}
+
+/// Looks whose launches are kept.
+const HISTORY: usize = 240;
+
+/// The processes that are followed.
+#[derive(Default)]
+pub struct Live {
+    traces: BTreeMap<usize, Trace>,
+    before: Before,
+    history: Vec<u64>,
+}
+
+/// What there was at the last look.
+#[derive(Default)]
+struct Before {
+    /// On a clock that only goes forward; `None` before the first look.
+    at_ns: Option<u64>,
+    counts: BTreeMap<(Table, String, String), u64>,
+}
+
+/// What a number is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Table {
+    All,
+    Process,
+    Collector,
+    Phase,
+    Kernel,
+    Family,
+    Product,
+    Convolution,
+}
+
+/// One that is followed.
+struct Trace {
+    path: String,
+    header: Option<Header>,
+    state: State,
+    /// Its process cannot be seen, and nothing comes.
+    is_silent: bool,
+    lanes: BTreeMap<usize, Lane>,
+}
+
+enum State {
+    Open(Box<PhasesBuilder>),
+    Ended(Box<Summary>),
+}
+
+struct Lane {
+    last: Recent,
+    passes: u64,
+    tokens: u64,
+}
+
+impl Live {
+    /// The processes that have not ended, by their traces' numbers.
+    pub fn running(&self) -> impl Iterator<Item = (usize, &Header)> {
+        let is_open = |trace: &Trace| matches!(trace.state, State::Open(_)) && !trace.is_silent;
+        let traces = self.traces.iter().filter(move |(_, trace)| is_open(trace));
+        traces.filter_map(|(number, trace)| Some((*number, trace.header.as_ref()?)))
+    }
+
+    /// How all stand now, `unix_ns`, which is `at_ns` on a clock that only goes forward; `None` while what was written before is read, of which
+    /// no rate is to be told. `collectors` are those that could be asked, by trace.
+    pub fn look(
+        &mut self,
+        (at_ns, unix_ns): (Option<u64>, u64),
+        collectors: &BTreeMap<usize, Collector>,
+    ) -> Standing {
+        let elapsed = at_ns.zip(self.before.at_ns).map_or(0, |(now, before)| now.saturating_sub(before));
+        let before = std::mem::replace(&mut self.before, Before { at_ns, counts: BTreeMap::new() });
+        let mut rates = Rates { before: before.counts, now: &mut self.before.counts, elapsed };
+        let mut standing = Standing::default();
+        let (mut events, mut launches, mut products, mut failed, mut lost) = (0, 0, 0, 0, 0);
+        let mut tables: BTreeMap<(Table, String, String), (u64, u64)> = BTreeMap::new();
+        for (number, trace) in &mut self.traces {
+            trace.note_passes();
+            let (summary, is_open) = match &trace.state {
+                State::Open(builder) => (&builder.summary_so_far(), !trace.is_silent),
+                State::Ended(summary) => (&**summary, false),
+            };
+            standing.running += usize::from(is_open);
+            add_tables(&mut tables, summary);
+            events += summary.totals.events;
+            launches += summary.totals.launches;
+            products += summary.totals.gemms;
+            failed += summary.totals.failed;
+            lost += summary.totals.lost;
+            summary.losses.iter().for_each(|row| {
+                *standing.losses.entry(row.reason.clone()).or_default() += row.lost;
+            });
+            let id = number.to_string();
+            for process in &summary.processes {
+                let collector = collectors.get(number).filter(|_| is_open);
+                standing.processes.push(LiveProcess {
+                    pid: process.pid,
+                    program: program(&process.exe, &process.argv),
+                    end: if trace.is_silent { "out of sight".into() } else { process.end.clone() },
+                    events: rates.of(Table::Process, (&id, "events"), process.events),
+                    launches: rates.of(Table::Process, (&id, "launches"), process.launches),
+                    lost: process.lost,
+                    collector: collector.map(|collector| {
+                        rates.of(Table::Collector, (&id, ""), collector.busy_ns).per_second / 1e9
+                    }),
+                    fullest_ring: collector.map(|collector| collector.fullest_ring),
+                });
+            }
+            let pid = trace.header.as_ref().map_or(0, |header| header.pid);
+            for (lane, at) in trace.lanes.iter().filter(|_| is_open) {
+                let place = format!("{id} {lane}");
+                standing.phases.push(LivePhase {
+                    pid,
+                    lane: *lane,
+                    name: at.last.name().to_string(),
+                    evidence: at.last.evidence,
+                    columns: at.last.columns,
+                    passes: rates.of(Table::Phase, (&place, "passes"), at.passes),
+                    tokens: rates.of(Table::Phase, (&place, "tokens"), at.tokens),
+                    launches: at.last.launches,
+                    pass_ns: at.last.end.saturating_sub(at.last.begin),
+                    idle_ns: unix_ns.saturating_sub(at.last.end),
+                });
+            }
+        }
+        let mut growth = |what: &str, all: u64| rates.of(Table::All, (what, ""), all);
+        standing.events = growth("events", events);
+        standing.launches = growth("launches", launches);
+        standing.products = growth("products", products);
+        standing.failed = growth("failed", failed);
+        standing.lost = growth("lost", lost);
+        for ((table, name, of), (calls, host_ns)) in tables {
+            let calls = rates.of(table, (&name, &of), calls);
+            let row = LiveRow { name, of, calls, host_ns };
+            match table {
+                Table::Kernel => standing.kernels.push(row),
+                Table::Family => standing.families.push(row),
+                Table::Product => standing.products_by_problem.push(row),
+                Table::Convolution => standing.convolutions.push(row),
+                Table::All | Table::Process | Table::Collector | Table::Phase => {}
+            }
+        }
+        let asked: Vec<f64> = standing.processes.iter().filter_map(|process| process.collector).collect();
+        standing.collectors = (!asked.is_empty()).then(|| asked.iter().sum());
+        if elapsed > 0 {
+            self.history.push(standing.launches.per_second.round() as u64);
+            self.history.drain(..self.history.len().saturating_sub(HISTORY));
+        }
+        standing.history.clone_from(&self.history);
+        standing
+    }
+}
+
+impl Watcher for Live {
+    fn begin(&mut self, trace: usize, path: &Path) {
+        let path = path.display().to_string();
+        let mut builder = PhasesBuilder::new(Vec::new());
+        builder.begin_file(path.clone());
+        let state = State::Open(Box::new(builder));
+        self.traces
+            .insert(trace, Trace { path, header: None, state, is_silent: false, lanes: BTreeMap::new() });
+    }
+
+    fn take(&mut self, trace: usize, record: Record) {
+        let Some(trace) = self.traces.get_mut(&trace) else { return };
+        if let Record::Header(header) = &record {
+            trace.header.get_or_insert_with(|| header.clone());
+        }
+        if let State::Open(builder) = &mut trace.state {
+            builder.take(record);
+        }
+    }
+
+    fn silent(&mut self, trace: usize, is_silent: bool) {
+        if let Some(trace) = self.traces.get_mut(&trace) {
+            trace.is_silent = is_silent;
+        }
+    }
+
+    fn end(&mut self, trace: usize, reading: Reading) {
+        let Some(trace) = self.traces.get_mut(&trace) else { return };
+        let State::Open(builder) = &mut trace.state else { return };
+        if reading.end == End::Rotated {
+            builder.end_file(reading);
+            builder.begin_file(trace.path.clone());
+            return;
+        }
+        builder.end_file(reading);
+        trace.note_passes();
+        let State::Open(builder) = &trace.state else { return };
+        trace.state = State::Ended(Box::new(builder.summary_so_far()));
+    }
+
+    fn wants_arguments(&self, trace: usize, kernel: Option<u32>) -> bool {
+        match self.traces.get(&trace).map(|trace| &trace.state) {
+            Some(State::Open(builder)) => builder.wants_arguments(kernel),
+            _ => false,
+        }
+    }
+}
+
+/// Adds what a process has to the tables: calls, and host time.
+fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summary: &Summary) {
+    let mut add = |table: Table, name: String, of: String, calls: u64, host_ns: u64| {
+        let row = tables.entry((table, name, of)).or_default();
+        *row = (row.0 + calls, row.1 + host_ns);
+    };
+    for kernel in &summary.kernels {
+        let family = rocshim_trace::family(&kernel.name, kernel.demangled.as_deref());
+        let name = kernel.demangled.as_ref().unwrap_or(&kernel.name).clone();
+        let of = family.map_or_else(String::new, |family| format!("{}: {}", family.of, family.name));
+        add(Table::Kernel, name, of, kernel.launches, kernel.total_ns);
+    }
+    for family in &summary.families {
+        let name = family.family.unwrap_or("unknown").into();
+        add(Table::Family, name, family.of.unwrap_or("").into(), family.launches, family.total_ns);
+    }
+    for gemm in &summary.gemms {
+        add(
+            Table::Product,
+            gemm.problem.in_short(),
+            gemm.function.clone(),
+            gemm.counts.calls,
+            gemm.counts.total_ns,
+        );
+    }
+    for conv in &summary.convolutions {
+        let dims = |tensor: &Option<Tensor>| tensor.as_ref().map_or("?".into(), Tensor::lengths);
+        let name =
+            format!("{} {} with {}", conv.problem.direction, dims(&conv.problem.x), dims(&conv.problem.w));
+        let of = format!("{}: {}", conv.function, conv.solver.as_deref().unwrap_or(&conv.action));
+        add(Table::Convolution, name, of, conv.counts.calls, conv.counts.total_ns);
+    }
+}
+
+/// A process's program in short: the last part of its name, with its first arguments.
+fn program(exe: &str, argv: &[String]) -> String {
+    let first = argv.first().map_or(exe, String::as_str);
+    let name = file_name(first);
+    [name].into_iter().chain(argv.iter().skip(1).map(String::as_str)).collect::<Vec<_>>().join(" ")
+}
+
+impl Trace {
+    /// Notes the passes that have ended.
+    fn note_passes(&mut self) {
+        let State::Open(builder) = &mut self.state else { return };
+        for recent in builder.recent() {
+            let tokens = match recent.kind {
+                Kind::Prompt | Kind::Decode | Kind::WarmUp => recent.columns.unwrap_or(0),
+                _ => 0,
+            };
+            let (passes, before) =
+                self.lanes.get(&recent.lane).map_or((0, 0), |lane| (lane.passes, lane.tokens));
+            self.lanes
+                .insert(recent.lane, Lane { last: recent, passes: passes + 1, tokens: before + tokens });
+        }
+    }
+}
+
+/// Numbers of now held against those of the last look.
+struct Rates<'a> {
+    before: BTreeMap<(Table, String, String), u64>,
+    now: &'a mut BTreeMap<(Table, String, String), u64>,
+    elapsed: u64,
+}
+
+impl Rates<'_> {
+    fn of(&mut self, table: Table, (name, of): (&str, &str), all: u64) -> Growth {
+        let key = (table, name.to_string(), of.to_string());
+        let since = all.saturating_sub(self.before.get(&key).copied().unwrap_or(0));
+        self.now.insert(key, all);
+        let per_second = if self.elapsed == 0 { 0.0 } else { since as f64 * 1e9 / self.elapsed as f64 };
+        Growth { all, per_second }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What is not in the traces: lost events by thread and reason, and calls that had not returned when a process died.
+
+use super::interner::Interner;
+use rocshim_trace::{Call, Gap, Word};
+use serde::Serialize;
+
+/// What a thread lost for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LossRow {
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// `ring_full`, `overwritten`, `no_memory`, …: as in the trace.
+    pub reason: Word,
+    /// Events.
+    pub lost: u64,
+    /// Stretches of lost events.
+    pub gaps: u64,
+    /// When the first was lost, since the process's epoch.
+    pub first_ns: u64,
+    /// When the last was lost.
+    pub last_ns: u64,
+}
+
+/// A call in flight when its process died.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InFlightRow {
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// The function that was called.
+    pub function: String,
+    /// What it was called for: the kernel, the sizes.
+    pub what: String,
+    /// When it was entered, since the process's epoch.
+    pub t_ns: u64,
+    /// It was itself inside another hooked call.
+    pub nested: bool,
+}
+
+impl InFlightRow {
+    pub fn new(pid: u32, call: &Call, function: &str, what: String) -> Self {
+        InFlightRow {
+            pid,
+            tid: call.tid,
+            function: function.to_string(),
+            what,
+            t_ns: call.t,
+            nested: call.parent.is_some(),
+        }
+    }
+}
+
+/// All losses.
+#[derive(Clone)]
+pub(crate) struct Losses(Interner<(usize, u32, Word), LossRow>);
+
+impl Losses {
+    pub(crate) fn new() -> Self {
+        Losses(Interner::new())
+    }
+
+    /// Counts a gap of the process with this number and pid.
+    pub(crate) fn count(&mut self, process: usize, pid: u32, gap: &Gap) {
+        let row = self.0.value((process, gap.tid, gap.reason.clone()), || LossRow {
+            pid,
+            tid: gap.tid,
+            reason: gap.reason.clone(),
+            lost: 0,
+            gaps: 0,
+            first_ns: gap.t,
+            last_ns: gap.t,
+        });
+        row.lost += gap.lost;
+        row.gaps += 1;
+        row.first_ns = row.first_ns.min(gap.t);
+        row.last_ns = row.last_ns.max(gap.t + gap.dur);
+    }
+
+    /// How many events were lost.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.values().iter().map(|row| row.lost).sum()
+    }
+
+    /// Every row, most events first.
+    pub(crate) fn rows(&self) -> Vec<LossRow> {
+        let mut rows = self.0.values().to_vec();
+        rows.sort_by(|a, b| b.lost.cmp(&a.lost).then_with(|| (a.pid, a.tid).cmp(&(b.pid, b.tid))));
+        rows
+    }
+}

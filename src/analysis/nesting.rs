@@ -1,0 +1,184 @@
+//! What was launched inside a call, gathered from lines that stand in the order in which calls returned.
+//!
+//! A child's line comes before its parent's. Each thread therefore has a stack of calls that have not returned yet but
+//! whose children have: numbers grow from bottom to top, because ids are given at entry. A call that returns takes
+//! everything at and above its own id; what stands between it and its parent belongs to calls whose lines were lost.
+//! So the stack is never higher than the calls were deep.
+
+use foldhash::HashMap;
+use rocshim_trace::Call;
+
+/// What happened inside a call, at any depth.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Kernels by their number, in order of first launch.
+    pub kernels: Vec<(usize, Launches)>,
+    /// Matrix products that the program asked for (one that is made inside another counts as that one).
+    pub gemms: u64,
+    /// Kinds of matrix products by their number, with the calls that are not known to be trials of a search.
+    pub products: Vec<(usize, u64)>,
+}
+
+/// Launches of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Launches {
+    /// Executed.
+    pub launches: u64,
+    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    pub trials: u64,
+    /// Recorded into a graph instead.
+    pub captured: u64,
+}
+
+impl Launches {
+    /// One launch.
+    pub(crate) fn one(captured: bool) -> Launches {
+        Launches { launches: u64::from(!captured), trials: 0, captured: u64::from(captured) }
+    }
+}
+
+impl Contents {
+    fn is_empty(&self) -> bool {
+        self.kernels.is_empty() && self.gemms == 0 && self.products.is_empty()
+    }
+
+    /// Adds what another call contained.
+    pub(crate) fn add(&mut self, other: &Contents) {
+        for (kernel, launches) in &other.kernels {
+            self.add_launches(*kernel, *launches);
+        }
+        self.gemms += other.gemms;
+        for (product, calls) in &other.products {
+            self.add_product(*product, *calls);
+        }
+    }
+
+    /// Adds calls of a kind of matrix product.
+    pub(crate) fn add_product(&mut self, product: usize, calls: u64) {
+        match self.products.iter_mut().find(|(known, _)| *known == product) {
+            Some((_, sum)) => *sum += calls,
+            None => self.products.push((product, calls)),
+        }
+    }
+
+    fn add_launches(&mut self, kernel: usize, launches: Launches) {
+        match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
+            Some((_, sum)) => {
+                sum.launches += launches.launches;
+                sum.trials += launches.trials;
+                sum.captured += launches.captured;
+            }
+            None => self.kernels.push((kernel, launches)),
+        }
+    }
+}
+
+/// The open calls of each thread of one process.
+#[derive(Clone, Default)]
+pub(crate) struct Nesting {
+    threads: HashMap<u32, Vec<(u64, Contents)>>,
+}
+
+impl Nesting {
+    /// Takes what happened inside a call that has returned.
+    pub(crate) fn take(&mut self, call: &Call) -> Contents {
+        match self.threads.get_mut(&call.tid) {
+            Some(open) => pop_from(open, call.id),
+            None => Contents::default(),
+        }
+    }
+
+    /// Hands to a call's parent what the call contained, and the kernel that it launched itself.
+    pub(crate) fn hand_up(&mut self, call: &Call, contents: &Contents, launched: Option<(usize, Launches)>) {
+        let Some(parent) = call.parent else {
+            // No call is open on this thread any more: what is left belongs to calls whose lines were lost.
+            if let Some(open) = self.threads.get_mut(&call.tid) {
+                open.clear();
+            }
+            return;
+        };
+        let open = self.threads.entry(call.tid).or_default();
+        let mut all = pop_from(open, parent);
+        all.add(contents);
+        if let Some((kernel, launches)) = launched {
+            all.add_launches(kernel, launches);
+        }
+        if !all.is_empty() {
+            open.push((parent, all));
+        }
+    }
+}
+
+/// Takes everything at and above `id`, oldest first.
+fn pop_from(open: &mut Vec<(u64, Contents)>, id: u64) -> Contents {
+    let first = open.iter().rposition(|(open, _)| *open < id).map_or(0, |below| below + 1);
+    let mut taken = open.drain(first..).map(|(_, contents)| contents);
+    let Some(mut all) = taken.next() else { return Contents::default() };
+    taken.for_each(|contents| all.add(&contents));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: u64, parent: Option<u64>) -> Call {
+        Call { tid: 1, id, parent, ..Call::default() }
+    }
+
+    /// A call returns, perhaps a launch; gives what it contained.
+    fn returns(
+        nesting: &mut Nesting,
+        id: u64,
+        parent: Option<u64>,
+        launched: Option<usize>,
+    ) -> Vec<(usize, u64)> {
+        let inside = nesting.take(&call(id, parent));
+        nesting.hand_up(&call(id, parent), &inside, launched.map(|kernel| (kernel, Launches::one(false))));
+        launches(inside)
+    }
+
+    fn launches(contents: Contents) -> Vec<(usize, u64)> {
+        contents.kernels.into_iter().map(|(kernel, launches)| (kernel, launches.launches)).collect()
+    }
+
+    #[test]
+    fn every_ancestor_contains_the_launch() {
+        let mut nesting = Nesting::default();
+        // 1 contains 2, which contains the launches 3 and 4 of kernel 7; then 1 itself launches 8 (id 5).
+        assert!(returns(&mut nesting, 3, Some(2), Some(7)).is_empty());
+        assert!(returns(&mut nesting, 4, Some(2), Some(7)).is_empty());
+        assert_eq!(returns(&mut nesting, 2, Some(1), None), [(7, 2)]);
+        assert!(returns(&mut nesting, 5, Some(1), Some(8)).is_empty());
+        assert_eq!(returns(&mut nesting, 1, None, None), [(7, 2), (8, 1)]);
+        // Nothing is left for the next call.
+        assert!(returns(&mut nesting, 6, None, None).is_empty());
+        assert!(nesting.threads[&1].is_empty());
+    }
+
+    #[test]
+    fn a_lost_parent_hands_its_launches_to_the_call_around_it() {
+        let mut nesting = Nesting::default();
+        // 1 contains 2 (its line is lost), which launched kernel 7; then 1 launches 8 as call 4.
+        returns(&mut nesting, 3, Some(2), Some(7));
+        returns(&mut nesting, 4, Some(1), Some(8));
+        assert_eq!(returns(&mut nesting, 1, None, None), [(7, 1), (8, 1)]);
+    }
+
+    #[test]
+    fn a_lost_outermost_call_leaves_nothing_behind() {
+        let mut nesting = Nesting::default();
+        returns(&mut nesting, 2, Some(1), Some(7)); // the line of 1 is lost
+        assert!(returns(&mut nesting, 3, None, Some(8)).is_empty());
+        assert!(nesting.threads[&1].is_empty());
+    }
+
+    #[test]
+    fn threads_do_not_mix() {
+        let mut nesting = Nesting::default();
+        returns(&mut nesting, 2, Some(1), Some(7));
+        let other = Call { tid: 2, id: 1, ..Call::default() };
+        assert_eq!(nesting.take(&other), Contents::default());
+        assert_eq!(launches(nesting.take(&call(1, None))), [(7, 1)]);
+    }
+}

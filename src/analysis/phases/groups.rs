@@ -1,0 +1,300 @@
+//! Passes to phases: which are one, what they add up to.
+
+use super::{
+    Kind, Known, Phase, Phases, PhasesBuilder, Window,
+    definitions::Names,
+    kinds::judge,
+    pass::{Content, Launches, Pass, Range},
+    rows::{ColumnsOf, Step, families, is_product, objects, row, usage, visit},
+};
+use crate::{Evidence, LibraryRow, Summary, interner::Interner};
+use std::collections::BTreeMap;
+
+type Contents = Interner<Content, Content>;
+
+/// A phase while passes are added to it.
+struct Sum {
+    phase: Phase,
+    contents: BTreeMap<usize, u64>,
+    all_known: bool,
+}
+
+/// Which passes are one phase: those of a kind in a row or, where the program names its parts or trains, all of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    process: usize,
+    lane: usize,
+    kind: Kind,
+    label: Option<usize>,
+    /// Sequences of a decode phase.
+    sequences: u64,
+    request: Option<u64>,
+}
+
+impl PhasesBuilder {
+    /// The phases; with every pass where `all_passes`.
+    pub fn finish(self, all_passes: bool) -> Phases {
+        self.finish_with_summary(all_passes).0
+    }
+
+    /// The same, and the summary of all, which was made on the way.
+    pub(crate) fn finish_with_summary(mut self, all_passes: bool) -> (Phases, Summary) {
+        self.end_process();
+        let PhasesBuilder { summary, names, contents, processes, mut passes, epoch, .. } = self;
+        let (summary, epoch) = (summary.finish(), epoch.unwrap_or(0));
+        passes.sort_by_key(|pass| pass.begin);
+        let mut groups = Groups::default();
+        let (mut visits, mut windows, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        for pass in &mut passes {
+            let Known { pid, trains, .. } = processes[pass.process];
+            let label = pass.label.map(|label| names.labels.get(label));
+            let first = groups.is_new(pass);
+            let judged = judge(pass, first, trains, label.is_some_and(|(_, by_time)| *by_time));
+            pass.kind = judged.0;
+            let new = |key: &Key| Sum::new(key, pid, judged, label.map(|(name, _)| name.clone()));
+            let key = groups.key(pass);
+            let number = groups.phase(&key, trains || label.is_some(), new);
+            groups.phases[number].add(pass, judged.1, epoch);
+            groups.kind(&key, pid, new).add(pass, judged.1, epoch);
+            windows.push(window(pass, number, processes[pass.process].epoch));
+            steps.push(step(pass, number, epoch));
+            if all_passes {
+                visits.push(visit(pass, pid, number, judged.1, epoch));
+            }
+        }
+        for (visit, pass) in visits.iter_mut().zip(&passes) {
+            let kernels = &contents.get(pass.content).kernels;
+            visit.families = families(&names, kernels);
+            let products = kernels.iter().filter(|(kernel, _)| {
+                is_product(names.kernels.get(*kernel).family.map(|family| family.name))
+            });
+            visit.code_objects = objects(&names, &products.copied().collect::<Vec<_>>());
+            visit.launches = visit.families.iter().map(|family| family.launches).sum();
+        }
+        let finish = |sum: Sum, kernels| sum.finish(&names, &contents, &summary.libraries, kernels);
+        let mut kinds: Vec<Phase> = groups.kinds.into_values().map(|sum| finish(sum, true)).collect();
+        kinds.sort_by_key(|phase| phase.begin_ns);
+        let phases = Phases {
+            format: 1,
+            epoch: epoch.to_string(),
+            phases: groups.phases.into_iter().map(|sum| finish(sum, false)).collect(),
+            kinds,
+            processes: summary.processes.clone(),
+            libraries: summary.libraries.clone(),
+            losses: summary.losses.clone(),
+            notes: summary.notes.clone(),
+            passes: visits,
+            steps,
+            windows,
+            identities: processes.into_iter().map(|process| process.identity).collect(),
+        };
+        (phases, summary)
+    }
+}
+
+fn step(pass: &Pass, phase: usize, epoch: u64) -> Step {
+    let since = |t: u64| t.saturating_sub(epoch);
+    Step { phase, begin: since(pass.begin), end: since(pass.end), columns: pass.columns }
+}
+
+/// When a pass was, with the time before it in its lane: calls for its first launch.
+fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
+    let since = |t: u64| t.saturating_sub(epoch);
+    Window {
+        process: pass.process,
+        phase,
+        from: since(pass.begin - pass.before),
+        to: since(pass.end),
+        begin: since(pass.begin),
+        columns: pass.columns.map(|Range { least, most }| [least, most]),
+    }
+}
+
+/// Passes as they become phases.
+#[derive(Default)]
+struct Groups {
+    phases: Vec<Sum>,
+    kinds: BTreeMap<(Kind, Option<usize>), Sum>,
+    /// The last phase of each lane.
+    last: BTreeMap<(usize, usize), (Key, usize)>,
+    /// Phases that all passes with one key belong to.
+    together: BTreeMap<Key, usize>,
+    requests: BTreeMap<(usize, usize), Requests>,
+}
+
+impl Groups {
+    /// True for the first pass of a lane.
+    fn is_new(&self, pass: &Pass) -> bool {
+        !self.last.contains_key(&(pass.process, pass.lane))
+    }
+
+    fn key(&mut self, pass: &Pass) -> Key {
+        let (process, lane, kind) = (pass.process, pass.lane, pass.kind);
+        let request = self.requests.entry((process, lane)).or_default().of(pass);
+        let sequences = if kind == Kind::Decode { pass.columns.map_or(0, |columns| columns.most) } else { 0 };
+        Key { process, lane, kind, label: pass.label, sequences, request }
+    }
+
+    /// The number of the phase of a pass: that of the pass before it, where they are alike, or of any, where `together`.
+    fn phase(&mut self, key: &Key, together: bool, new: impl Fn(&Key) -> Sum) -> usize {
+        let place = (key.process, key.lane);
+        let known = match together {
+            true => self.together.get(key).copied(),
+            false => self.last.get(&place).filter(|(last, _)| last == key).map(|(_, number)| *number),
+        };
+        let number = known.unwrap_or_else(|| {
+            self.phases.push(new(key));
+            self.phases.len() - 1
+        });
+        if together {
+            self.together.insert(key.clone(), number);
+        }
+        self.last.insert(place, (key.clone(), number));
+        number
+    }
+
+    /// What all passes of a kind and label add up to.
+    fn kind(&mut self, key: &Key, pid: u32, new: impl Fn(&Key) -> Sum) -> &mut Sum {
+        let sum = self.kinds.entry((key.kind, key.label)).or_insert_with(|| new(key));
+        sum.phase.pid = sum.phase.pid.filter(|known| *known == pid);
+        sum.phase.request = None;
+        sum
+    }
+}
+
+/// The requests of a lane: one begins with a prompt, the chunks of which follow each other.
+#[derive(Default)]
+struct Requests {
+    number: u64,
+    /// The columns of the last pass, if that was a prompt's chunk after which another one can come.
+    chunk: Option<u64>,
+}
+
+/// What programs take as the size of a chunk is a multiple of this.
+const CHUNK: u64 = 32;
+
+impl Requests {
+    /// The request that a pass is of; `None` where it is of none, or of several at once. A chunk that delivers nothing is
+    /// one of a longer prompt. One that delivers is, if it is as large as a chunk can be, and what follows is no larger.
+    fn of(&mut self, pass: &Pass) -> Option<u64> {
+        let columns = pass.columns.map_or(0, |columns| columns.most);
+        match pass.kind {
+            Kind::Prompt => {
+                let goes_on = self.chunk.is_some_and(|chunk| columns <= chunk);
+                self.number += u64::from(!goes_on);
+                let is_chunk = !pass.delivered || columns.is_multiple_of(CHUNK);
+                self.chunk = is_chunk.then_some(if pass.delivered { columns } else { u64::MAX });
+                Some(self.number)
+            }
+            Kind::Decode if columns == 1 && self.number > 0 => {
+                self.chunk = None;
+                Some(self.number)
+            }
+            _ => {
+                self.chunk = None;
+                None
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn new(
+        key: &Key,
+        pid: u32,
+        (kind, evidence, why): (Kind, Evidence, &'static str),
+        label: Option<String>,
+    ) -> Sum {
+        let phase = Phase {
+            kind,
+            label,
+            pid: Some(pid),
+            lane: key.lane,
+            request: key.request,
+            evidence,
+            why,
+            passes: 0,
+            columns: Vec::new(),
+            tokens: None,
+            begin_ns: u64::MAX,
+            end_ns: 0,
+            host_ns: 0,
+            wait_ns: 0,
+            between_ns: 0,
+            launches: 0,
+            by_graphs: 0,
+            launches_per_token: None,
+            failed: 0,
+            unlisted: 0,
+            lost: 0,
+            families: Vec::new(),
+            kernels: Vec::new(),
+            code_objects: Vec::new(),
+            libraries: Vec::new(),
+        };
+        Sum { phase, contents: BTreeMap::new(), all_known: true }
+    }
+
+    fn add(&mut self, pass: &Pass, evidence: Evidence, epoch: u64) {
+        let phase = &mut self.phase;
+        phase.passes += 1;
+        // The least sure of its passes.
+        if evidence == Evidence::Limited {
+            phase.evidence = evidence;
+        }
+        match pass.columns {
+            Some(Range { least, most }) => {
+                match phase.columns.iter_mut().find(|known| (known.least, known.most) == (least, most)) {
+                    Some(known) => known.passes += 1,
+                    None => phase.columns.push(ColumnsOf { least, most, passes: 1 }),
+                }
+                self.all_known &= least == most;
+            }
+            None => self.all_known = false,
+        }
+        phase.begin_ns = phase.begin_ns.min(pass.begin.saturating_sub(epoch));
+        phase.end_ns = phase.end_ns.max(pass.end.saturating_sub(epoch));
+        phase.host_ns += pass.host;
+        phase.wait_ns += pass.wait;
+        // What lies before its first pass is not within it.
+        phase.between_ns += if phase.passes > 1 { pass.before } else { 0 };
+        phase.failed += pass.failed;
+        phase.unlisted += pass.unlisted;
+        phase.lost += pass.lost;
+        *self.contents.entry(pass.content).or_default() += 1;
+    }
+
+    /// The phase; with its `kernels` by name.
+    fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow], by_name: bool) -> Phase {
+        let mut phase = self.phase;
+        let mut kernels: BTreeMap<usize, Launches> = BTreeMap::new();
+        let mut functions: BTreeMap<usize, u64> = BTreeMap::new();
+        for (content, times) in &self.contents {
+            let content = contents.get(*content);
+            content
+                .kernels
+                .iter()
+                .for_each(|(kernel, l)| kernels.entry(*kernel).or_default().add(*l, *times));
+            content
+                .functions
+                .iter()
+                .for_each(|(f, calls)| *functions.entry(*f).or_default() += calls * times);
+        }
+        let kernels: Vec<(usize, Launches)> = kernels.into_iter().collect();
+        phase.launches = kernels.iter().map(|(_, launches)| launches.all()).sum();
+        phase.by_graphs = kernels.iter().map(|(_, launches)| launches.by_graphs).sum();
+        let tokens: u64 = phase.columns.iter().map(|columns| columns.most * columns.passes).sum();
+        phase.tokens = (self.all_known && matches!(phase.kind, Kind::Prompt | Kind::Decode | Kind::WarmUp))
+            .then_some(tokens);
+        phase.launches_per_token =
+            phase.tokens.filter(|tokens| *tokens > 0).map(|t| phase.launches as f64 / t as f64);
+        phase.families = families(names, &kernels);
+        phase.code_objects = objects(names, &kernels);
+        if by_name {
+            phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
+            phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
+        }
+        phase.libraries = usage(names, &functions, libraries, phase.lost);
+        phase
+    }
+}

@@ -1,0 +1,90 @@
+//! What a pass is taken for, by which rule.
+
+use super::pass::{Pass, Range, Role};
+use crate::evidence::Evidence;
+use serde::Serialize;
+
+/// What a pass, or several, is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Evaluates a prompt, or a chunk of one.
+    Prompt,
+    /// Evaluates one token for each of one or more sequences.
+    Decode,
+    /// The first evaluation of a model, whose results are thrown away.
+    WarmUp,
+    /// What the program, or the user, calls it.
+    Labelled,
+    /// Forward, backward and optimiser of a program that trains.
+    Forward,
+    Backward,
+    Optimiser,
+    /// It cannot be told.
+    Step,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Prompt => "prompt",
+            Kind::Decode => "decode",
+            Kind::WarmUp => "warm-up",
+            Kind::Labelled => "labelled",
+            Kind::Forward => "forward",
+            Kind::Backward => "backward",
+            Kind::Optimiser => "optimiser",
+            Kind::Step => "step",
+        }
+    }
+}
+
+/// A kind with how sure it is, and the rule or the reason.
+pub(super) type Judged = (Kind, Evidence, &'static str);
+
+const LABELLED: &str = "the program or the user says so";
+const BY_PLACE: &str = "the time lies between the label's begin and end";
+const OPTIMISER: &str = "its kernels are those of an optimiser";
+const BACKWARD: &str = "launched by another thread than the first, or named backward";
+const FORWARD: &str = "launched before the backward part of a step that an optimiser ends";
+const UNKNOWN: &str = "no product of it tells its columns";
+const DIFFER: &str = "its products have different numbers of columns";
+const ENDS: &str = "the trace ends before anything was copied to the host";
+const WARM_UP: &str = "the first pass of its lane, of at most two columns, after which memory was cleared";
+const CHUNK: &str =
+    "nothing was copied to the host before the same weights came again: a chunk of a longer prompt";
+const PROMPT: &str =
+    "the last product has fewer columns than the others: only the last positions are asked for";
+const ONE: &str = "every product has one column: one token";
+const MANY: &str = "every product, the last one too, has as many columns: a token of each of so many sequences, or a prompt of which every position is asked for";
+
+/// Judges a pass; `first` of its lane; of a process that trains.
+pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Judged {
+    if pass.label.is_some() {
+        return match by_time {
+            true => (Kind::Labelled, Evidence::Inferred, BY_PLACE),
+            false => (Kind::Labelled, Evidence::Confirmed, LABELLED),
+        };
+    }
+    if trains {
+        return match pass.role {
+            Role::Forward => (Kind::Forward, Evidence::Inferred, FORWARD),
+            Role::Backward => (Kind::Backward, Evidence::Inferred, BACKWARD),
+            Role::Optimiser => (Kind::Optimiser, Evidence::Inferred, OPTIMISER),
+        };
+    }
+    let Some(Range { most, .. }) = pass.columns else { return (Kind::Step, Evidence::Unresolved, UNKNOWN) };
+    if pass.agreeing * 2 < pass.products {
+        return (Kind::Step, Evidence::Unresolved, DIFFER);
+    }
+    let outputs = pass.outputs.map_or(0, |outputs| outputs.most);
+    let (kind, rule) = match () {
+        () if pass.unfinished => return (Kind::Step, Evidence::Unresolved, ENDS),
+        () if !pass.delivered => (Kind::Prompt, CHUNK),
+        () if first && pass.cleared && most <= 2 => (Kind::WarmUp, WARM_UP),
+        () if outputs < most => (Kind::Prompt, PROMPT),
+        () if most == 1 => (Kind::Decode, ONE),
+        () => (Kind::Decode, MANY),
+    };
+    (kind, if pass.lost > 0 { Evidence::Limited } else { Evidence::Inferred }, rule)
+}

@@ -1,0 +1,351 @@
+//! The result: phases, and what each took.
+
+use super::Kind;
+use super::definitions::{KernelInfo, Names, Owner};
+use super::only::{Only, Window};
+use super::pass::{Launches, Pass, Range};
+use crate::{Evidence, LibraryRow, LossRow, ProcessRow, process::Identity};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// All phases; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phases {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
+    pub epoch: String,
+    pub processes: Vec<ProcessRow>,
+    /// In time.
+    pub phases: Vec<Phase>,
+    /// The same for all phases of a kind (and label) together, in time.
+    pub kinds: Vec<Phase>,
+    pub libraries: Vec<LibraryRow>,
+    pub losses: Vec<LossRow>,
+    /// Files that could not be read.
+    pub notes: Vec<String>,
+    /// Every pass, in time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<Visit>,
+    /// Every pass in short, in time.
+    #[serde(skip)]
+    pub(super) steps: Vec<Step>,
+    /// When each pass was, in time, and the processes by number.
+    #[serde(skip)]
+    pub(super) windows: Vec<Window>,
+    #[serde(skip)]
+    pub(super) identities: Vec<Identity>,
+}
+
+impl Phases {
+    /// What lets through what belongs to the phases of this name; `None` where there is none.
+    pub fn only(&self, name: &str) -> Option<Only> {
+        let windows = self.windows.iter().filter(|window| self.phases[window.phase].name() == name);
+        let mut windows = windows.map(|window| (&self.identities[window.process], window)).peekable();
+        windows.peek().is_some().then(|| Only::new(name, windows))
+    }
+
+    /// When each pass was, in time.
+    pub fn moments(&self) -> impl Iterator<Item = Moment> {
+        self.windows.iter().map(|window| {
+            let epoch: u64 = self.identities[window.process].2.parse().unwrap_or(0);
+            let Window { process, phase, columns, .. } = *window;
+            Moment { process, phase, columns, begin: epoch + window.begin, end: epoch + window.to }
+        })
+    }
+
+    /// What the phases are called, in time.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.phases.iter().map(Phase::name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// A pass in short, for pictures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// The number of its phase in `phases`, from 0.
+    pub(super) phase: usize,
+    /// Since the epoch of all, in ns.
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) columns: Option<Range>,
+}
+
+/// When a pass was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Its process and its phase, by number.
+    pub process: usize,
+    pub phase: usize,
+    /// The columns that most of its products have: the least and the most that there can be.
+    pub columns: Option<[u64; 2]>,
+    /// In Unix ns.
+    pub begin: u64,
+    pub end: u64,
+}
+
+/// A phase: passes of a kind, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    pub kind: Kind,
+    /// What the program or the user calls it.
+    pub label: Option<String>,
+    /// The process; absent where there are several.
+    pub pid: Option<u32>,
+    /// What works on one model at a time: a number in its process.
+    pub lane: usize,
+    /// The request, by number in its lane; absent where it cannot be told.
+    pub request: Option<u64>,
+    pub evidence: Evidence,
+    /// The rule, or why it is not resolved.
+    pub why: &'static str,
+    /// How often the model was evaluated.
+    pub passes: u64,
+    /// Columns of its products (ne11), by passes.
+    pub columns: Vec<ColumnsOf>,
+    /// Columns of all passes together, where all are known.
+    pub tokens: Option<u64>,
+    /// From the first launch to the last call's return.
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// Host time in calls, those that wait left aside.
+    pub host_ns: u64,
+    /// Host time in calls that wait.
+    pub wait_ns: u64,
+    /// From the end of a pass to the begin of the next, over all passes.
+    pub between_ns: u64,
+    /// Kernels that were executed: by calls and by graphs.
+    pub launches: u64,
+    pub by_graphs: u64,
+    /// `launches` for one of `tokens`.
+    pub launches_per_token: Option<f64>,
+    /// Launches that failed.
+    pub failed: u64,
+    /// Graph launches and launches whose kernels are not known.
+    pub unlisted: u64,
+    /// Events that were lost in it.
+    pub lost: u64,
+    pub families: Vec<PhaseFamily>,
+    /// By name; in `kinds` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<PhaseKernel>,
+    pub code_objects: Vec<PhaseObject>,
+    pub libraries: Vec<Usage>,
+}
+
+impl Phase {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.kind.name())
+    }
+}
+
+/// Passes with one number of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnsOf {
+    pub least: u64,
+    pub most: u64,
+    pub passes: u64,
+}
+
+/// Launches of a family of kernels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseFamily {
+    /// Absent for kernels whose names tell nothing.
+    pub family: Option<&'static str>,
+    pub of: Option<&'static str>,
+    pub launches: u64,
+    pub by_graphs: u64,
+}
+
+/// Launches of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseKernel {
+    pub name: String,
+    pub demangled: Option<String>,
+    pub family: Option<&'static str>,
+    pub launches: u64,
+    pub by_graphs: u64,
+}
+
+/// Launches of the kernels of a code object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PhaseObject {
+    /// `fat_binary`, `file` or `memory`; absent where it is not known.
+    pub source: Option<String>,
+    pub path: Option<String>,
+    /// Fat binary: its number in the file.
+    pub ordinal: Option<u32>,
+    /// The GPU target of the kernels that were launched.
+    pub target: Option<String>,
+    /// The library file that an image from memory is.
+    pub file: Option<String>,
+    pub launches: u64,
+}
+
+/// Calls of a library within a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    pub library: String,
+    pub calls: u64,
+    /// `confirmed` where there are calls; what it means where there are none.
+    pub evidence: Evidence,
+    pub functions: BTreeMap<String, u64>,
+}
+
+/// A pass, told alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Visit {
+    pub pid: u32,
+    pub lane: usize,
+    /// The number of its phase in `phases`, from 0.
+    pub phase: usize,
+    pub kind: Kind,
+    pub evidence: Evidence,
+    pub columns: Option<ColumnsOf>,
+    /// Columns of the last product.
+    pub outputs: Option<u64>,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub host_ns: u64,
+    pub wait_ns: u64,
+    pub between_ns: u64,
+    pub launches: u64,
+    pub families: Vec<PhaseFamily>,
+    /// The code objects of its matrix products.
+    pub code_objects: Vec<PhaseObject>,
+    /// Graph launches and launches whose kernels are not known.
+    pub unlisted: u64,
+    /// Launches that failed.
+    pub failed: u64,
+    pub lost: u64,
+}
+
+impl PhaseFamily {
+    /// True for the families that tell which path was taken: matrix products.
+    pub fn is_product(&self) -> bool {
+        is_product(self.family)
+    }
+}
+
+pub(super) fn is_product(family: Option<&str>) -> bool {
+    const PRODUCTS: [&str; 10] = [
+        "mmvq",
+        "mmq",
+        "mmvf",
+        "mmf",
+        "dmmv",
+        "Tensile product",
+        "grouped product",
+        "product",
+        "rocBLAS product",
+        "rocBLAS vector product",
+    ];
+    family.is_some_and(|family| PRODUCTS.contains(&family))
+}
+
+pub(super) fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {
+    PhaseKernel {
+        name: kernel.name.clone(),
+        demangled: kernel.demangled.clone(),
+        family: kernel.family.map(|family| family.name),
+        launches: launches.all(),
+        by_graphs: launches.by_graphs,
+    }
+}
+
+/// Launches by family, most first.
+pub(super) fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseFamily> {
+    let mut sums: BTreeMap<(Option<&'static str>, Option<&'static str>), Launches> = BTreeMap::new();
+    for (kernel, launches) in kernels {
+        let family = names.kernels.get(*kernel).family;
+        let key = (family.map(|family| family.of), family.map(|family| family.name));
+        sums.entry(key).or_default().add(*launches, 1);
+    }
+    let row = |((of, family), l): ((_, _), Launches)| PhaseFamily {
+        family,
+        of,
+        launches: l.all(),
+        by_graphs: l.by_graphs,
+    };
+    let mut rows: Vec<PhaseFamily> = sums.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.launches));
+    rows
+}
+
+/// Launches by code object, most first.
+pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseObject> {
+    let mut sums = BTreeMap::new();
+    for (kernel, launches) in kernels {
+        *sums.entry(names.kernels.get(*kernel).owner.clone()).or_default() += launches.all();
+    }
+    let row = |(owner, launches)| match owner {
+        Some(Owner { source, path, ordinal, target, file }) => {
+            PhaseObject { source: Some(source), path, ordinal, target, file, launches }
+        }
+        None => PhaseObject { launches, ..PhaseObject::default() },
+    };
+    let mut rows: Vec<PhaseObject> = sums.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.launches));
+    rows
+}
+
+/// Calls by library: of those that were called in the phase, and what it means that others were not.
+pub(super) fn usage(
+    names: &Names,
+    functions: &BTreeMap<usize, u64>,
+    libraries: &[LibraryRow],
+    lost: u64,
+) -> Vec<Usage> {
+    let mut rows: BTreeMap<&str, Usage> = BTreeMap::new();
+    for library in libraries {
+        let evidence = match library.evidence {
+            Evidence::Confirmed if lost == 0 => Evidence::ConfirmedAbsent,
+            Evidence::Confirmed => Evidence::Limited,
+            other => other,
+        };
+        let new = Usage { library: library.library.clone(), calls: 0, evidence, functions: BTreeMap::new() };
+        rows.insert(&library.library, new);
+    }
+    for (function, calls) in functions {
+        let (library, name) = names.functions.get(*function);
+        if let Some(row) = rows.get_mut(library.as_str()) {
+            row.calls += calls;
+            row.evidence = Evidence::Confirmed;
+            *row.functions.entry(name.clone()).or_default() += calls;
+        }
+    }
+    let mut rows: Vec<Usage> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
+    rows
+}
+
+pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) -> Visit {
+    let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
+    Visit {
+        pid,
+        lane: pass.lane,
+        phase,
+        kind: pass.kind,
+        evidence,
+        columns,
+        outputs: pass.outputs.map(|outputs| outputs.most),
+        begin_ns: pass.begin.saturating_sub(epoch),
+        end_ns: pass.end.saturating_sub(epoch),
+        host_ns: pass.host,
+        wait_ns: pass.wait,
+        between_ns: pass.before,
+        launches: 0,
+        families: Vec::new(),
+        code_objects: Vec::new(),
+        unlisted: pass.unlisted,
+        failed: pass.failed,
+        lost: pass.lost,
+    }
+}

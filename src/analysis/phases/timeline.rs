@@ -1,0 +1,323 @@
+//! Requests, phases and passes as bars in time: a row of each for every lane (what works on one model) of every process.
+//!
+//! A picture has room for some hundred bars in a row. Where a row has more slices than that, those of one name that begin
+//! within the same part of the time are one bar, which says of how many it is made: nothing is left out.
+
+use super::{Kind, Phases, pass::Range, rows::Step};
+use crate::Evidence;
+use crate::units::{count, time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bars of a row for each name, at most, where there is one row; shared by the rows where there are several, …
+const MOST: u64 = 2_400;
+/// … but not fewer than this.
+const LEAST: u64 = 150;
+/// Lanes with rows of their own: those with most passes. The others share one row for each level.
+const LANES: usize = 12;
+
+/// All rows, by process and lane. Times are ns since the earliest epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub rows: Vec<TimelineRow>,
+    /// Requests, phases and steps that there are, and the bars that they are drawn as.
+    pub levels: Vec<Drawn>,
+    /// By which rule slices became bars.
+    pub rule: String,
+    /// Lanes that share the last rows, where there are too many for rows of their own; else 0.
+    pub merged: u64,
+}
+
+/// How many slices of a level became how many bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Drawn {
+    pub level: Level,
+    pub slices: u64,
+    pub bars: u64,
+}
+
+/// What the slices of a row are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Request,
+    Phase,
+    Step,
+}
+
+impl Level {
+    pub const ALL: [Level; 3] = [Level::Request, Level::Phase, Level::Step];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Request => "request",
+            Level::Phase => "phase",
+            Level::Step => "step",
+        }
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimelineRow {
+    /// Its process and lane; absent of several together.
+    pub lane: Option<(u32, usize)>,
+    pub level: Level,
+    pub slices: u64,
+    /// In time.
+    pub bars: Vec<Bar>,
+}
+
+/// One slice, or several neighbours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// `prompt`, `decode`, a label, `request 3`.
+    pub name: String,
+    /// Absent of requests.
+    pub kind: Option<Kind>,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// How many slices it is.
+    pub slices: u64,
+    /// Passes in it.
+    pub passes: u64,
+    /// Columns (ne11) of its passes: the fewest and the most; absent where those of one are not known.
+    pub columns: Option<(u64, u64)>,
+    /// The least sure of them.
+    pub evidence: Evidence,
+}
+
+type Lane = (u32, usize);
+
+impl Phases {
+    /// The bars of a picture.
+    pub fn timeline(&self) -> Timeline {
+        let Some(begin) = self.phases.iter().map(|phase| phase.begin_ns).min() else {
+            return Timeline::default();
+        };
+        let end = self.phases.iter().map(|phase| phase.end_ns).max().unwrap_or(begin);
+        let mut lanes: BTreeMap<Lane, u64> = BTreeMap::new();
+        for phase in &self.phases {
+            *lanes.entry((phase.pid.unwrap_or(0), phase.lane)).or_default() += phase.passes;
+        }
+        let own = own_rows(&lanes);
+        let row_of = |lane: Lane| own.contains(&lane).then_some(lane);
+        let mut rows: BTreeMap<(bool, Option<Lane>, Level), Vec<Bar>> = BTreeMap::new();
+        let mut add = |lane: Lane, level: Level, bar: Bar| {
+            let row = row_of(lane);
+            rows.entry((row.is_none(), row, level)).or_default().push(bar);
+        };
+        self.requests().into_iter().for_each(|(lane, bar)| add(lane, Level::Request, bar));
+        for phase in &self.phases {
+            let columns =
+                phase.columns.iter().map(|columns| Range { least: columns.least, most: columns.most });
+            let bar = Bar {
+                name: phase.name().to_string(),
+                kind: Some(phase.kind),
+                begin_ns: phase.begin_ns,
+                end_ns: phase.end_ns,
+                slices: 1,
+                passes: phase.passes,
+                columns: columns.map(Some).reduce(both).flatten().map(|range| (range.least, range.most)),
+                evidence: phase.evidence,
+            };
+            add((phase.pid.unwrap_or(0), phase.lane), Level::Phase, bar);
+        }
+        for step in &self.steps {
+            let phase = &self.phases[step.phase];
+            add((phase.pid.unwrap_or(0), phase.lane), Level::Step, self.bar(step));
+        }
+        let most = (MOST / rows.len().max(1) as u64).max(LEAST);
+        let part = (end - begin) / most + 1;
+        let rows: Vec<TimelineRow> = rows
+            .into_iter()
+            .map(|((_, lane, level), bars)| {
+                let slices = bars.len() as u64;
+                let bars = if slices > most { merged(bars, begin, part) } else { bars };
+                TimelineRow { lane, level, slices, bars }
+            })
+            .collect();
+        let drawn = |level: Level| {
+            let of = || rows.iter().filter(move |row| row.level == level);
+            let slices = of().map(|row| row.slices).sum();
+            Drawn { level, slices, bars: of().map(|row| row.bars.len() as u64).sum() }
+        };
+        let levels: Vec<Drawn> = Level::ALL.into_iter().map(drawn).collect();
+        let rule = match levels.iter().all(|level| level.slices == level.bars) {
+            true => "each by itself".to_string(),
+            false => format!(
+                "in rows of more than {}, slices of one name that begin within the same {} are one bar",
+                count(most),
+                time(part)
+            ),
+        };
+        let merged = (lanes.len() - own.len()) as u64;
+        Timeline { begin_ns: begin, end_ns: end, rows, levels, rule, merged }
+    }
+
+    fn bar(&self, step: &Step) -> Bar {
+        let phase = &self.phases[step.phase];
+        Bar {
+            name: phase.name().to_string(),
+            kind: Some(phase.kind),
+            begin_ns: step.begin,
+            end_ns: step.end,
+            slices: 1,
+            passes: 1,
+            columns: step.columns.map(|range| (range.least, range.most)),
+            evidence: phase.evidence,
+        }
+    }
+
+    /// From the first phase of each request to the end of its last.
+    fn requests(&self) -> Vec<(Lane, Bar)> {
+        let mut places: BTreeMap<(Lane, u64), usize> = BTreeMap::new();
+        let mut requests: Vec<(Lane, Bar)> = Vec::new();
+        for phase in &self.phases {
+            let Some(number) = phase.request else { continue };
+            let lane = (phase.pid.unwrap_or(0), phase.lane);
+            let place = *places.entry((lane, number)).or_insert_with(|| {
+                let bar = Bar {
+                    name: format!("request {number}"),
+                    kind: None,
+                    begin_ns: phase.begin_ns,
+                    end_ns: phase.end_ns,
+                    slices: 1,
+                    passes: 0,
+                    columns: None,
+                    evidence: phase.evidence,
+                };
+                requests.push((lane, bar));
+                requests.len() - 1
+            });
+            let bar = &mut requests[place].1;
+            bar.begin_ns = bar.begin_ns.min(phase.begin_ns);
+            bar.end_ns = bar.end_ns.max(phase.end_ns);
+            bar.passes += phase.passes;
+            bar.evidence = less_sure(bar.evidence, phase.evidence);
+        }
+        requests
+    }
+}
+
+/// The lanes with most passes.
+fn own_rows(lanes: &BTreeMap<Lane, u64>) -> Vec<Lane> {
+    let mut most: Vec<(&Lane, &u64)> = lanes.iter().collect();
+    most.sort_by_key(|(lane, passes)| (std::cmp::Reverse(**passes), **lane));
+    most.into_iter().take(LANES).map(|(lane, _)| *lane).collect()
+}
+
+/// Those of one name that begin in the same part of the time, as one.
+fn merged(bars: Vec<Bar>, begin: u64, part: u64) -> Vec<Bar> {
+    let mut merged: Vec<Bar> = Vec::new();
+    for bar in bars {
+        let place = (bar.begin_ns - begin) / part;
+        let mut here = merged.iter_mut().rev().take_while(|last| (last.begin_ns - begin) / part == place);
+        let Some(last) = here.find(|last| last.kind.is_none() || last.name == bar.name) else {
+            merged.push(bar);
+            continue;
+        };
+        last.end_ns = last.end_ns.max(bar.end_ns);
+        last.slices += bar.slices;
+        last.passes += bar.passes;
+        let range = |(least, most)| Range { least, most };
+        last.columns =
+            both(last.columns.map(range), bar.columns.map(range)).map(|range| (range.least, range.most));
+        last.evidence = less_sure(last.evidence, bar.evidence);
+        if last.kind.is_none() {
+            last.name = format!("{} requests", last.slices);
+        }
+    }
+    merged
+}
+
+/// The fewest and the most columns of two, where both are known.
+fn both(one: Option<Range>, other: Option<Range>) -> Option<Range> {
+    let (one, other) = (one?, other?);
+    Some(Range { least: one.least.min(other.least), most: one.most.max(other.most) })
+}
+
+fn less_sure(one: Evidence, other: Evidence) -> Evidence {
+    let order = |evidence: Evidence| match evidence {
+        Evidence::Confirmed | Evidence::ConfirmedAbsent => 0,
+        Evidence::Inferred => 1,
+        Evidence::Limited => 2,
+        Evidence::Unresolved => 3,
+    };
+    if order(other) > order(one) { other } else { one }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Text;
+
+    /// Name, begin, end, slices, and columns.
+    type Told<'a> = (&'a str, u64, u64, u64, Option<(u64, u64)>);
+
+    fn told(row: &TimelineRow) -> Vec<Told<'_>> {
+        row.bars.iter().map(|bar| (&*bar.name, bar.begin_ns, bar.end_ns, bar.slices, bar.columns)).collect()
+    }
+
+    #[test]
+    fn requests_phases_and_steps_are_bars() {
+        // Call N is entered at 100 N and takes 10: a prompt of five columns (calls 1 to 6), two tokens (7 to 12, 13 to 18).
+        let mut text = Text::new(0);
+        text.pass(&[5, 5, 1]);
+        (0..2).for_each(|_| text.pass(&[1, 1, 1]));
+        let timeline = text.phases(Vec::new()).timeline();
+        let levels: Vec<_> = timeline.rows.iter().map(|row| (row.lane, row.level)).collect();
+        assert_eq!(levels, Level::ALL.map(|level| (Some((7, 0)), level)));
+        assert_eq!(told(&timeline.rows[0]), [("request 1", 100, 1810, 1, None)]);
+        let phases = [("prompt", 100, 610, 1, Some((5, 5))), ("decode", 700, 1810, 1, Some((1, 1)))];
+        assert_eq!(told(&timeline.rows[1]), phases);
+        let steps = [
+            ("prompt", 100, 610, 1, Some((5, 5))),
+            ("decode", 700, 1210, 1, Some((1, 1))),
+            ("decode", 1300, 1810, 1, Some((1, 1))),
+        ];
+        assert_eq!(told(&timeline.rows[2]), steps);
+        assert_eq!((timeline.begin_ns, timeline.end_ns, timeline.merged), (100, 1810, 0));
+        assert_eq!(timeline.rule, "each by itself");
+    }
+
+    #[test]
+    fn steps_that_take_turns_are_fewer_bars_too() {
+        let mut text = Text::new(0);
+        (0..1_500).for_each(|_| {
+            text.pass(&[5, 5, 1]);
+            text.pass(&[1, 1, 1]);
+        });
+        let timeline = text.phases(Vec::new()).timeline();
+        // 800 parts, in each of which a prompt begins, a token, or both.
+        for level in &timeline.levels[1..] {
+            assert_eq!(level.slices, 3_000, "{level:?}");
+            assert!(level.bars > 800 && level.bars <= 1_600, "{level:?}");
+        }
+        let [request, ..] = timeline.levels[..] else { panic!("three levels") };
+        assert_eq!((request.slices, request.bars), (1_500, 800));
+        assert_eq!(timeline.rows[0].bars[0].name, "2 requests");
+    }
+
+    #[test]
+    fn too_many_steps_are_fewer_bars_and_none_is_left_out() {
+        let mut text = Text::new(0);
+        text.pass(&[5, 5, 1]);
+        (0..3_000).for_each(|_| text.pass(&[1, 1, 1]));
+        let timeline = text.phases(Vec::new()).timeline();
+        // Three rows share 2,400 bars. From 100 to 1,800,610 + … there are 800 parts, each of two to three passes of 600 ns.
+        let [request, phase, step] = timeline.levels[..] else { panic!("three levels") };
+        assert_eq!((request.slices, request.bars, phase.slices, phase.bars), (1, 1, 2, 2));
+        assert_eq!((step.slices, step.bars), (3_001, 801));
+        let bars = &timeline.rows[2].bars;
+        assert_eq!(bars.iter().map(|bar| bar.slices).sum::<u64>(), 3_001);
+        // The prompt is no neighbour of the decode steps, whose names differ.
+        assert_eq!((bars[0].name.as_str(), bars[0].slices), ("prompt", 1));
+        assert_eq!(
+            timeline.rule,
+            "in rows of more than 800, slices of one name that begin within the same 2.25 µs are one bar"
+        );
+    }
+}

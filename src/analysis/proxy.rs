@@ -1,0 +1,185 @@
+//! What a server said of each request, held against what was launched for it.
+//!
+//! Floors, lowest first: `requests` (which passes are whose), `statements` (what was said, what was launched, and what follows), then
+//! all of it here.
+
+mod requests;
+mod statements;
+#[cfg(test)]
+mod tests;
+
+pub use statements::{Outcome, Said, VECTORS};
+
+use super::{LossRow, Phases, ProcessRow};
+use crate::units::time;
+use requests::{Passes, assign};
+use rocshim_reader::responses::{Response, Responses};
+use serde::Serialize;
+use statements::{generated, path, prompt};
+
+/// All requests; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Proxy {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
+    pub epoch: String,
+    pub requests: Vec<Request>,
+    /// Passes in the time of no request, by what they are taken for.
+    pub others: Vec<(&'static str, u64)>,
+    pub processes: Vec<ProcessRow>,
+    pub losses: Vec<LossRow>,
+    /// Files that could not be read, and oddities of those that were.
+    pub notes: Vec<String>,
+    /// Why the responses seem to be those of another run.
+    #[serde(skip)]
+    pub mismatch: Option<String>,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Request {
+    pub response: Response,
+    /// When it was sent; absent where the response does not tell.
+    pub begin_ns: Option<u64>,
+    /// The passes that were matched, and how.
+    pub passes: u64,
+    pub matched: &'static str,
+    /// Columns (ne11) of the passes that evaluated the prompt, in time: its chunks.
+    pub chunks: Vec<Chunk>,
+    /// Launches of matrix products in those, by family; of kernels of BLAS libraries (`Cijk_*`) among them.
+    pub products: Vec<(&'static str, u64)>,
+    pub tensile: u64,
+    /// The code objects of those products.
+    pub code_objects: Vec<super::PhaseObject>,
+    /// From the first launch of the prompt's passes to the end of the last, host time.
+    pub prompt_ns: Option<u64>,
+    /// How many tokens of the prompt were evaluated.
+    pub prompt: Said,
+    /// By which kernels.
+    pub path: Said,
+    /// How many tokens were generated.
+    pub generated: Said,
+}
+
+/// Columns of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Chunk {
+    pub least: u64,
+    pub most: u64,
+}
+
+/// Holds the responses against the passes of `phases`, which must have them.
+pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
+    let epoch: u64 = phases.epoch.parse().unwrap_or(0);
+    let (assigned, others) = assign(&phases, &responses.list, epoch);
+    let blind = blindness(&phases);
+    let mismatch = mismatch(&phases, &responses.list, &assigned, epoch);
+    let requests = responses.list.into_iter().zip(assigned);
+    let requests =
+        requests.map(|(response, passes)| request(response, &passes, epoch, blind.as_deref())).collect();
+    let mut notes = phases.notes;
+    notes.extend(responses.notes);
+    Proxy {
+        format: 1,
+        epoch: phases.epoch,
+        requests,
+        others,
+        processes: phases.processes,
+        losses: phases.losses,
+        notes,
+        mismatch,
+    }
+}
+
+impl Proxy {
+    /// How many statements of a kind came to what, where any did.
+    pub fn outcomes(&self, of: impl Fn(&Request) -> &Said) -> Vec<(Outcome, u64)> {
+        let number =
+            |outcome| self.requests.iter().filter(|request| of(request).verdict == outcome).count() as u64;
+        let all = Outcome::ALL.map(|outcome| (outcome, number(outcome)));
+        all.into_iter().filter(|(_, requests)| *requests > 0).collect()
+    }
+}
+
+impl Request {
+    /// The columns of all chunks together; `None` where none was launched.
+    pub fn columns(&self) -> Option<Chunk> {
+        let add =
+            |sum: Chunk, chunk: Chunk| Chunk { least: sum.least + chunk.least, most: sum.most + chunk.most };
+        self.chunks.iter().copied().reduce(add)
+    }
+}
+
+/// A sentence, if nothing at all was launched in the time of any request, though something was in the trace.
+fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch: u64) -> Option<String> {
+    let sent = responses.iter().filter_map(|response| response.sent).min()?;
+    let first = phases.passes.iter().map(|pass| pass.begin_ns + epoch).min()?;
+    if assigned.iter().any(|passes| !passes.all.is_empty()) {
+        return None;
+    }
+    let (apart, side) = (first.abs_diff(sent), if sent < first { "before" } else { "after" });
+    Some(format!(
+        "nothing was launched in the time of any response: the first request was sent {} {side} the trace's first launch; give the \
+         responses of this run, whose times are by the same clock",
+        time(apart)
+    ))
+}
+
+/// Why launches may have been missed, if so.
+fn blindness(phases: &Phases) -> Option<String> {
+    let lost: u64 = phases.losses.iter().map(|loss| loss.lost).sum();
+    if lost > 0 {
+        return Some(format!("{lost} events were lost"));
+    }
+    let hip = phases.libraries.iter().find(|library| library.library == "libamdhip64.so");
+    if let Some(hip) = hip.filter(|hip| hip.evidence != super::Evidence::Confirmed) {
+        return Some(hip.why.clone());
+    }
+    let stopped = phases.processes.iter().find(|process| process.stopped_ns > 0);
+    stopped.map(|process| format!("recording was stopped for a while in process {}", process.pid))
+}
+
+fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>) -> Request {
+    let evaluated = passes.prompt();
+    let chunk = |columns: super::phases::ColumnsOf| Chunk { least: columns.least, most: columns.most };
+    let mut products: Vec<(&'static str, u64)> = Vec::new();
+    let mut code_objects: Vec<super::PhaseObject> = Vec::new();
+    for pass in evaluated {
+        for family in pass.families.iter().filter(|family| family.is_product()) {
+            let name = family.family.unwrap_or_default();
+            match products.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, launches)) => *launches += family.launches,
+                None => products.push((name, family.launches)),
+            }
+        }
+        for object in &pass.code_objects {
+            let is_same = |known: &&mut super::PhaseObject| {
+                (&known.path, known.ordinal, &known.file, &known.target)
+                    == (&object.path, object.ordinal, &object.file, &object.target)
+            };
+            match code_objects.iter_mut().find(is_same) {
+                Some(known) => known.launches += object.launches,
+                None => code_objects.push(object.clone()),
+            }
+        }
+    }
+    products.sort_by_key(|(_, launches)| std::cmp::Reverse(*launches));
+    let tensile =
+        products.iter().find(|(name, _)| *name == "Tensile product").map_or(0, |(_, launches)| *launches);
+    let span = evaluated.first().zip(evaluated.last()).map(|(first, last)| last.end_ns - first.begin_ns);
+    Request {
+        begin_ns: response.sent.map(|sent| sent.saturating_sub(epoch)),
+        passes: passes.all.len() as u64,
+        matched: passes.how,
+        chunks: evaluated.iter().filter_map(|pass| pass.columns).map(chunk).collect(),
+        prompt_ns: span,
+        prompt: prompt(&response, passes, blind),
+        path: path(&response, passes, &products, blind),
+        generated: generated(&response, passes, blind),
+        products,
+        tensile,
+        code_objects,
+        response,
+    }
+}

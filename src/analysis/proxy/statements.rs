@@ -1,0 +1,250 @@
+//! What is said, what was launched, and what follows from both.
+
+use super::requests::{Passes, columns};
+use crate::Visit;
+use rocshim_reader::responses::{Response, Server};
+use serde::Serialize;
+
+/// What becomes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// What was launched is what was said, read from the launches of exactly this request.
+    Confirmed,
+    /// What was launched is something else.
+    Contradicted,
+    /// It agrees, by a rule.
+    Inferred,
+    /// Part of what was launched cannot be seen, or cannot be told from that of other requests.
+    Limited,
+    /// It cannot be decided.
+    Unresolved,
+}
+
+impl Outcome {
+    /// In the order in which they are told.
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Confirmed, Outcome::Contradicted, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved];
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Outcome::Confirmed => "confirmed",
+            Outcome::Contradicted => "contradicted by observation",
+            Outcome::Inferred => "inferred",
+            Outcome::Limited => "limited",
+            Outcome::Unresolved => "unresolved",
+        })
+    }
+}
+
+/// A statement, what was observed, and what follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// What the server says, or what follows from it.
+    pub said: String,
+    /// What was launched.
+    pub observed: String,
+    pub verdict: Outcome,
+    /// The rule, or the reason.
+    pub why: String,
+}
+
+/// Columns up to which ggml multiplies quantised weights with vectors (MMVQ_MAX_BATCH_SIZE, ggml-cuda/mmvq.cuh).
+pub const VECTORS: u64 = 8;
+
+fn said(
+    said: impl Into<String>,
+    observed: impl Into<String>,
+    verdict: Outcome,
+    why: impl Into<String>,
+) -> Said {
+    Said { said: said.into(), observed: observed.into(), verdict, why: why.into() }
+}
+
+/// Why nothing can be decided, if so.
+fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Said> {
+    if let Some(error) = &response.error {
+        return Some(said("-", "-", Outcome::Unresolved, format!("the request failed: {error}")));
+    }
+    passes.all.is_empty().then(|| said(what, "-", Outcome::Unresolved, passes.how))
+}
+
+/// Why launches of this request cannot be told, if so.
+fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String> {
+    let lost: u64 = some.iter().map(|pass| pass.lost).sum();
+    let unlisted: u64 = some.iter().map(|pass| pass.unlisted).sum();
+    let lanes = some.iter().any(|pass| (pass.pid, pass.lane) != (some[0].pid, some[0].lane));
+    if passes.beside > 0 {
+        let together = passes.together.map_or(String::new(), |(said, launched)| {
+            format!("; together they say {said} columns, and {} were launched", range(launched))
+        });
+        return Some(format!("{} under way at that time{together}", beside(passes.beside)));
+    }
+    if lanes {
+        return Some("more than one process or model launched at that time".into());
+    }
+    if lost > 0 {
+        return Some(format!("{lost} events were lost in it"));
+    }
+    if unlisted > 0 {
+        return Some(format!("the kernels of {unlisted} launches are not known"));
+    }
+    blind.map(str::to_string)
+}
+
+fn range((least, most): (u64, u64)) -> String {
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
+
+fn beside(others: u64) -> String {
+    if others == 1 { "another request was".into() } else { format!("{others} other requests were") }
+}
+
+/// How sure it is what agrees: by time and to the token it is confirmed.
+fn agreed(passes: &Passes, (least, most): (u64, u64)) -> Outcome {
+    if passes.by_time && least == most { Outcome::Confirmed } else { Outcome::Inferred }
+}
+
+/// How many tokens of the prompt were evaluated.
+pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
+    let Some(told) = response.prompt_tokens else {
+        return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
+    };
+    if let Some(undecided) = undecided(response, passes, &told.to_string()) {
+        return undecided;
+    }
+    let some = passes.prompt();
+    let Some(seen) = columns(some.iter()) else {
+        return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
+    };
+    let observed = range(seen);
+    if let Some(why) = limit(passes, some, blind) {
+        return said(told.to_string(), observed, Outcome::Limited, why);
+    }
+    let chunks = match some.len() {
+        1 => String::new(),
+        chunks => format!("in {chunks} chunks{}", batch(response, some)),
+    };
+    let (least, most) = seen;
+    let by = |what: &str| if chunks.is_empty() { what.to_string() } else { format!("{what}, {chunks}") };
+    if (least..=most).contains(&told) {
+        let cached = response.cached.filter(|cached| *cached > 0);
+        let rest = cached.map_or(String::new(), |cached| format!(", {cached} more came from the cache"));
+        return said(
+            told.to_string(),
+            observed,
+            agreed(passes, seen),
+            by(&format!("as many columns were launched{rest}")),
+        );
+    }
+    let why = match response.server {
+        Server::Ollama if most < told => format!(
+            "cached prefix: prompt_eval_count counts cached tokens too, and {} of them were not evaluated",
+            range((told - most, told - least))
+        ),
+        _ if most < told => format!("{} tokens were not evaluated", range((told - most, told - least))),
+        _ => format!(
+            "{} columns more than tokens were launched: padding, or other work",
+            range((least - told, most - told))
+        ),
+    };
+    said(told.to_string(), observed, Outcome::Contradicted, by(&why))
+}
+
+/// Whether the chunks are as long as batches may be.
+fn batch(response: &Response, some: &[Visit]) -> String {
+    let first = some.first().and_then(|pass| pass.columns).map_or(0, |columns| columns.most);
+    match response.num_batch {
+        Some(batch) if batch == first => format!(" of num_batch ({batch})"),
+        Some(batch) => format!(" (num_batch is {batch})"),
+        None => String::new(),
+    }
+}
+
+/// By which kernels the prompt was evaluated.
+pub(super) fn path(
+    response: &Response,
+    passes: &Passes,
+    products: &[(&'static str, u64)],
+    blind: Option<&str>,
+) -> Said {
+    let zone = |tokens: u64| if tokens <= VECTORS { "mmvq" } else { "mmq" };
+    let Some(told) = response.prompt_tokens else {
+        return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
+    };
+    let implied = zone(told);
+    if let Some(undecided) = undecided(response, passes, implied) {
+        return undecided;
+    }
+    let Some((taken, _)) = products.first() else {
+        return said(
+            implied,
+            "-",
+            Outcome::Unresolved,
+            "no kernel of a known family of matrix products was launched",
+        );
+    };
+    let told_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
+    let observed = products.iter().map(told_of).collect::<Vec<_>>().join(", ");
+    let some = passes.prompt();
+    if let Some(why) = limit(passes, some, blind) {
+        return said(implied, observed, Outcome::Limited, why);
+    }
+    if *taken == implied {
+        let verdict = agreed(passes, (0, 0));
+        let side = if implied == "mmvq" { "up to" } else { "more than" };
+        return said(
+            implied,
+            observed,
+            verdict,
+            format!("{side} {VECTORS} columns, and the kernels are those"),
+        );
+    }
+    let launched = columns(some.iter()).map_or(0, |(_, most)| most);
+    let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);
+    let why = match *taken {
+        "mmvq" if launched < told => {
+            format!("cached prefix: {launched} of {told} tokens were evaluated, which is the zone of mmvq")
+        }
+        "mmvq" => format!("{largest} columns at once went to mmvq"),
+        "mmq" => format!("{largest} columns at once went to mmq"),
+        "mmvf" | "mmf" => {
+            "the weights are not quantised: their products are ggml's own of floating-point numbers".into()
+        }
+        "Tensile product" => "the products went to a BLAS library: Cijk_* kernels".into(),
+        other => format!("the products went to {other}"),
+    };
+    said(implied, observed, Outcome::Contradicted, why)
+}
+
+/// How many tokens were generated.
+pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
+    let Some(told) = response.generated else {
+        return said("-", "-", Outcome::Unresolved, "the response does not count generated tokens");
+    };
+    if let Some(undecided) = undecided(response, passes, &told.to_string()) {
+        return undecided;
+    }
+    let some = passes.generated();
+    let Some(seen) = columns(some.iter()) else {
+        return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
+    };
+    let observed = range(seen);
+    if let Some(why) = limit(passes, &passes.all, blind) {
+        return said(told.to_string(), observed, Outcome::Limited, why);
+    }
+    match seen {
+        (least, most) if least == most && most + 1 == told => said(
+            told.to_string(),
+            observed,
+            agreed(passes, seen),
+            "the first one comes from the prompt's last pass",
+        ),
+        (least, most) if least == most && most == told => {
+            said(told.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
+        }
+        _ => said(told.to_string(), observed, Outcome::Contradicted, "neither as many passes, nor one less"),
+    }
+}

@@ -1,0 +1,151 @@
+//! Calls that are known by their name: by function and, for collectives, by what they move.
+
+use super::{
+    interner::Interner,
+    kernels::{Inside, Kernels},
+    nesting::Contents,
+    status::is_failure,
+};
+use rocshim_trace::{Span, Word};
+use serde::Serialize;
+
+/// A kind of such calls.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SpanRow {
+    /// The library that was called.
+    pub library: String,
+    /// Its function.
+    pub function: String,
+    /// Element type of a collective or message.
+    pub datatype: Option<Word>,
+    /// How a collective combines.
+    pub op: Option<Word>,
+    /// What a solution or fusion plan of MIOpen does, one after the other.
+    pub operations: Vec<String>,
+    /// The solver id of the solution that is run.
+    pub solution_id: Option<u64>,
+    /// The solver's name by MIOpen's id table.
+    pub solver: Option<String>,
+    /// Elements that all calls moved, as passed; absent where the function has none.
+    pub count: Option<u64>,
+    /// Calls, failed ones among them.
+    pub calls: u64,
+    /// Calls that returned an error or were left by an exception.
+    pub failed: u64,
+    /// Host time of all calls.
+    pub total_ns: u64,
+    /// Launches seen inside these calls, on the same thread, at any depth.
+    pub launches: u64,
+    /// Their kernels.
+    pub kernels: Vec<Inside>,
+}
+
+#[derive(Clone)]
+struct Kind {
+    row: SpanRow,
+    inside: Contents,
+}
+
+/// All kinds of such calls.
+#[derive(Clone)]
+pub(crate) struct Spans(Interner<Key, Kind>);
+
+/// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.
+type Key = (usize, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
+
+impl Spans {
+    pub(crate) fn new() -> Self {
+        Spans(Interner::new())
+    }
+
+    /// Counts a call of `function`: its number over all processes, its library, its name.
+    pub(crate) fn count(&mut self, function: (usize, &str, &str), span: Span, inside: &Contents) {
+        let (number, library, name) = function;
+        let key = (number, span.datatype.clone(), span.op.clone(), span.solution_id, span.operations.clone());
+        let kind = self.0.value(key, || Kind {
+            row: SpanRow {
+                library: library.to_string(),
+                function: name.to_string(),
+                datatype: span.datatype,
+                op: span.op,
+                operations: span.operations,
+                solution_id: span.solution_id,
+                solver: span.solver,
+                count: None,
+                calls: 0,
+                failed: 0,
+                total_ns: 0,
+                launches: 0,
+                kernels: Vec::new(),
+            },
+            inside: Contents::default(),
+        });
+        let row = &mut kind.row;
+        row.calls += 1;
+        row.failed += u64::from(is_failure(library, &span.call));
+        row.total_ns += span.call.dur;
+        row.count = span.count.map(|count| row.count.unwrap_or(0).saturating_add(count)).or(row.count);
+        kind.inside.add(inside);
+    }
+
+    /// Every kind by library, in the order of the libraries' first calls; in each, longest host time first.
+    pub(crate) fn rows(&self, kernels: &Kernels) -> Vec<SpanRow> {
+        let mut libraries: Vec<&str> = Vec::new();
+        let mut rows: Vec<SpanRow> = Vec::new();
+        for kind in self.0.values() {
+            if !libraries.contains(&kind.row.library.as_str()) {
+                libraries.push(&kind.row.library);
+            }
+            let launches = kind.inside.kernels.iter().map(|(_, launches)| launches.launches).sum();
+            rows.push(SpanRow {
+                launches,
+                kernels: kernels.inside(&kind.inside.kernels),
+                ..kind.row.clone()
+            });
+        }
+        let place = |row: &SpanRow| libraries.iter().position(|library| *library == row.library);
+        rows.sort_by(|a, b| place(a).cmp(&place(b)).then(b.total_ns.cmp(&a.total_ns)));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nesting::Launches;
+    use rocshim_trace::Call;
+
+    #[test]
+    fn collectives_of_one_type_and_operation_are_one_row() {
+        let mut spans = Spans::new();
+        let mut kernels = Kernels::new();
+        let inside = Contents {
+            kernels: vec![(kernels.number("k", None), Launches { launches: 2, ..Launches::default() })],
+            ..Contents::default()
+        };
+        let mut count = |number, library, name, datatype: Option<&str>, count, dur, status| {
+            let call = Call { dur, status, ..Call::default() };
+            let span = Span { call, count, datatype: datatype.map(Into::into), ..Span::default() };
+            spans.count((number, library, name), span, &inside);
+        };
+        count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(10), 5, 0);
+        count(2, "librocfft.so", "rocfft_execute", None, None, 100, 0);
+        count(1, "librccl.so", "ncclAllReduce", Some("f32"), Some(7), 20, 0);
+        count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(30), 5, 4);
+        let rows = spans.rows(&kernels);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                (&*row.function, row.datatype.as_deref(), row.count, row.calls, row.failed, row.launches)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("ncclAllReduce", Some("f32"), Some(7), 1, 0, 2),
+                ("ncclAllReduce", Some("f16"), Some(40), 2, 1, 4),
+                ("rocfft_execute", None, None, 1, 0, 2),
+            ]
+        );
+    }
+}

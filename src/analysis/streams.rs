@@ -1,0 +1,129 @@
+//! What was put on each stream.
+
+use super::interner::Interner;
+use foldhash::{HashMap, HashMapExt};
+use rocshim_trace::{Call, Hex, Stream, StreamRef};
+use serde::Serialize;
+
+/// A stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StreamRow {
+    /// Its process.
+    pub pid: u32,
+    /// As the events of the trace refer to it; 0 is the default stream.
+    pub stream: StreamRef,
+    /// What the program calls it (`hipStream_t`); absent for the default one.
+    pub handle: Option<Hex>,
+    /// Launch calls, failed ones among them.
+    pub launches: u64,
+    /// Launch calls that were recorded into a graph instead of being executed.
+    pub captured: u64,
+    /// Launches of graphs.
+    pub graph_launches: u64,
+    /// Copies, and memory being set.
+    pub copies: u64,
+    /// Calls that wait for it, that make it wait, or that record an event on it.
+    pub syncs: u64,
+    /// When the first of these calls was entered, since the process's epoch.
+    pub first_ns: u64,
+    /// When the last returned.
+    pub last_ns: u64,
+}
+
+/// What a call puts on a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    Launch,
+    Captured,
+    GraphLaunch,
+    Copy,
+    Sync,
+}
+
+/// The streams of a process.
+#[derive(Clone)]
+pub(crate) struct Streams {
+    rows: Interner<StreamRef, StreamRow>,
+    handles: HashMap<u32, Hex>,
+    /// Where the stream of the last call is: most are on the same as the one before.
+    last: usize,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams { rows: Interner::new(), handles: HashMap::new(), last: 0 }
+    }
+}
+
+impl Streams {
+    /// Notes what the program calls a stream.
+    pub(crate) fn define(&mut self, stream: &Stream) {
+        self.handles.insert(stream.id, stream.handle);
+    }
+
+    /// Counts a call on a stream.
+    #[inline]
+    pub(crate) fn count(&mut self, stream: StreamRef, call: &Call, work: Work) {
+        if self.rows.values().get(self.last).is_none_or(|row| row.stream != stream) {
+            let new = || StreamRow { stream, first_ns: u64::MAX, ..StreamRow::default() };
+            self.last = self.rows.number(stream, new);
+        }
+        let row = self.rows.get_mut(self.last);
+        *match work {
+            Work::Launch => &mut row.launches,
+            Work::Captured => &mut row.captured,
+            Work::GraphLaunch => &mut row.graph_launches,
+            Work::Copy => &mut row.copies,
+            Work::Sync => &mut row.syncs,
+        } += 1;
+        row.first_ns = row.first_ns.min(call.t);
+        row.last_ns = row.last_ns.max(call.t + call.dur);
+    }
+
+    /// The rows of process `pid`, in the order in which the streams were first used.
+    pub(crate) fn rows(&self, pid: u32) -> impl Iterator<Item = StreamRow> + '_ {
+        let handle = |stream| match stream {
+            StreamRef::Default => None,
+            StreamRef::Id(id) => self.handles.get(&id).copied(),
+            StreamRef::Handle(handle) => Some(handle),
+        };
+        self.rows.values().iter().map(move |row| StreamRow { pid, handle: handle(row.stream), ..row.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stream_has_what_was_put_on_it() {
+        let mut streams = Streams::default();
+        streams.define(&Stream { id: 3, handle: Hex(0x77) });
+        let call = |t| Call { t, dur: 5, ..Call::default() };
+        for (stream, t, work) in [
+            (StreamRef::Default, 10, Work::Copy),
+            (StreamRef::Id(3), 20, Work::Launch),
+            (StreamRef::Id(3), 30, Work::Launch),
+            (StreamRef::Default, 40, Work::Sync),
+            (StreamRef::Id(3), 25, Work::GraphLaunch),
+            (StreamRef::Id(3), 26, Work::Captured),
+        ] {
+            streams.count(stream, &call(t), work);
+        }
+        let expected = [
+            StreamRow { pid: 9, copies: 1, syncs: 1, first_ns: 10, last_ns: 45, ..StreamRow::default() },
+            StreamRow {
+                pid: 9,
+                stream: StreamRef::Id(3),
+                handle: Some(Hex(0x77)),
+                launches: 2,
+                captured: 1,
+                graph_launches: 1,
+                first_ns: 20,
+                last_ns: 35,
+                ..StreamRow::default()
+            },
+        ];
+        assert_eq!(streams.rows(9).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,114 @@
+//! Everything that the traces of one or more processes say, as tables of numbers.
+
+use super::{
+    CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
+    GemmRow, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow,
+    StreamRow, SweepRow, SyncRow, ThreadRow,
+};
+use serde::Serialize;
+
+/// The whole summary; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// The phases of which it is the summary; absent: of everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and `last_ns` are relative to. (Times of
+    /// processes, threads, streams and losses are since their own process's epoch.)
+    pub epoch: Option<String>,
+    pub totals: Totals,
+    pub unseen: Unseen,
+    pub processes: Vec<ProcessRow>,
+    pub kernels: Vec<KernelRow>,
+    pub families: Vec<FamilyRow>,
+    pub columns: Vec<ColumnsRow>,
+    pub graphs: Vec<GraphRow>,
+    pub gemms: Vec<GemmRow>,
+    pub sweeps: Vec<SweepRow>,
+    pub convolutions: Vec<ConvRow>,
+    pub spans: Vec<SpanRow>,
+    pub copies: Vec<CopyRow>,
+    pub syncs: Vec<SyncRow>,
+    pub streams: Vec<StreamRow>,
+    pub threads: Vec<ThreadRow>,
+    pub gaps: Vec<GapRow>,
+    pub modules: Vec<ModuleRow>,
+    pub fallback: Fallback,
+    pub code_objects: Vec<CodeObjectRow>,
+    pub libraries: Vec<LibraryRow>,
+    pub functions: Vec<FunctionRow>,
+    pub failures: Vec<FailureRow>,
+    pub losses: Vec<LossRow>,
+    pub in_flight: Vec<InFlightRow>,
+    /// Files that could not be read.
+    pub notes: Vec<String>,
+}
+
+/// Why there may have been more than the tables tell; each is absent where nothing can have been missed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unseen {
+    /// Calls of any kind.
+    pub calls: Option<String>,
+    /// Launches of a kernel by its name.
+    pub launches: Option<String>,
+    /// Launches out of a code object.
+    pub origins: Option<String>,
+}
+
+/// Numbers over everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Processes that recorded.
+    pub processes: u64,
+    /// Those that still run.
+    pub running: u64,
+    /// Events in the traces.
+    pub events: u64,
+    /// Kernel launches: direct ones, which are events, and those that launched graphs made.
+    pub launches: u64,
+    /// Those of them that launched graphs made.
+    pub by_graphs: u64,
+    /// Those of them that were trials: made while a library searched for the fastest way.
+    pub trials: u64,
+    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    pub swept: u64,
+    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
+    pub captured: u64,
+    /// Those of them that came after their capture had failed to end: they may have been executed.
+    pub launches_in_doubt: u64,
+    /// Launches of graphs.
+    pub graph_launches: u64,
+    /// Those of them whose kernels are not known.
+    pub unlisted_graph_launches: u64,
+    /// Different kernels that were launched or captured.
+    pub kernels: u64,
+    /// Launches of a kernel that could not be named: its handle was never seen being made.
+    pub unnamed_launches: u64,
+    /// Launches of a kernel whose code object is not known, the unnamed ones among them.
+    pub(crate) unplaced_launches: u64,
+    /// Matrix products, each counted once although one library may make it through another.
+    pub gemms: u64,
+    /// Calls of matrix products, the inner ones too.
+    pub gemm_calls: u64,
+    /// Convolution calls: searches, runs, questions.
+    pub convolutions: u64,
+    /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those of BLAS libraries that
+    /// make no product.
+    pub spans: u64,
+    /// Marks, ranges and names of the programs' own.
+    pub marks: u64,
+    /// Module loads and unloads.
+    pub(crate) module_calls: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Events that were lost.
+    pub lost: u64,
+    /// For how long recording was stopped, over all processes.
+    pub stopped_ns: u64,
+    /// Calls that came after recording had ended.
+    pub late: u64,
+    /// Calls that had not returned when their process died.
+    pub in_flight: u64,
+}

@@ -1,0 +1,195 @@
+//! Sweeps: one product asked for again and again, each time with another solution index.
+//!
+//! So do programs that look for the fastest solution: PyTorch's TunableOp asks the library once for all solutions of the
+//! types, then runs each by its index, a few times, before it makes the product with the best (TunableOp.h). It does so with
+//! the calls that make its products, so no single call tells that it is a trial, but that they stand in a row does.
+
+use super::{evidence::Evidence, gemms::GemmProblem, interner::Interner, nesting::Contents};
+use foldhash::{HashMap, HashMapExt};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// So many different solutions in a row are a sweep.
+const LEAST: usize = 3;
+
+/// How sweeps are told.
+pub const RULE: &str = "three or more solution indices for one problem, one call after the other; the last call of a row is not counted, for it may be the choice";
+
+/// The sweeps of a problem.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepRow {
+    /// The function that was called.
+    pub function: String,
+    /// Without a solution.
+    #[serde(flatten)]
+    pub problem: GemmProblem,
+    /// Sweeps of it.
+    pub sweeps: u64,
+    /// Different solutions of the largest.
+    pub solutions: u64,
+    /// Calls of all, but for the last of each.
+    pub calls: u64,
+    /// Launches in those calls.
+    pub launches: u64,
+    /// Always inferred.
+    pub evidence: Evidence,
+    /// By this rule.
+    pub rule: &'static str,
+}
+
+/// A row of calls that is over and was a sweep.
+#[derive(Clone)]
+pub(crate) struct Sweep {
+    /// The function's number over all processes.
+    pub function: Option<usize>,
+    problem: GemmProblem,
+    solutions: usize,
+    calls: u64,
+    /// The kernels in those calls, by number, with their launches.
+    pub kernels: HashMap<usize, u64>,
+}
+
+/// Calls that may become a sweep.
+#[derive(Clone)]
+struct Run {
+    problem: GemmProblem,
+    solutions: BTreeSet<i32>,
+    calls: u64,
+    kernels: HashMap<usize, u64>,
+    last: Vec<(usize, u64)>,
+}
+
+impl Run {
+    fn add(&mut self, solution: i32, inside: &Contents) {
+        for (kernel, launches) in self.last.drain(..) {
+            *self.kernels.entry(kernel).or_default() += launches;
+        }
+        self.solutions.insert(solution);
+        self.calls += 1;
+        let launched =
+            inside.kernels.iter().map(|(kernel, counts)| (*kernel, counts.launches - counts.trials));
+        self.last.extend(launched);
+    }
+
+    fn end(self, function: Option<usize>) -> Option<Sweep> {
+        let (solutions, calls) = (self.solutions.len(), self.calls.saturating_sub(1));
+        let sweep = Sweep { function, problem: self.problem, solutions, calls, kernels: self.kernels };
+        (solutions >= LEAST).then_some(sweep)
+    }
+}
+
+/// The last products of each thread of a process, by function.
+#[derive(Clone, Default)]
+pub(crate) struct Runs(HashMap<(u32, Option<usize>), Run>);
+
+impl Runs {
+    /// Thread `tid` has made a product through `function`; gives the sweep that is over by that.
+    pub(crate) fn product(
+        &mut self,
+        tid: u32,
+        function: Option<usize>,
+        problem: &GemmProblem,
+        inside: &Contents,
+    ) -> Option<Sweep> {
+        let Some(solution) = problem.solution else {
+            return self.0.remove(&(tid, function))?.end(function);
+        };
+        let problem = GemmProblem { solution: None, algo: None, ..problem.clone() };
+        let run = self.0.entry((tid, function));
+        let new = |problem| Run {
+            problem,
+            solutions: BTreeSet::new(),
+            calls: 0,
+            kernels: HashMap::new(),
+            last: Vec::new(),
+        };
+        let run = run.or_insert_with(|| new(problem.clone()));
+        let over = (run.problem != problem).then(|| std::mem::replace(run, new(problem)));
+        run.add(solution, inside);
+        over?.end(function)
+    }
+
+    /// The sweeps with which the trace ends.
+    pub(crate) fn end(&mut self) -> Vec<Sweep> {
+        self.0.drain().filter_map(|((_, function), run)| run.end(function)).collect()
+    }
+}
+
+/// All sweeps of all processes.
+#[derive(Clone)]
+pub(crate) struct Sweeps(Interner<(Option<usize>, GemmProblem), SweepRow>);
+
+impl Sweeps {
+    pub(crate) fn new() -> Self {
+        Sweeps(Interner::new())
+    }
+
+    /// Counts a sweep with the function of this name.
+    pub(crate) fn count(&mut self, sweep: &Sweep, function: &str) {
+        let row = self.0.value((sweep.function, sweep.problem.clone()), || SweepRow {
+            function: function.to_string(),
+            problem: sweep.problem.clone(),
+            sweeps: 0,
+            solutions: 0,
+            calls: 0,
+            launches: 0,
+            evidence: Evidence::Inferred,
+            rule: RULE,
+        });
+        row.sweeps += 1;
+        row.solutions = row.solutions.max(sweep.solutions as u64);
+        row.calls += sweep.calls;
+        row.launches += sweep.kernels.values().sum::<u64>();
+    }
+
+    /// Most calls first.
+    pub(crate) fn rows(&self) -> Vec<SweepRow> {
+        let mut rows = self.0.values().to_vec();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nesting::Launches;
+    use rocshim_trace::Gemm;
+
+    fn product(m: i64, solution: Option<i32>) -> GemmProblem {
+        let algo = if solution.is_some() { "solution_index" } else { "standard" }.into();
+        GemmProblem::from(Gemm { m, algo, solution: solution.unwrap_or(0), ..Gemm::default() })
+    }
+
+    /// What is told of these products of one thread, each of which launches the kernel with its index.
+    fn swept(products: &[(i64, Option<i32>)]) -> Vec<(usize, u64, u64)> {
+        let mut runs = Runs::default();
+        let mut over = Vec::new();
+        for (m, solution) in products {
+            let kernels = vec![(solution.unwrap_or(0) as usize, Launches::one(false))];
+            let inside = Contents { kernels, ..Contents::default() };
+            over.extend(runs.product(1, Some(5), &product(*m, *solution), &inside));
+        }
+        over.extend(runs.end());
+        over.iter().map(|sweep| (sweep.solutions, sweep.calls, sweep.kernels.values().sum())).collect()
+    }
+
+    #[test]
+    fn one_problem_with_one_solution_after_the_other_is_a_sweep_but_for_its_last_call() {
+        let tried = [(8, Some(1)), (8, Some(1)), (8, Some(2)), (8, Some(3)), (8, Some(2))];
+        assert_eq!(swept(&tried), [(3, 4, 4)]);
+        // Then it is used, between others.
+        assert_eq!(
+            swept(&[&tried[..], &[(9, None), (8, Some(2)), (9, None), (8, Some(2))]].concat()),
+            [(3, 4, 4)]
+        );
+        assert_eq!(swept(&[&tried[..], &tried[..], &[(7, Some(1))]].concat()), [(3, 9, 9)]);
+    }
+
+    #[test]
+    fn products_with_the_solutions_that_were_chosen_are_no_sweep() {
+        assert!(swept(&[(8, Some(1)), (8, Some(1)), (8, Some(2)), (8, Some(2))]).is_empty());
+        assert!(swept(&[(8, Some(1)), (9, Some(2)), (8, Some(3)), (9, Some(4))]).is_empty());
+        assert!(swept(&[(8, Some(1)), (8, None), (8, Some(2)), (8, None), (8, Some(3))]).is_empty());
+    }
+}

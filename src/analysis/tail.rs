@@ -1,0 +1,191 @@
+//! Calls of processes that go on, as they come: the rows of timelines, of those alone that were asked for.
+
+use super::tracks::{Cell, Process, Row, Tracks};
+use rocshim_reader::{End, Reading, Watcher};
+use rocshim_trace::{Record, fits};
+use std::{collections::BTreeMap, path::Path};
+
+/// Which rows are asked for: those that fit one pattern of each list that is not empty.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Of kernels' symbols or demangled names.
+    pub kernels: Patterns,
+    /// Of families, or whose they are.
+    pub families: Patterns,
+    /// Of the libraries whose function is called.
+    pub libraries: Patterns,
+    /// Of executables' names; a number is a process id.
+    pub processes: Patterns,
+}
+
+/// Patterns of names, in lower case. One with `*` fits a whole name, one without is a part of it; upper and lower case are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(Vec<String>);
+
+impl Patterns {
+    pub fn new(patterns: &[String]) -> Patterns {
+        Patterns(patterns.iter().map(|pattern| pattern.to_lowercase()).collect())
+    }
+
+    /// True where one of them fits one of the names, or there is none.
+    fn fit<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> bool {
+        let fits_one = |name: &str| {
+            let name = name.to_lowercase();
+            self.0.iter().any(|pattern| is_like(pattern, &name))
+        };
+        self.0.is_empty() || names.into_iter().any(fits_one)
+    }
+
+    /// The same for a process, which a number stands for by its id.
+    fn fit_process(&self, process: &Process) -> bool {
+        let name = process.name().to_lowercase();
+        let fits_it = |pattern: &String| match pattern.parse::<u32>() {
+            Ok(pid) => process.pid == pid,
+            Err(_) => is_like(pattern, &name),
+        };
+        self.0.is_empty() || self.0.iter().any(fits_it)
+    }
+}
+
+/// Both in lower case.
+fn is_like(pattern: &str, name: &str) -> bool {
+    if pattern.contains('*') { fits(pattern, name) } else { name.contains(pattern) }
+}
+
+impl Wanted {
+    /// True for a row that was asked for. What was lost or not recorded may be such: it is always one.
+    fn takes(&self, row: &Row, process: &Process) -> bool {
+        let has = |columns: &[&str], patterns: &Patterns| {
+            let words = columns.iter().filter_map(|column| match row.cell(column) {
+                Some(Cell::Word(word)) => Some(word.as_str()),
+                _ => None,
+            });
+            patterns.fit(words)
+        };
+        self.processes.fit_process(process)
+            && (row.table.tells_what_is_missing()
+                || has(&["kernel", "demangled"], &self.kernels)
+                    && has(&["family", "family_of"], &self.families)
+                    && has(&["library"], &self.libraries))
+    }
+}
+
+/// What became of a trace that is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It is there, and goes on.
+    Begun,
+    /// Nothing more will come.
+    Ended(End),
+    /// It has no end, and its process is not seen running here.
+    Silent,
+}
+
+/// Takes what is read of the traces that are followed.
+pub struct Tail {
+    wanted: Wanted,
+    /// Of what is there, the last rows alone are kept.
+    last: usize,
+    /// Somebody wants launches' arguments.
+    has_arguments: bool,
+    traces: BTreeMap<usize, Followed>,
+    rows: Vec<(usize, Row)>,
+    news: Vec<(usize, News)>,
+}
+
+struct Followed {
+    path: String,
+    tracks: Tracks,
+    is_open: bool,
+}
+
+/// Rows are sorted and dropped when there are so many more than are kept.
+const SPARE: usize = 4096;
+
+impl Tail {
+    /// Of what is there at first, the last `last` rows that are wanted.
+    pub fn new(wanted: Wanted, last: usize, has_arguments: bool) -> Tail {
+        Tail { wanted, last, has_arguments, traces: BTreeMap::new(), rows: Vec::new(), news: Vec::new() }
+    }
+
+    /// What is there was read: from now on every row is kept until it is taken, and everything that happens to a trace is told.
+    pub fn has_caught_up(&mut self) {
+        self.keep_last();
+        self.last = usize::MAX;
+        self.news.clear();
+        let open = self.traces.iter().filter(|(_, trace)| trace.is_open);
+        self.news.extend(open.map(|(number, _)| (*number, News::Begun)));
+    }
+
+    /// The rows since they were last taken, in the order in which they began.
+    pub fn take_rows(&mut self) -> Vec<(usize, Row)> {
+        self.rows.sort_by_key(|(_, row)| row.begin);
+        std::mem::take(&mut self.rows)
+    }
+
+    /// What happened to traces since this was last taken.
+    pub fn take_news(&mut self) -> Vec<(usize, News)> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// The process of a trace's rows, and the trace's path; `None` before its header was read.
+    pub fn process(&self, trace: usize) -> Option<(&Process, &str)> {
+        let trace = self.traces.get(&trace)?;
+        Some((trace.tracks.processes().first()?, &trace.path))
+    }
+
+    fn collect(&mut self, trace: usize) {
+        let Some(followed) = self.traces.get_mut(&trace) else { return };
+        let rows = followed.tracks.take_rows();
+        let Some(process) = followed.tracks.processes().first() else { return };
+        let wanted = rows.into_iter().filter(|row| self.wanted.takes(row, process));
+        self.rows.extend(wanted.map(|row| (trace, row)));
+        if self.rows.len() > self.last.saturating_add(SPARE) {
+            self.keep_last();
+        }
+    }
+
+    fn keep_last(&mut self) {
+        self.rows.sort_by_key(|(_, row)| row.begin);
+        self.rows.drain(..self.rows.len().saturating_sub(self.last));
+    }
+}
+
+impl Watcher for Tail {
+    fn begin(&mut self, trace: usize, path: &Path) {
+        let path = path.display().to_string();
+        self.traces.insert(trace, Followed { path, tracks: Tracks::default(), is_open: true });
+        self.news.push((trace, News::Begun));
+    }
+
+    fn take(&mut self, trace: usize, record: Record) {
+        if let Some(followed) = self.traces.get_mut(&trace) {
+            followed.tracks.take(&record);
+            self.collect(trace);
+        }
+    }
+
+    fn end(&mut self, trace: usize, reading: Reading) {
+        let Some(followed) = self.traces.get_mut(&trace) else { return };
+        followed.tracks.end_file(reading.end);
+        if reading.end != End::Rotated {
+            followed.is_open = false;
+            self.news.push((trace, News::Ended(reading.end)));
+        }
+        self.collect(trace);
+    }
+
+    fn silent(&mut self, trace: usize, is_silent: bool) {
+        if let Some(followed) = self.traces.get_mut(&trace) {
+            followed.is_open = !is_silent;
+            self.news.push((trace, if is_silent { News::Silent } else { News::Begun }));
+        }
+    }
+
+    fn wants_arguments(&self, _trace: usize, _kernel: Option<u32>) -> bool {
+        self.has_arguments
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! A trace that a test writes call by call. Call number N is entered at 100 N and takes 10.
+
+use crate::{Phases, PhasesBuilder, Run, RunBuilder, Summary, SummaryBuilder};
+use rocshim_reader::{End, Label, Reading, Taker};
+use rocshim_trace::Record;
+use std::collections::BTreeMap;
+
+/// A trace that is written call by call.
+pub struct Text {
+    pub lines: String,
+    calls: u64,
+    /// Calls by thread.
+    threads: BTreeMap<u32, u64>,
+}
+
+impl Text {
+    /// Of process 7, whose epoch is `epoch`. Kernels 1 to 8 are ggml's products of so many columns, 9 is a norm, 10 to 12 are
+    /// PyTorch's: forward, backward, optimiser.
+    pub fn new(epoch: u64) -> Text {
+        let mut lines = format!(
+            r#"{{"type":"header","format":2,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{{}},"host":"h","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
+{{"type":"door","door":"dlsym","state":"open"}}
+{{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound"}}
+{{"type":"hook","id":1,"name":"hipMemcpyAsync","of":"libamdhip64.so","door":"preload","state":"bound"}}
+{{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","door":"preload","state":"armed"}}
+{{"type":"code_object","id":50,"source":"fat_binary","path":"/opt/libggml-hip.so","ordinal":30}}
+"#
+        );
+        let mut kernel = |id: u64, name: &str| {
+            lines += &format!(
+                r#"{{"type":"kernel","id":{id},"name":"_Z{id}","demangled":"{name}","code_object":50,"target":"gfx1100"}}
+"#
+            );
+        };
+        (1..=8)
+            .for_each(|n| kernel(n, &format!("void mul_mat_vec_q<(ggml_type)2, {n}, false>(void const*)")));
+        kernel(9, "void rms_norm_f32<256>(float const*)");
+        kernel(10, "void at::native::vectorized_elementwise_kernel<4>(int)");
+        kernel(11, "void at::native::threshold_backward_kernel<4>(int)");
+        kernel(12, "void at::native::multi_tensor_apply_kernel<4>(int)");
+        Text { lines, calls: 0, threads: BTreeMap::new() }
+    }
+
+    /// A call of a kind, on a thread, with the rest of its keys.
+    pub fn call(&mut self, kind: &str, tid: u32, rest: &str) {
+        self.calls += 1;
+        *self.threads.entry(tid).or_default() += 1;
+        let (id, t) = (self.calls, 100 * self.calls);
+        self.lines += &format!(r#"{{"type":"{kind}","tid":{tid},"id":{id},"t":{t},"dur":10,{rest}}}"#);
+        self.lines.push('\n');
+    }
+
+    /// A launch of a kernel by a thread on stream 3, with the address that is its first argument.
+    pub fn launch(&mut self, tid: u32, kernel: u64, weights: u64) {
+        let rest =
+            format!(r#""hook":0,"kernel":{kernel},"block":[64,1,1],"stream":3,"args":["{weights:#x}"]"#);
+        self.call("launch", tid, &rest);
+    }
+
+    /// A product of a BLAS library.
+    pub fn gemm(&mut self, tid: u32, n: u64, weights: u64) {
+        let matrix = |ptr: u64| format!(r#"{{"ptr":"{ptr:#x}","type":"f16_r","ld":8}}"#);
+        let (a, b) = (matrix(weights), matrix(1));
+        let rest = format!(
+            r#""hook":2,"form":"plain","handle":"0x1","trans_a":"T","trans_b":"N","m":4,"n":{n},"k":6,"batch":1,"a":{a},"b":{b},"c":{b},"d":{b},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":-1,"stream":3"#
+        );
+        self.call("gemm", tid, &rest);
+    }
+
+    pub fn copy(&mut self, tid: u32, kind: &str) {
+        self.call(
+            "copy",
+            tid,
+            &format!(r#""hook":1,"action":"copy","kind":"{kind}","bytes":8,"async":true,"stream":3"#),
+        );
+    }
+
+    pub fn memset(&mut self, tid: u32) {
+        self.call("copy", tid, r#""hook":1,"action":"memset","bytes":8,"stream":3"#);
+    }
+
+    pub fn wait(&mut self, tid: u32) {
+        self.call("sync", tid, r#""hook":1,"action":"stream","stream":3"#);
+    }
+
+    pub fn range(&mut self, tid: u32, action: &str, text: &str) {
+        self.call("mark", tid, &format!(r#""hook":1,"action":"{action}","text":"{text}""#));
+    }
+
+    /// A pass whose products, of so many columns, have the weights 0x10, 0x20 and so on; it delivers.
+    pub fn pass(&mut self, columns: &[u64]) {
+        self.products(columns);
+        self.copy(7, "d2h");
+        self.wait(7);
+    }
+
+    pub fn products(&mut self, columns: &[u64]) {
+        self.launch(7, 9, 1);
+        (0x10..).step_by(0x10).zip(columns).for_each(|(weights, columns)| self.launch(7, *columns, weights));
+    }
+
+    /// What was written since this was asked last, of a trace that goes on.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        let lines = std::mem::take(&mut self.lines);
+        lines.lines().map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line)).collect()
+    }
+
+    /// The trace, whole.
+    pub fn records(&self) -> Vec<Record> {
+        let account = |(tid, calls): (&u32, &u64)| {
+            format!(r#"{{"type":"thread","tid":{tid},"produced":{calls},"written":{calls},"lost":0}}"#)
+        };
+        let footer = r#"{"type":"footer","t":99999,"end":"exit"}"#.to_string();
+        let end: Vec<String> = self.threads.iter().map(account).chain([footer]).collect();
+        let lines = self.lines.lines().chain(end.iter().map(String::as_str));
+        lines.map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line)).collect()
+    }
+
+    pub fn phases(&self, labels: Vec<Label>) -> Phases {
+        let mut builder = PhasesBuilder::new(labels);
+        builder.begin_file("t/prog-7.ndjson".into());
+        self.records().into_iter().for_each(|record| builder.take(record));
+        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
+        builder.finish(true)
+    }
+
+    /// The summary of the phases of this name.
+    pub fn summary(&self, phase: &str) -> Summary {
+        let only = self.phases(Vec::new()).only(phase).expect("a phase");
+        let mut builder = SummaryBuilder::default().only(only);
+        builder.begin_file("t/prog-7.ndjson".into());
+        self.records().into_iter().for_each(|record| builder.take(record));
+        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
+        builder.finish()
+    }
+
+    /// Everything that the trace says.
+    pub fn run(&self) -> Run {
+        let mut builder = RunBuilder::new(Vec::new());
+        builder.begin_file("t/prog-7.ndjson".into());
+        self.records().into_iter().for_each(|record| builder.take(record));
+        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
+        builder.finish(None, false)
+    }
+}

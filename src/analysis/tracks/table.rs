@@ -1,0 +1,190 @@
+//! The tables of a timeline and their columns: what each exported form has, under the same names.
+
+use super::{calls, libraries, others};
+
+/// A table.
+#[derive(Debug, PartialEq)]
+pub struct Table {
+    pub id: TableId,
+    /// As its file is called, and as the category of its slices.
+    pub name: &'static str,
+    /// What a row is.
+    pub what: &'static str,
+    /// After those that every table has ([`COMMON`]) and, of calls, those that every call has.
+    pub columns: &'static [Column],
+    /// A row is a hooked call: [`CALL`] comes before its own columns.
+    pub is_call: bool,
+}
+
+/// A column.
+#[derive(Debug, PartialEq)]
+pub struct Column {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// What it holds, with its unit.
+    pub what: &'static str,
+    /// A slice says it too: it does not follow from where the slice stands.
+    pub in_slices: bool,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Integer,
+    Flag,
+    Text,
+    /// A 64-bit handle or pointer.
+    Address,
+}
+
+/// Names every table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TableId {
+    Launches,
+    Gemms,
+    Convolutions,
+    Blas,
+    Spans,
+    Copies,
+    Syncs,
+    GraphLaunches,
+    GraphCalls,
+    Loads,
+    Marks,
+    Ranges,
+    Losses,
+    Pauses,
+    Phases,
+    Passes,
+    Processes,
+    Coverage,
+}
+
+/// Every table, in the order of [`TableId`].
+pub static TABLES: [&Table; 18] = [
+    &calls::LAUNCHES,
+    &libraries::GEMMS,
+    &libraries::CONVOLUTIONS,
+    &libraries::BLAS,
+    &libraries::SPANS,
+    &calls::COPIES,
+    &calls::SYNCS,
+    &calls::GRAPH_LAUNCHES,
+    &calls::GRAPH_CALLS,
+    &calls::LOADS,
+    &calls::MARKS,
+    &others::RANGES,
+    &others::LOSSES,
+    &others::PAUSES,
+    &others::PHASES,
+    &others::PASSES,
+    &others::PROCESSES,
+    &others::COVERAGE,
+];
+
+impl Table {
+    /// Its place among [`TABLES`].
+    pub fn number(&self) -> usize {
+        self.id as usize
+    }
+
+    /// Its rows come when all else has been read.
+    pub fn is_told_at_end(&self) -> bool {
+        self.id >= TableId::Phases
+    }
+
+    /// Its rows tell of what is not in the trace.
+    pub(crate) fn tells_what_is_missing(&self) -> bool {
+        matches!(self.id, TableId::Losses | TableId::Pauses)
+    }
+
+    /// All columns, in their order.
+    pub fn all(&self) -> impl Iterator<Item = &'static Column> {
+        COMMON.iter().chain(self.cells())
+    }
+
+    /// The columns of a row's cells, in their order.
+    pub fn cells(&self) -> impl Iterator<Item = &'static Column> {
+        let of_call = if self.is_call { CALL } else { &[] };
+        of_call.iter().chain(self.columns)
+    }
+}
+
+pub(crate) const fn column(name: &'static str, kind: Kind, what: &'static str) -> Column {
+    Column { name, kind, what, in_slices: true }
+}
+
+const fn in_tables_alone(column: Column) -> Column {
+    Column { in_slices: false, ..column }
+}
+
+pub(crate) const fn integer(name: &'static str, what: &'static str) -> Column {
+    column(name, Kind::Integer, what)
+}
+
+pub(crate) const fn flag(name: &'static str, what: &'static str) -> Column {
+    column(name, Kind::Flag, what)
+}
+
+pub(crate) const fn text(name: &'static str, what: &'static str) -> Column {
+    column(name, Kind::Text, what)
+}
+
+pub(crate) const fn address(name: &'static str, what: &'static str) -> Column {
+    column(name, Kind::Address, what)
+}
+
+/// What every table begins with. The first two are folders in a partitioned export.
+pub const COMMON: &[Column] = &[
+    text("host", "the host's name"),
+    integer("pid", "process id"),
+    integer("tid", "thread id; absent for what is the process's"),
+    integer("begin_ns", "when it began, Unix ns"),
+    integer("dur_ns", "how long it took the host, ns; absent for what had not ended when the process died"),
+];
+
+/// What every call has beside.
+pub(crate) const CALL: &[Column] = &[
+    in_tables_alone(integer("id", "number of the call in its thread, from 1")),
+    in_tables_alone(integer("parent", "`id` of the call that it was made inside")),
+    text("function", "the function that was called"),
+    text("library", "its library, without version"),
+    in_tables_alone(integer("status", "what it returned")),
+    text("error", "the vendor's name for that, or its number, where it is not success"),
+    flag("unwound", "it was left by a C++ exception"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_table_stands_at_its_number_and_each_column_once() {
+        for (number, table) in TABLES.iter().enumerate() {
+            assert_eq!(table.number(), number, "{}", table.name);
+            let all: Vec<&str> = table.all().map(|column| column.name).collect();
+            assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{}: {all:?}", table.name);
+        }
+        let names: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
+        assert_eq!(names.len(), TABLES.len());
+    }
+
+    /// What README says of the tables: a line for each, made of what stands here.
+    #[test]
+    fn the_readme_lists_every_table_with_every_column() {
+        let readme = include_str!("../../../README.md");
+        for table in TABLES {
+            let columns: Vec<String> =
+                table.columns.iter().map(|column| format!("`{}` {}", column.name, column.what)).collect();
+            let line = format!("| `{}` | {} | {} |", table.name, table.what, columns.join("; "));
+            assert!(readme.contains(&line), "README.md lacks this line:\n{line}");
+        }
+        for (what, columns) in [("Every table begins with", COMMON), ("Of a call follow", CALL)] {
+            let columns: Vec<String> =
+                columns.iter().map(|column| format!("`{}` ({})", column.name, column.what)).collect();
+            let line = format!("{what} {}.", columns.join(", "));
+            assert!(readme.contains(&line), "README.md lacks this line:\n{line}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Figures: a specification for plotly.js, what it shows in words, and its data as a table.
+
+use super::grid::Grid;
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Value, json};
+
+/// A figure.
+pub(super) struct Figure {
+    /// Its name for scripts, and a part of its id.
+    pub(super) key: &'static str,
+    pub(super) title: &'static str,
+    /// What is to be seen, for those who do not see it.
+    pub(super) words: String,
+    /// What needs to be known to read it.
+    pub(super) note: Option<String>,
+    pub(super) layout: Value,
+    /// What is drawn; where there are several, buttons with these names switch.
+    pub(super) views: Vec<View>,
+    pub(super) data: Grid,
+    /// What the layout has beside that of all in a narrow window.
+    pub(super) narrow: Value,
+    /// Buttons that zoom along the time.
+    pub(super) zooms: bool,
+    /// The least width in pixels at which it can be read: a narrower window scrolls it.
+    pub(super) least_width: u32,
+}
+
+/// One way to draw a figure.
+pub(super) struct View {
+    pub(super) name: &'static str,
+    pub(super) data: Vec<Value>,
+    /// What the layout has beside that of all.
+    pub(super) layout: Value,
+}
+
+impl View {
+    pub(super) fn only(data: Vec<Value>) -> Vec<View> {
+        vec![View { name: "", data, layout: json!({}) }]
+    }
+}
+
+impl Figure {
+    /// `prefix` makes its id one of its run.
+    pub(super) fn markup(&self, prefix: &str) -> Markup {
+        let id = format!("{prefix}{}-figure", self.key);
+        let views: Vec<Value> =
+            self.views.iter().map(|view| json!({ "data": view.data, "layout": view.layout })).collect();
+        let spec = json!({ "layout": self.layout, "views": views, "narrow": self.narrow });
+        html! {
+            figure id=(id) {
+                figcaption {
+                    h3 id={ (id) "-title" } { (self.title) }
+                    @if let Some(note) = &self.note { p.note { (note) } }
+                }
+                @if self.zooms || self.views.len() > 1 {
+                    div.controls {
+                        @if self.views.len() > 1 {
+                            div role="group" aria-label={ (self.title) ": shown by" } {
+                                @for (at, view) in self.views.iter().enumerate() {
+                                    button type="button" data-for=(id) data-view=(at) aria-pressed=(at == 0) { (view.name) }
+                                }
+                            }
+                        }
+                        @if self.zooms {
+                            div role="group" aria-label={ (self.title) ": zoom" } {
+                                button type="button" data-for=(id) data-zoom="0.5" aria-label="Zoom in" { "+" }
+                                button type="button" data-for=(id) data-zoom="2" aria-label="Zoom out" { "−" }
+                                button type="button" data-for=(id) data-pan="-0.25" aria-label="Earlier" { "‹" }
+                                button type="button" data-for=(id) data-pan="0.25" aria-label="Later" { "›" }
+                                button type="button" data-for=(id) data-zoom="0" { "Whole run" }
+                            }
+                        }
+                    }
+                }
+                div.canvas tabindex="0" role="group" aria-labelledby={ (id) "-title" } aria-describedby={ (id) "-words" } {
+                    div.plot data-figure=(id) style={ "min-width:" (self.least_width) "px" } {}
+                }
+                p.words id={ (id) "-words" } { (self.words) }
+                script type="application/json" id={ (id) "-spec" } { (PreEscaped(in_script(&spec))) }
+                @if self.data.len() > 0 {
+                    details.data { summary { "The data as a table" } (self.data.markup(prefix)) }
+                }
+            }
+        }
+    }
+}
+
+/// JSON that can stand in a script element: nothing in it ends the element or begins a comment.
+pub(super) fn in_script(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Foreign text in a figure: plotly.js takes tags and entities in texts for such.
+pub(super) fn label(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The same in at most so many characters.
+pub(super) fn short_label(text: &str, width: usize) -> String {
+    label(&rocshim_report::names::fit(text, width))
+}
+
+/// The colour with this number of the page's, which has them for light and dark.
+pub(super) fn colour(number: usize) -> String {
+    format!("@c{}", number % 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_the_script_or_is_markup_in_a_figure() {
+        let spec = json!({ "name": "</script><!--<script>&" });
+        let text = in_script(&spec);
+        assert!(!text.contains(['<', '>', '&']), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("still JSON"), spec);
+        assert_eq!(label("f<a & b>"), "f&lt;a &amp; b&gt;");
+    }
+}

@@ -1,0 +1,179 @@
+//! The floors picture: application, library, HIP, code object, and how many calls went from each to each.
+
+use super::{
+    figure::{Figure, View, label, short_label},
+    grid::{Cell, Grid, Side},
+};
+use maud::{Markup, html};
+use rocshim_analysis::units::count;
+use rocshim_analysis::{Edge, Floor, Flow, Place, Run};
+use serde_json::{Value, json};
+
+/// Pixels: for an arrow that arrives, for a place at least, and between two places.
+const ARROW: f64 = 17.0;
+const LEAST: f64 = 30.0;
+const BETWEEN: f64 = 12.0;
+/// Half of a place's width.
+const HALF: f64 = 76.0;
+
+pub(super) fn section(prefix: &str, run: &Run) -> Markup {
+    html! {
+        @if run.flow.edges.is_empty() { p { "No call was seen." } } @else { (figure(&run.flow).markup(prefix)) }
+    }
+}
+
+/// A place on the picture: the middle of its box, and where its arrows arrive.
+struct Spot<'a> {
+    place: &'a Place,
+    x: f64,
+    y: f64,
+}
+
+/// Across, as a part of the width.
+fn across(floor: Floor) -> f64 {
+    match floor {
+        Floor::Application => 0.08,
+        Floor::Library => 0.34,
+        Floor::Hip => 0.62,
+        Floor::CodeObject => 0.92,
+    }
+}
+
+fn incoming<'a>(flow: &'a Flow, place: &'a Place) -> impl Iterator<Item = &'a Edge> {
+    flow.edges.iter().filter(move |edge| edge.to == *place)
+}
+
+fn height_of(flow: &Flow, place: &Place) -> f64 {
+    (incoming(flow, place).count() as f64 * ARROW).max(LEAST) + BETWEEN
+}
+
+/// Libraries stand above, HIP below, so that calls from the application to HIP pass no library.
+fn spots(flow: &Flow) -> (Vec<Spot<'_>>, f64) {
+    let column = |floor: Floor| flow.places.iter().filter(move |place| place.floor == floor);
+    let height = |floor: Floor| column(floor).map(|place| height_of(flow, place)).sum::<f64>();
+    let (libraries, hip) = (height(Floor::Library), height(Floor::Hip));
+    let whole = (libraries + hip).max(height(Floor::CodeObject)).max(height(Floor::Application)).max(80.0);
+    let mut spots = Vec::new();
+    for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
+        let mut y = match floor {
+            Floor::Application | Floor::CodeObject => (whole - height(floor)) / 2.0,
+            Floor::Library => 0.0,
+            // Below the libraries; in the middle of what is left.
+            Floor::Hip => libraries + (whole - libraries - hip) / 2.0,
+        };
+        for place in column(floor) {
+            let height = height_of(flow, place);
+            spots.push(Spot { place, x: across(floor), y: y + height / 2.0 });
+            y += height;
+        }
+    }
+    (spots, whole)
+}
+
+fn figure(flow: &Flow) -> Figure {
+    let (spots, whole) = spots(flow);
+    let (mut shapes, mut notes): (Vec<Value>, Vec<Value>) = Default::default();
+    let most = flow.edges.iter().map(|edge| edge.calls).max().unwrap_or(1);
+    for spot in &spots {
+        let mut arrows: Vec<&Edge> = incoming(flow, spot.place).collect();
+        let from = |edge: &Edge| spots.iter().find(|spot| *spot.place == edge.from);
+        arrows.sort_by(|a, b| {
+            from(a).map_or(0.0, |spot| spot.y).total_cmp(&from(b).map_or(0.0, |spot| spot.y))
+        });
+        let first = spot.y - (arrows.len() as f64 - 1.0) * ARROW / 2.0;
+        for (at, edge) in arrows.into_iter().enumerate() {
+            let Some(from) = from(edge) else { continue };
+            let y = first + at as f64 * ARROW;
+            let width = 1.0 + 4.0 * (edge.calls as f64).ln_1p() / (most as f64).ln_1p();
+            let bend = if from.x < spot.x { (spot.x - from.x - 0.06) / 2.0 } else { -0.2 };
+            shapes.push(json!({
+                "type": "path", "layer": "below", "opacity": 0.55, "line": { "color": "@c0", "width": (width * 10.0).round() / 10.0 },
+                "path": format!("M {:.3} {:.1} C {:.3} {:.1} {:.3} {y:.1} {:.3} {y:.1}", from.x, from.y, from.x + bend, from.y, spot.x - 0.12 - bend.abs() / 2.0, spot.x - 0.12),
+            }));
+            notes.push(json!({
+                "x": spot.x, "y": y, "ax": -30, "ay": 0, "axref": "pixel", "ayref": "pixel", "text": "", "showarrow": true, "arrowhead": 2,
+                "arrowsize": 1, "arrowwidth": 1.6, "arrowcolor": "@c0", "xshift": -HALF,
+            }));
+            notes.push(json!({
+                "x": spot.x, "y": y, "xshift": -HALF - 30.0, "xanchor": "right", "yanchor": "middle", "showarrow": false, "borderpad": 1,
+                "text": count(edge.calls), "font": { "size": 11 }, "bgcolor": "@ground",
+                "hovertext": format!("{} → {}: {}", label(&edge.from.name), label(&edge.to.name), count(edge.calls)),
+            }));
+        }
+    }
+    for spot in &spots {
+        notes.push(json!({
+            "x": spot.x, "y": spot.y, "showarrow": false, "width": 2.0 * HALF - 12.0, "borderpad": 5, "borderwidth": 1, "bordercolor": "@muted",
+            "bgcolor": "@raised", "height": (incoming(flow, spot.place).count() as f64 * ARROW).max(LEAST) - 12.0, "font": { "size": 11.5 },
+            "text": short_label(&spot.place.name, 20), "hovertext": label(&spot.place.name), "captureevents": true,
+        }));
+    }
+    for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
+        notes.push(json!({ "x": across(floor), "y": -18, "showarrow": false, "text": format!("<b>{}</b>", floor.name()) }));
+        if floor == Floor::Library && !spots.iter().any(|spot| spot.place.floor == floor) {
+            notes.push(json!({ "x": across(floor), "y": 14, "showarrow": false, "text": "none was called", "font": { "color": "@muted" } }));
+        }
+    }
+    let layout = json!({
+        "height": whole + 60.0, "margin": { "l": 4, "r": 4, "t": 4, "b": 8 }, "dragmode": false, "hovermode": "closest", "showlegend": false,
+        "xaxis": { "range": [0, 1], "visible": false, "fixedrange": true },
+        "yaxis": { "range": [whole + 4.0, -34], "visible": false, "fixedrange": true },
+        "shapes": shapes, "annotations": notes,
+    });
+    // Without a trace plotly.js draws no axes for shapes to stand in.
+    let data = vec![
+        json!({ "type": "scatter", "x": [0, 1], "y": [0, whole], "mode": "markers", "marker": { "opacity": 0, "color": "@c0" }, "hoverinfo": "skip" }),
+    ];
+    let merged = if flow.merged > 0 {
+        format!(" {} places with fewest calls share a box on their floor.", count(flow.merged))
+    } else {
+        String::new()
+    };
+    let strongest = flow.edges.iter().max_by_key(|edge| edge.calls);
+    Figure {
+        key: "floors",
+        title: "Application → library → HIP → code object",
+        words: strongest.map_or(String::new(), |edge| {
+            format!(
+                "{} arrows; the most calls, {}, went from {} to {}.",
+                count(flow.edges.len() as u64),
+                count(edge.calls),
+                edge.from.name,
+                edge.to.name
+            )
+        }),
+        note: Some(format!(
+            "Each arrow has its number of calls that make an event (to a code object: of executed launches); who called is read from the call that a call lies in.{merged}"
+        )),
+        layout,
+        views: View::only(data),
+        data: table(flow),
+        narrow: json!({}),
+        zooms: false,
+        least_width: 900,
+    }
+}
+
+fn table(flow: &Flow) -> Grid {
+    let mut grid = Grid::new(
+        "edges",
+        "Calls from each to each",
+        &[
+            ("from_floor", "floor", Side::Left),
+            ("from", "caller", Side::Left),
+            ("to_floor", "floor", Side::Left),
+            ("to", "called", Side::Left),
+            ("calls", "calls", Side::Sum),
+        ],
+    );
+    for edge in &flow.edges {
+        grid.row(vec![
+            Cell::text(edge.from.floor.name()),
+            Cell::text(&edge.from.name),
+            Cell::text(edge.to.floor.name()),
+            Cell::text(&edge.to.name),
+            Cell::number(edge.calls),
+        ]);
+    }
+    grid
+}

@@ -1,0 +1,150 @@
+//! What ran, on what, by which path, how sure that is, and what was lost.
+
+use super::{
+    badge::{badge, legend},
+    grid::{Cell, Grid, Side},
+};
+use maud::{Markup, html};
+use rocshim_analysis::units::{date, time};
+use rocshim_analysis::{Answer, Run};
+
+pub(super) fn section(prefix: &str, run: &Run) -> Markup {
+    html! {
+        (losses(run))
+        dl.cards { @for answer in &run.answers.glance { (card(answer)) } }
+        (legend())
+        (facts(run))
+        (processes(run).markup(prefix))
+        details.more { summary { "Libraries that the processes had, with their versions" } (libraries(run).markup(prefix)) }
+    }
+}
+
+fn card(answer: &Answer) -> Markup {
+    html! {
+        div.card data-question=(answer.question) {
+            dt { span { (answer.question) } (badge(answer.evidence)) }
+            dd {
+                div.answer { @for line in answer.answer.split("; ") { div { (unbroken(line)) } } }
+                div.why { (answer.why) }
+            }
+        }
+    }
+}
+
+/// The text, whose numbers stay on one line.
+fn unbroken(text: &str) -> String {
+    let mut all: Vec<char> = text.chars().collect();
+    for at in 1..all.len().saturating_sub(1) {
+        if all[at] == ' ' && all[at - 1].is_ascii_digit() && all[at + 1].is_ascii_digit() {
+            all[at] = '\u{a0}';
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// What may be missing stands first.
+fn losses(run: &Run) -> Markup {
+    let warnings = &run.answers.warnings;
+    html! {
+        @if warnings.is_empty() {
+            div.banner.ok data-banner="ok" { p {
+                strong { "Nothing was lost. " } "Every thread's events were recounted, and every hook that was called found the real function."
+            } }
+        } @else {
+            div.banner.warn data-banner="warn" {
+                p { strong { "Not everything is known. " } "What follows says “limited” or “unresolved” where this matters:" }
+                ul { @for warning in warnings { li { (warning) } } }
+            }
+        }
+    }
+}
+
+fn facts(run: &Run) -> Markup {
+    let setting = &run.setting;
+    let listed = |names: &mut dyn Iterator<Item = String>| names.collect::<Vec<_>>().join(", ");
+    let first = run.summary.processes.iter().map(|row| row.first_ns).min().unwrap_or(0);
+    let last = run.summary.processes.iter().map(|row| row.last_ns).max().unwrap_or(0);
+    html! {
+        dl.facts {
+            dt { "Host" } dd { (listed(&mut setting.hosts.iter().cloned())) }
+            dt { "Begin" } dd {
+                @match setting.first_epoch { Some(epoch) => (date(epoch)), None => "not known" }
+                ", first call " (time(first)) " later, last return after " (time(last))
+            }
+            dt { "GPU" } dd {
+                @if setting.devices.is_empty() { "not asked for by the program" }
+                @for device in &setting.devices {
+                    span { "#" (device.ordinal) " " (device.gfx) " " (device.name) " (told by " (device.how) ") " }
+                }
+            }
+            dt { "Traced by" } dd { "rocshim " (listed(&mut setting.rocshim.iter().cloned())) ", clock " (listed(&mut setting.clocks.iter().cloned())) }
+            @if !setting.environment.is_empty() {
+                dt { "Environment" } dd {
+                    details { summary { (setting.environment.len()) " variables" }
+                        @for (name, values) in &setting.environment {
+                            div { code { (name) "=" (listed(&mut values.iter().cloned())) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn processes(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "processes",
+        "Processes",
+        &[
+            ("pid", "process", Side::Right),
+            ("argv", "command", Side::Left),
+            ("end", "ended", Side::Left),
+            ("launches", "launches", Side::Sum),
+            ("events", "events", Side::Sum),
+            ("lost", "lost", Side::Sum),
+            ("verdict", "recount", Side::Left),
+            ("trace", "trace", Side::Left),
+        ],
+    );
+    for row in &run.summary.processes {
+        let verdict = run.verified.iter().find(|one| one.trace == row.trace);
+        let verdict = verdict.map_or("not recounted".to_string(), |one| match one.wrong.as_slice() {
+            [] => "adds up".into(),
+            [first, ..] => first.clone(),
+        });
+        let notes = row.notes.join("; ");
+        grid.row(vec![
+            Cell::of(row.pid.to_string(), row.pid),
+            Cell::code(row.argv.join(" ")),
+            Cell::text(if notes.is_empty() { row.end.clone() } else { format!("{} ({notes})", row.end) }),
+            Cell::number(row.launches),
+            Cell::number(row.events),
+            Cell::number(row.lost),
+            Cell::text(verdict),
+            Cell::code(&row.trace),
+        ]);
+    }
+    grid
+}
+
+fn libraries(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "library_files",
+        "Library files",
+        &[
+            ("path", "file", Side::Left),
+            ("soname", "soname", Side::Left),
+            ("build_id", "build id", Side::Left),
+            ("processes", "processes", Side::Right),
+        ],
+    );
+    for row in &run.setting.libraries {
+        grid.row(vec![
+            Cell::code(&row.path),
+            row.soname.as_ref().map_or_else(Cell::none, Cell::code),
+            row.build_id.as_ref().map_or_else(Cell::none, Cell::code),
+            Cell::number(row.processes),
+        ]);
+    }
+    grid
+}

@@ -1,0 +1,229 @@
+//! What a server said of each request against what was launched for it: the prompt ladder.
+
+use super::{
+    figure::{Figure, View, label},
+    grid::{Cell, Grid, Side},
+};
+use maud::{Markup, html};
+use rocshim_analysis::units::{counted, range, time};
+use rocshim_analysis::{Chunk, MMVQ_COLUMNS, Outcome, Proxy, ProxyRequest, Run, Said};
+use rocshim_report::proxy_tally;
+use serde_json::{Value, json};
+
+pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
+    let proxy = run.proxy.as_ref()?;
+    Some(html! {
+        p.lead data-tally {
+            (counted(proxy.requests.len() as u64, "request")) ". "
+            @for (what, of) in STATEMENTS { strong { (what) ": " } (proxy_tally(proxy, of)) ". " }
+        }
+        (figure(proxy).markup(prefix))
+        (requests(proxy).markup(prefix))
+        @if !proxy.others.is_empty() {
+            p.note { "Passes in the time of no request: "
+                (proxy.others.iter().map(|(kind, passes)| format!("{} {kind}", counted(*passes, "pass"))).collect::<Vec<_>>().join(", ")) "." }
+        }
+        @for note in &proxy.notes { p.note { (note) } }
+    })
+}
+
+type Statement = fn(&ProxyRequest) -> &Said;
+
+/// What is said of every request.
+const STATEMENTS: [(&str, Statement); 3] =
+    [("Prompt", |row| &row.prompt), ("Path", |row| &row.path), ("Generated", |row| &row.generated)];
+
+/// `8 tokens, cold`; with its number where it has no name or another one has the same.
+fn name(row: &ProxyRequest, all: &[ProxyRequest]) -> String {
+    let of = |row: &ProxyRequest| row.response.label.clone();
+    match of(row) {
+        Some(label) if all.iter().filter(|other| of(other).as_ref() == Some(&label)).count() == 1 => label,
+        Some(label) => format!("{label} #{}", row.response.number),
+        None => format!("request #{}", row.response.number),
+    }
+}
+
+fn figure(proxy: &Proxy) -> Figure {
+    let names: Vec<String> = proxy.requests.iter().map(|row| label(&name(row, &proxy.requests))).collect();
+    let said: Vec<Option<u64>> = proxy.requests.iter().map(|row| row.response.prompt_tokens).collect();
+    let seen: Vec<Option<Chunk>> = proxy.requests.iter().map(ProxyRequest::columns).collect();
+    let largest = said
+        .iter()
+        .flatten()
+        .chain(seen.iter().flatten().map(|chunk| &chunk.most))
+        .max()
+        .copied()
+        .unwrap_or(1);
+    let mut data = vec![links(&names, &said, &seen), server(proxy, &names, &said)];
+    let outcomes = [
+        (Outcome::Confirmed, "@c2", "circle"),
+        (Outcome::Contradicted, "@c7", "x"),
+        (Outcome::Inferred, "@c0", "diamond"),
+        (Outcome::Limited, "@c5", "triangle-up"),
+        (Outcome::Unresolved, "@c4", "circle-open"),
+    ];
+    for (outcome, colour, symbol) in outcomes {
+        let of: Vec<usize> =
+            (0..names.len()).filter(|at| proxy.requests[*at].prompt.verdict == outcome).collect();
+        if of.iter().all(|at| seen[*at].is_none()) {
+            continue;
+        }
+        data.push(json!({
+            "type": "scatter", "mode": "markers", "name": format!("launched, {outcome}"),
+            "x": of.iter().map(|at| &names[*at]).collect::<Vec<_>>(),
+            "y": of.iter().map(|at| seen[*at].map(|chunk| chunk.most)).collect::<Vec<_>>(),
+            "error_y": {
+                "type": "data", "symmetric": false, "thickness": 1.5, "color": colour,
+                "array": of.iter().map(|_| 0).collect::<Vec<_>>(),
+                "arrayminus": of.iter().map(|at| seen[*at].map_or(0, |chunk| chunk.most - chunk.least)).collect::<Vec<_>>(),
+            },
+            "hovertext": of.iter().map(|at| hover(&proxy.requests[*at])).collect::<Vec<_>>(), "hoverinfo": "text",
+            "marker": { "color": colour, "symbol": symbol, "size": 10 },
+        }));
+    }
+    let edge = MMVQ_COLUMNS as f64 + 0.5;
+    let top = (largest as f64 * 1.8).max(16.0);
+    let zone = |y0: f64, y1: f64, colour: &str| json!({ "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": y0, "y1": y1, "fillcolor": colour, "line": { "width": 0 }, "layer": "below" });
+    let line = json!({ "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": edge, "y1": edge, "line": { "color": "@c7", "width": 1.5, "dash": "dash" } });
+    let note = |y: f64, text: &str, anchor: &str| json!({ "xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": y, "yanchor": anchor, "text": text, "showarrow": false, "font": { "size": 11 } });
+    let layout = json!({
+        "height": 460, "margin": { "l": 8, "r": 12, "t": 34, "b": 8 }, "hovermode": "closest", "dragmode": false,
+        "legend": { "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom" },
+        "xaxis": { "type": "category", "categoryorder": "array", "categoryarray": names, "tickangle": -45, "fixedrange": true, "showgrid": false },
+        "yaxis": { "type": "log", "title": { "text": "tokens, columns (ne11)" }, "range": [(0.45_f64).log10(), top.log10()], "tickvals": powers(top), "fixedrange": true },
+        "shapes": [zone(0.1, edge, "@zone-a"), zone(edge, 1e9, "@zone-b"), line],
+        "annotations": [
+            note(0.0, &format!("MMVQ: up to {MMVQ_COLUMNS} columns"), "bottom"),
+            note(1.0, &format!("MMQ: from {} columns on", MMVQ_COLUMNS + 1), "top"),
+        ],
+    });
+    Figure {
+        key: "ladder",
+        title: "Tokens evaluated as the server says, and columns launched",
+        words: format!(
+            "{}: rings are the prompt tokens that the server counts, filled marks the columns (ne11) that were launched, in the colour and shape of the verdict. Prompt: {}.",
+            counted(proxy.requests.len() as u64, "request"),
+            proxy_tally(proxy, |row| &row.prompt)
+        ),
+        note: Some("A mark within its ring: the server's number is what was launched. A line between them: it is not.".into()),
+        layout,
+        views: View::only(data),
+        data: chunks(proxy),
+        narrow: json!({}),
+        zooms: false,
+        least_width: (names.len() as u32 * 26).clamp(340, 1_400),
+    }
+}
+
+/// 1, 2, 4, … up to `most`.
+pub(super) fn powers(most: f64) -> Vec<u64> {
+    (0..40).map(|power| 1 << power).take_while(|value| *value as f64 <= most).collect()
+}
+
+/// A line from what was said to what was launched.
+fn links(names: &[String], said: &[Option<u64>], seen: &[Option<Chunk>]) -> Value {
+    let (mut x, mut y): (Vec<Value>, Vec<Value>) = Default::default();
+    for ((name, said), seen) in names.iter().zip(said).zip(seen) {
+        if let (Some(said), Some(chunk)) = (said, seen) {
+            x.extend([json!(name), json!(name), Value::Null]);
+            y.extend([json!(said), json!(chunk.most), Value::Null]);
+        }
+    }
+    json!({ "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip", "showlegend": false, "line": { "color": "@muted", "width": 1.5 } })
+}
+
+fn server(proxy: &Proxy, names: &[String], said: &[Option<u64>]) -> Value {
+    json!({
+        "type": "scatter", "mode": "markers", "name": "the server says", "x": names, "y": said,
+        "hovertext": proxy.requests.iter().map(hover).collect::<Vec<_>>(), "hoverinfo": "text",
+        "marker": { "color": "@ink", "symbol": "circle-open", "size": 17, "line": { "width": 1.6 } },
+    })
+}
+
+fn hover(row: &ProxyRequest) -> String {
+    let said = |what: &str, said: &Said| {
+        format!(
+            "{what}: {} said, {} launched, <b>{}</b><br>{}",
+            label(&said.said),
+            label(&said.observed),
+            said.verdict,
+            label(&said.why)
+        )
+    };
+    format!(
+        "<b>{}</b><br>{}<br>{}",
+        label(row.response.label.as_deref().unwrap_or("request")),
+        said("prompt", &row.prompt),
+        said("path", &row.path)
+    )
+}
+
+fn chunks(proxy: &Proxy) -> Grid {
+    let mut grid = Grid::new(
+        "ladder_marks",
+        "Marks of the ladder",
+        &[
+            ("number", "#", Side::Right),
+            ("label", "request", Side::Left),
+            ("prompt_tokens", "the server says", Side::Sum),
+            ("cached", "cached", Side::Sum),
+            ("launched", "launched", Side::Sum),
+            ("chunks", "ne11 by pass", Side::Left),
+        ],
+    );
+    for row in &proxy.requests {
+        let chunks: Vec<String> = row.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
+        grid.row(vec![
+            Cell::of(row.response.number.to_string(), row.response.number),
+            Cell::text(row.response.label.as_deref().unwrap_or("–")),
+            Cell::maybe(row.response.prompt_tokens),
+            Cell::maybe(row.response.cached),
+            row.columns()
+                .map_or_else(Cell::none, |chunk| Cell::of(range(chunk.least, chunk.most), chunk.most)),
+            Cell::text(chunks.join(", ")),
+        ]);
+    }
+    grid
+}
+
+fn requests(proxy: &Proxy) -> Grid {
+    let mut grid = Grid::new(
+        "requests",
+        "Verdicts, request by request",
+        &[
+            ("number", "#", Side::Right),
+            ("label", "request", Side::Left),
+            ("said", "prompt, said", Side::Right),
+            ("observed", "launched", Side::Right),
+            ("prompt", "prompt", Side::Left),
+            ("prompt_why", "because", Side::Left),
+            ("path", "path", Side::Left),
+            ("path_observed", "by", Side::Left),
+            ("generated_said", "generated, said", Side::Right),
+            ("generated", "generated", Side::Left),
+            ("prompt_ns", "prompt's host time", Side::Right),
+            ("matched", "found by", Side::Left),
+        ],
+    );
+    for row in &proxy.requests {
+        let number = |text: &str| match text.parse::<u64>() {
+            Ok(number) => Cell::number(number),
+            Err(_) => Cell::text(text),
+        };
+        grid.row(vec![
+            Cell::of(row.response.number.to_string(), row.response.number),
+            Cell::text(row.response.label.as_deref().unwrap_or("–")),
+            number(&row.prompt.said),
+            number(&row.prompt.observed),
+            Cell::outcome(row.prompt.verdict),
+            Cell::text(&row.prompt.why),
+            Cell::outcome(row.path.verdict),
+            Cell::text(&row.path.observed),
+            number(&row.generated.said),
+            Cell::outcome(row.generated.verdict),
+            row.prompt_ns.map_or_else(Cell::none, |ns| Cell::of(time(ns), ns)),
+            Cell::text(row.matched),
+        ]);
+    }
+    grid
+}

@@ -1,0 +1,267 @@
+//! Matrix products and convolutions: their sizes, and by which kernels and solvers they were made.
+
+use super::{
+    figure::{Figure, View, colour, label},
+    grid::{Cell, Grid, Side},
+    shapes::{self, kernels_of},
+};
+use maud::{Markup, html};
+use rocshim_analysis::units::{count, counted, range};
+use rocshim_analysis::{CallCounts, ColumnsRow, GemmRow, MMVQ_COLUMNS, Run};
+use rocshim_report::{
+    names::{function, tidy, to_tile},
+    sections::{asked, conv_problem, offered, solver, types},
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(super) fn section(prefix: &str, run: &Run) -> Markup {
+    let summary = &run.summary;
+    html! {
+        @if !summary.columns.is_empty() { (columns(&summary.columns).markup(prefix)) }
+        @if summary.gemms.iter().any(|row| row.problem.m.is_some()) { (shapes::figure(&summary.gemms).markup(prefix)) }
+        @if summary.gemms.is_empty() { p data-none="gemms" { "No call of a BLAS library made a matrix product." } }
+        @else { (gemms(&summary.gemms).markup(prefix)) }
+        @if summary.convolutions.is_empty() { p data-none="convolutions" { "No convolution was asked for, run or searched." } }
+        @else { (convolutions(run).markup(prefix)) }
+        @if !summary.spans.is_empty() { (spans(run).markup(prefix)) }
+    }
+}
+
+/// ggml's products by their columns.
+fn columns(rows: &[ColumnsRow]) -> Figure {
+    let mut places: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        let (place, name) = (range(row.least, row.most), base(row));
+        if !places.contains(&place) {
+            places.push(place);
+        }
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let trace = |(at, name): (usize, &&str)| {
+        let of = || rows.iter().filter(|row| base(row) == *name);
+        // Kernels of one name and of as many columns are one bar.
+        let mut bars: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        of().for_each(|row| *bars.entry((row.least, row.most)).or_default() += row.launches);
+        let places: Vec<String> = bars.keys().map(|(least, most)| range(*least, *most)).collect();
+        let told = |(place, launches): (&String, &u64)| {
+            format!("<b>{}</b><br>ne11 {place}: {}", label(name), counted(*launches, "launch"))
+        };
+        let text: Vec<String> = places.iter().zip(bars.values()).map(told).collect();
+        json!({
+            "type": "bar", "name": label(name), "x": places, "y": bars.values().collect::<Vec<_>>(), "hovertext": text, "hoverinfo": "text",
+            "text": bars.values().map(|launches| count(*launches)).collect::<Vec<_>>(), "textposition": "outside", "cliponaxis": false,
+            "textfont": { "color": "@ink" }, "marker": { "color": colour(at) },
+        })
+    };
+    let data = names.iter().enumerate().map(trace).collect();
+    let tallest = rows.iter().map(|row| row.launches).sum::<u64>() as f64;
+    let above = rows.iter().filter(|row| row.least > MMVQ_COLUMNS).map(|row| range(row.least, row.most));
+    let first_above = above.filter_map(|place| places.iter().position(|known| *known == place)).min();
+    let edge = first_above.map_or(places.len() as f64 - 0.5, |at| at as f64 - 0.5);
+    let note = |x: f64, anchor: &str, text: &str| json!({ "x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "xanchor": anchor, "text": text, "showarrow": false, "font": { "size": 11 } });
+    let mut notes = Vec::new();
+    if edge > 0.0 {
+        notes.push(note(edge - 0.05, "right", "MMVQ zone"));
+    }
+    if first_above.is_some() {
+        notes.push(note(edge + 0.05, "left", "MMQ zone"));
+    }
+    let layout = json!({
+        "height": 340, "margin": { "l": 8, "r": 12, "t": 34, "b": 40 }, "barmode": "group", "bargap": if places.len() < 5 { 0.6 } else { 0.3 },
+        "dragmode": false, "hovermode": "closest",
+        "legend": { "orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "traceorder": "normal" }, "showlegend": true,
+        "xaxis": { "type": "category", "categoryorder": "array", "categoryarray": places, "title": { "text": "columns (ne11)" }, "fixedrange": true, "showgrid": false },
+        "yaxis": { "type": "log", "title": { "text": "launches (logarithmic)" }, "range": [(0.7_f64).log10(), (tallest * 1.5).log10()], "tickvals": decades(tallest), "fixedrange": true },
+        "annotations": notes,
+        "shapes": [{ "type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper", "line": { "color": "@c7", "width": 1.5, "dash": "dash" } }],
+    });
+    let all: u64 = rows.iter().map(|row| row.launches).sum();
+    let mut data_table = Grid::new(
+        "columns",
+        "ggml's matrix products by columns",
+        &[
+            ("ne11", "ne11", Side::Right),
+            ("launches", "launches", Side::Sum),
+            ("by_graphs", "by graphs", Side::Sum),
+            ("kernel", "kernel", Side::Left),
+            ("rule", "read from", Side::Left),
+            ("evidence", "evidence", Side::Left),
+        ],
+    );
+    for row in rows {
+        data_table.row(vec![
+            Cell::of(range(row.least, row.most), row.least),
+            Cell::number(row.launches),
+            Cell::number(row.by_graphs),
+            Cell::kernel(&row.kernel, row.demangled.as_deref()),
+            Cell::text(row.rule),
+            Cell::badge(row.evidence),
+        ]);
+    }
+    Figure {
+        key: "columns",
+        title: "ggml's matrix products by their columns (ne11)",
+        words: format!(
+            "{} of matrix products of {} different numbers of columns, from {} to {}.",
+            counted(all, "launch"),
+            count(places.len() as u64),
+            places.first().map_or("", String::as_str),
+            places.last().map_or("", String::as_str)
+        ),
+        note: Some(format!(
+            "Up to {MMVQ_COLUMNS} columns ggml multiplies quantised weights as vectors (MMVQ), beyond that as matrices (MMQ, or BLAS); the dashed line stands between."
+        )),
+        layout,
+        views: View::only(data),
+        data: data_table,
+        narrow: json!({}),
+        zooms: false,
+        least_width: 320,
+    }
+}
+
+/// 1, 10, 100, … up to `most`.
+fn decades(most: f64) -> Vec<u64> {
+    (0..19).map(|power| 10_u64.pow(power)).take_while(|value| *value as f64 <= most).collect()
+}
+
+/// A kernel's name without template arguments.
+fn base(row: &ColumnsRow) -> &str {
+    let name = tidy(row.demangled.as_deref().unwrap_or(&row.kernel));
+    name.split('<').next().unwrap_or(name)
+}
+
+fn kernel_cell(counts: &CallCounts) -> Cell {
+    let kernels = counts.kernels.iter().map(|inside| {
+        let name = tidy(inside.demangled.as_deref().unwrap_or(&inside.kernel));
+        (inside.launches + inside.captured, to_tile(name).unwrap_or(name), &inside.kernel)
+    });
+    let shown = html! {
+        @if counts.kernels.is_empty() { span.none { "none seen" } }
+        @for (launches, short, symbol) in kernels {
+            details.name { summary { (count(launches)) " × " code { (short) } } p { "symbol " code { (symbol) } } }
+        }
+    };
+    Cell::names(shown, kernels_of(counts))
+}
+
+fn dimension(size: Option<i64>) -> Cell {
+    size.map_or_else(Cell::none, |size| Cell::of(size.to_string(), size))
+}
+
+fn gemms(rows: &[GemmRow]) -> Grid {
+    let mut grid = Grid::new(
+        "gemms",
+        "Matrix products of BLAS libraries",
+        &[
+            ("function", "function", Side::Left),
+            ("op", "op", Side::Left),
+            ("m", "m", Side::Right),
+            ("n", "n", Side::Right),
+            ("k", "k", Side::Right),
+            ("batch", "batch", Side::Right),
+            ("types", "types", Side::Left),
+            ("calls", "calls", Side::Sum),
+            ("failed", "failed", Side::Sum),
+            ("total_ns", "host time", Side::Sum),
+            ("solution", "asked for", Side::Left),
+            ("kernels", "kernels inside", Side::Left),
+            ("evidence", "evidence", Side::Left),
+        ],
+    );
+    for row in rows {
+        let problem = &row.problem;
+        let op = |op: &Option<rocshim_trace::Word>| op.as_ref().map_or("?".to_string(), ToString::to_string);
+        grid.row(vec![
+            Cell::code(function(&row.function)),
+            Cell::text(op(&problem.trans_a) + &op(&problem.trans_b)),
+            dimension(problem.m),
+            dimension(problem.n),
+            dimension(problem.k),
+            dimension(problem.batch),
+            Cell::text(types(&problem.types, &problem.compute)),
+            Cell::number(row.counts.calls),
+            Cell::number(row.counts.failed),
+            Cell::time(row.counts.total_ns),
+            Cell::text(asked(row).join("; ")),
+            kernel_cell(&row.counts),
+            because(&row.counts),
+        ]);
+    }
+    grid
+}
+
+/// Whether the kernels inside are all, and why not.
+fn because(counts: &CallCounts) -> Cell {
+    let shown = html! {
+        (super::badge::badge(counts.evidence))
+        @if let Some(why) = &counts.why { " " (why) }
+    };
+    Cell::markup(shown, counts.evidence)
+}
+
+fn convolutions(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "convolutions",
+        "Convolutions, with their solvers",
+        &[
+            ("problem", "problem", Side::Left),
+            ("action", "asked", Side::Left),
+            ("calls", "calls", Side::Sum),
+            ("failed", "failed", Side::Sum),
+            ("total_ns", "host time", Side::Sum),
+            ("solver", "solver or algorithm", Side::Left),
+            ("solver_evidence", "solver's evidence", Side::Left),
+            ("kernels", "kernels inside", Side::Left),
+            ("evidence", "evidence", Side::Left),
+        ],
+    );
+    for row in &run.summary.convolutions {
+        let is_question = row.action.as_str().starts_with("find") || !row.offered.is_empty();
+        let how = if is_question { offered(row) } else { solver(row) };
+        grid.row(vec![
+            Cell::text(conv_problem(&row.problem)),
+            Cell::text(format!("{} ({})", row.action, function(&row.function))),
+            Cell::number(row.counts.calls),
+            Cell::number(row.counts.failed),
+            Cell::time(row.counts.total_ns),
+            Cell::text(how),
+            row.solver_evidence.map_or_else(Cell::none, Cell::badge),
+            kernel_cell(&row.counts),
+            because(&row.counts),
+        ]);
+    }
+    grid
+}
+
+fn spans(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "spans",
+        "Other library calls",
+        &[
+            ("library", "library", Side::Left),
+            ("function", "function", Side::Left),
+            ("calls", "calls", Side::Sum),
+            ("failed", "failed", Side::Sum),
+            ("total_ns", "host time", Side::Sum),
+            ("launches", "launches inside", Side::Sum),
+            ("solver", "solver", Side::Left),
+        ],
+    );
+    for row in &run.summary.spans {
+        grid.row(vec![
+            Cell::text(&row.library),
+            Cell::code(function(&row.function)),
+            Cell::number(row.calls),
+            Cell::number(row.failed),
+            Cell::time(row.total_ns),
+            Cell::number(row.launches),
+            Cell::text(row.solver.as_deref().unwrap_or_default()),
+        ]);
+    }
+    grid
+}

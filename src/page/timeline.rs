@@ -1,0 +1,307 @@
+//! Requests, phases and steps in time, and how busy each thread was.
+
+use super::{
+    figure::{Figure, View, colour, label},
+    grid::{Cell, Grid, Side},
+};
+use maud::{Markup, html};
+use rocshim_analysis::units::{count, counted, percent, range, time};
+use rocshim_analysis::{Bar, Kind, Level, Run, TimelineRow};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
+    (!run.timeline.rows.is_empty() || !run.activity.threads.is_empty())
+        .then(|| html! { (figure(run).markup(prefix)) (threads(run).markup(prefix)) })
+}
+
+/// A bar is wide if so many of them would fill the picture, or fewer.
+const WIDE: u64 = 200;
+
+/// In which unit times are drawn: its name, and how many ns it has.
+fn unit(span: u64) -> (&'static str, f64) {
+    match span {
+        0..10_000 => ("ns", 1.0),
+        10_000..10_000_000 => ("µs", 1e3),
+        10_000_000..10_000_000_000 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    }
+}
+
+fn figure(run: &Run) -> Figure {
+    let (timeline, activity) = (&run.timeline, &run.activity);
+    let rows: Vec<String> = timeline.rows.iter().map(|row| name(run, row)).collect();
+    let threads: Vec<String> = activity
+        .threads
+        .iter()
+        .map(|row| match (row.pid, row.tid) {
+            (Some(pid), Some(tid)) => format!("{pid} thread {tid}"),
+            _ => format!("{} others", counted(activity.merged, "thread")),
+        })
+        .collect();
+    let busy_end = activity.begin_ns + activity.bins * activity.bin_ns;
+    let begin = [timeline.begin_ns, activity.begin_ns].into_iter().min().unwrap_or(0);
+    let end = timeline.end_ns.max(busy_end);
+    let (unit, ns) = unit(end - begin);
+    let [above, below] = [rows.len(), threads.len()].map(|rows| 28.0 * rows as f64);
+    let split = if above + below > 0.0 { below / (above + below) } else { 0.0 };
+    let gap = if above > 0.0 && below > 0.0 { 0.015 } else { 0.0 };
+    let margin = (end - begin) as f64 / ns * 0.01;
+    let span = [begin as f64 / ns - margin, end as f64 / ns + margin];
+    let layout = json!({
+        "height": above + below + 110.0,
+        "margin": { "l": 8, "r": 12, "t": 30, "b": 48 },
+        "barmode": "overlay",
+        "bargap": 0.25,
+        "hovermode": "closest",
+        "dragmode": "zoom",
+        "legend": { "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal" },
+        "xaxis": { "title": { "text": format!("{unit} since the first process began") }, "range": span, "anchor": if below > 0.0 { "y2" } else { "y" }, "showgrid": true },
+        "yaxis": axis(&rows, [split + gap, 1.0]),
+        "yaxis2": axis(&threads, [0.0, (split - gap).max(0.0)]),
+    });
+    let mut data = bars(run, &rows, ns, &|_| 0);
+    if !threads.is_empty() {
+        data.push(busy(run, &threads, ns));
+    }
+    let mut views = vec![View { name: "By the clock", data, layout: json!({}) }];
+    views.extend(aligned(run, &rows));
+    let told: Vec<String> = timeline
+        .levels
+        .iter()
+        .map(|level| {
+            format!("{} drawn as {}", counted(level.slices, level.level.name()), counted(level.bars, "bar"))
+        })
+        .collect();
+    let merged = match timeline.merged {
+        0 => String::new(),
+        lanes => format!(" {} of the process with fewest passes share their rows.", counted(lanes, "lane")),
+    };
+    Figure {
+        key: "timeline",
+        title: "Requests, phases and steps; how busy each thread was",
+        words: format!(
+            "From {} to {}: {}. {} with calls; a cell is {} of a thread, the darker the more of it was spent in calls.",
+            time(begin),
+            time(end),
+            told.join(", "),
+            counted(activity.threads.len() as u64, "thread row"),
+            time(activity.bin_ns)
+        ),
+        note: Some(format!(
+            "{}: {}.{merged} Drag to zoom, double-click to see all.",
+            told.join(", "),
+            timeline.rule
+        )),
+        layout,
+        views,
+        data: table(run),
+        narrow: json!({}),
+        zooms: true,
+        least_width: 560,
+    }
+}
+
+/// What a row is called.
+fn name(run: &Run, row: &TimelineRow) -> String {
+    let level = match row.level {
+        Level::Request => "requests",
+        Level::Phase => "phases",
+        Level::Step => "steps",
+    };
+    let lanes = run.timeline.rows.iter().any(|row| row.lane.is_some_and(|(_, lane)| lane > 0));
+    match row.lane {
+        Some((pid, lane)) if lanes => format!("{pid} lane {lane} {level}"),
+        Some((pid, _)) => format!("{pid} {level}"),
+        None => format!("others {level}"),
+    }
+}
+
+/// Processes that ran one after the other, each from its own first launch on.
+fn aligned(run: &Run, rows: &[String]) -> Option<View> {
+    let mut begins: BTreeMap<Option<u32>, u64> = BTreeMap::new();
+    let mut longest = 0;
+    for row in &run.timeline.rows {
+        let Some(first) = row.bars.iter().map(|bar| bar.begin_ns).min() else { continue };
+        let begin = begins.entry(row.lane.map(|(pid, _)| pid)).or_insert(first);
+        *begin = first.min(*begin);
+    }
+    let begin_of = |row: &TimelineRow| begins.get(&row.lane.map(|(pid, _)| pid)).copied().unwrap_or(0);
+    for row in &run.timeline.rows {
+        longest = row.bars.iter().map(|bar| bar.end_ns - begin_of(row)).fold(longest, u64::max);
+    }
+    let (unit, ns) = unit(longest);
+    let whole = longest as f64 / ns;
+    (begins.len() > 1).then(|| View {
+        name: "Each process from its first launch",
+        data: bars(run, rows, ns, &begin_of),
+        layout: json!({
+            "xaxis": { "title": { "text": format!("{unit} since each process's first launch") }, "range": [-0.01 * whole, 1.01 * whole], "anchor": "y" },
+            "yaxis": axis(rows, [0.0, 1.0]),
+        }),
+    })
+}
+
+fn axis(names: &[String], domain: [f64; 2]) -> Value {
+    json!({
+        "domain": domain, "type": "category", "categoryorder": "array", "categoryarray": names,
+        "autorange": "reversed", "showgrid": false, "fixedrange": true, "ticklabelposition": "outside",
+    })
+}
+
+/// One trace of bars for each name, so that the legend switches them. Times are since `begin_of` a row.
+fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> u64) -> Vec<Value> {
+    let mut names: Vec<(&str, Option<Kind>)> = Vec::new();
+    for bar in run.timeline.rows.iter().flat_map(|row| &row.bars) {
+        let name = if bar.kind.is_none() { "request" } else { bar.name.as_str() };
+        if !names.iter().any(|(known, kind)| *known == name && *kind == bar.kind) {
+            names.push((name, bar.kind));
+        }
+    }
+    // What takes least time is drawn last, above the others.
+    names.sort_by_key(|(name, kind)| {
+        let bars = run.timeline.rows.iter().flat_map(|row| &row.bars);
+        let of = bars.filter(|bar| bar.kind == *kind && (kind.is_none() || bar.name == *name));
+        std::cmp::Reverse(of.map(|bar| bar.end_ns - bar.begin_ns).fold(0, u64::saturating_add))
+    });
+    let trace = |(at, (name, kind)): (usize, &(&str, Option<Kind>))| {
+        let (mut y, mut x, mut base, mut text) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut edges = Vec::new();
+        let colour = kind_colour(*kind, at);
+        for (row, title) in run.timeline.rows.iter().zip(rows) {
+            let is_of = |bar: &&Bar| bar.kind == *kind && (kind.is_none() || bar.name == *name);
+            for bar in row.bars.iter().filter(is_of) {
+                y.push(json!(title));
+                x.push(json!((bar.end_ns - bar.begin_ns) as f64 / ns));
+                base.push(json!(bar.begin_ns.saturating_sub(begin_of(row)) as f64 / ns));
+                // Neighbours are set apart, but a bar of less than some pixels would vanish behind its edge.
+                let is_wide = (bar.end_ns - bar.begin_ns).saturating_mul(WIDE)
+                    > run.timeline.end_ns - run.timeline.begin_ns;
+                edges.push(if is_wide { "@ground" } else { colour.as_str() }.to_string());
+                text.push(json!(hover(row.level, bar)));
+            }
+        }
+        json!({
+            "type": "bar", "orientation": "h", "name": label(name), "y": y, "x": x, "base": base, "hovertext": text,
+            "hoverinfo": "text", "textposition": "none", "marker": { "color": colour, "line": { "color": edges, "width": 1 } },
+        })
+    };
+    names.iter().enumerate().map(trace).collect()
+}
+
+pub(super) fn kind_colour(kind: Option<Kind>, at: usize) -> String {
+    match kind {
+        None => "@c8".into(),
+        Some(Kind::Prompt | Kind::Optimiser) => "@c1".into(),
+        Some(Kind::Decode | Kind::Forward) => "@c0".into(),
+        Some(Kind::WarmUp) => "@c5".into(),
+        Some(Kind::Backward) => "@c3".into(),
+        Some(Kind::Step) => "@c4".into(),
+        Some(Kind::Labelled) => colour(at),
+    }
+}
+
+fn hover(level: Level, bar: &Bar) -> String {
+    let columns =
+        bar.columns.map_or(String::new(), |(least, most)| format!("<br>ne11 {}", range(least, most)));
+    let together = if bar.slices > 1 {
+        format!("<br>{} as one bar", counted(bar.slices, level.name()))
+    } else {
+        String::new()
+    };
+    format!(
+        "<b>{}</b> {}<br>{} to {} ({})<br>{}{columns}{together}",
+        label(&bar.name),
+        bar.evidence,
+        time(bar.begin_ns),
+        time(bar.end_ns),
+        time(bar.end_ns - bar.begin_ns),
+        counted(bar.passes, "pass"),
+    )
+}
+
+/// How much of each bin every thread spent in calls.
+fn busy(run: &Run, threads: &[String], ns: f64) -> Value {
+    let activity = &run.activity;
+    let bin = activity.bin_ns;
+    let part = |busy: &u64| *busy as f64 / bin as f64;
+    let parts: Vec<Vec<f64>> = activity
+        .threads
+        .iter()
+        .map(|row| row.busy_ns.iter().map(|busy| (part(busy) * 1e4).round() / 1e4).collect())
+        .collect();
+    let texts: Vec<Vec<String>> = activity
+        .threads
+        .iter()
+        .zip(threads)
+        .map(|(row, name)| {
+            row.busy_ns.iter().map(|busy| format!("{name}: {} in calls", percent(part(busy)))).collect()
+        })
+        .collect();
+    json!({
+        "type": "heatmap", "name": "in calls", "x0": (activity.begin_ns as f64 + bin as f64 / 2.0) / ns, "dx": bin as f64 / ns,
+        "y": threads, "z": parts, "zmin": 0, "zmax": 1, "text": texts, "hoverinfo": "text", "yaxis": "y2", "ygap": 4, "showscale": false,
+        "colorscale": [[0, "@raised"], [0.02, "@zone-a"], [1, "@c6"]],
+    })
+}
+
+fn table(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "bars",
+        "Bars of the timeline",
+        &[
+            ("lane", "process, lane", Side::Left),
+            ("level", "level", Side::Left),
+            ("name", "name", Side::Left),
+            ("begin_ns", "begin", Side::Right),
+            ("end_ns", "end", Side::Right),
+            ("slices", "slices", Side::Sum),
+            ("passes", "passes", Side::Sum),
+            ("columns", "ne11", Side::Left),
+            ("evidence", "evidence", Side::Left),
+        ],
+    );
+    for row in &run.timeline.rows {
+        let lane = row.lane.map_or("several".into(), |(pid, lane)| format!("{pid}, {lane}"));
+        for bar in &row.bars {
+            grid.row(vec![
+                Cell::text(&lane),
+                Cell::text(row.level.name()),
+                Cell::text(&bar.name),
+                Cell::time(bar.begin_ns),
+                Cell::time(bar.end_ns),
+                Cell::number(bar.slices),
+                Cell::number(bar.passes),
+                Cell::text(bar.columns.map_or("–".into(), |(least, most)| range(least, most))),
+                Cell::badge(bar.evidence),
+            ]);
+        }
+    }
+    grid
+}
+
+fn threads(run: &Run) -> Grid {
+    let mut grid = Grid::new(
+        "threads",
+        format!("Threads ({})", count(run.summary.threads.len() as u64)),
+        &[
+            ("pid", "process", Side::Right),
+            ("tid", "thread", Side::Right),
+            ("events", "events", Side::Sum),
+            ("calls", "calls of the program", Side::Sum),
+            ("in_calls_ns", "time in them", Side::Sum),
+            ("longest_gap_ns", "longest pause between two", Side::Right),
+        ],
+    );
+    for row in &run.summary.threads {
+        grid.row(vec![
+            Cell::of(row.pid.to_string(), row.pid),
+            Cell::of(row.tid.to_string(), row.tid),
+            Cell::number(row.events),
+            Cell::number(row.calls),
+            Cell::time(row.in_calls_ns),
+            Cell::time(row.longest_gap_ns),
+        ]);
+    }
+    grid
+}

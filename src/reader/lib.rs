@@ -1,0 +1,389 @@
+//! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
+//!
+//! What a killed process left in its ring files is read too, as if it stood at the end of its file;
+//! nothing on disk is changed.
+//!
+//! Layers, lowest first: `error` (an error as one sentence), `progress` (what is read, on a
+//! terminal), `lines` and `scan` (bytes to records), `once` (a process is not read twice), `follow`
+//! (files while they are written). Beside the traces: `labels` (names for times), `responses` (what
+//! a server answered to the requests that were traced), `results` (a program's own tokens a second).
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod follow;
+mod labels;
+mod lines;
+mod once;
+mod progress;
+pub mod responses;
+mod results;
+mod scan;
+
+pub use error::format_error;
+pub use follow::{Follower, Look, Watcher};
+pub use labels::{Label, read_labels};
+pub use once::check_once;
+pub use results::{Results, read_results};
+
+use anyhow::{Context, Result, bail};
+use lines::Lines;
+use progress::Progress;
+use rocshim_drain::is_running;
+use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, part_path};
+use serde::de::DeserializeOwned;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Cursor, Read},
+    path::{Path, PathBuf},
+};
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With a footer.
+    Footer,
+    /// With one that says that the trace goes on in its next part.
+    Rotated,
+    /// Without: the process died, and what it left in its rings was read as well.
+    Leftover,
+    /// Without: the process still runs and writes.
+    Running,
+    /// Without: the process is gone and so are its rings; what was not in the file is lost.
+    Cut,
+}
+
+/// What there is to say about a file besides its records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How it ends.
+    pub end: End,
+    /// Oddities, one sentence each, without the file's name.
+    pub notes: Vec<String>,
+}
+
+/// Who is given the records.
+pub trait Taker {
+    /// The next record.
+    fn take(&mut self, record: Record);
+
+    /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
+    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
+        true
+    }
+
+    /// Whether nothing more is wanted: the rest of the file is not read.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// A file to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// The file.
+    pub path: PathBuf,
+    /// It was named itself, not found in a folder.
+    pub named: bool,
+}
+
+/// The trace files that the arguments stand for: files as they are, folders as all their `.ndjson` files.
+pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
+    let mut found: Vec<TraceFile> = Vec::new();
+    for argument in arguments {
+        let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()))?;
+        let named = !kind.is_dir();
+        let paths = if named { vec![argument.clone()] } else { traces_in(argument)? };
+        if paths.is_empty() {
+            bail!(
+                "no trace (*.ndjson) in the folder {}: run a program with `rocshim run -o {0} -- CMD` first",
+                argument.display()
+            );
+        }
+        for path in paths {
+            if !found.iter().any(|trace| trace.path == path) {
+                found.push(TraceFile { path, named });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The trace files of a folder, by name, the parts of a trace in order; also those that killed processes never got to begin.
+pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let absolute =
+        std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
+    let unbegun = rocshim_drain::unbegun(&absolute).unwrap_or_default();
+    let entries =
+        folder.read_dir().with_context(|| format!("cannot list the folder {}", folder.display()))?;
+    let mut traces: Vec<TracePath> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .chain(unbegun.into_iter().filter_map(|path| Some(folder.join(path.file_name()?))))
+        .filter_map(|path| TracePath::of(&path))
+        .collect();
+    traces.sort();
+    traces.dedup();
+    let removed = removed_parts(&traces);
+    traces.retain(|trace| removed.get(&trace.first).is_none_or(|oldest| trace.part >= *oldest));
+    Ok(traces.iter().map(|trace| part_path(&trace.first, trace.part)).collect())
+}
+
+/// By the first files of traces in parts, the first part that counts: the process may have died before it had removed what it
+/// said that it removed.
+fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
+    let mut oldest = BTreeMap::new();
+    for trace in traces.iter().filter(|trace| trace.part > 1) {
+        if let Ok(Some(header)) = rocshim_drain::header_of(&part_path(&trace.first, trace.part)) {
+            let known = oldest.entry(trace.first.clone()).or_default();
+            *known = header.oldest.max(*known);
+        }
+    }
+    oldest
+}
+
+/// Reads a trace from its first line to its last and gives each record to `taker`.
+pub fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading> {
+    let name = path.display();
+    let leftover = rocshim_drain::leftover(path)
+        .with_context(|| format!("cannot read what the process of {name} left behind"))?;
+    let mut reading = Reading { end: End::Cut, notes: Vec::new() };
+    let (whole, left) = match leftover {
+        Some((whole, left)) => {
+            reading.end = End::Leftover;
+            (whole, left.lines)
+        }
+        None => (u64::MAX, Vec::new()),
+    };
+    // A process that was killed early has rings but no file.
+    let file: Box<dyn Read> = match File::open(path) {
+        Ok(file) => {
+            let length = file.metadata().map_or(0, |file| file.len()).min(whole);
+            let bytes = Progress::new(file.take(whole), name.to_string(), length);
+            rocshim_drain::lines_of(path, bytes).with_context(|| format!("cannot read {name}"))?
+        }
+        Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
+        Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
+    };
+    let lines = Lines::new(file.chain(Cursor::new(left)));
+    let header = read_lines(lines, path, &mut reading, taker)?;
+    if reading.end == End::Cut && is_running(&header) {
+        reading.end = End::Running;
+    }
+    Ok(reading)
+}
+
+/// Reads the bytes of a trace that is called `name`.
+pub fn read_bytes(bytes: &[u8], name: &Path, taker: &mut impl Taker) -> Result<Reading> {
+    let mut reading = Reading { end: End::Cut, notes: Vec::new() };
+    read_lines(Lines::new(bytes), name, &mut reading, taker)?;
+    Ok(reading)
+}
+
+/// Reads the lines; returns the first one's header.
+fn read_lines(
+    mut lines: Lines<impl Read>,
+    path: &Path,
+    reading: &mut Reading,
+    taker: &mut impl Taker,
+) -> Result<Header> {
+    let name = path.display();
+    let unreadable = || format!("cannot read {name}");
+    let Some(first) = lines.next().with_context(unreadable)? else {
+        bail!("{name} is empty: its process was killed before it wrote a line, or this is no trace");
+    };
+    let header = header_of(first, path)?;
+    taker.take(Record::Header(header.clone()));
+    let (mut number, mut bad) = (1, BadLines::default());
+    while let Some(line) = lines.next().with_context(unreadable)? {
+        if taker.is_done() {
+            break;
+        }
+        number += 1;
+        match record_of(line, |kernel| taker.wants_arguments(kernel)) {
+            Ok(Record::Footer(footer)) => {
+                reading.end = match (reading.end, footer.end.as_str()) {
+                    (End::Leftover, _) => End::Leftover,
+                    (_, "rotated") => End::Rotated,
+                    _ => End::Footer,
+                };
+                taker.take(Record::Footer(footer));
+            }
+            Ok(record) => taker.take(record),
+            Err(_) if line.last() != Some(&b'\n') => reading.notes.push("the last line is cut".into()),
+            Err(_) => bad.count(number),
+        }
+    }
+    reading.notes.extend(bad.note());
+    Ok(header)
+}
+
+/// Lines that are no records.
+#[derive(Default)]
+struct BadLines {
+    count: u64,
+    /// The number of the first, from 1.
+    first: u64,
+}
+
+impl BadLines {
+    fn count(&mut self, number: u64) {
+        self.count += 1;
+        if self.count == 1 {
+            self.first = number;
+        }
+    }
+
+    /// What there is to say about them.
+    fn note(&self) -> Option<String> {
+        let BadLines { count, first } = self;
+        match count {
+            0 => None,
+            1 => Some(format!("1 line is no record and was passed over: line {first}")),
+            _ => {
+                Some(format!("{count} lines are no records and were passed over, the first is line {first}"))
+            }
+        }
+    }
+}
+
+/// The header that the first line of a trace is.
+fn header_of(first: &[u8], path: &Path) -> Result<Header> {
+    let name = path.display();
+    let header = match parse_line(first) {
+        Ok(Record::Header(header)) => header,
+        _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
+    };
+    if header.format > FORMAT {
+        bail!(
+            "{name} is of format {}, written by rocshim {}; this rocshim reads formats up to {FORMAT}: use the newer one",
+            header.format,
+            header.rocshim
+        );
+    }
+    Ok(header)
+}
+
+/// One line. Its type comes first, so the large ones are read as what they are at once.
+#[inline(always)] // so that a record is not moved from place to place
+fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Result<Record, LineError> {
+    fn read<T: DeserializeOwned>(line: &[u8], wrap: fn(T) -> Record) -> Result<Record, LineError> {
+        serde_json::from_slice(line).map(wrap).map_err(LineError::Json)
+    }
+    if let Some(event) = scan::event(line, &wants_arguments) {
+        return Ok(event);
+    }
+    let name = line.strip_prefix(br#"{"type":""#).unwrap_or_default();
+    match name.split(|byte| *byte == b'"').next().unwrap_or_default() {
+        b"graph" => read(line, Record::Graph),
+        b"code_object" => read(line, Record::CodeObject),
+        b"kernel" => read(line, Record::Kernel),
+        b"footer" => read(line, Record::Footer),
+        _ => parse_line(line),
+    }
+}
+
+/// The earliest time 0 of these traces, in Unix ns, by their first lines; 0 where none tells.
+pub fn earliest_epoch(traces: &[TraceFile]) -> u64 {
+    let epoch = |trace: &TraceFile| rocshim_drain::header_of(&trace.path).ok()??.epoch.parse().ok();
+    traces.iter().filter_map(epoch).min().unwrap_or(0)
+}
+
+/// Whether the process that writes this file still runs; false where that cannot be told.
+pub fn writer_is_running(path: &Path) -> bool {
+    matches!(rocshim_drain::header_of(path), Ok(Some(header)) if is_running(&header))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":0,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+    const LAUNCH: &str =
+        r#"{"type":"launch","tid":7,"id":1,"t":10,"dur":5,"hook":0,"grid":[1,1,1],"block":[64,1,1]}"#;
+    const FOOTER: &str = r#"{"type":"footer","t":20,"end":"exit","calls":[[3,4]]}"#;
+
+    struct Count(usize);
+
+    impl Taker for Count {
+        fn take(&mut self, _record: Record) {
+            self.0 += 1;
+        }
+    }
+
+    /// The number of records in a file with this text, and how reading it ends.
+    fn read(text: &str) -> Result<(usize, Reading)> {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("t.ndjson");
+        fs::write(&path, text).unwrap();
+        let mut count = Count(0);
+        let reading = read_trace(&path, &mut count)?;
+        Ok((count.0, reading))
+    }
+
+    fn complaint(text: &str) -> String {
+        let sentence = read(text).unwrap_err().to_string();
+        let at = sentence.find("t.ndjson").expect("the file is named");
+        sentence[at..].to_string()
+    }
+
+    #[test]
+    fn a_whole_file_is_read_to_its_footer() {
+        let whole = format!("{HEADER}\n{LAUNCH}\n{{\"type\":\"from_the_future\"}}\n{FOOTER}\n");
+        assert_eq!(read(&whole).unwrap(), (4, Reading { end: End::Footer, notes: Vec::new() }));
+    }
+
+    #[test]
+    fn a_cut_last_line_is_a_note() {
+        let cut = format!("{HEADER}\n{LAUNCH}\n{}", &LAUNCH[..40]);
+        assert_eq!(
+            read(&cut).unwrap(),
+            (2, Reading { end: End::Cut, notes: vec!["the last line is cut".into()] })
+        );
+    }
+
+    #[test]
+    fn a_broken_line_in_the_middle_is_passed_over_and_told() {
+        let broken = format!("{HEADER}\nnonsense\n{LAUNCH}\n{FOOTER}\n");
+        let (records, reading) = read(&broken).unwrap();
+        assert_eq!((records, reading.end), (3, End::Footer));
+        assert_eq!(reading.notes, ["1 line is no record and was passed over: line 2"]);
+        let (_, reading) = read(&format!("{HEADER}\n{LAUNCH}\nx\ny\n{FOOTER}\n")).unwrap();
+        assert_eq!(reading.notes, ["2 lines are no records and were passed over, the first is line 3"]);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_in_one_sentence() {
+        assert_eq!(
+            complaint(""),
+            "t.ndjson is empty: its process was killed before it wrote a line, or this is no trace"
+        );
+        let alien = "t.ndjson is not a rocshim trace: its first line is not a header";
+        assert_eq!(complaint("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
+        assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
+        assert_eq!(
+            complaint(&HEADER.replace("\"format\":1", "\"format\":3")),
+            "t.ndjson is of format 3, written by rocshim 0.1.0; this rocshim reads formats up to 2: use the newer one"
+        );
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_traces() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().to_path_buf();
+        let empty = find_traces(std::slice::from_ref(&folder)).unwrap_err().to_string();
+        assert!(empty.starts_with("no trace (*.ndjson) in the folder "), "{empty}");
+        let parts = ["c-1.ndjson", "c-1.part-0002.ndjson", "c-1.part-9999.ndjson", "c-1.part-10000.ndjson"];
+        for name in ["b.ndjson", "a.ndjson", "notes.txt"].into_iter().chain(parts) {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let named = folder.join("b.ndjson");
+        let found = find_traces(&[named.clone(), folder.clone()]).unwrap();
+        let mut expected = vec![(named, true), (folder.join("a.ndjson"), false)];
+        expected.extend(parts.map(|name| (folder.join(name), false)));
+        let expected: Vec<_> = expected.into_iter().map(|(path, named)| TraceFile { path, named }).collect();
+        assert_eq!(found, expected);
+        assert!(find_traces(&[folder.join("none")]).is_err());
+    }
+}

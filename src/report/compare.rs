@@ -1,0 +1,214 @@
+//! The pages of `rocshim compare`: what differs between sides, and what observing cost.
+
+use super::{
+    section::{paragraph, section},
+    sections::compared,
+    table::{Column, Style, Table},
+};
+use rocshim_analysis::units::{count, counted};
+use rocshim_analysis::{Comparison, Observed, ObservedTest, Rate};
+
+/// The whole page.
+pub fn compare(all: &Comparison, style: &Style) -> String {
+    let mut page = paragraph(&sentence(all), style);
+    let sections = [
+        compared::sides(all, style),
+        compared::conditions(all, style),
+        compared::families(all, style),
+        compared::kernels(all, style),
+        compared::gemms(all, style),
+        compared::convolutions(all, style),
+        compared::code_objects(all, style),
+        compared::functions(all, style),
+    ];
+    for section in sections.into_iter().flatten() {
+        page.push('\n');
+        page.push_str(&section);
+    }
+    page
+}
+
+/// What changed, for each side but the baseline.
+fn sentence(all: &Comparison) -> String {
+    let baseline = &all.sides[0].side;
+    let changes = all.sides.iter().enumerate().skip(1).map(|(side, row)| {
+        let kernels = || all.kernels.iter().filter_map(|row| row.versus.get(side - 1));
+        let ways =
+            all.gemms.iter().map(|row| &row.versus).chain(all.convolutions.iter().map(|row| &row.versus));
+        let new = kernels().filter(|told| told.is_new()).count();
+        let gone = kernels().filter(|told| told.is_gone()).count();
+        let changed = ways.filter(|versus| versus.get(side - 1).is_some_and(|told| told.is_change())).count();
+        let [new, gone, changed] = [new, gone, changed].map(|number| number as u64);
+        format!(
+            "{} against {baseline}: {} new, {} gone; of the products and convolutions {} took another way",
+            row.side,
+            counted(new, "kernel"),
+            count(gone),
+            count(changed)
+        )
+    });
+    changes.collect::<Vec<_>>().join("; ")
+}
+
+/// The conditions that are so, a sentence each.
+pub fn failed_conditions(all: &Comparison) -> Vec<String> {
+    let failed = all.conditions.iter().filter(|told| told.holds);
+    failed
+        .map(|told| {
+            let why = told.why.as_ref().map(|why| format!(" ({}: {why})", told.evidence)).unwrap_or_default();
+            format!("failed: {}: {} has {}{why}", told.condition, told.side, compared::value(told))
+        })
+        .collect()
+}
+
+/// The page of `--observer`.
+pub fn observed(all: &Observed, style: &Style) -> String {
+    let title = format!(
+        "Tokens a second of {}, with the shim ({}) and without ({})",
+        all.program, all.traced, all.untraced
+    );
+    let mut table = Table::new(&[
+        Column::Left("test"),
+        Column::Right("traced"),
+        Column::Missable("its samples"),
+        Column::Right("untraced"),
+        Column::Right("its samples"),
+        Column::Right("ratio"),
+        Column::Left("difference"),
+        Column::Left("evidence"),
+    ]);
+    let mut remarks: Vec<String> = Vec::new();
+    for row in &all.tests {
+        let rate = |value: f64| format!("{value:.1}");
+        let samples = |of: &Rate| format!("{} to {} ({})", rate(of.least), rate(of.most), of.samples);
+        table.row(vec![
+            row.test.clone(),
+            rate(row.traced.mean),
+            samples(&row.traced),
+            rate(row.untraced.mean),
+            samples(&row.untraced),
+            format!("{:.4}", row.ratio),
+            difference(row).into(),
+            row.evidence.to_string(),
+        ]);
+        if !remarks.iter().any(|known| known == row.why) {
+            remarks.push(row.why.into());
+        }
+    }
+    section(&title, &table, style, &remarks).unwrap_or_default()
+}
+
+fn difference(row: &ObservedTest) -> &'static str {
+    match (row.within_spread, row.ratio < 1.0) {
+        (Some(true), _) => "within the spread",
+        (Some(false), true) => "SLOWER than every sample without",
+        (Some(false), false) => "faster than every sample without",
+        (None, _) => "cannot be told",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_analysis::{Condition, Side, compare as compare_sides, testing::compared::*};
+
+    /// A launches `both` ten times, one problem by a small tile, a product of m = 4 by `both`.
+    fn a() -> Side {
+        let small = "Cijk_Alik_Bljk_HHS_BH_MT32x32x8_SN_GSU1_ISA1100_KLA";
+        let lines =
+            [kernel(1, "both"), kernel(2, small), launches(1, 100, 1, &[10; 10]), launches(2, 200, 1, &[7])];
+        side("A", &[lines.concat(), gemm(300, 4, -1, 1), conv(400, 91, "GemmFwdRest")])
+    }
+
+    /// B launches `both` twice as often and as long, the problem by a large tile, the product by that; it lost nine events.
+    fn b() -> Side {
+        let large = "Cijk_Alik_Bljk_HHS_BH_MT128x64x8_SN_GSU1_ISA1100_KLA";
+        let lines =
+            [kernel(1, "both"), kernel(2, large), launches(1, 100, 1, &[20; 20]), launches(2, 200, 1, &[9])];
+        let gap = "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n"
+            .to_string();
+        side("B", &[lines.concat(), gemm(300, 4, -1, 2), conv(400, 85, "ConvDirectNaiveConvFwd"), gap])
+    }
+
+    const PAGE: &str = "\
+B against A: 1 kernel new, 1 gone; of the products and convolutions 2 took another way
+
+Sides
+  side  launches  kernels  host time  GEMMs  convs  fallback  failed  lost  traces
+  A           12        2     112 ns      1      1         0       0     0  A.ndjson
+      fallback: unresolved (of 11 launches the library is not known: its code object was never seen being loaded)
+  B           22        2     414 ns      1      1         0       0     9  B.ndjson
+      fallback: limited (9 events were lost)
+      limited: 9 events were lost; what is not seen here may have been
+  A is the baseline; fallback: launches out of Tensile's fallback library
+
+Conditions: the comparison fails where one is so
+          condition           side                       is  evidence  why
+  FAILED  launches > 1.5x     B     1.83x (22, baseline 12)  limited   B: 9 events were lost
+  FAILED  slower_kernels > 0  B                           1  limited   B: 9 events were lost
+
+Families of kernels, inferred from their names (host time)
+  A launches  B launches    B change  A total  B total  family
+          11          20  +9 (1.82x)   105 ns   400 ns  unresolved: their names tell nothing
+           1           2  +1 (2.00x)     7 ns    14 ns  BLAS: Tensile product
+
+Kernels (host time of the launch calls, not time on the GPU)
+  A launches  B launches    B change       B takes  A median  B median  A total  B total  kernel
+  ONLY IN B; not in A, confirmed absent
+           -           2         new             -         -      5 ns        -    14 ns  Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
+      inferred (same problem): in the place of Cijk_Alik_Bljk_HHS_BH_MT32x32x8…
+  ONLY IN A; not in B, limited (9 events were lost)
+           1           -        gone             -      7 ns         -     7 ns        -  Cijk_Alik_Bljk_HHS_BH_MT32x32x8…
+      inferred (same problem): B has in its place Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
+  in both
+          11          20  +9 (1.82x)  2.00x slower     10 ns     20 ns   105 ns   400 ns  both
+  takes: the median of the calls, as a multiple of A's; too few: less than 8 calls on a side
+  slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the medians lie in different buckets of 1.6%
+  the test tells the calls of these runs apart, whatever the cause: more runs tell whether it was the machine
+  same problem: both names are Tensile's and say the same types, transposes and extras
+
+GEMMs (host time; below each, the kernels launched inside the call)
+  A calls  B calls  B change  A total  B total  op  m  n  k  batch  types       function
+  in both, CHANGED solution or kernels
+        1        1         =   100 ns   100 ns  TN  4  5  6      1  f16 in f32  rocblas_gemm_ex
+      A: 1 x both
+      B: 1 x Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
+      B: other kernels, limited (9 events were lost)
+
+Convolutions (runs, host time; below each, the solvers and the kernels launched inside)
+  A calls  B calls  B change  A total  B total  problem
+  in both, CHANGED solver or kernels
+        1        1         =     9 ns     9 ns  forward,
+      A: 91 GemmFwdRest: unresolved: no launch was seen inside: it was a query, or the library launched from another thread or through a function that is not hooked
+      B: 85 ConvDirectNaiveConvFwd: limited: 9 events were lost
+      B: another choice, limited (9 events were lost)
+  solver ids: confirmed; their names: inferred, from MIOpen's id table
+";
+
+    #[test]
+    fn the_page_tells_what_differs_and_how_sure_that_is() {
+        let conditions =
+            ["launches > 1.5x", "slower_kernels > 0"].map(|text| Condition::parse(text).unwrap());
+        let all = compare_sides(&[a(), b()], &conditions);
+        let page = compare(&all, &Style::default());
+        assert_eq!(page, PAGE, "\n{page}");
+        assert_eq!(
+            failed_conditions(&all),
+            [
+                "failed: launches > 1.5x: B has 1.83x (22, baseline 12) (limited: B: 9 events were lost)",
+                "failed: slower_kernels > 0: B has 1 (limited: B: 9 events were lost)"
+            ]
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let all = compare_sides(&[a(), b(), a()].map(|side| side), &[Condition::parse("lost > 0").unwrap()]);
+        for width in [100, 120] {
+            let style = Style { width: Some(width), rows: Some(20), ..Style::default() };
+            for line in compare(&all, &style).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! How processes that record stand.
+
+use super::table::{Column, Style, Table};
+use rocshim_analysis::units::{bytes, count, percent, time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Whether a process records now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It does.
+    Recording,
+    /// It was stopped, or never started.
+    Stopped,
+}
+
+/// How a process stands; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// Process number.
+    pub pid: u32,
+    /// Path of its executable.
+    pub exe: String,
+    /// Its command line.
+    pub argv: Vec<String>,
+    /// Whether it records.
+    pub state: State,
+    /// For how long it has been so.
+    pub for_ns: u64,
+    /// What is wrong with it.
+    pub trouble: Option<String>,
+    /// Path of its trace.
+    pub trace: String,
+    /// Bytes of the trace.
+    pub bytes: u64,
+    /// Its rings are overwritten, and written only when it is asked or ends.
+    pub flight_recorder: bool,
+    /// Threads that have rings.
+    pub threads: u64,
+    /// Threads that had one and have ended.
+    pub threads_ended: u64,
+    /// Calls of the threads that have rings.
+    pub calls: u64,
+    /// Events written to the trace.
+    pub written: u64,
+    /// Events that were lost, by reason.
+    pub lost: BTreeMap<String, u64>,
+    /// Slots of a ring.
+    pub ring_slots: u64,
+    /// How full the fullest ring is, of 1.
+    pub fullest_ring: f64,
+    /// Its thread.
+    pub fullest_thread: Option<u32>,
+    /// Slots of all rings that hold what was not read yet.
+    pub slots_in_use: u64,
+    /// CPU time of the collector.
+    pub collector_ns: u64,
+}
+
+impl Status {
+    fn program(&self) -> String {
+        if self.argv.is_empty() { self.exe.clone() } else { self.argv.join(" ") }
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.state, self.flight_recorder) {
+            (State::Stopped, _) => "stopped",
+            (State::Recording, true) => "flight recorder",
+            (State::Recording, false) => "recording",
+        }
+    }
+
+    fn all_lost(&self) -> u64 {
+        self.lost.values().sum()
+    }
+}
+
+/// One process, a line for each thing.
+pub fn status(status: &Status) -> String {
+    let mut page = format!("{}: {}\n", status.pid, status.program());
+    let mut line = |name: &str, what: String| page.push_str(&format!("  {name:<10} {what}\n"));
+    line("state", format!("{}, for {}", status.state(), time(status.for_ns)));
+    if let Some(trouble) = &status.trouble {
+        line("trouble", trouble.clone());
+    }
+    line("trace", format!("{}, {}", status.trace, bytes(status.bytes)));
+    let mut lost = format!("{} lost", count(status.all_lost()));
+    if !status.lost.is_empty() {
+        let reasons: Vec<String> =
+            status.lost.iter().map(|(reason, lost)| format!("{} {reason}", count(*lost))).collect();
+        lost.push_str(&format!(" ({})", reasons.join(", ")));
+    }
+    let written = count(status.written);
+    line(
+        "events",
+        match status.flight_recorder {
+            true => format!(
+                "{} made by the threads that run, the last of which the rings hold; {written} written; {lost}",
+                count(status.calls)
+            ),
+            false => format!("{written} written, {lost}"),
+        },
+    );
+    let ended = match status.threads_ended {
+        0 => String::new(),
+        ended => format!(", and {} that have ended", count(ended)),
+    };
+    line("threads", format!("{}{ended}", count(status.threads)));
+    if let Some(thread) = status.fullest_thread {
+        let slots = count(status.ring_slots);
+        let what = match status.flight_recorder {
+            true => format!("of {slots} slots each"),
+            false => format!(
+                "of {slots} slots each; the fullest is {} full (thread {thread})",
+                percent(status.fullest_ring)
+            ),
+        };
+        line("rings", what);
+    }
+    line("collector", format!("{} of CPU time", time(status.collector_ns)));
+    page
+}
+
+/// All processes that record, a row each; then why the `others` cannot be asked.
+pub fn live_list(rows: &[Status], others: &[String], style: &Style) -> String {
+    let mut page = String::new();
+    if !rows.is_empty() {
+        let mut table = Table::new(&[
+            Column::Right("pid"),
+            Column::Left("state"),
+            Column::Right("written"),
+            Column::Right("lost"),
+            Column::Right("threads"),
+            Column::Text("program, trace"),
+        ]);
+        for row in rows {
+            let cells = vec![
+                row.pid.to_string(),
+                row.state().into(),
+                count(row.written),
+                count(row.all_lost()),
+                count(row.threads),
+                row.program(),
+            ];
+            let under = row.trouble.iter().cloned().chain([format!("{}, {}", row.trace, bytes(row.bytes))]);
+            table.row_with(cells, under.collect());
+        }
+        page.push_str(&table.text(style));
+    }
+    others.iter().for_each(|why| page.push_str(&format!("{why}\n")));
+    if page.is_empty() {
+        page.push_str("no process of yours has librocshim.so loaded: start one with `rocshim run -- CMD`\n");
+    }
+    page
+}

@@ -1,0 +1,101 @@
+//! The findings of the doctor: one paragraph each, `ok`, `warn` or `fail` first.
+
+use super::table::broken;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Ok,
+    /// Something may be missed.
+    Warn,
+    /// Nothing will be recorded.
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// What was looked at.
+    pub subject: &'static str,
+    /// What is so.
+    pub what: String,
+    /// What to do.
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    /// As it should be.
+    pub fn ok(subject: &'static str, what: impl Into<String>) -> Self {
+        Finding { level: Level::Ok, subject, what: what.into(), advice: None }
+    }
+
+    /// Something may be missed; what to do about it.
+    pub fn warn(subject: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Finding { level: Level::Warn, subject, what: what.into(), advice: Some(advice.into()) }
+    }
+
+    /// Nothing will be recorded; what to do about it.
+    pub fn fail(subject: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Finding { level: Level::Fail, subject, what: what.into(), advice: Some(advice.into()) }
+    }
+}
+
+/// All findings, and what follows from them.
+pub fn findings(findings: &[Finding], width: Option<usize>) -> String {
+    let subject = findings.iter().map(|finding| finding.subject.len()).max().unwrap_or(0);
+    let indent = 6 + subject + 2;
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent).max(20));
+    let mut page = String::new();
+    for finding in findings {
+        let level = match finding.level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "fail",
+        };
+        let mut text = finding.what.clone();
+        if let Some(advice) = &finding.advice {
+            text.push_str(&format!(" → {advice}"));
+        }
+        let lines = broken(&text, room).join(&format!("\n{}", " ".repeat(indent)));
+        page.push_str(&format!("{level:<4}  {:<subject$}  {lines}\n", finding.subject));
+    }
+    page + verdict(findings)
+}
+
+fn verdict(findings: &[Finding]) -> &'static str {
+    match findings.iter().map(|finding| finding.level).max() {
+        Some(Level::Fail) => "\nSomething keeps the program from being seen: see `fail` above.\n",
+        Some(Level::Warn) => "\nThe program will be seen; something may be missed: see `warn` above.\n",
+        _ => "\nAll is well.\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_a_paragraph_with_its_advice() {
+        let finding = |level, subject, what: &str, advice: Option<&str>| Finding {
+            level,
+            subject,
+            what: what.into(),
+            advice: advice.map(str::to_string),
+        };
+        let list = [
+            finding(Level::Ok, "shim", "/opt/librocshim.so", None),
+            finding(Level::Fail, "program", "it is statically linked", Some("use another build of it")),
+        ];
+        // "fail  program  " takes 15 columns, so 40 leave 25.
+        assert_eq!(
+            findings(&list, Some(40)),
+            "ok    shim     /opt/librocshim.so\n\
+             fail  program  it is statically linked →\n               \
+             use another build of it\n\
+             \nSomething keeps the program from being seen: see `fail` above.\n"
+        );
+    }
+}

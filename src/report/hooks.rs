@@ -1,0 +1,102 @@
+//! The hooked functions: as the shim lists them, and as traces saw them.
+
+use super::table::{Column, Style, Table};
+use rocshim_analysis::FunctionRow;
+use rocshim_analysis::units::count;
+use std::collections::BTreeSet;
+
+/// A function that the shim hooks.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct HookLine {
+    /// Its library, without version.
+    pub library: String,
+    /// The symbol.
+    pub symbol: String,
+    /// The C signature.
+    pub signature: String,
+}
+
+/// The functions that a librocshim.so hooks, by library.
+pub fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
+    let mut page = String::new();
+    let mut library = "";
+    for hook in hooks {
+        if hook.library != library {
+            library = &hook.library;
+            let of = hooks.iter().filter(|other| other.library == library).count();
+            page.push_str(if page.is_empty() { "" } else { "\n" });
+            page.push_str(&format!("{library} ({of})\n"));
+        }
+        let signature = if signatures { hook.signature.replace(" :", ":") } else { String::new() };
+        page.push_str(&format!("  {}{signature}\n", hook.symbol));
+    }
+    page
+}
+
+/// The functions as one or more traces saw them, by library.
+pub fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
+    let mut page = String::new();
+    let mut rest = functions;
+    while let Some(first) = rest.first() {
+        let of_library = rest.iter().take_while(|row| row.library == first.library).count();
+        let (rows, others) = rest.split_at(of_library);
+        page.push_str(&library(rows, style));
+        page.push('\n');
+        rest = others;
+    }
+    page + LEGEND
+}
+
+const LEGEND: &str = "\
+armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found; off: left out by ROCSHIM_RECORD
+door: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
+?: called, but nobody counted, because the process was killed, still runs, or was not recording; 12+: there may have been more
+";
+
+fn library(rows: &[FunctionRow], style: &Style) -> String {
+    let bound: BTreeSet<&str> = rows.iter().flat_map(|row| &row.bound_to).map(String::as_str).collect();
+    let columns =
+        [Column::Right("calls"), Column::Left("state"), Column::Left("door"), Column::Left("function")];
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let mut under: Vec<String> = row
+            .why
+            .iter()
+            .filter(|_| row.state == "unbound")
+            .map(|why| format!("not found: {why}"))
+            .collect();
+        if bound.len() > 1 {
+            under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
+        }
+        table.row_with(vec![calls(row), row.state.clone(), doors(row), row.function.clone()], under);
+    }
+    let place = match (rows.first(), bound.first()) {
+        (Some(row), Some(path)) if bound.len() == 1 => format!("{} is {path}", row.library),
+        (Some(row), _) => row.library.clone(),
+        (None, _) => String::new(),
+    };
+    format!("{place}\n{}", table.text(style))
+}
+
+/// The door that the calls came through; all of them with their calls where there are several.
+fn doors(row: &FunctionRow) -> String {
+    let used: Vec<_> = row.doors.iter().filter(|(_, calls)| **calls > 0).collect();
+    match used.as_slice() {
+        [] => "preload".into(),
+        [(door, _)] => door.to_string(),
+        several => several
+            .iter()
+            .map(|(door, calls)| format!("{door} {}", count(**calls)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// `12`; `12+` where some process did not count its calls, or not all of them; `?` where none did.
+fn calls(row: &FunctionRow) -> String {
+    match (row.calls, row.uncounted) {
+        (0, 1..) => "?".into(),
+        (calls, 0) => count(calls),
+        (calls, _) => format!("{}+", count(calls)),
+    }
+}

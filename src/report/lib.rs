@@ -1,0 +1,88 @@
+//! Numbers in, text out: one file for each thing that is shown.
+//!
+//! Layers, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned
+//! lines), `markdown` (the same in Markdown), `section` (a title, a table, remarks); `sections` and
+//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`
+//! (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
+//! its name when it is whole), `slices` (what a row of a timeline says of itself).
+
+#![forbid(unsafe_code)]
+
+mod colour;
+mod compare;
+mod csv;
+mod ctl;
+mod findings;
+mod hooks;
+mod lists;
+mod markdown;
+pub mod names;
+mod phases;
+mod place;
+mod proxy;
+mod replay;
+mod section;
+pub mod sections;
+pub mod slices;
+mod summary;
+mod table;
+mod tally;
+
+pub use compare::{compare, failed_conditions, observed};
+pub use ctl::{State, Status, live_list, status};
+pub use findings::{Finding, Level, findings};
+pub use hooks::{HookLine, hook_list, hook_table};
+pub use lists::{Recovery, StaleLine, VariableLine, recovered, stale, variables, verified};
+pub use phases::phases;
+pub use place::{FilePlace, FolderPlace};
+pub use proxy::{proxy, proxy_tally};
+pub use replay::replay;
+pub use summary::summary;
+pub use table::{Form, Style};
+pub use tally::{nothing_seen, tally};
+
+use rustix::termios::tcgetwinsize;
+use std::{
+    io::{self, IsTerminal, Write},
+    os::fd::AsFd,
+};
+
+/// One sentence to standard error, under our name.
+pub fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "rocshim: {sentence}");
+}
+
+/// Text to standard error, where nothing of the program's own output can be disturbed.
+pub fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Text to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A value as JSON to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    print(&text)
+}
+
+/// One table of a value's JSON form as CSV to standard output.
+pub fn print_csv(value: &impl serde::Serialize, table: &str) -> anyhow::Result<()> {
+    let text = csv::csv(value, table)?;
+    if text.is_empty() {
+        complain(&format!("the table `{table}` has no rows"));
+    }
+    print(&text)
+}
+
+/// The width of the terminal that `stream` is; `None` where it is none. `COLUMNS` overrules.
+pub fn width_of(stream: impl AsFd + IsTerminal) -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = || tcgetwinsize(&stream).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    asked.or_else(|| stream.is_terminal().then(own).flatten())
+}

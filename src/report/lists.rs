@@ -1,0 +1,127 @@
+//! Short lists: the environment variables, what was verified, what was recovered.
+
+use super::table::{Column, Style, Table};
+use rocshim_analysis::units::{bytes, count, counted};
+use rocshim_analysis::{Verdict, Verified};
+
+/// An environment variable that the shim reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableLine {
+    /// Its name.
+    pub name: String,
+    /// Its value where it is unset, in words.
+    pub default: String,
+    /// What it sets.
+    pub meaning: String,
+}
+
+/// The environment variables that the shim reads.
+pub fn variables(variables: &[VariableLine], style: &Style) -> String {
+    let mut table = Table::new(&[Column::Left("variable"), Column::Left("default"), Column::Text("meaning")]);
+    for row in variables {
+        table.row(vec![row.name.clone(), row.default.clone(), row.meaning.clone()]);
+    }
+    table.text(style)
+}
+
+/// What became of a file that was to be finished.
+pub enum Recovery {
+    /// So many events were added to it.
+    Finished(u64),
+    /// It has its end already.
+    Whole,
+    /// Its process still runs and will end it.
+    Running,
+    /// Its process and its ring files are gone.
+    Lost,
+    /// Its ring files were removed: its folder is gone.
+    Discarded,
+    /// It could not be read or written, and why.
+    Failed(String),
+}
+
+/// A line for each file.
+pub fn recovered(files: &[(String, Recovery)]) -> String {
+    let line = |(name, outcome): &(String, Recovery)| match outcome {
+        Recovery::Finished(events) => format!("{name}: finished, {} recovered\n", counted(*events, "event")),
+        Recovery::Whole => format!("{name}: whole already\n"),
+        Recovery::Running => format!("{name}: its process still runs, nothing to do\n"),
+        Recovery::Lost => format!("{name}: its ring files are gone, nothing more can be recovered\n"),
+        Recovery::Discarded => format!("{name}: its folder is gone, its ring files were removed\n"),
+        Recovery::Failed(why) => format!("{name}: {why}\n"),
+    };
+    files.iter().map(line).collect()
+}
+
+/// A paragraph for each trace: its accounts, then what is wrong.
+pub fn verified(traces: &[Verified]) -> String {
+    traces.iter().map(one_verified).collect()
+}
+
+fn one_verified(one: &Verified) -> String {
+    let word = match one.verdict {
+        Verdict::Right => "right",
+        Verdict::RightSoFar => "right so far, its process still runs",
+        Verdict::Wrong => "WRONG",
+    };
+    let mut text = format!("{}: {word}\n", one.trace);
+    let reasons: Vec<String> =
+        one.reasons.iter().map(|(reason, lost)| format!("{} {reason}", count(*lost))).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    let (written, lost) = (counted(one.written, "event"), count(one.lost));
+    if one.verdict == Verdict::RightSoFar {
+        text += &format!("  {written} written so far, {lost} lost{reasons}\n");
+    } else if one.threads != 0 || one.produced != 0 {
+        let threads = counted(one.threads, "thread");
+        let relation = if one.produced == one.written + one.lost { "=" } else { "≠" };
+        text += &format!(
+            "  {threads}: {} produced {relation} {} written + {lost} lost{reasons}\n",
+            count(one.produced),
+            count(one.written)
+        );
+    }
+    if one.in_flight != 0 {
+        text += &format!("  {} in flight when the process died\n", counted(one.in_flight, "call"));
+    }
+    one.wrong.iter().for_each(|what| text += &format!("  {what}\n"));
+    text
+}
+
+/// What a killed process has left.
+pub struct StaleLine {
+    /// Its trace.
+    pub trace: String,
+    /// The folder of its ring files.
+    pub rings: String,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// The folder that the trace was written to is there no more.
+    pub is_homeless: bool,
+}
+
+/// What killed processes have left, a line for each, up to `rows` of them.
+pub fn stale(found: &[StaleLine], rows: Option<usize>) -> String {
+    if found.is_empty() {
+        return "no killed process of yours has left ring files\n".into();
+    }
+    let shown = rows.unwrap_or(found.len());
+    let mut text = String::new();
+    for line in found.iter().take(shown) {
+        let what = if line.is_homeless { "its folder is gone" } else { "not finished" };
+        text += &format!("{}: {what}; {} in {}\n", line.trace, bytes(line.bytes), line.rings);
+    }
+    if found.len() > shown {
+        text += &format!("and {} more\n", count((found.len() - shown) as u64));
+    }
+    let homeless = found.iter().filter(|line| line.is_homeless).count();
+    let all = bytes(found.iter().map(|line| line.bytes).sum());
+    text += &format!("{} of ring files in all: `rocshim recover --all` finishes what can be finished", all);
+    if homeless != 0 {
+        text += &format!(
+            ", `rocshim recover --discard` removes the ring files of {}",
+            counted(homeless as u64, "trace")
+        );
+        text += " whose folder is gone";
+    }
+    text + "\n"
+}

@@ -1,0 +1,135 @@
+//! Names of kernels and their families. A kernel's as it fits: without what every name has, then cut in the middle.
+
+use rocshim_drain::demangle;
+
+/// A name without return type and parameters: `mul_mat_vec_q<(ggml_type)2, 1>` of
+/// `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. A name of another form is left as it is.
+pub fn tidy(name: &str) -> &str {
+    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
+    let Some(open) = parameters(name) else { return name };
+    let called = &name[..open];
+    called.get(return_type(called)..).unwrap_or(called)
+}
+
+/// What kernels do, and whose they are, `ggml: mmvq`.
+pub fn family(of: Option<&str>, family: Option<&str>) -> String {
+    match (of, family) {
+        (Some(of), Some(family)) => format!("{of}: {family}"),
+        _ => "unresolved: their names tell nothing".into(),
+    }
+}
+
+/// A function's name; of a C++ function `hipblaslt_ext::GemmInstance::run`.
+pub fn function(symbol: &str) -> String {
+    demangle(symbol).map_or_else(|| symbol.to_string(), |name| tidy(&name).to_string())
+}
+
+/// A Tensile product's name as far as its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what follows are dozens of parameters.
+pub fn to_tile(name: &str) -> Option<&str> {
+    let tile = name.find("_MT").filter(|_| name.starts_with("Cijk_"))?;
+    let end = tile + 1 + name[tile + 1..].find('_')?;
+    Some(&name[..end])
+}
+
+/// Where the parameter list begins: the parenthesis that the final one closes, outside of template arguments.
+fn parameters(name: &str) -> Option<usize> {
+    let trimmed = name.trim_end_matches(" const");
+    if !trimmed.ends_with(')') {
+        return None;
+    }
+    let mut depth = 0_u32;
+    for (at, byte) in trimmed.bytes().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return (at > 0).then_some(at);
+        }
+    }
+    None
+}
+
+/// Where the name begins: after the last space outside of template arguments and parentheses.
+fn return_type(called: &str) -> usize {
+    let mut depth = 0_i32;
+    let mut begin = 0;
+    for (at, byte) in called.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' => depth += 1,
+            b'>' | b')' | b'}' => depth -= 1,
+            b' ' if depth == 0 => begin = at + 1,
+            _ => {}
+        }
+    }
+    begin
+}
+
+/// The text in at most `width` columns; the middle goes first, because both ends tell names apart.
+pub fn fit(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_string();
+    }
+    let kept = width.saturating_sub(1);
+    let tail = kept / 3;
+    let head: String = text.chars().take(kept - tail).collect();
+    let tail: String = text.chars().skip(length - tail).collect();
+    format!("{head}…{tail}")
+}
+
+/// A path in at most `width` columns; its end says most.
+pub(crate) fn fit_path(path: &str, width: usize) -> String {
+    let length = path.chars().count();
+    if length <= width {
+        return path.to_string();
+    }
+    let tail: String = path.chars().skip(length - width.saturating_sub(1)).collect();
+    format!("…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn return_type_and_parameters_go() {
+        for (name, tidied) in [
+            (
+                "void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*, float*, int)",
+                "mul_mat_vec_q<(ggml_type)2, 1, false>",
+            ),
+            ("vecadd(float*, int)", "vecadd"),
+            (
+                "void at::native::k<4, at::F<float>, std::array<char*, 1ul> >(int, F, A)",
+                "at::native::k<4, at::F<float>, std::array<char*, 1ul> >",
+            ),
+            ("void (anonymous namespace)::softmax<float>(float*)", "(anonymous namespace)::softmax<float>"),
+            ("Cijk_Alik_Bljk_SB_MT64x64x8_SN", "Cijk_Alik_Bljk_SB_MT64x64x8_SN"),
+            ("k(int) [clone .kd]", "k"),
+            ("unknown kernel 0x7f of process 12", "unknown kernel 0x7f of process 12"),
+            ("()", "()"),
+        ] {
+            assert_eq!(tidy(name), tidied);
+        }
+    }
+
+    #[test]
+    fn of_a_tensile_name_the_problem_and_the_tile_are_shown() {
+        let name = "Cijk_Ailk_Bljk_SB_GB_MT128x64x8_SE_GSU1_ISA000_K1_KLS_WGM8";
+        assert_eq!(to_tile(name), Some("Cijk_Ailk_Bljk_SB_GB_MT128x64x8"));
+        for other in ["Cijk_S_GA", "Cijk_Ailk_Bljk_SB_MT128x64x8", "my_MT_kernel_1", ""] {
+            assert_eq!(to_tile(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_name_fits() {
+        assert_eq!(fit("abcdefghij", 10), "abcdefghij");
+        assert_eq!(fit("abcdefghijk", 10), "abcdef…ijk");
+        assert_eq!(fit("äöüäöü", 4), "äö…ü");
+        assert_eq!(fit_path("/opt/rocm/lib/libx.so", 8), "…libx.so");
+        assert_eq!(fit("abc", 0), "…");
+    }
+}

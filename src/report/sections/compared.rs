@@ -1,0 +1,154 @@
+//! The sections of a comparison, and what they share: columns for each side, and who has a row.
+
+mod calls;
+mod kernels;
+mod others;
+mod sides;
+
+pub(crate) use calls::{convolutions, gemms};
+pub(crate) use kernels::{families, kernels};
+pub(crate) use others::{code_objects, functions};
+pub(crate) use sides::{conditions, sides, value};
+
+use super::label;
+use crate::table::{Column, Style, Table};
+use rocshim_analysis::units::count;
+use rocshim_analysis::{Comparison, Evidence, Presence};
+use std::collections::HashMap;
+
+/// The labels of all sides.
+fn labels(all: &Comparison) -> Vec<&str> {
+    all.sides.iter().map(|side| side.side.as_str()).collect()
+}
+
+/// A column for each side, the baseline's or not: `A launches`, `B launches`.
+fn each(labels: &[&str], column: Column, what: &str) -> Vec<(Column, String)> {
+    labels.iter().map(|label| (column, format!("{label} {what}").trim_end().to_string())).collect()
+}
+
+/// One more, with a title of its own.
+fn own(column: Column) -> (Column, String) {
+    (column, column.title().to_string())
+}
+
+/// What each kernel is called on this page, so that no two are called the same.
+struct Names<'a>(HashMap<&'a str, String>);
+
+impl<'a> Names<'a> {
+    fn of(all: &'a Comparison, style: &Style) -> Names<'a> {
+        let names: Vec<_> =
+            all.kernels.iter().map(|row| (row.name.as_str(), row.demangled.as_deref())).collect();
+        let labels = super::kernels::labels(&names, style);
+        Names(names.into_iter().map(|(name, _)| name).zip(labels).collect())
+    }
+
+    fn get(&self, name: &str, style: &Style) -> String {
+        self.0.get(name).cloned().unwrap_or_else(|| label(name, None, style))
+    }
+}
+
+/// A table of these columns.
+fn titled(columns: Vec<(Column, String)>) -> Table {
+    let (columns, titles): (Vec<Column>, Vec<String>) = columns.into_iter().unzip();
+    Table::titled(&columns, titles)
+}
+
+/// What stands above rows that are alike in who has them. `presences` are those of all sides but the baseline; `both` is said of
+/// rows that all have.
+fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
+    let with = |wanted: bool| {
+        labels.iter().zip(has).filter(move |(_, has)| **has == wanted).map(|(label, _)| *label)
+    };
+    if has.iter().all(|has| *has) {
+        return if labels.len() == 2 { format!("in both{both}") } else { format!("in all{both}") };
+    }
+    let only = if with(true).count() == 1 { "ONLY IN" } else { "IN" };
+    let absent = with(false).map(|label| {
+        let side = labels.iter().position(|known| *known == label).unwrap_or(0);
+        // That the baseline has it not is told by those that have it.
+        let of_baseline =
+            || presences.iter().zip(&has[1..]).find(|(_, has)| **has).map(|(presence, _)| *presence);
+        let told = if side == 0 { of_baseline() } else { presences.get(side - 1).copied() };
+        told.map_or_else(String::new, |told| {
+            format!("not in {label}, {}", evidence(told.evidence, told.why.as_deref()))
+        })
+    });
+    format!("{only} {}; {}", with(true).collect::<Vec<_>>().join(", "), absent.collect::<Vec<_>>().join("; "))
+}
+
+/// `limited (9 events were lost)`.
+fn evidence(evidence: Evidence, why: Option<&str>) -> String {
+    why.map_or_else(|| evidence.to_string(), |why| format!("{evidence} ({why})"))
+}
+
+/// `+12 (1.10x)`, `=`, or nothing to compare: `new`, `gone`.
+fn change(difference: i64, ratio: Option<f64>) -> String {
+    let signed = format!("{}{}", if difference < 0 { "-" } else { "+" }, count(difference.unsigned_abs()));
+    match ratio {
+        _ if difference == 0 => "=".into(),
+        None => "new".into(),
+        Some(0.0) => "gone".into(),
+        Some(ratio) => format!("{signed} ({})", multiple(ratio)),
+    }
+}
+
+/// `1.05x`, `12.3x`, `0.0012x`: three digits that say something.
+fn multiple(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 99.95 => format!("{ratio:.0}x"),
+        ratio if ratio >= 9.995 => format!("{ratio:.1}x"),
+        ratio if ratio >= 0.0995 => format!("{ratio:.2}x"),
+        ratio => format!("{ratio:.4}x"),
+    }
+}
+
+/// Rows with what stands above them: groups in the order of the rows, those that all sides have last.
+fn grouped<T>(rows: impl Iterator<Item = (bool, String, T)>) -> Vec<(String, Vec<T>)> {
+    let mut groups: Vec<(bool, String, Vec<T>)> = Vec::new();
+    for (in_all, heading, row) in rows {
+        match groups.iter_mut().find(|(_, known, _)| *known == heading) {
+            Some((_, _, rows)) => rows.push(row),
+            None => groups.push((in_all, heading, vec![row])),
+        }
+    }
+    groups.sort_by_key(|(in_all, ..)| *in_all);
+    groups.into_iter().map(|(_, heading, rows)| (heading, rows)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_analysis::Seen;
+
+    #[test]
+    fn a_heading_says_who_has_the_rows_and_how_sure_it_is_that_others_have_not() {
+        let told =
+            |seen, evidence, why: Option<&str>| Presence { seen, evidence, why: why.map(str::to_owned) };
+        let both = told(Seen::Both, Evidence::Confirmed, None);
+        let gone = told(Seen::Gone, Evidence::ConfirmedAbsent, None);
+        let new = told(Seen::New, Evidence::Limited, Some("9 events were lost"));
+        assert_eq!(standing(&["A", "B"], &[true, true], &[&both], ", alike"), "in both, alike");
+        assert_eq!(
+            standing(&["A", "B"], &[true, false], &[&gone], ""),
+            "ONLY IN A; not in B, confirmed absent"
+        );
+        assert_eq!(
+            standing(&["A", "B"], &[false, true], &[&new], ""),
+            "ONLY IN B; not in A, limited (9 events were lost)"
+        );
+        assert_eq!(
+            standing(&["A", "B", "C"], &[true, false, true], &[&gone, &both], ""),
+            "IN A, C; not in B, confirmed absent"
+        );
+    }
+
+    #[test]
+    fn a_change_is_absolute_and_relative() {
+        let told = [(0, Some(1.0)), (12, Some(1.1)), (-1500, Some(0.25)), (7, None), (-7, Some(0.0))];
+        assert_eq!(
+            told.map(|(difference, ratio)| change(difference, ratio)),
+            ["=", "+12 (1.10x)", "-1 500 (0.25x)", "new", "gone"]
+        );
+        assert_eq!([0.0012, 0.5, 12.34, 250.0].map(multiple), ["0.0012x", "0.50x", "12.3x", "250x"]);
+    }
+}

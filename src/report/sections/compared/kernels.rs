@@ -1,0 +1,162 @@
+//! Kernels and their families, side by side.
+
+use super::{Names, change, each, grouped, labels, multiple, own, standing, titled};
+use crate::{
+    names,
+    section::section,
+    table::{Column, Style},
+};
+use rocshim_analysis::units::{count, counted, time};
+use rocshim_analysis::{
+    COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, KernelChange, LEAST_CALLS, Seen, Speed,
+};
+
+pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
+    if all.kernels.is_empty() {
+        return None;
+    }
+    let labels = labels(all);
+    let others = &labels[1..];
+    let names = Names::of(all, style);
+    let columns = [
+        each(&labels, Column::Right(""), "launches"),
+        each(others, Column::Right(""), "change"),
+        each(others, Column::Right(""), "takes"),
+        each(&labels, Column::Missable(""), "median"),
+        each(&labels, Column::Missable(""), "total"),
+        vec![own(Column::Left("kernel"))],
+    ];
+    let mut table = titled(columns.concat());
+    let rows = all
+        .kernels
+        .iter()
+        .map(|row| (row.sides.iter().all(|cell| cell.is_some()), heading(&labels, row), row));
+    for (heading, rows) in grouped(rows) {
+        table.heading(heading);
+        for row in rows {
+            table.row_with(
+                cells(row, names.get(&row.name, style)),
+                [trials(row, &labels), counterparts(row, others, |name| names.get(name, style))].concat(),
+            );
+        }
+    }
+    section(
+        "Kernels (host time of the launch calls, not time on the GPU)",
+        &table,
+        style,
+        &remarks(all, labels[0]),
+    )
+}
+
+fn heading(labels: &[&str], row: &ComparedKernel) -> String {
+    let has: Vec<bool> = row.sides.iter().map(|cell| cell.is_some()).collect();
+    let presences: Vec<_> = row.versus.iter().flatten().map(|change| &change.presence).collect();
+    standing(labels, &has, &presences, "")
+}
+
+fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
+    let dash = || "-".to_string();
+    let side = || row.sides.iter();
+    let versus = || row.versus.iter().flatten();
+    let mut cells: Vec<String> =
+        side().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
+    cells.extend(versus().map(|told| match told.presence.seen {
+        Seen::Neither => dash(),
+        _ => change(told.launches, told.launches_ratio),
+    }));
+    cells.extend(versus().map(takes));
+    cells.extend(side().map(|cell| cell.and_then(|cell| cell.median_ns).map_or_else(dash, time)));
+    cells.extend(side().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
+    cells.push(name);
+    cells
+}
+
+/// How long its calls take, as a multiple of the baseline's.
+fn takes(told: &KernelChange) -> String {
+    let times = &told.times;
+    let ratio = times.median_ratio.map(multiple).unwrap_or_default();
+    match times.speed {
+        Speed::Slower => format!("{ratio} slower"),
+        Speed::Faster => format!("{ratio} faster"),
+        Speed::NoDifference => "no difference".into(),
+        Speed::TooFewCalls => "too few calls".into(),
+        Speed::NotTimed => "-".into(),
+    }
+}
+
+/// How many of the launches tell nothing of the way that is taken in the end.
+fn trials(row: &ComparedKernel, labels: &[&str]) -> Vec<String> {
+    let told = labels.iter().zip(row.sides.iter());
+    told.filter_map(|(label, cell)| {
+        let cell = cell.filter(|cell| cell.trials > 0)?;
+        Some(format!(
+            "{label}: {} of the {} were trials of a search",
+            count(cell.trials),
+            counted(cell.launches, "launch")
+        ))
+    })
+    .collect()
+}
+
+/// What seems to stand in the place of a kernel that one side has not.
+fn counterparts(row: &ComparedKernel, others: &[&str], name: impl Fn(&str) -> String) -> Vec<String> {
+    let told = others.iter().zip(row.versus.iter().flatten());
+    told.filter_map(|(side, told)| {
+        let instead = told.counterpart.as_ref()?;
+        let name = name(&instead.name);
+        let place =
+            if told.is_gone() { format!("{side} has in its place") } else { "in the place of".into() };
+        Some(format!("{} ({}): {place} {name}", instead.evidence, instead.rule))
+    })
+    .collect()
+}
+
+fn remarks(all: &Comparison, baseline: &str) -> Vec<String> {
+    let mut remarks = vec![
+        format!("takes: the median of the calls, as a multiple of {baseline}'s; too few: less than {LEAST_CALLS} calls on a side"),
+        "slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the \
+         medians lie in different buckets of 1.6%"
+            .into(),
+        "the test tells the calls of these runs apart, whatever the cause: more runs tell whether it was the machine".into(),
+    ];
+    let counterparts = || {
+        let versus = all.kernels.iter().flat_map(|row| row.versus.iter().flatten());
+        versus.filter_map(|told| told.counterpart.as_ref())
+    };
+    for (rule, why) in COUNTERPART_RULES {
+        remarks.extend(counterparts().any(|told| told.rule == rule).then(|| format!("{rule}: {why}")));
+    }
+    if all.sides.iter().any(|side| side.totals.by_graphs > 0) {
+        let graphs = "What graphs launch takes no call: it is counted under launches, and has no time.";
+        remarks.push(graphs.into());
+    }
+    remarks
+}
+
+pub(crate) fn families(all: &Comparison, style: &Style) -> Option<String> {
+    if all.families.iter().all(|row| row.family.is_none()) {
+        return None;
+    }
+    let labels = labels(all);
+    let columns = [
+        each(&labels, Column::Right(""), "launches"),
+        each(&labels[1..], Column::Right(""), "change"),
+        each(&labels, Column::Missable(""), "total"),
+        vec![own(Column::Left("family"))],
+    ];
+    let mut table = titled(columns.concat());
+    for row in &all.families {
+        table.row(family(row));
+    }
+    section("Families of kernels, inferred from their names (host time)", &table, style, &[])
+}
+
+fn family(row: &ComparedFamily) -> Vec<String> {
+    let dash = || "-".to_string();
+    let mut cells: Vec<String> =
+        row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
+    cells.extend(row.versus.iter().flatten().map(|told| change(told.launches, told.launches_ratio)));
+    cells.extend(row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
+    cells.push(names::family(row.of, row.family));
+    cells
+}

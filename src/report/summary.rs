@@ -1,0 +1,180 @@
+//! The page of `rocshim summary`: one sentence, then a section for each kind of thing that the traces hold.
+
+use super::{section::paragraph, sections, table::Style};
+use rocshim_analysis::units::{count, counted, time};
+use rocshim_analysis::{Summary, Totals};
+
+/// The whole page.
+pub fn summary(summary: &Summary, style: &Style) -> String {
+    let mut page = paragraph(&sentence(&summary.totals), style);
+    if let Some(phase) = &summary.phase {
+        page.push_str(&paragraph(
+            &format!("Only what belongs to the phases `{phase}`, as `rocshim phases` tells them."),
+            style,
+        ));
+    }
+    let sections = [
+        sections::processes(summary, style),
+        sections::families(summary, style),
+        sections::kernels(summary, style),
+        sections::columns(summary, style),
+        sections::graphs(summary, style),
+        sections::gemms(summary, style),
+        sections::sweeps(summary, style),
+        sections::convolutions(summary, style),
+        sections::spans(summary, style),
+        sections::copies(summary, style),
+        sections::syncs(summary, style),
+        sections::streams(summary, style),
+        sections::threads(summary, style),
+        sections::gaps(summary, style),
+        sections::modules(summary, style),
+        sections::fallback(summary, style),
+        sections::code_objects(summary, style),
+        sections::failures(summary, style),
+        sections::losses(summary, style),
+        sections::in_flight(summary, style),
+        sections::libraries(summary, style),
+    ];
+    for section in sections.into_iter().flatten() {
+        page.push('\n');
+        page.push_str(&section);
+    }
+    for note in &summary.notes {
+        page.push_str(&format!("\n{}", paragraph(&format!("not read: {note}"), style)));
+    }
+    page
+}
+
+/// The most important numbers in one sentence.
+pub(crate) fn sentence(totals: &Totals) -> String {
+    let mut launches =
+        format!("{} of {}", counted(totals.launches, "launch"), counted(totals.kernels, "kernel"));
+    if totals.graph_launches > 0 {
+        let graphs = counted(totals.graph_launches, "graph launch");
+        launches.push_str(&format!(" ({} of them by {graphs})", count(totals.by_graphs)));
+    }
+    if totals.trials > 0 {
+        launches.push_str(&format!(" ({} of them trials of searches)", count(totals.trials)));
+    }
+    let mut parts = vec![launches];
+    parts.push(match totals.gemm_calls - totals.gemms {
+        0 => counted(totals.gemms, "GEMM"),
+        inner => format!(
+            "{} ({} calls, {} inside another)",
+            counted(totals.gemms, "GEMM"),
+            count(totals.gemm_calls),
+            count(inner)
+        ),
+    });
+    parts.push(counted(totals.convolutions, "convolution call"));
+    parts.extend((totals.spans > 0).then(|| counted(totals.spans, "other library call")));
+    parts.extend((totals.marks > 0).then(|| counted(totals.marks, "mark")));
+    parts.push(format!("{} failed", count(totals.failed)));
+    parts.push(format!("{} lost", count(totals.lost)));
+    if totals.stopped_ns > 0 {
+        parts.push(format!("not recorded for {}", time(totals.stopped_ns)));
+    }
+    if totals.in_flight > 0 {
+        parts.push(format!("{} in flight at death", count(totals.in_flight)));
+    }
+    let who = match totals.processes {
+        1 => "1 process".to_string(),
+        many => format!("{} processes", count(many)),
+    };
+    format!("{who}: {}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_analysis::testing::summary_of_text;
+    use rocshim_reader::End;
+
+    /// Two launches of one kernel (100 + 300 ns, the second one failing with 9), and a product (1000 ns) that launched
+    /// another kernel (600 ns): 1000 ns of launches in all.
+    const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-x"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+{"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
+{"type":"library","id":2,"path":"/opt/rocm/lib/librocblas.so.4"}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound","library":1}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"bound","library":2}
+{"type":"hook","id":2,"name":"miopenConvolutionForward","of":"libMIOpen.so","door":"preload","state":"armed"}
+{"type":"code_object","id":1,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":30,"offset":4096,"bytes":2048,"targets":["gfx1100","gfx1201"]}
+{"type":"code_object","id":2,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":31,"offset":8192,"bytes":2048,"targets":["gfx1100","gfx1201"]}
+{"type":"code_object","id":3,"source":"memory","bytes":4096,"xxh3":"00ff","targets":["gfx1201"],"file":"/opt/rocm/lib/rocblas/library/TensileLibrary_fallback_gfx1201.hsaco","fallback":true}
+{"type":"kernel","id":1,"name":"_Z3addIiEvPT_","demangled":"void add<int>(int*)","code_object":1}
+{"type":"kernel","id":2,"name":"Cijk_Alik_Bljk_HHS_BH_MT64x64x8_SE_GSU4_ISA000_K1_KLS","code_object":3}
+{"type":"launch","tid":7,"id":1,"t":1000,"dur":100,"hook":0,"kernel":1,"grid":[4,1,1],"block":[64,1,1]}
+{"type":"launch","tid":7,"id":2,"t":2000,"dur":300,"hook":0,"status":9,"kernel":1,"grid":[4,2,1],"block":[64,1,1]}
+{"type":"launch","tid":7,"id":4,"parent":3,"t":3200,"dur":600,"hook":0,"kernel":2,"grid":[8,8,1],"block":[256,1,1]}
+{"type":"gemm","tid":7,"id":3,"t":3000,"dur":1000,"hook":1,"form":"plain","handle":"0x1","trans_a":"T","trans_b":"N","m":4096,"n":12,"k":512,"batch":1,"a":{"ptr":"0x1","type":"f16_r","ld":8},"b":{"ptr":"0x1","type":"f16_r","ld":8},"c":{"ptr":"0x1","type":"f16_r","ld":8},"d":{"ptr":"0x1","type":"f16_r","ld":8},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":0}
+{"type":"thread","tid":7,"produced":4,"written":4,"lost":0}
+{"type":"footer","t":9000,"end":"exit"}"#;
+
+    const PAGE: &str = "\
+1 process: 3 launches of 2 kernels, 1 GEMM, 0 convolution calls, 1 failed, 0 lost
+
+Processes
+  pid  events  launches  lost     span  end   program
+    7       4         3     0  3.00 µs  exit  prog -x
+      t/prog-7.ndjson
+
+Families of kernels, inferred from their names (host time)
+  launches  kernels  failed   total  share  family                 what it does
+         2        1       1  400 ns  40.0%  unresolved             their names tell nothing
+         1        1       0  600 ns  60.0%  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
+
+Kernels (host time of the launch calls, not time on the GPU)
+  calls  failed   total  share  grid x block    mean    first     last  kernel
+      1       0  600 ns  60.0%     8x8 x 256  600 ns  3.20 µs  3.80 µs  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
+      2       1  400 ns  40.0%     4 x 64 +1  200 ns  1.00 µs  2.30 µs  add<int>
+  +n: n more shapes; the most common one is shown
+
+GEMMs (host time; below each, the kernels launched inside the call)
+  calls    total     mean  op     m   n    k  batch  types       function
+      1  1.00 µs  1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
+      launched 1 x Cijk_Alik_Bljk_HHS_BH_MT64x64x8… source any target split 4
+
+Between two calls of a thread (the program's own work, and waiting outside of HIP)
+  gaps  together   share  length
+     2   1.60 µs  100.0%  below 1.00 µs
+
+Fallback kernels: 1 of 1 product launches
+  calls  evidence   kernel                            file
+      1  confirmed  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…  TensileLibrary_fallback_gfx1201.hsaco
+
+Code objects: 2 dispatched from, of 3 loaded
+  launches  kernels      size  target      object
+         2        1  2.00 KiB  gfx1100 +1  libggml-hip.so #30 at 0x1000
+         1        1  4.00 KiB  gfx1201     TensileLibrary_fallback_gfx1201.hsaco
+  not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
+
+Failed calls
+  calls  function         returned
+      1  hipLaunchKernel  9 hipErrorInvalidConfiguration
+
+Coverage: was it called? (3 functions hooked)
+  library      calls  evidence   why
+  libamdhip64      3  confirmed  1 of 1 hooked functions called
+  librocblas       1  confirmed  1 of 1 hooked functions called
+  confirmed absent, not loaded in the process: libMIOpen
+  `rocshim hooks TRACE` lists every function
+";
+
+    #[test]
+    fn the_page_tells_what_the_trace_holds() {
+        let page = summary(&summary_of_text(TRACE, End::Footer), &Style::default());
+        assert_eq!(page, PAGE, "\n{page}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [72, 80, 120] {
+            let style = Style { width: Some(width), rows: Some(20), ..Style::default() };
+            let page = summary(&summary_of_text(TRACE, End::Footer), &style);
+            for line in page.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
