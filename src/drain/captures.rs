@@ -80,7 +80,12 @@ impl Captures {
 
     /// No stream took part in a capture at `stamp`, for certain.
     pub(crate) fn is_none_at(&self, stamp: u64) -> bool {
-        self.members.is_empty() && stamp >= self.last
+        self.none_since().is_some_and(|since| stamp >= since)
+    }
+
+    /// Since when no stream takes part in a capture; `None` while one may.
+    pub(crate) fn none_since(&self) -> Option<u64> {
+        self.members.is_empty().then_some(self.last)
     }
 }
 

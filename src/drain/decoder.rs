@@ -2,8 +2,9 @@
 
 mod graph;
 mod launch;
+mod template;
 
-use launch::Recent;
+use template::Templates;
 
 use crate::blas::blas;
 use crate::captures::{Begun, Captures};
@@ -65,8 +66,8 @@ pub struct Decoder {
     solutions: Solutions,
     settings: Settings,
     ids: Ids,
-    /// What functions meant that were launched lately.
-    recent: Recent,
+    /// The lines of launches, but for what differs from launch to launch.
+    templates: Templates,
     /// What was told once and for all: it follows the header of every part.
     preamble: Vec<u8>,
     /// The trace has its header and hook table already.
@@ -82,7 +83,7 @@ impl Decoder {
     /// Takes definition `number` from its bytes; lines that follow from it go to `out`. Damaged bytes are left out.
     pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
         let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
-        self.recent.forget();
+        self.templates.forget();
         match definition {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
@@ -192,7 +193,7 @@ impl Decoder {
         let header = self.header.clone();
         write_record(out, &Record::Header(Header { note: note.or(header.note), ..header }));
         out.extend_from_slice(&self.preamble);
-        self.recent.forget();
+        self.templates.forget();
         self.ids.forget_told();
         self.captures.forget_told();
         self.graphs.forget_told();

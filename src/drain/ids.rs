@@ -1,6 +1,8 @@
-//! The ids that streams and kernels have in the trace: small numbers in the order of their first use.
+//! The ids that streams and kernels have in the trace: small numbers in the order of their first
+//! use.
 //!
-//! Whoever gives one out notes it in the log, so that a trace that is finished after its process died goes on with the same.
+//! Whoever gives one out notes it in the log, so that a trace that is finished after its process
+//! died goes on with the same.
 
 use foldhash::{HashMap, HashMapExt};
 use rocshim_ring::definition::Definition;
@@ -50,8 +52,8 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// The kernel of this definition, and whether its record is to be written now. `hook` is what launches it, if that is
-    /// a launch.
+    /// The kernel of this definition, and whether its record is to be written now. `hook` is what
+    /// launches it, if that is a launch.
     pub(crate) fn kernel(&mut self, number: u32, hook: Option<u16>) -> (Kernel, bool) {
         if let Some(kernel) = self.kernels.get_mut(&number) {
             let is_new = !std::mem::replace(&mut kernel.told, true);
@@ -64,7 +66,8 @@ impl Ids {
         (kernel, true)
     }
 
-    /// The id of the stream that had this handle at `stamp`, and whether its record is to be written now.
+    /// The id of the stream that had this handle at `stamp`, and whether its record is to be
+    /// written now.
     pub(crate) fn stream(&mut self, handle: u64, stamp: u64) -> (u32, bool) {
         if let Some((_, id)) = self.recent.filter(|(recent, _)| *recent == handle) {
             return (id, false);
@@ -85,6 +88,11 @@ impl Ids {
         };
         self.recent = has_one_meaning.then_some((handle, id));
         (id, is_new)
+    }
+
+    /// Since when the handle means the stream that it means now.
+    pub(crate) fn stream_since(&self, handle: u64) -> u64 {
+        self.gone.get(&handle).and_then(|gone| gone.last()).copied().unwrap_or(0)
     }
 
     /// A stream with this handle was about to be destroyed at `stamp`.
@@ -117,7 +125,8 @@ impl Ids {
         self.streams.values_mut().flatten().for_each(|stream| stream.told = false);
     }
 
-    /// What was given out since this was asked last, to be noted in the log before what refers to it is in the trace.
+    /// What was given out since this was asked last, to be noted in the log before what refers to
+    /// it is in the trace.
     pub(crate) fn take_news(&mut self) -> Vec<Definition<'static>> {
         std::mem::take(&mut self.news)
     }

@@ -117,6 +117,12 @@ impl Launch {
         launch
     }
 
+    /// The words that hold all of it but its arguments. `None` for one that takes more than the narrow form.
+    #[inline]
+    pub fn narrow_words(event: &Event) -> Option<[u64; 5]> {
+        (!event.wide).then(|| std::array::from_fn(|index| event.payload(index)))
+    }
+
     /// The bytes of arguments that were recorded with it, each argument at its own offset; what lies between them is
     /// noise. Empty when there are none.
     pub fn read_arguments(event: &Event) -> Vec<u8> {
@@ -127,6 +133,7 @@ impl Launch {
     }
 
     /// The same as words, and how many bytes of them count.
+    #[inline]
     pub fn argument_words(event: &Event) -> (&[u64], usize) {
         event.bytes()
     }

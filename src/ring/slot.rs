@@ -197,6 +197,7 @@ impl Event {
     }
 
     /// Word `index` of the payload; 0 past its end.
+    #[inline]
     pub fn payload(&self, index: usize) -> u64 {
         let at = payload_at(index);
         if at < self.slots * SLOT_WORDS { self.words[at] } else { 0 }
@@ -208,6 +209,7 @@ impl Event {
     }
 
     /// The bytes behind the payload, in a whole number of words, and how many of them count.
+    #[inline]
     pub(crate) fn bytes(&self) -> (&[u64], usize) {
         let at = payload_at(bytes_at(self.wide));
         let words = self.words.get(at..self.slots * SLOT_WORDS).unwrap_or_default();

@@ -37,8 +37,8 @@ fn first_digits(out: &mut Vec<u8>, value: u32) {
 }
 
 /// The eight digits of a number below 10^8, a byte each, the first in the lowest.
-#[inline]
-fn eight_digits(value: u32) -> u64 {
+#[inline(always)]
+pub(crate) fn eight_digits(value: u32) -> u64 {
     let value = u64::from(value);
     let fours = (value / 10_000) | ((value % 10_000) << 32);
     // x * 10486 / 2^20 is x / 100 below 10,000; x * 103 / 2^10 is x / 10 below 100.
@@ -46,6 +46,18 @@ fn eight_digits(value: u32) -> u64 {
     let twos = hundreds | ((fours - 100 * hundreds) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     tens | ((twos - 10 * tens) << 8)
+}
+
+/// The eight hex digits of a number as text, the first in the lowest byte.
+#[inline(always)]
+pub(crate) fn eight_hex(value: u32) -> u64 {
+    let value = u64::from(value);
+    let fours = (value | value << 16) & 0x0000_ffff_0000_ffff;
+    let twos = (fours | fours << 8) & 0x00ff_00ff_00ff_00ff;
+    let ones = (twos | twos << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // 1 where the digit is a letter: 'a' lies 39 behind the character after '9'.
+    let letters = ((ones + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    (ones + ZEROS + letters * 39).swap_bytes()
 }
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";

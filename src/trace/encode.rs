@@ -14,23 +14,6 @@ pub fn write_record(out: &mut Vec<u8>, record: &Record) {
 
 /// Appends a launch and a line end to `out`: the same line as serde would make, several times faster.
 pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
-    write_launch_with(out, launch, |out| {
-        if !launch.args.is_empty() {
-            args(out, &launch.args);
-        }
-        if launch.args_cut != 0 {
-            write_args_cut(out, launch.args_cut);
-        }
-        if !launch.args_raw.is_empty() {
-            out.extend_from_slice(br#","args_raw":""#);
-            out.extend_from_slice(launch.args_raw.as_bytes());
-            out.push(b'"');
-        }
-    });
-}
-
-/// The same with what `arguments` writes in place of the launch's own arguments.
-pub fn write_launch_with(out: &mut Vec<u8>, launch: &Launch, arguments: impl FnOnce(&mut Vec<u8>)) {
     out.reserve(512);
     out.extend_from_slice(br#"{"type":"launch","#);
     call(out, &launch.call);
@@ -69,7 +52,17 @@ pub fn write_launch_with(out: &mut Vec<u8>, launch: &Launch, arguments: impl FnO
     if let Some(capture) = launch.capture {
         number(out, br#","capture":"#, capture.into());
     }
-    arguments(out);
+    if !launch.args.is_empty() {
+        args(out, &launch.args);
+    }
+    if launch.args_cut != 0 {
+        number(out, br#","args_cut":"#, launch.args_cut);
+    }
+    if !launch.args_raw.is_empty() {
+        out.extend_from_slice(br#","args_raw":""#);
+        out.extend_from_slice(launch.args_raw.as_bytes());
+        out.push(b'"');
+    }
     out.extend_from_slice(b"}\n");
 }
 
@@ -108,22 +101,14 @@ pub fn write_arg(out: &mut Vec<u8>, arg: &Arg) {
     match arg {
         Arg::Integer(value) => integer(out, *value),
         Arg::Hex(value) => hex(out, b"\"", value.0),
-        Arg::Bytes(bytes) => write_arg_bytes(out, bytes.iter().copied()),
+        Arg::Bytes(bytes) => {
+            out.push(b'"');
+            bytes.iter().for_each(|byte| digits::byte(out, *byte));
+            out.push(b'"');
+        }
         // Writing into memory cannot fail.
         Arg::Float(_) => drop(serde_json::to_writer(&mut *out, arg)),
     }
-}
-
-/// Appends an argument that is no more than its bytes.
-pub fn write_arg_bytes(out: &mut Vec<u8>, bytes: impl Iterator<Item = u8>) {
-    out.push(b'"');
-    bytes.for_each(|byte| digits::byte(out, byte));
-    out.push(b'"');
-}
-
-/// Appends the member that says how many arguments were not recorded.
-pub fn write_args_cut(out: &mut Vec<u8>, cut: u64) {
-    number(out, br#","args_cut":"#, cut);
 }
 
 // Inline, so that the length of the key is known where it is copied.

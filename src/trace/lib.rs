@@ -7,8 +7,14 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Layers, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims` (sizes in three dimensions), `digits` (numbers as text), `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile` (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
-//! (files by their names, and which are one library), `pattern` (names that a list chooses), `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the files of a trace are called).
+//! Layers, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims`
+//! (sizes in three dimensions), `digits` (numbers as text), `text` (short texts written in blocks),
+//! `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile`
+//! (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
+//! (files by their names, and which are one library), `pattern` (names that a list chooses),
+//! `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of
+//! work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the
+//! files of a trace are called).
 //!
 //! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
 //! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
@@ -32,10 +38,11 @@ mod record;
 mod solver;
 mod stream;
 mod tensile;
+mod text;
 mod word;
 
 pub use arg::{Arg, arg_of_text};
-pub use encode::{write_arg, write_arg_bytes, write_args_cut, write_launch, write_launch_with, write_record};
+pub use encode::{write_arg, write_launch, write_record};
 pub use family::{Family, families, family};
 pub use hex::Hex;
 pub use library::{OWN_LIBRARY, file_name, is_library};
@@ -46,6 +53,7 @@ pub use record::*;
 pub use solver::{Solver, solver, solver_name};
 pub use stream::StreamRef;
 pub use tensile::{MatrixInstruction, Tensile};
+pub use text::Text;
 pub use word::Word;
 
 /// The format number that this crate writes; raised when the meaning of a field changes.

@@ -1,6 +1,8 @@
-//! Launches in the trace, and what they refer to: kernels and streams, each told of before its first use.
+//! Launches in the trace, and what they refer to: kernels and streams, each told of before its
+//! first use.
 
 use super::Decoder;
+use super::template::Shape;
 use crate::arguments::Words;
 use crate::ids;
 use crate::records::kernel_record;
@@ -8,95 +10,78 @@ use rocshim_ring::definition::Definition;
 use rocshim_ring::event;
 use rocshim_ring::slot::Event;
 use rocshim_trace::{
-    Arg, Hex, Kernel, Launch, OF_KERNEL, Record, Stream, StreamRef, write_launch, write_launch_with,
-    write_record,
+    Arg, Hex, Kernel, Launch, OF_KERNEL, Record, Stream, StreamRef, write_launch, write_record,
 };
-
-/// Functions of which is kept what they meant: more than most programs have in use at a time.
-const KEPT: usize = 256;
-
-/// What functions meant that were launched lately, until anything new is told.
-pub(super) struct Recent {
-    kept: Box<[Known; KEPT]>,
-    /// How often all was forgotten: what was kept before does not hold.
-    turn: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Known {
-    turn: u64,
-    function: u64,
-    /// From when on.
-    since: u64,
-    kernel: (u32, ids::Kernel),
-}
-
-impl Default for Recent {
-    fn default() -> Recent {
-        let none = Known { turn: 0, function: 0, since: 0, kernel: (0, ids::Kernel::default()) };
-        Recent { kept: Box::new([none; KEPT]), turn: 1 }
-    }
-}
-
-impl Recent {
-    /// Where `function` is kept. Addresses differ in their middle bits.
-    fn place(function: u64) -> usize {
-        (function.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
-    }
-
-    fn find(&self, function: u64, stamp: u64) -> Option<(u32, ids::Kernel)> {
-        let known = &self.kept[Recent::place(function)];
-        let holds = known.turn == self.turn && known.function == function && known.since <= stamp;
-        holds.then_some(known.kernel)
-    }
-
-    fn put(&mut self, function: u64, since: u64, kernel: (u32, ids::Kernel)) {
-        self.kept[Recent::place(function)] = Known { turn: self.turn, function, since, kernel };
-    }
-
-    /// Something was told that may change what functions mean.
-    pub(super) fn forget(&mut self) {
-        self.turn += 1;
-    }
-}
 
 impl Decoder {
     /// A launch with its arguments.
     pub(super) fn launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Launch {
-        let function = event::Launch::read(event).function;
-        let (args, args_cut, args_raw) = self.arguments(function, event);
-        Launch { args, args_cut, args_raw, ..self.bare_launch(tid, event, out).0 }
+        let (launch, _) = self.bare_launch(tid, event, out);
+        self.with_arguments(launch, event)
     }
 
-    /// Writes a launch: the same line, its arguments straight from the bytes.
+    fn with_arguments(&self, launch: Launch, event: &Event) -> Launch {
+        let (args, args_cut, args_raw) = self.arguments(event.payload(0), event);
+        Launch { args, args_cut, args_raw, ..launch }
+    }
+
+    /// Writes a launch: the same line, from a template where one can be had.
     pub(super) fn write_launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
-        let (launch, number) = self.bare_launch(tid, event, out);
-        let (words, count) = event::Launch::argument_words(event);
-        let arguments = number.filter(|_| count > 0).and_then(|number| self.names.arguments(number));
-        match arguments {
-            Some(arguments) => {
-                write_launch_with(out, &launch, |out| arguments.write(Words(words, count), out))
-            }
-            None if count > 0 => {
-                let (args, args_cut, args_raw) = self.arguments(event.payload(0), event);
-                write_launch(out, &Launch { args, args_cut, args_raw, ..launch });
-            }
-            None => write_launch(out, &launch),
+        let Some(shape) = Shape::of(event) else {
+            let launch = self.launch(tid, event, out);
+            return write_launch(out, &launch);
+        };
+        if !self.templates.holds(&shape, event.stamp)
+            && let Some(launch) = self.prepare(shape, tid, event, out)
+        {
+            return write_launch(out, &self.with_arguments(launch, event));
         }
+        let call = self.call(tid, event);
+        self.templates.write(&shape, &call, event, out);
+    }
+
+    /// Makes the template of this launch, after the definitions that it refers to. Gives the launch
+    /// without its arguments where there can be none: an event of the same shape may mean something
+    /// else.
+    fn prepare(&mut self, shape: Shape, tid: u32, event: &Event, out: &mut Vec<u8>) -> Option<Launch> {
+        let (launch, kernel) = self.bare_launch(tid, event, out);
+        let is_made = kernel.zip(self.unchanged_since(event)).is_some_and(|(kernel, since)| {
+            let (words, count) = event::Launch::argument_words(event);
+            let arguments = (count > 0).then(|| self.names.arguments(kernel));
+            let passed = Words(words, count);
+            match arguments {
+                Some(None) => false,
+                Some(Some(arguments)) => {
+                    self.templates.prepare(shape, since, &launch, Some((passed, arguments)))
+                }
+                None => self.templates.prepare(shape, since, &launch, None),
+            }
+        });
+        (!is_made).then_some(launch)
+    }
+
+    /// The stamp since when the function and the stream of this launch mean what they mean now, and
+    /// no stream is captured; `None` where that is not so at the launch.
+    fn unchanged_since(&self, event: &Event) -> Option<u64> {
+        let raw = event::Launch::read(event);
+        let (function, captures) = (self.names.since(raw.function)?, self.captures.none_since()?);
+        let since = function.max(captures).max(self.ids.stream_since(raw.stream));
+        (since <= event.stamp).then_some(since)
     }
 
     /// A launch without its arguments, and the number of its kernel.
     fn bare_launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> (Launch, Option<u32>) {
         let raw = event::Launch::read(event);
-        let found = self.launched(raw.function, event, out);
+        let number = self.names.function(raw.function, event.stamp).map(|(number, _)| number);
+        let found = self.kernel(raw.function, event.stamp, Some(event.hook), out);
         let mut call = self.call(tid, event);
-        if found.is_some_and(|(_, kernel)| kernel.hook == Some(event.hook)) {
+        if found.is_some_and(|kernel| kernel.hook == Some(event.hook)) {
             call.hook = OF_KERNEL;
         }
         let blocks = |i: usize| if raw.block[i] == 0 { 0 } else { raw.grid[i].div_ceil(raw.block[i]) };
         let launch = Launch {
             call,
-            kernel: found.map(|(_, kernel)| kernel.id),
+            kernel: found.map(|kernel| kernel.id),
             function: found.is_none().then_some(Hex(raw.function)),
             grid: if raw.items { std::array::from_fn(blocks) } else { raw.grid },
             block: raw.block,
@@ -109,25 +94,11 @@ impl Decoder {
             capture: self.capture(tid, event, raw.stream, out),
             ..Launch::default()
         };
-        (launch, found.map(|(number, _)| number))
+        (launch, number)
     }
 
-    /// The kernel that a launch of `function` means, with its number.
-    fn launched(&mut self, function: u64, event: &Event, out: &mut Vec<u8>) -> Option<(u32, ids::Kernel)> {
-        if let Some(found) = self.recent.find(function, event.stamp) {
-            return Some(found);
-        }
-        let (number, _) = self.names.function(function, event.stamp)?;
-        let kernel = self.kernel(function, event.stamp, Some(event.hook), out)?;
-        let since = self.names.since(function).filter(|since| *since <= event.stamp);
-        if let Some(since) = since {
-            self.recent.put(function, since, (number, kernel));
-        }
-        Some((number, kernel))
-    }
-
-    /// The kernel that `function` meant at `stamp`, after its definition where this is its first use, by a launch through
-    /// `hook` or by a graph.
+    /// The kernel that `function` meant at `stamp`, after its definition where this is its first
+    /// use, by a launch through `hook` or by a graph.
     pub(super) fn kernel(
         &mut self,
         function: u64,
@@ -144,7 +115,8 @@ impl Decoder {
         Some(known)
     }
 
-    /// The stream that had this handle at `stamp`, after its definition where this is its first use.
+    /// The stream that had this handle at `stamp`, after its definition where this is its first
+    /// use.
     pub(super) fn stream(&mut self, handle: u64, stamp: u64, out: &mut Vec<u8>) -> StreamRef {
         if handle == 0 {
             return StreamRef::Default;
@@ -156,13 +128,14 @@ impl Decoder {
         StreamRef::Id(id)
     }
 
-    /// Ids that were given out since this was asked last: to be noted in the log before the lines so far are written.
+    /// Ids that were given out since this was asked last: to be noted in the log before the lines
+    /// so far are written.
     pub fn take_news(&mut self) -> Vec<Definition<'static>> {
         self.ids.take_news()
     }
 
-    /// What a launch of `function` passed: its arguments, how many are missing, and, of a kernel that is not known, the
-    /// bytes.
+    /// What a launch of `function` passed: its arguments, how many are missing, and, of a kernel
+    /// that is not known, the bytes.
     fn arguments(&self, function: u64, event: &Event) -> (Vec<Arg>, u64, String) {
         let passed = event::Launch::read_arguments(event);
         if passed.is_empty() {
