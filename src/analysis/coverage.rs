@@ -34,6 +34,9 @@ pub struct LibraryRow {
     pub why: String,
     /// How a call of it could have passed the hooks by in some process that had it.
     pub(crate) open_way: Option<String>,
+    /// Functions of it that make no events were called, or may have been.
+    #[serde(skip)]
+    pub(crate) has_silent_calls: bool,
 }
 
 #[derive(Clone, Default)]
@@ -50,6 +53,8 @@ pub(crate) struct Seen<'a> {
     pub hook: &'a Hook,
     /// Calls of it.
     pub calls: u64,
+    /// Those of them that made no events.
+    pub(crate) silent: u64,
     /// Calls that make no event were counted too: the process ended in order.
     pub(crate) is_counted: bool,
     /// Recording was stopped for a while: there may have been more calls.
@@ -198,6 +203,7 @@ impl Coverage {
             evidence,
             why,
             open_way: stats.circumstances.open_way.clone(),
+            has_silent_calls: functions.iter().any(|row| row.silent + row.uncounted > 0),
         }
     }
 }
@@ -210,6 +216,7 @@ fn is_of(library: &Library, name: &str) -> bool {
 fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
     *row.doors.entry(seen.hook.door.clone()).or_default() += seen.calls;
     row.calls += seen.calls;
+    row.silent += seen.silent;
     // An exported function is bound by its first call; what another door gave out may never have been called.
     let may_be_called = seen.hook.door == "preload" || !seen.is_counted;
     let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
@@ -250,6 +257,7 @@ mod tests {
             function,
             hook,
             calls: *calls,
+            silent: 0,
             is_counted: true,
             is_partial: false,
         });

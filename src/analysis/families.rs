@@ -66,6 +66,23 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
     rows
 }
 
+/// True for the families that tell which path was taken: matrix products.
+pub(crate) fn is_product(family: Option<&str>) -> bool {
+    const PRODUCTS: [&str; 10] = [
+        "mmvq",
+        "mmq",
+        "mmvf",
+        "mmf",
+        "dmmv",
+        "Tensile product",
+        "grouped product",
+        "product",
+        "rocBLAS product",
+        "rocBLAS vector product",
+    ];
+    family.is_some_and(|family| PRODUCTS.contains(&family))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,10 @@
 //! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
 //!
-//! Floors, lowest first: `in_time` (events in time), `pass` (what it holds), `lanes` (which pass an event belongs to), `definitions` (names), `kinds` (what a pass is taken for), then
+//! Floors, lowest first: `asked` (what a call asks for), `in_time` (events in time), `pass` (what it holds), `lanes` (which pass an event belongs to), `definitions` (names), `process` (the one that is read), `kinds` (what a pass is taken for), then
 //! the builder here, `rows` (the result), `groups` (passes to phases); `only` (a summary of some phases), `timeline` (bars to draw), `recent` (passes while the process goes
 //! on). A pass is kept as its times and the number of its content: memory grows with what is different, and by some 200 bytes a pass.
 
+mod asked;
 mod definitions;
 mod groups;
 mod in_time;
@@ -12,6 +13,7 @@ mod labels;
 mod lanes;
 mod only;
 mod pass;
+mod process;
 mod recent;
 mod rows;
 #[cfg(test)]
@@ -30,30 +32,17 @@ use super::{
     interner::Interner,
     process::{Identity, goes_on_in, hook_of, identity},
 };
-use definitions::{Local, Names, columns, pointer};
+use asked::{capture_of, product_of_gemm, product_of_matmul};
+use definitions::{Executed, Local, Names, columns, exactly, pointer};
 use foldhash::HashSet;
 use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
 use lanes::{Hint, Lanes, Sign};
 use only::Window;
-use pass::{Content, Open, Pass, Role};
+use pass::{Content, Last, Open, Pass, Role};
+use process::Process;
 use rocshim_reader::{End, Label, Reading, Taker};
 use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
-
-/// A process whose file is read.
-struct Process {
-    header: Header,
-    number: usize,
-    epoch: u64,
-    local: Local,
-    events: InTime,
-    lanes: Lanes,
-    ranges: Ranges,
-    /// It launches kernels of PyTorch's: what its launches are for is told by thread and name.
-    is_torch: bool,
-    /// When the last pass of each lane ended.
-    last_ends: Vec<Option<u64>>,
-}
 
 /// A process that was read.
 struct Known {
@@ -137,7 +126,7 @@ impl PhasesBuilder {
             lanes: Lanes::default(),
             ranges: Ranges::default(),
             is_torch: false,
-            last_ends: Vec::new(),
+            last: Vec::new(),
         }));
     }
 
@@ -156,12 +145,12 @@ impl PhasesBuilder {
     }
 
     fn close(&mut self, process: &mut Process, lane: usize, ended: Vec<Open>) {
-        process.last_ends.resize(process.lanes.len(), None);
+        process.last.resize(process.lanes.len(), None);
         for open in ended.into_iter().filter(Open::has_launched) {
             let content = open.content();
             let content = self.contents.number(content.clone(), || content);
-            let mut pass = open.close(process.number, lane, content, process.last_ends[lane]);
-            process.last_ends[lane] = Some(pass.end);
+            let mut pass = open.close(process.number, lane, content, process.last[lane].as_ref());
+            process.last[lane] = Some(Last::of(&pass));
             (pass.begin, pass.end) = (pass.begin + process.epoch, pass.end + process.epoch);
             self.passes.push(pass);
         }
@@ -173,10 +162,9 @@ impl Taker for PhasesBuilder {
         if let Record::Header(header) = &record {
             self.begin_process(header);
         } else if let Some(mut process) = self.process.take() {
-            let is_captured = matches!(&record, Record::Launch(launch) if launch.capture.is_some());
-            match end_of(&record).filter(|_| !is_captured) {
-                Some((thread, end)) => process.events.push(thread, end, record.clone()),
-                None => self.define(&mut process, &record),
+            self.define(&mut process, &record);
+            if let Some((thread, end)) = end_of(&record) {
+                process.events.push(thread, end, record.clone());
             }
             self.look_at_events(&mut process, false);
             self.process = Some(process);
@@ -192,7 +180,7 @@ impl Taker for PhasesBuilder {
 }
 
 impl PhasesBuilder {
-    /// What is no event, or only recorded into a graph, is known from where it stands in the trace.
+    /// What is no event, or recorded into a graph, is known from where it stands in the trace.
     fn define(&mut self, process: &mut Process, record: &Record) {
         match record {
             Record::HookTable(table) => {
@@ -202,10 +190,18 @@ impl PhasesBuilder {
             Record::CodeObject(object) => process.local.code_object(object),
             Record::Kernel(kernel) => process.local.kernel(&mut self.names, kernel),
             Record::Graph(graph) => process.local.graph(graph),
-            Record::Launch(launch) => {
+            Record::Launch(launch) if launch.call.status == 0 => {
                 launch.capture.into_iter().for_each(|capture| process.local.capture(capture, launch));
             }
-            _ => {}
+            _ => {
+                let Some(capture) = capture_of(record) else { return };
+                let product = match record {
+                    Record::Gemm(gemm) => product_of_gemm(gemm),
+                    Record::Matmul(matmul) => product_of_matmul(matmul),
+                    _ => None,
+                };
+                record.call().into_iter().for_each(|call| process.local.capture_call(capture, call, product));
+            }
         }
     }
 
@@ -218,6 +214,10 @@ impl PhasesBuilder {
 
     fn look(&mut self, process: &mut Process, record: &Record) {
         match record {
+            // What it launches is executed by the graph; the time that it takes is now.
+            _ if capture_of(record).is_some() => {
+                record.call().into_iter().for_each(|call| self.spend(process, call));
+            }
             Record::Launch(launch) => self.launch(process, launch),
             Record::GraphLaunch(launch) => self.graph_launch(process, launch),
             Record::Gemm(gemm) => self.gemm(process, gemm),
@@ -265,6 +265,7 @@ impl PhasesBuilder {
             None => open.unlisted += 1,
         }
         if let Some(kernel) = kernel.filter(|_| !failed) {
+            open.opaque += u64::from(kernel.is_opaque(launch));
             if let Some(product) = kernel.product.as_ref() {
                 let weights = pointer(launch, 0);
                 let open = lane.decide(Sign::Weights(weights), &mut ended);
@@ -293,7 +294,8 @@ impl PhasesBuilder {
         lane.launch(call.t, (label, Role::Forward), &mut ended);
         let open = match launch.graph {
             Some(graph) => {
-                let open = lane.decide(Sign::Graph(graph), &mut ended);
+                let weights = executed.and_then(Executed::first_weights);
+                let open = lane.decide(Sign::Graph(graph, weights), &mut ended);
                 open.graphs.push(graph);
                 open
             }
@@ -306,7 +308,11 @@ impl PhasesBuilder {
                 for (kernel, launches) in &executed.kernels {
                     open.kernels.entry(*kernel).or_default().add(*launches, 1);
                 }
-                executed.products.iter().for_each(|columns| open.product(*columns, None));
+                for (function, calls) in &executed.functions {
+                    open.functions.entry(*function).or_default().by_graphs += calls;
+                }
+                open.opaque += executed.opaque;
+                executed.products.iter().for_each(|(columns, weights)| open.product(*columns, *weights));
             }
             None => open.unlisted += 1,
         }
@@ -316,21 +322,17 @@ impl PhasesBuilder {
 
     /// A product of a BLAS library that the program asked for: one with a caller of ours is part of another call.
     fn gemm(&mut self, process: &mut Process, gemm: &Gemm) {
-        let is_plain = gemm.form == "plain" || gemm.form == "any_order";
-        if gemm.call.parent.is_none() && is_plain && gemm.call.status == 0 {
-            self.blas(process, &gemm.call, gemm.stream, gemm.n, gemm.a.ptr.0);
+        if let Some((n, a)) = product_of_gemm(gemm) {
+            self.blas(process, &gemm.call, gemm.stream, n, a);
         }
         self.call(process, &gemm.call, gemm.stream, false);
     }
 
     fn matmul(&mut self, process: &mut Process, matmul: &Matmul) {
-        let (problem, call) = (&matmul.problem, &matmul.call);
-        let weights = problem.a.as_ref().and_then(|a| a.ptr);
-        let is_plain = problem.batch.is_none_or(|batch| batch <= 1) && call.status == 0;
-        if let (None, true, Some(n), Some(weights)) = (call.parent, is_plain, problem.n, weights) {
-            self.blas(process, call, Some(matmul.stream), n, weights.0);
+        if let Some((n, a)) = product_of_matmul(matmul) {
+            self.blas(process, &matmul.call, Some(matmul.stream), n, a);
         }
-        self.call(process, call, Some(matmul.stream), false);
+        self.call(process, &matmul.call, Some(matmul.stream), false);
     }
 
     fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
@@ -338,17 +340,13 @@ impl PhasesBuilder {
         let lane = process.lanes.get(number);
         // Weights that were dequantised for this product lie where others lie for the next one.
         let weights = lane.dequantised.remove(&a).unwrap_or(a);
-        let columns = u64::try_from(n).ok().map(|n| pass::Range { least: n, most: n });
         let mut ended = Vec::new();
-        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(columns, Some(weights));
+        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(exactly(n), Some(weights));
         lane.dequantised.clear();
         self.close(process, number, ended);
     }
 
     fn copy(&mut self, process: &mut Process, copy: &Copy) {
-        if copy.capture.is_some() {
-            return;
-        }
         let is_upload = copy.kind.as_deref() == Some("h2d");
         self.count(process, &copy.call, Some(copy.stream), (false, !is_upload));
         let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
@@ -366,13 +364,20 @@ impl PhasesBuilder {
     fn sync(&mut self, process: &mut Process, sync: &Sync) {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
         self.call(process, &sync.call, None, waits);
-        let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits && sync.capture.is_none());
+        let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits);
         // A wait ends nothing that a copy to the host has not.
         lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
     }
 
     fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, waits: bool) {
         self.count(process, call, stream, (waits, true));
+    }
+
+    /// The time of a call that a capture recorded.
+    fn spend(&mut self, process: &mut Process, call: &Call) {
+        let Some(lane) = process.lanes.of_call(call.tid, None) else { return };
+        let dur = if call.parent.is_none() { call.dur } else { 0 };
+        process.lanes.get(lane).call(None, dur, Some(call.t + call.dur), false);
     }
 
     /// What every call adds to the pass that it belongs to, which may go on until it returns (an upload is for the next chunk). Time is counted once: that of calls which the program itself made.

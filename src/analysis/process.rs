@@ -197,10 +197,11 @@ impl Process {
                 .as_ref()
                 .and_then(|footer| footer.calls.iter().find(|(hook, _)| hook == id))
                 .map(|(_, calls)| *calls);
-            let calls = local.events + silent.unwrap_or(0);
+            let silent = silent.unwrap_or(0);
+            let calls = local.events + silent;
             let is_counted = self.footer.as_ref().is_some_and(|footer| footer.end == "exit");
             let is_partial = !self.pauses.is_empty();
-            Seen { function: local.function, hook: &local.hook, calls, is_counted, is_partial }
+            Seen { function: local.function, hook: &local.hook, calls, silent, is_counted, is_partial }
         })
     }
 

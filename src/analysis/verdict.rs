@@ -26,6 +26,9 @@ pub struct FunctionRow {
     pub why: BTreeSet<String>,
     /// Calls seen.
     pub calls: u64,
+    /// Those of them that made no events.
+    #[serde(skip)]
+    pub(super) silent: u64,
     /// Processes in which it was called, but how often is not known (they were killed, still run, or were not recording for a
     /// while).
     pub uncounted: u64,

@@ -15,7 +15,9 @@ pub(crate) fn blas(call: Call, event: &Event, stream_of: impl FnOnce(u64) -> Str
     let (problem, algo) = (problem(&raw), Raw::read_algo(event));
     let (workspace, stream) = (raw.workspace, stream_of(raw.stream));
     if raw.action == blas::RUN {
-        return Record::Matmul(Matmul { call, handle, instance, problem, algo, workspace, stream }.into());
+        return Record::Matmul(
+            Matmul { call, handle, instance, problem, algo, workspace, stream, capture: None }.into(),
+        );
     }
     let answer = Raw::read_answer(event);
     let (returned, needs, solutions) =
@@ -34,6 +36,7 @@ pub(crate) fn blas(call: Call, event: &Event, stream_of: impl FnOnce(u64) -> Str
         solutions,
         needs,
         stream,
+        capture: None,
     }))
 }
 

@@ -62,6 +62,8 @@ pub struct Decoder {
     files: LibraryFiles,
     names: Names,
     captures: Captures,
+    /// Calls that have not returned, by thread and id, with the capture that recorded what they did.
+    captured_calls: HashMap<(u32, u64), u32>,
     graphs: Graphs,
     solutions: Solutions,
     settings: Settings,
@@ -267,6 +269,14 @@ impl Decoder {
     }
 
     fn record(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
+        let mut record = self.bare_record(tid, event, out);
+        if !self.captured_calls.is_empty() {
+            self.set_capture(tid, event, &mut record, out);
+        }
+        record
+    }
+
+    fn bare_record(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         match event.kind {
             Kind::Launch => Record::Launch(self.launch(tid, event, out)),
             Kind::Gemm => {

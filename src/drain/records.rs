@@ -235,6 +235,7 @@ pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<
         atomics: mode(ATOMICS).map(|number| atomics(number).into()),
         math_mode: mode(MATH_MODE).map(|number| math_mode(number).into()),
         metric: mode(METRIC).map(|number| metric(number).into()),
+        capture: None,
     }
 }
 
@@ -294,6 +295,7 @@ pub(crate) fn convolution(
         workspace: raw.workspace,
         returned,
         results: results.into_iter().map(result).collect(),
+        capture: None,
     }
 }
 

@@ -561,6 +561,9 @@ pub struct Gemm {
     /// What the choice of a solution is to favour: `default`, `device_efficiency`, `cu_efficiency`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Word>,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// One matrix of a [`Problem`]; what is not known of it is absent.
@@ -692,6 +695,9 @@ pub struct Matmul {
     /// The stream; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// A call of a BLAS library that makes no product.
@@ -737,6 +743,9 @@ pub struct Blas {
     /// The stream, of `transform` and `prepare`; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// A tensor of a convolution.
@@ -838,6 +847,9 @@ pub struct Conv {
     /// The first of them (at most 8).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ConvResult>,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// A call that is known by its name; a collective or message of RCCL tells what it moves.
@@ -874,6 +886,9 @@ pub struct Span {
     /// … the solver's name by the id table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
+    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
 }
 
 /// What the program says about itself through roctx or rocshim.h.

@@ -141,6 +141,7 @@ fn verdicts(proxy: &Value) -> Vec<[&str; 3]> {
         Some("confirmed") => "confirmed",
         Some("contradicted") => "contradicted",
         Some("limited") => "limited",
+        Some("unresolved") => "unresolved",
         other => panic!("{other:?}: {request}"),
     };
     let requests = proxy["requests"].as_array().expect("requests").iter();
@@ -212,4 +213,33 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
     let warm = &proxy["requests"][7]["prompt"];
     assert_eq!((&warm["said"], &warm["observed"]), (&json!("11"), &json!("1")));
     assert!(warm["why"].as_str().unwrap().starts_with("cached prefix"), "{warm}");
+}
+
+/// llama.cpp captures a prompt's kernels the second time and launches the graph from then on, with the
+/// products that it asks of a BLAS library within.
+#[test]
+fn prompts_of_several_chunks_are_the_same_by_launches_and_by_graphs() {
+    for (model, path) in [(Quantisation::Q4_0, "confirmed"), (Quantisation::F16, "unresolved")] {
+        let bench = bench(true);
+        let mut command = bench.traced();
+        command.args(["llama-server", "--temp", "0", "--seed", "1", "--parallel", "1", "-ub", "128"]);
+        let server = Server::start(command, &rocm::model(model));
+        let mut answers = Vec::new();
+        for count in [20, 129, 150, 257] {
+            answers.extend((0..4).map(|_| ask(&server, &question(&gguf::prompt(count), false), "again")));
+        }
+        server.stop();
+        let (ours, devices) = both(&bench);
+        assert_eq!(ours, devices, "{model:?}");
+        let proxy = bench.told(["proxy"], [&write(&bench, "answers.ndjson", &answers)]);
+        assert_eq!(verdicts(&proxy), vec![["confirmed", path, "confirmed"]; answers.len()], "{model:?}");
+        let captured = bench.trace().gemms().filter(|gemm| gemm.capture.is_some()).count();
+        assert_eq!(captured > 0, model == Quantisation::F16);
+        for phase in bench.told(["phases"], [])["phases"].as_array().expect("phases") {
+            let rocblas = phase["libraries"].as_array().unwrap().iter();
+            let rocblas = rocblas.filter(|row| row["library"] == "librocblas.so").collect::<Vec<_>>()[0];
+            let is_called = phase["families"].as_array().unwrap().iter().any(|row| row["of"] == "BLAS");
+            assert_eq!(rocblas["evidence"] == "confirmed", is_called, "{rocblas}");
+        }
+    }
 }

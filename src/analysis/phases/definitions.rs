@@ -4,11 +4,12 @@ use super::{
     labels::Named,
     pass::{Launches, Range},
 };
-use crate::interner::Interner;
+use crate::{families::is_product, interner::Interner};
 use foldhash::HashMap;
 use rocshim_trace::{
-    Arg, CodeObject, Family, Graph, Hook, Kernel, Launch, family,
+    Arg, Call, CodeObject, Family, Graph, Hook, Kernel, Launch, family,
     ggml::{Columns, Product},
+    is_library,
 };
 
 /// A kernel of a code object.
@@ -30,6 +31,21 @@ pub(super) struct Owner {
     pub(super) file: Option<String>,
 }
 
+impl Owner {
+    /// True for the code objects that `library` brings: within it, or in its folder.
+    pub(super) fn is_of(&self, library: &str) -> bool {
+        let folder = match library {
+            "librocblas.so" => "/rocblas/library/",
+            "libhipblaslt.so" => "/hipblaslt/library/",
+            _ => "",
+        };
+        let is_within = |path: &String| is_library(path, library);
+        let is_beside = |file: &String| !folder.is_empty() && file.contains(folder);
+        self.path.as_ref().is_some_and(|path| is_within(path) || is_beside(path))
+            || self.file.as_ref().is_some_and(is_beside)
+    }
+}
+
 /// Names over all processes.
 pub(super) struct Names {
     pub(super) kernels: Interner<(String, Option<Owner>), KernelInfo>,
@@ -43,6 +59,8 @@ pub(super) struct LocalKernel {
     pub(super) number: usize,
     pub(super) hook: Option<u16>,
     pub(super) product: Option<Product>,
+    /// It makes matrix products, and the call that launches it tells of what shape, if anything does.
+    pub(super) is_blas: bool,
     pub(super) is_dequantise: bool,
     pub(super) is_torch: bool,
     pub(super) is_optimiser: bool,
@@ -53,10 +71,16 @@ pub(super) struct LocalKernel {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Executed {
     pub(super) kernels: Vec<(usize, Launches)>,
-    /// The columns of its products, in their order.
-    pub(super) products: Vec<Option<Range>>,
+    /// Library calls of which the capture recorded what they launched.
+    pub(super) functions: HashMap<usize, u64>,
+    /// The columns and the weights of its products, in their order.
+    pub(super) products: Vec<(Option<Range>, Option<u64>)>,
+    /// Products whose columns are not known.
+    pub(super) opaque: u64,
     /// Its kernels are all known.
     pub(super) listed: bool,
+    /// While it is captured: where dequantised weights lie, and where they were read.
+    dequantised: HashMap<u64, u64>,
 }
 
 /// What the process that is read has defined.
@@ -99,9 +123,11 @@ impl Local {
         let known = demangled.as_deref().unwrap_or(&name);
         let is_of =
             |of: &str, name: &str| family.is_some_and(|family| (family.of, family.name) == (of, name));
+        let product = Product::of(kernel);
         let local = LocalKernel {
             hook: kernel.hook,
-            product: Product::of(kernel),
+            is_blas: product.is_none() && is_product(family.map(|family| family.name)),
+            product,
             is_dequantise: is_of("ggml", "dequantize"),
             is_torch: family.is_some_and(|family| family.of == "PyTorch"),
             is_optimiser: is_of("PyTorch", "optimiser"),
@@ -121,13 +147,31 @@ impl Local {
         let Some(kernel) = launch.kernel.and_then(|id| self.kernels.get(&id)) else { return };
         let recorded = self.captures.entry(id).or_default();
         recorded.count(kernel.number);
+        recorded.opaque += u64::from(kernel.is_opaque(launch));
         if let Some(product) = &kernel.product {
-            recorded.products.push(columns(product, launch));
+            recorded.products.push((columns(product, launch), pointer(launch, 0)));
+        }
+        if let (true, Some(from), Some(to)) = (kernel.is_dequantise, pointer(launch, 0), pointer(launch, 1)) {
+            recorded.dequantised.insert(to, from);
         }
     }
 
-    /// What a graph executes: by its list, else by what its capture recorded. A list tells no arguments; where the capture
-    /// recorded as many products, their columns are the better known ones.
+    /// A library's call of which capture `id` records the launches; `product` are the columns and the weights of the
+    /// matrix product that it makes, if it makes one.
+    pub(super) fn capture_call(&mut self, id: u32, call: &Call, product: Option<(i64, u64)>) {
+        let function = self.function(call.hook);
+        let recorded = self.captures.entry(id).or_default();
+        function.into_iter().for_each(|function| *recorded.functions.entry(function).or_default() += 1);
+        if let Some((n, a)) = product {
+            // Weights that were dequantised for this product lie where others lie for the next one.
+            let weights = recorded.dequantised.remove(&a).unwrap_or(a);
+            recorded.dequantised.clear();
+            recorded.products.push((exactly(n), Some(weights)));
+        }
+    }
+
+    /// What a graph executes: by its list, else by what its capture recorded. A list tells no arguments and no calls of
+    /// libraries; the capture does, where it recorded the same kernels.
     pub(super) fn graph(&mut self, graph: &Graph) {
         let captured = graph.capture.and_then(|capture| self.captures.get(&capture));
         let mut executed = Executed { listed: graph.complete, ..Executed::default() };
@@ -137,19 +181,30 @@ impl Local {
                 continue;
             };
             executed.count(kernel.number);
+            let launch = Launch { grid: node.grid, block: node.block, ..Launch::default() };
+            executed.opaque += u64::from(kernel.is_opaque(&launch));
             if let Some(product) = &kernel.product {
-                let launch = Launch { grid: node.grid, block: node.block, ..Launch::default() };
-                executed.products.push(columns(product, &launch));
+                executed.products.push((columns(product, &launch), None));
             }
         }
         match captured {
             Some(captured) if !graph.complete => executed = Executed { listed: true, ..captured.clone() },
-            Some(captured) if captured.products.len() == executed.products.len() => {
-                executed.products.clone_from(&captured.products);
+            Some(captured) if captured.has_kernels_of(&executed) => {
+                executed = Executed { listed: executed.listed, ..captured.clone() };
             }
             _ => {}
         }
         self.graphs.insert(graph.id, executed);
+    }
+}
+
+impl LocalKernel {
+    /// True for a matrix product whose columns neither this launch nor a call around it tells.
+    pub(super) fn is_opaque(&self, launch: &Launch) -> bool {
+        match &self.product {
+            Some(product) => product.columns(launch).is_none(),
+            None => self.is_blas && launch.call.parent.is_none(),
+        }
     }
 }
 
@@ -160,6 +215,25 @@ impl Executed {
             None => self.kernels.push((kernel, Launches { direct: 0, by_graphs: 1 })),
         }
     }
+
+    fn has_kernels_of(&self, other: &Executed) -> bool {
+        let sorted = |executed: &Executed| {
+            let mut kernels = executed.kernels.clone();
+            kernels.sort_by_key(|(kernel, _)| *kernel);
+            kernels
+        };
+        sorted(self) == sorted(other)
+    }
+
+    /// The weights of its first product.
+    pub(super) fn first_weights(&self) -> Option<u64> {
+        self.products.first().and_then(|(_, weights)| *weights)
+    }
+}
+
+/// This many columns.
+pub(super) fn exactly(n: i64) -> Option<Range> {
+    u64::try_from(n).ok().map(|n| Range { least: n, most: n })
 }
 
 /// The columns of a launch of a product, the sums over experts left aside.

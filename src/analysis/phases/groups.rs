@@ -5,9 +5,9 @@ use super::{
     definitions::Names,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
-    rows::{ColumnsOf, Step, families, is_product, objects, row, usage, visit},
+    rows::{ColumnsOf, Step, families, objects, row, usage, visit},
 };
-use crate::{Evidence, LibraryRow, Summary, interner::Interner};
+use crate::{Evidence, LibraryRow, Summary, families::is_product, interner::Interner};
 use std::collections::BTreeMap;
 
 type Contents = Interner<Content, Content>;
@@ -226,6 +226,7 @@ impl Sum {
             launches_per_token: None,
             failed: 0,
             unlisted: 0,
+            opaque: 0,
             lost: 0,
             families: Vec::new(),
             kernels: Vec::new(),
@@ -260,6 +261,7 @@ impl Sum {
         phase.between_ns += if phase.passes > 1 { pass.before } else { 0 };
         phase.failed += pass.failed;
         phase.unlisted += pass.unlisted;
+        phase.opaque += pass.opaque;
         phase.lost += pass.lost;
         *self.contents.entry(pass.content).or_default() += 1;
     }
@@ -268,7 +270,7 @@ impl Sum {
     fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow], by_name: bool) -> Phase {
         let mut phase = self.phase;
         let mut kernels: BTreeMap<usize, Launches> = BTreeMap::new();
-        let mut functions: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut functions: BTreeMap<usize, Launches> = BTreeMap::new();
         for (content, times) in &self.contents {
             let content = contents.get(*content);
             content
@@ -278,7 +280,7 @@ impl Sum {
             content
                 .functions
                 .iter()
-                .for_each(|(f, calls)| *functions.entry(*f).or_default() += calls * times);
+                .for_each(|(f, calls)| functions.entry(*f).or_default().add(*calls, *times));
         }
         let kernels: Vec<(usize, Launches)> = kernels.into_iter().collect();
         phase.launches = kernels.iter().map(|(_, launches)| launches.all()).sum();
@@ -294,7 +296,7 @@ impl Sum {
             phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
             phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
         }
-        phase.libraries = usage(names, &functions, libraries, phase.lost);
+        phase.libraries = usage(names, &functions, &kernels, libraries, &phase);
         phase
     }
 }

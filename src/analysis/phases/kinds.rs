@@ -48,11 +48,12 @@ const OPTIMISER: &str = "its kernels are those of an optimiser";
 const BACKWARD: &str = "launched by another thread than the first, or named backward";
 const FORWARD: &str = "launched before the backward part of a step that an optimiser ends";
 const UNKNOWN: &str = "no product of it tells its columns";
-const DIFFER: &str = "its products have different numbers of columns";
+const DIFFER: &str = "its products have different numbers of columns, or numbers that are not known";
 const ENDS: &str = "the trace ends before anything was copied to the host";
 const WARM_UP: &str = "the first pass of its lane, of at most two columns, after which memory was cleared";
 const CHUNK: &str =
     "nothing was copied to the host before the same weights came again: a chunk of a longer prompt";
+const REST: &str = "nothing was copied to the host after the pass before it, a chunk of a prompt: what is left of that prompt";
 const PROMPT: &str =
     "the last product has fewer columns than the others: only the last positions are asked for";
 const ONE: &str = "every product has one column: one token";
@@ -74,7 +75,7 @@ pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Ju
         };
     }
     let Some(Range { most, .. }) = pass.columns else { return (Kind::Step, Evidence::Unresolved, UNKNOWN) };
-    if pass.agreeing * 2 < pass.products {
+    if pass.agreeing * 2 < pass.products + pass.opaque {
         return (Kind::Step, Evidence::Unresolved, DIFFER);
     }
     let outputs = pass.outputs.map_or(0, |outputs| outputs.most);
@@ -82,9 +83,14 @@ pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Ju
         () if pass.unfinished => return (Kind::Step, Evidence::Unresolved, ENDS),
         () if !pass.delivered => (Kind::Prompt, CHUNK),
         () if first && pass.cleared && most <= 2 => (Kind::WarmUp, WARM_UP),
+        () if pass.continues => (Kind::Prompt, REST),
         () if outputs < most => (Kind::Prompt, PROMPT),
         () if most == 1 => (Kind::Decode, ONE),
         () => (Kind::Decode, MANY),
     };
-    (kind, if pass.lost > 0 { Evidence::Limited } else { Evidence::Inferred }, rule)
+    (
+        kind,
+        if pass.lost + pass.unlisted + pass.opaque > 0 { Evidence::Limited } else { Evidence::Inferred },
+        rule,
+    )
 }

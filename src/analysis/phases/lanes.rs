@@ -10,7 +10,7 @@
 //! if they are the weights with which the pass began: the next chunk of a prompt. Something without products belongs to the
 //! pass before it (sampling), if that has products.
 
-use super::pass::{Open, Role, add};
+use super::pass::{Launches, Open, Role, add};
 use foldhash::HashMap;
 use rocshim_trace::StreamRef;
 
@@ -27,7 +27,8 @@ pub(super) enum Hint {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sign {
     Weights(Option<u64>),
-    Graph(u32),
+    /// A graph, and the weights of its first product.
+    Graph(u32, Option<u64>),
 }
 
 #[derive(Default)]
@@ -37,7 +38,7 @@ pub(super) struct Lane {
     apart: Option<(Hint, Open)>,
     hint: Option<Hint>,
     /// Calls since the last pass, for the next one.
-    functions: HashMap<usize, u64>,
+    functions: HashMap<usize, Launches>,
     host: u64,
     /// The thread that launched first.
     pub(super) main: Option<u32>,
@@ -143,7 +144,7 @@ impl Lane {
             Some(open) => &mut open.functions,
             None => &mut self.functions,
         };
-        *functions.entry(function).or_default() += 1;
+        functions.entry(function).or_default().direct += 1;
     }
 
     /// Events were lost.
@@ -177,12 +178,14 @@ impl Lane {
 /// Whether a product with this sign, after such a hint, begins a pass after `open`.
 fn begins(open: &Open, hint: Hint, sign: Sign) -> bool {
     match (hint, sign) {
-        (Hint::Delivery, Sign::Graph(_) | Sign::Weights(None)) => true,
-        (Hint::Delivery, Sign::Weights(Some(weights))) => {
+        (Hint::Delivery, Sign::Graph(_, None) | Sign::Weights(None)) => true,
+        (Hint::Delivery, Sign::Graph(_, Some(weights)) | Sign::Weights(Some(weights))) => {
             open.weights.is_empty() || open.weights.contains(&weights)
         }
-        (Hint::Pause, Sign::Graph(graph)) => open.graphs.contains(&graph),
-        (Hint::Pause, Sign::Weights(weights)) => weights.is_some() && open.first_weights == weights,
+        (Hint::Pause, Sign::Graph(graph, None)) => open.graphs.contains(&graph),
+        (Hint::Pause, Sign::Graph(_, weights) | Sign::Weights(weights)) => {
+            weights.is_some() && open.first_weights == weights
+        }
     }
 }
 

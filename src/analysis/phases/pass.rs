@@ -9,10 +9,10 @@ use rocshim_trace::ggml::Columns;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     pub(super) kernels: Vec<(usize, Launches)>,
-    pub(super) functions: Vec<(usize, u64)>,
+    pub(super) functions: Vec<(usize, Launches)>,
 }
 
-/// Executed launches of a kernel.
+/// Executed launches of a kernel, or calls of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Launches {
     /// By calls.
@@ -67,6 +67,8 @@ pub(super) struct Pass {
     pub(super) outputs: Option<Range>,
     /// Something was copied to the host after its last launch.
     pub(super) delivered: bool,
+    /// Nothing was copied to the host after the pass before it in its lane, which had products.
+    pub(super) continues: bool,
     /// Memory was set after that, before the next pass.
     pub(super) cleared: bool,
     /// The trace ends with it, before something was copied.
@@ -77,6 +79,10 @@ pub(super) struct Pass {
     pub(super) failed: u64,
     /// Launches of graphs whose kernels are not known.
     pub(super) unlisted: u64,
+    /// Executed matrix products whose columns are not known.
+    pub(super) opaque: u64,
+    /// Products whose weights another product of the pass had already.
+    pub(super) repeated: u64,
     /// What the program says it is, by number.
     pub(super) label: Option<usize>,
     pub(super) role: Role,
@@ -103,7 +109,7 @@ pub(super) struct Open {
     pub(super) host: u64,
     pub(super) wait: u64,
     pub(super) kernels: HashMap<usize, Launches>,
-    pub(super) functions: HashMap<usize, u64>,
+    pub(super) functions: HashMap<usize, Launches>,
     /// Products by their columns.
     columns: HashMap<Range, u64>,
     pub(super) outputs: Option<Range>,
@@ -116,6 +122,8 @@ pub(super) struct Open {
     pub(super) lost: u64,
     pub(super) failed: u64,
     pub(super) unlisted: u64,
+    pub(super) opaque: u64,
+    repeated: u64,
     pub(super) label: Option<usize>,
     pub(super) role: Role,
     launched: bool,
@@ -147,7 +155,7 @@ impl Open {
         }
         if let Some(weights) = weights {
             self.first_weights.get_or_insert(weights);
-            self.weights.insert(weights);
+            self.repeated += u64::from(!self.weights.insert(weights));
         }
     }
 
@@ -173,31 +181,33 @@ impl Open {
         later.columns.iter().for_each(|(range, times)| *self.columns.entry(*range).or_default() += times);
         self.outputs = later.outputs.or(self.outputs);
         self.first_weights = self.first_weights.or(later.first_weights);
+        self.repeated += later.repeated + self.weights.intersection(&later.weights).count() as u64;
         self.weights.extend(&later.weights);
         self.graphs.extend(&later.graphs);
         self.delivered = later.delivered;
         self.lost += later.lost;
         self.failed += later.failed;
         self.unlisted += later.unlisted;
+        self.opaque += later.opaque;
     }
 
     pub(super) fn content(&self) -> Content {
         let mut kernels: Vec<(usize, Launches)> = self.kernels.iter().map(|(k, l)| (*k, *l)).collect();
-        let mut functions: Vec<(usize, u64)> = self.functions.iter().map(|(f, c)| (*f, *c)).collect();
+        let mut functions: Vec<(usize, Launches)> = self.functions.iter().map(|(f, c)| (*f, *c)).collect();
         kernels.sort_by_key(|(kernel, _)| *kernel);
-        functions.sort_unstable();
+        functions.sort_by_key(|(function, _)| *function);
         Content { kernels, functions }
     }
 
     /// The whole pass, of which `content` is the number of what it launched. Times stay as they are.
-    pub(super) fn close(self, process: usize, lane: usize, content: usize, last_end: Option<u64>) -> Pass {
+    pub(super) fn close(self, process: usize, lane: usize, content: usize, last: Option<&Last>) -> Pass {
         let most = self.most_columns();
         Pass {
             process,
             lane,
             begin: self.begin,
             end: self.end,
-            before: last_end.map_or(0, |end| self.begin.saturating_sub(end)),
+            before: last.map_or(0, |last| self.begin.saturating_sub(last.end)),
             host: self.host,
             wait: self.wait,
             columns: most.map(|(range, _)| range),
@@ -205,11 +215,14 @@ impl Open {
             products: self.columns.values().sum(),
             outputs: self.outputs,
             delivered: self.delivered,
+            continues: last.is_some_and(|last| last.goes_on && last.place == (self.label, self.role)),
             cleared: self.cleared,
             unfinished: false,
             lost: self.lost,
             failed: self.failed,
             unlisted: self.unlisted,
+            opaque: self.opaque,
+            repeated: self.repeated,
             label: self.label,
             role: self.role,
             content,
@@ -218,7 +231,23 @@ impl Open {
     }
 }
 
+/// What the pass before leaves for the next one of its lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    end: u64,
+    /// It had products, and nothing was copied to the host after it.
+    goes_on: bool,
+    place: (Option<usize>, Role),
+}
+
+impl Last {
+    pub(super) fn of(pass: &Pass) -> Last {
+        let goes_on = pass.columns.is_some() && !pass.delivered;
+        Last { end: pass.end, goes_on, place: (pass.label, pass.role) }
+    }
+}
+
 /// Adds counts to counts.
-pub(super) fn add(to: &mut HashMap<usize, u64>, counts: &HashMap<usize, u64>) {
-    counts.iter().for_each(|(key, count)| *to.entry(*key).or_default() += count);
+pub(super) fn add(to: &mut HashMap<usize, Launches>, counts: &HashMap<usize, Launches>) {
+    counts.iter().for_each(|(key, count)| to.entry(*key).or_default().add(*count, 1));
 }

@@ -4,7 +4,7 @@ use super::Kind;
 use super::definitions::{KernelInfo, Names, Owner};
 use super::only::{Only, Window};
 use super::pass::{Launches, Pass, Range};
-use crate::{Evidence, LibraryRow, LossRow, ProcessRow, process::Identity};
+use crate::{Evidence, LibraryRow, LossRow, ProcessRow, families::is_product, process::Identity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -129,6 +129,8 @@ pub struct Phase {
     pub failed: u64,
     /// Graph launches and launches whose kernels are not known.
     pub unlisted: u64,
+    /// Executed matrix products whose columns are not known.
+    pub opaque: u64,
     /// Events that were lost in it.
     pub lost: u64,
     pub families: Vec<PhaseFamily>,
@@ -193,8 +195,13 @@ pub struct PhaseObject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Usage {
     pub library: String,
+    /// Calls whose work was done in the phase: made in it, or captured before into a graph that was launched in it.
     pub calls: u64,
-    /// `confirmed` where there are calls; what it means where there are none.
+    /// The latter.
+    pub by_graphs: u64,
+    /// Launches of kernels of its own code objects.
+    pub launches: u64,
+    /// `confirmed` where there are calls or launches; what it means where there are none.
     pub evidence: Evidence,
     pub functions: BTreeMap<String, u64>,
 }
@@ -222,6 +229,10 @@ pub struct Visit {
     pub code_objects: Vec<PhaseObject>,
     /// Graph launches and launches whose kernels are not known.
     pub unlisted: u64,
+    /// Matrix products whose columns are not known.
+    pub opaque: u64,
+    /// Products whose weights another product of the pass had already.
+    pub repeated: u64,
     /// Launches that failed.
     pub failed: u64,
     pub lost: u64,
@@ -232,22 +243,6 @@ impl PhaseFamily {
     pub fn is_product(&self) -> bool {
         is_product(self.family)
     }
-}
-
-pub(super) fn is_product(family: Option<&str>) -> bool {
-    const PRODUCTS: [&str; 10] = [
-        "mmvq",
-        "mmq",
-        "mmvf",
-        "mmf",
-        "dmmv",
-        "Tensile product",
-        "grouped product",
-        "product",
-        "rocBLAS product",
-        "rocBLAS vector product",
-    ];
-    family.is_some_and(|family| PRODUCTS.contains(&family))
 }
 
 pub(super) fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {
@@ -299,26 +294,36 @@ pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phase
 /// Calls by library: of those that were called in the phase, and what it means that others were not.
 pub(super) fn usage(
     names: &Names,
-    functions: &BTreeMap<usize, u64>,
+    functions: &BTreeMap<usize, Launches>,
+    kernels: &[(usize, Launches)],
     libraries: &[LibraryRow],
-    lost: u64,
+    phase: &Phase,
 ) -> Vec<Usage> {
     let mut rows: BTreeMap<&str, Usage> = BTreeMap::new();
     for library in libraries {
+        let of_it = |owner: &&Owner| owner.is_of(&library.library);
+        let is_its = |kernel: &usize| names.kernels.get(*kernel).owner.as_ref().filter(of_it).is_some();
+        let launches = kernels.iter().filter(|(kernel, _)| is_its(kernel)).map(|(_, l)| l.all()).sum();
+        // What was lost or is not listed may be its work; what makes no event is not told by phase.
+        let is_whole = phase.lost + phase.unlisted + phase.opaque == 0 && !library.has_silent_calls;
         let evidence = match library.evidence {
-            Evidence::Confirmed if lost == 0 => Evidence::ConfirmedAbsent,
+            _ if launches > 0 => Evidence::Confirmed,
+            Evidence::Confirmed if is_whole => Evidence::ConfirmedAbsent,
             Evidence::Confirmed => Evidence::Limited,
             other => other,
         };
-        let new = Usage { library: library.library.clone(), calls: 0, evidence, functions: BTreeMap::new() };
+        let name = library.library.clone();
+        let new =
+            Usage { library: name, calls: 0, by_graphs: 0, launches, evidence, functions: BTreeMap::new() };
         rows.insert(&library.library, new);
     }
     for (function, calls) in functions {
         let (library, name) = names.functions.get(*function);
         if let Some(row) = rows.get_mut(library.as_str()) {
-            row.calls += calls;
+            row.calls += calls.all();
+            row.by_graphs += calls.by_graphs;
             row.evidence = Evidence::Confirmed;
-            *row.functions.entry(name.clone()).or_default() += calls;
+            *row.functions.entry(name.clone()).or_default() += calls.all();
         }
     }
     let mut rows: Vec<Usage> = rows.into_values().collect();
@@ -345,6 +350,8 @@ pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epo
         families: Vec::new(),
         code_objects: Vec::new(),
         unlisted: pass.unlisted,
+        opaque: pass.opaque,
+        repeated: pass.repeated,
         failed: pass.failed,
         lost: pass.lost,
     }

@@ -91,7 +91,21 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     if unlisted > 0 {
         return Some(format!("the kernels of {unlisted} launches are not known"));
     }
+    let opaque: u64 = some.iter().map(|pass| pass.opaque).sum();
+    if opaque > 0 {
+        return Some(format!("the columns of {opaque} matrix products are not known"));
+    }
     blind.map(str::to_string)
+}
+
+/// Why it is not certain where these passes begin and end, if so: a model's weights are multiplied once in a pass.
+fn uncertain(some: &[Visit]) -> Option<String> {
+    let repeated: u64 = some.iter().map(|pass| pass.repeated).sum();
+    (repeated > 0).then(|| {
+        format!(
+            "{repeated} products have weights that another one of their pass had: it may be several passes"
+        )
+    })
 }
 
 fn range((least, most): (u64, u64)) -> String {
@@ -139,6 +153,9 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
             by(&format!("as many columns were launched{rest}")),
         );
     }
+    if let Some(why) = uncertain(some) {
+        return said(told.to_string(), observed, Outcome::Limited, by(&why));
+    }
     let why = match response.server {
         Server::Ollama if most < told => format!(
             "cached prefix: prompt_eval_count counts cached tokens too, and {} of them were not evaluated",
@@ -163,6 +180,32 @@ fn batch(response: &Response, some: &[Visit]) -> String {
     }
 }
 
+/// The rule that names a zone is one of quantised weights.
+const NOT_QUANTISED: &str = "the rule is one of quantised weights, and no kernel of such weights (mmvq, mmq, dequantize) was launched";
+
+/// Whether a kernel that reads quantised weights was launched.
+fn is_quantised(some: &[Visit]) -> bool {
+    let reads = |name: &str| ["mmvq", "mmq", "dmmv", "dequantize"].contains(&name);
+    let mut families = some.iter().flat_map(|pass| &pass.families);
+    families.any(|family| family.of == Some("ggml") && family.family.is_some_and(reads))
+}
+
+/// The family of matrix products that took most columns: of a prompt in chunks, that of the large ones.
+fn path_of(some: &[Visit]) -> Option<&'static str> {
+    let mut columns: Vec<(&'static str, u64)> = Vec::new();
+    for pass in some {
+        let most = pass.columns.map_or(1, |columns| columns.most);
+        for family in pass.families.iter().filter(|family| family.is_product()) {
+            let (name, all) = (family.family.unwrap_or_default(), family.launches * most);
+            match columns.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += all,
+                None => columns.push((name, all)),
+            }
+        }
+    }
+    columns.into_iter().max_by_key(|(_, sum)| *sum).map(|(name, _)| name)
+}
+
 /// By which kernels the prompt was evaluated.
 pub(super) fn path(
     response: &Response,
@@ -178,7 +221,8 @@ pub(super) fn path(
     if let Some(undecided) = undecided(response, passes, implied) {
         return undecided;
     }
-    let Some((taken, _)) = products.first() else {
+    let some = passes.prompt();
+    let Some(taken) = path_of(some) else {
         return said(
             implied,
             "-",
@@ -188,11 +232,13 @@ pub(super) fn path(
     };
     let told_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
     let observed = products.iter().map(told_of).collect::<Vec<_>>().join(", ");
-    let some = passes.prompt();
     if let Some(why) = limit(passes, some, blind) {
         return said(implied, observed, Outcome::Limited, why);
     }
-    if *taken == implied {
+    if !is_quantised(&passes.all) {
+        return said(implied, observed, Outcome::Unresolved, NOT_QUANTISED);
+    }
+    if taken == implied {
         let verdict = agreed(passes, (0, 0));
         let side = if implied == "mmvq" { "up to" } else { "more than" };
         return said(
@@ -204,15 +250,13 @@ pub(super) fn path(
     }
     let launched = columns(some.iter()).map_or(0, |(_, most)| most);
     let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);
-    let why = match *taken {
+    let why = match taken {
         "mmvq" if launched < told => {
             format!("cached prefix: {launched} of {told} tokens were evaluated, which is the zone of mmvq")
         }
         "mmvq" => format!("{largest} columns at once went to mmvq"),
         "mmq" => format!("{largest} columns at once went to mmq"),
-        "mmvf" | "mmf" => {
-            "the weights are not quantised: their products are ggml's own of floating-point numbers".into()
-        }
+        "mmvf" | "mmf" => "most products were ggml's own of floating-point numbers".into(),
         "Tensile product" => "the products went to a BLAS library: Cijk_* kernels".into(),
         other => format!("the products went to {other}"),
     };
@@ -245,6 +289,14 @@ pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str
         (least, most) if least == most && most == told => {
             said(told.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
         }
-        _ => said(told.to_string(), observed, Outcome::Contradicted, "neither as many passes, nor one less"),
+        _ => match uncertain(&passes.all) {
+            Some(why) => said(told.to_string(), observed, Outcome::Limited, why),
+            None => said(
+                told.to_string(),
+                observed,
+                Outcome::Contradicted,
+                "neither as many passes, nor one less",
+            ),
+        },
     }
 }

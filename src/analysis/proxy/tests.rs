@@ -148,3 +148,34 @@ fn without_times_requests_are_matched_in_order_or_not_at_all() {
     assert_eq!(verdicts(&proxy), [[Unresolved; 3]]);
     assert!(proxy.requests[0].prompt.why.starts_with("the response has no times"));
 }
+
+#[test]
+fn the_zone_of_a_prompt_is_that_of_its_large_chunks_and_of_quantised_weights_alone() {
+    let asked = |pass: &dyn Fn(&mut Text)| {
+        let mut text = Text::new(EPOCH);
+        pass(&mut text);
+        text.copy(7, "d2h");
+        let proxy = held(&text, &answer(50, 5000, &llama(9, 0, 1)));
+        let path = &proxy.requests[0].path;
+        (path.verdict, path.why.clone())
+    };
+    // Eight columns by two products, then one by three.
+    let chunks = asked(&|text| {
+        text.products(&[8, 8]);
+        text.copy(7, "h2d");
+        text.products(&[1, 1, 1]);
+    });
+    assert_eq!(chunks, (Contradicted, "8 columns at once went to mmvq".into()));
+    let float = asked(&|text| {
+        text.launch(7, 9, 1);
+        text.launch(7, 13, 0);
+        text.gemm(7, 9, 0x10);
+    });
+    assert_eq!(float.0, Limited, "nothing around that launch tells its shape");
+    let float = asked(&|text| {
+        text.launch(7, 14, 0);
+        text.gemm(7, 9, 0x10);
+    });
+    assert_eq!(float.0, Unresolved);
+    assert!(float.1.starts_with("the rule is one of quantised weights"), "{}", float.1);
+}

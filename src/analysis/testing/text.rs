@@ -15,7 +15,8 @@ pub struct Text {
 
 impl Text {
     /// Of process 7, whose epoch is `epoch`. Kernels 1 to 8 are ggml's products of so many columns, 9 is a norm, 10 to 12 are
-    /// PyTorch's: forward, backward, optimiser.
+    /// PyTorch's: forward, backward, optimiser; 13 is Tensile's,
+    /// 14 ggml's product of floats.
     pub fn new(epoch: u64) -> Text {
         let mut lines = format!(
             r#"{{"type":"header","format":2,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{{}},"host":"h","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
@@ -38,6 +39,8 @@ impl Text {
         kernel(10, "void at::native::vectorized_elementwise_kernel<4>(int)");
         kernel(11, "void at::native::threshold_backward_kernel<4>(int)");
         kernel(12, "void at::native::multi_tensor_apply_kernel<4>(int)");
+        kernel(14, "void mul_mat_f<__half2, 32, 9, 2, false>(__half2 const*)");
+        kernel(13, "Cijk_Alik_Bljk_HHS_BH_MT64x64x16");
         Text { lines, calls: 0, threads: BTreeMap::new() }
     }
 
@@ -55,6 +58,40 @@ impl Text {
         let rest =
             format!(r#""hook":0,"kernel":{kernel},"block":[64,1,1],"stream":3,"args":["{weights:#x}"]"#);
         self.call("launch", tid, &rest);
+    }
+
+    /// The same, recorded by capture `capture`.
+    pub fn captured(&mut self, kernel: u64, weights: u64, capture: u32) {
+        let rest = format!(
+            r#""hook":0,"kernel":{kernel},"block":[64,1,1],"stream":3,"capture":{capture},"args":["{weights:#x}"]"#
+        );
+        self.call("launch", 7, &rest);
+    }
+
+    /// A launch of graph `graph`.
+    pub fn graph_launch(&mut self, graph: u32) {
+        self.call("graph_launch", 7, &format!(r#""hook":0,"graph":{graph},"exec":"0x1","stream":3"#));
+    }
+
+    /// Defines graph `id`, which has these kernels and comes from capture `id`.
+    pub fn graph(&mut self, id: u32, kernels: &[u64]) {
+        let kernel = |kernel: &u64| format!(r#"{{"kernel":{kernel},"block":[64,1,1]}}"#);
+        let kernels = kernels.iter().map(kernel).collect::<Vec<_>>().join(",");
+        self.lines +=
+            &format!(r#"{{"type":"graph","id":{id},"capture":{id},"complete":true,"kernels":[{kernels}]}}"#);
+        self.lines.push('\n');
+    }
+
+    /// A product of a BLAS library and its launch, which capture `capture` recorded.
+    pub fn captured_gemm(&mut self, n: u64, weights: u64, capture: u32) {
+        let launch = self.calls + 2;
+        self.captured(13, 0, capture);
+        let parent = format!(",\"parent\":{launch},\"t\":");
+        let at = self.lines.rfind(",\"t\":").expect("a call");
+        self.lines.replace_range(at..at + 5, &parent);
+        self.gemm(7, n, weights);
+        self.lines.truncate(self.lines.len() - 2);
+        self.lines += &format!(",\"capture\":{capture}}}\n");
     }
 
     /// A product of a BLAS library.

@@ -16,7 +16,28 @@ impl Decoder {
         let stream = Stream::of(stream, tid, self.row(event.hook).spt);
         let number = self.captures.at(event.stamp, stream)?;
         self.tell_capture(number, out);
+        if event.parent != 0 {
+            self.captured_calls.insert((tid, event.parent), number);
+        }
         Some(number)
+    }
+
+    /// A library's call of which a capture recorded the launches or copies: `record` says so too,
+    /// and so does the call around it.
+    pub(super) fn set_capture(&mut self, tid: u32, event: &Event, record: &mut Record, out: &mut Vec<u8>) {
+        let Some(number) = self.captured_calls.remove(&(tid, event.id)) else { return };
+        if event.parent != 0 {
+            self.captured_calls.insert((tid, event.parent), number);
+        }
+        self.tell_capture(number, out);
+        match record {
+            Record::Gemm(gemm) => gemm.capture = Some(number),
+            Record::Matmul(matmul) => matmul.capture = Some(number),
+            Record::Blas(blas) => blas.capture = Some(number),
+            Record::Conv(conv) => conv.capture = Some(number),
+            Record::Span(span) => span.capture = Some(number),
+            _ => {}
+        }
     }
 
     fn tell_capture(&mut self, number: u32, out: &mut Vec<u8>) {

@@ -126,19 +126,19 @@ fill! {
     Sync { ..call action! | stream event flags capture }
     Gemm {
         ..call form! handle! trans_a! trans_b! m! n! k! batch! a! b! c! d! alpha! beta! compute! algo! solution! | flags
-        stream pointer_mode atomics math_mode metric
+        stream pointer_mode atomics math_mode metric capture
     }
     Problem {
         trans_a trans_b m n k batch a b c d alpha beta pointer_mode compute scale_type epilogue bias bias_type
         scale_a scale_b scale_c scale_d scale_mode_a scale_mode_b aux aux_ld
     }
-    Matmul { ..call handle instance ..problem algo workspace stream }
-    Blas { ..call action! handle instance form ..problem flags algo requested returned solutions needs stream }
+    Matmul { ..call handle instance ..problem algo workspace stream capture }
+    Blas { ..call action! handle instance form ..problem flags algo requested returned solutions needs stream capture }
     Conv {
         ..call action! direction! x w y pads! strides! dilations! groups! mode! operations stream subject algorithm
-        solution_id solver exhaustive workspace returned results
+        solution_id solver exhaustive workspace returned results capture
     }
-    Span { ..call count datatype op peer comm stream operations solution_id solver }
+    Span { ..call count datatype op peer comm stream operations solution_id solver capture }
     Mark { ..call action! text cut level value }
     Load { ..call action! module code_object }
     GraphCall { ..call action! stream source exec graph capture }

@@ -1,0 +1,34 @@
+//! What a call asks for: a matrix product of which shape, now or when a graph is launched.
+
+use rocshim_trace::{Gemm, Matmul, Record};
+
+/// The capture that recorded what a call does instead of doing it.
+pub(super) fn capture_of(record: &Record) -> Option<u32> {
+    match record {
+        Record::Launch(launch) => launch.capture,
+        Record::Gemm(gemm) => gemm.capture,
+        Record::Matmul(matmul) => matmul.capture,
+        Record::Blas(blas) => blas.capture,
+        Record::Conv(conv) => conv.capture,
+        Record::Span(span) => span.capture,
+        Record::Copy(copy) => copy.capture,
+        Record::Sync(sync) => sync.capture,
+        _ => None,
+    }
+}
+
+/// The columns and the weights of a product that the program asked a BLAS library for: one with a caller of ours is part of
+/// another call.
+pub(super) fn product_of_gemm(gemm: &Gemm) -> Option<(i64, u64)> {
+    let is_plain = gemm.form == "plain" || gemm.form == "any_order";
+    let is_asked = gemm.call.parent.is_none() && is_plain && gemm.call.status == 0;
+    is_asked.then_some((gemm.n, gemm.a.ptr.0))
+}
+
+pub(super) fn product_of_matmul(matmul: &Matmul) -> Option<(i64, u64)> {
+    let (problem, call) = (&matmul.problem, &matmul.call);
+    let weights = problem.a.as_ref().and_then(|a| a.ptr)?;
+    let is_plain = problem.batch.is_none_or(|batch| batch <= 1);
+    let is_asked = call.parent.is_none() && is_plain && call.status == 0;
+    is_asked.then_some((problem.n?, weights.0))
+}
