@@ -1,5 +1,6 @@
 //! Records of one file after the other, in one pass, to a summary.
 
+mod calls;
 mod in_flight;
 mod launches;
 mod products;
@@ -28,7 +29,7 @@ use super::{
     transfers::{Copies, Syncs},
 };
 use rocshim_reader::{End, Reading, Taker};
-use rocshim_trace::{Call, CodeObject, Conv, Hook, Kernel, Load, Mark, Record, Span, ggml::Product};
+use rocshim_trace::{Call, CodeObject, Hook, Kernel, Record, Span, ggml::Product};
 use std::rc::Rc;
 
 /// Takes the records of one file after the other.
@@ -250,7 +251,15 @@ impl SummaryBuilder {
         uncalled.into_iter().for_each(|hook| self.hook(&mut process, hook));
         process.runs.end().iter().for_each(|sweep| self.count_sweep(sweep));
         let open_way = |library: &str| process.open_way(library);
-        self.coverage.add_process(process.seen(), &process.libraries, &process.blindness(end), open_way);
+        let code_objects = &self.code_objects;
+        let launches = |library: &str| launches::of_library(code_objects, &process, library);
+        self.coverage.add_process(
+            process.seen(),
+            &process.libraries,
+            &process.blindness(end),
+            open_way,
+            launches,
+        );
         self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(end));
         let row = process.row(self.trace.clone(), end, notes);
         self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
@@ -302,6 +311,7 @@ impl SummaryBuilder {
             fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, origins),
             code_objects: self.code_objects.rows(origins),
             libraries: self.coverage.libraries(),
+            libraries_by_process: self.coverage.by_process(),
             functions: self.coverage.functions(),
             failures: self.failures.rows(),
             losses: self.losses.rows(),
@@ -339,45 +349,6 @@ impl SummaryBuilder {
         let inside = process.nesting.take(call);
         process.nesting.hand_up(call, &inside, None);
         self.event(process, call);
-    }
-
-    fn conv(&mut self, process: &mut Process, conv: Conv) {
-        let call = conv.call.clone();
-        let mut inside = process.nesting.take(&call);
-        let function = self.event(process, &call);
-        self.totals.convolutions += 1;
-        let (library, name) = self.name(function);
-        self.trials(&name, &mut inside);
-        self.convolutions.count((function.unwrap_or(usize::MAX), &library, &name), conv, &inside);
-        process.nesting.hand_up(&call, &inside, None);
-    }
-
-    fn span(&mut self, process: &mut Process, span: Span) {
-        let call = span.call.clone();
-        let mut inside = process.nesting.take(&call);
-        let function = self.event(process, &call);
-        self.totals.spans += 1;
-        let (library, name) = self.name(function);
-        self.trials(&name, &mut inside);
-        self.spans.count((function.unwrap_or(usize::MAX), &library, &name), span, &inside);
-        process.nesting.hand_up(&call, &inside, None);
-    }
-
-    fn mark(&mut self, process: &mut Process, mark: &Mark) {
-        let inside = process.nesting.take(&mark.call);
-        self.event(process, &mark.call);
-        self.totals.marks += 1;
-        process.nesting.hand_up(&mark.call, &inside, None);
-    }
-
-    fn load(&mut self, process: &mut Process, load: &Load) {
-        let inside = process.nesting.take(&load.call);
-        let function = self.event(process, &load.call);
-        self.totals.module_calls += 1;
-        let (_, name) = self.name(function);
-        let object = load.code_object.and_then(|id| process.code_objects.get(&id));
-        self.modules.count(&name, object.and_then(|(_, path)| path.as_deref()), load);
-        process.nesting.hand_up(&load.call, &inside, None);
     }
 
     /// What every event adds to; gives the number of its function.

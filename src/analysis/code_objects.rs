@@ -1,7 +1,7 @@
 //! Code objects: loaded is one thing, dispatched from another.
 
 use super::{evidence::Evidence, interner::Interner};
-use rocshim_trace::CodeObject;
+use rocshim_trace::{CodeObject, is_library};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -40,6 +40,22 @@ pub struct CodeObjectRow {
     pub evidence: Evidence,
     /// Why it is not certain.
     pub why: Option<String>,
+}
+
+/// True of the code objects that `library` brings: within its file, or in its folder.
+pub(crate) fn is_brought_by(object: &CodeObject, library: &str) -> bool {
+    is_of_library(object.path.as_deref(), object.file.as_deref(), library)
+}
+
+/// The same, by the file that holds the code object and the library file that an image from memory is.
+pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &str) -> bool {
+    let folder = match library {
+        "librocblas.so" => "/rocblas/library/",
+        "libhipblaslt.so" => "/hipblaslt/library/",
+        _ => return path.is_some_and(|path| is_library(path, library)),
+    };
+    let is_in_folder = |path: &str| path.contains(folder);
+    path.is_some_and(|path| is_library(path, library) || is_in_folder(path)) || file.is_some_and(is_in_folder)
 }
 
 #[derive(Clone)]

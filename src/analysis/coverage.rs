@@ -4,7 +4,7 @@ use super::{
     evidence::Evidence,
     interner::Interner,
     solution_index::Numbering,
-    verdict::{Circumstances, FunctionRow, judge},
+    verdict::{Circumstances, FunctionRow, HANDLES, judge},
 };
 use rocshim_trace::{Hook, Library, OWN_LIBRARY, is_library};
 use serde::Serialize;
@@ -46,6 +46,7 @@ struct LibraryStats {
 }
 
 /// What one process knew of a hook at its end.
+#[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     /// The number of its function over all processes.
     pub function: usize,
@@ -83,6 +84,8 @@ pub(crate) struct Coverage {
     loaded: Vec<Library>,
     /// Only some phases were read: what makes no event is not known of them.
     of_phases: bool,
+    /// The rows of each process alone, in their order.
+    by_process: Vec<Vec<LibraryRow>>,
 }
 
 const NOT_BY_PHASE: &str =
@@ -96,6 +99,7 @@ impl Coverage {
             libraries: BTreeMap::new(),
             loaded: Vec::new(),
             of_phases: false,
+            by_process: Vec::new(),
         }
     }
 
@@ -117,13 +121,31 @@ impl Coverage {
         self.names[function].clone()
     }
 
-    /// Adds a process that has ended, or has been read as far as it went.
+    /// Adds a process that has ended, or has been read as far as it went. `launches`: of kernels of a library's code objects.
     pub(crate) fn add_process<'a>(
         &mut self,
         hooks: impl Iterator<Item = Seen<'a>>,
         libraries: &BTreeMap<u32, Library>,
         blindness: &Blindness,
         open_way: impl Fn(&str) -> Option<String>,
+        launches: impl Fn(&str) -> u64,
+    ) {
+        let hooks: Vec<Seen> = hooks.collect();
+        let mut alone = Coverage { of_phases: self.of_phases, ..Coverage::new() };
+        let own: Vec<Seen> =
+            hooks.iter().map(|seen| Seen { function: alone.number(seen.hook), ..*seen }).collect();
+        alone.add(own.into_iter(), libraries, blindness, &open_way, &launches);
+        self.by_process.push(alone.libraries());
+        self.add(hooks.into_iter(), libraries, blindness, &open_way, &launches);
+    }
+
+    fn add<'a>(
+        &mut self,
+        hooks: impl Iterator<Item = Seen<'a>>,
+        libraries: &BTreeMap<u32, Library>,
+        blindness: &Blindness,
+        open_way: &impl Fn(&str) -> Option<String>,
+        launches: &impl Fn(&str) -> u64,
     ) {
         self.loaded.extend(libraries.values().cloned());
         let mut hooked = BTreeSet::new();
@@ -134,9 +156,12 @@ impl Coverage {
         }
         for name in hooked {
             let files = libraries.values().filter(|library| is_of(library, &name));
-            let paths: BTreeSet<String> = files.map(|library| library.path.clone()).collect();
+            let paths: BTreeSet<String> = files.clone().map(|library| library.path.clone()).collect();
             let open_way = if paths.is_empty() { None } else { open_way(&name) };
+            let (launches, exported) = (launches(&name), files.filter_map(|library| library.functions).max());
             let stats = self.libraries.entry(name).or_default();
+            stats.circumstances.launches += launches;
+            stats.circumstances.exported = stats.circumstances.exported.max(exported);
             let unrecorded = blindness.unrecorded.clone().filter(|_| !paths.is_empty());
             stats.circumstances.open_way = stats.circumstances.open_way.take().or(open_way);
             stats.circumstances.unrecorded = stats.circumstances.unrecorded.take().or(unrecorded);
@@ -187,7 +212,9 @@ impl Coverage {
     fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
         let functions: Vec<&FunctionRow> =
             self.functions.values().iter().filter(|row| row.library == name).collect();
-        let (mut evidence, mut why) = judge(&functions, &stats.circumstances);
+        let circumstances =
+            Circumstances { without_handle: self.without_handle(name), ..stats.circumstances.clone() };
+        let (mut evidence, mut why) = judge(&functions, &circumstances);
         let calls = functions.iter().map(|row| row.calls).sum();
         if self.of_phases && calls == 0 && evidence == Evidence::Confirmed {
             (evidence, why) = (Evidence::Limited, NOT_BY_PHASE.into());
@@ -208,6 +235,32 @@ impl Coverage {
     }
 }
 
+impl Coverage {
+    /// Whether the functions that make the handles of `library` are hooked and were not called; `None` where that is not
+    /// known.
+    fn without_handle(&self, library: &str) -> Option<bool> {
+        let (_, of, makers) = HANDLES.iter().find(|(name, ..)| *name == library)?;
+        let row = |maker: &&str| {
+            let is_it = |row: &&FunctionRow| row.library == *of && row.function == **maker;
+            self.functions.values().iter().find(is_it)
+        };
+        let mut is_without = true;
+        for row in makers.iter().map(|maker| row(&maker)) {
+            let row = row.filter(|row| row.state == "armed" || row.state == "bound")?;
+            if row.looked_up > 0 && !row.was_called() {
+                return None;
+            }
+            is_without &= !row.was_called();
+        }
+        Some(is_without)
+    }
+
+    /// The rows of each process alone, in the order in which they were added.
+    pub(crate) fn by_process(&self) -> Vec<Vec<LibraryRow>> {
+        self.by_process.clone()
+    }
+}
+
 /// Whether a file is a version of the library `name`.
 fn is_of(library: &Library, name: &str) -> bool {
     is_library(&library.path, name) || library.soname.as_deref().is_some_and(|file| is_library(file, name))
@@ -218,10 +271,11 @@ fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
     row.calls += seen.calls;
     row.silent += seen.silent;
     // An exported function is bound by its first call; what another door gave out may never have been called.
-    let may_be_called = seen.hook.door == "preload" || !seen.is_counted;
     let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
-    let may_be_more = if seen.calls == 0 { is_bound && may_be_called } else { seen.is_partial };
+    let was_called = seen.hook.door == "preload" && is_bound;
+    let may_be_more = if seen.calls == 0 { was_called } else { seen.is_partial };
     row.uncounted += u64::from(may_be_more);
+    row.looked_up += u64::from(seen.calls == 0 && is_bound && !was_called && !seen.is_counted);
     row.bound_to.extend(bound_to.map(|library| library.path.clone()));
     row.why.extend(seen.hook.why.clone());
     // The worst state of any process is the one to know.
@@ -232,116 +286,4 @@ fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
-        let (of, door) = ("libhipblaslt.so".to_string(), "preload".to_string());
-        Hook { name: name.into(), of, door, state: state.into(), library, ..Hook::default() }
-    }
-
-    fn loaded() -> BTreeMap<u32, Library> {
-        let path = "/opt/rocm/lib/libhipblaslt.so.1".to_string();
-        BTreeMap::from([(4, Library { id: 4, path, ..Library::default() })])
-    }
-
-    fn verdict(
-        hooks: &[(Hook, u64)],
-        libraries: BTreeMap<u32, Library>,
-        blindness: Blindness,
-        open_way: Option<&str>,
-    ) -> LibraryRow {
-        let mut coverage = Coverage::new();
-        let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
-        let seen = hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen {
-            function,
-            hook,
-            calls: *calls,
-            silent: 0,
-            is_counted: true,
-            is_partial: false,
-        });
-        coverage.add_process(seen, &libraries, &blindness, |_| open_way.map(str::to_owned));
-        coverage.libraries().remove(0)
-    }
-
-    #[test]
-    fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
-        let armed = hook("hipblasLtMatmul", "armed", None);
-        let told = |open_way: Option<&str>, libraries, blindness| {
-            let row = verdict(&[(armed.clone(), 0)], libraries, blindness, open_way);
-            (row.evidence, row.why)
-        };
-        let whole = Blindness::default;
-        assert_eq!(
-            told(Some("by a tunnel"), BTreeMap::new(), whole()),
-            (Evidence::ConfirmedAbsent, "not loaded in the process".into())
-        );
-        assert_eq!(
-            told(None, loaded(), whole()),
-            (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
-        );
-        assert_eq!(
-            told(Some("by a tunnel"), loaded(), whole()),
-            (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
-        );
-        assert_eq!(told(None, loaded(), Blindness { lossy: true, ..whole() }).0, Evidence::Limited);
-        let stopped = Blindness { unrecorded: Some("recording was stopped".into()), ..whole() };
-        assert_eq!(
-            told(None, loaded(), stopped.clone()),
-            (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
-        );
-        assert_eq!(told(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
-        assert_eq!(
-            told(None, loaded(), Blindness { running: true, ..whole() }).1,
-            "loaded in the process, no call seen so far"
-        );
-    }
-
-    #[test]
-    fn a_function_that_was_not_found_leaves_the_library_unresolved() {
-        let unbound = Hook { why: Some("no such symbol".into()), ..hook("hipblasLtMatmul", "unbound", None) };
-        let row = verdict(&[(unbound, 0)], loaded(), Blindness::default(), None);
-        assert_eq!(row.evidence, Evidence::Unresolved);
-        assert_eq!(row.why, "called, but the real one was not found: hipblasLtMatmul");
-    }
-
-    #[test]
-    fn calls_confirm() {
-        let hooks =
-            [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
-        let row = verdict(&hooks, loaded(), Blindness::default(), None);
-        assert_eq!(
-            (row.evidence, row.calls, row.functions, row.functions_called),
-            (Evidence::Confirmed, 3, 2, 1)
-        );
-        assert_eq!(row.paths, BTreeSet::from(["/opt/rocm/lib/libhipblaslt.so.1".to_string()]));
-        assert_eq!(row.why, "1 of 2 hooked functions called");
-    }
-
-    #[test]
-    fn the_numbering_of_solutions_is_known_from_rocblas_4_2_on() {
-        let numbering = |paths: &[&str]| {
-            let library = |path: &&str| Library { path: path.to_string(), ..Library::default() };
-            let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
-            let mut coverage = Coverage::new();
-            coverage.add_process(std::iter::empty(), &libraries, &Blindness::default(), |_| None);
-            let told = coverage.numbering();
-            (told.by_target, told.hipblaslt)
-        };
-        let (old, some, new) = ("/l/librocblas.so.3.1", "/l/librocblas.so.4", "/l/librocblas.so.4.2.60200");
-        assert_eq!(numbering(&[]), (false, false));
-        assert_eq!([old, some, new].map(|path| numbering(&[path]).0), [false, false, true]);
-        assert_eq!(numbering(&["/l/librocblas.so.5"]), (true, false));
-        assert_eq!(numbering(&["/l/librocblas.so.5", old]), (false, false));
-        assert_eq!(numbering(&["/l/librocblas.so.5", "/l/libhipblaslt.so.1"]), (true, true));
-    }
-
-    #[test]
-    fn a_library_is_not_its_namesake() {
-        let blas = |path: &str| Library { path: path.into(), ..Library::default() };
-        assert!(is_of(&blas("/a/libhipblas.so.3.1"), "libhipblas.so"));
-        assert!(!is_of(&blas("/a/libhipblaslt.so"), "libhipblas.so"));
-        assert!(!is_of(&blas("/libhipblas.so/x"), "libhipblas.so"));
-    }
-}
+mod tests;

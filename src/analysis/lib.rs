@@ -4,7 +4,7 @@
 //! Layers, lowest first:
 //! - `units` (numbers in words), `evidence` (how sure a statement is), `interner` (names to numbers),
 //!   `durations`, `span`, `pauses`;
-//! - `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
+//! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
 //!   hook), `coverage`, `nesting` (what was launched inside a call);
 //! - a module for each kind of table: `graphs`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
 //!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
@@ -13,6 +13,7 @@
 //! - `compare` (what differs between summaries), `tracks` (records to rows, for other programs),
 //!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
 //! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
+//! - `evidence_rules` (every rule, listed);
 //! - `testing` (small traces, for the tests of this crate and of those above it).
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ mod convolutions;
 mod coverage;
 mod durations;
 mod evidence;
+mod evidence_rules;
 mod failures;
 mod fallback;
 mod families;
@@ -46,6 +48,7 @@ mod phases;
 mod process;
 mod proxy;
 mod replay;
+mod rules;
 mod run;
 mod setting;
 mod solution_index;
@@ -83,6 +86,7 @@ pub use compare::{
 pub use convolutions::{ConvProblem, ConvRow};
 pub use coverage::LibraryRow;
 pub use evidence::Evidence;
+pub use evidence_rules::evidence_rules;
 pub use failures::FailureRow;
 pub use fallback::Fallback;
 pub use families::FamilyRow;
@@ -101,6 +105,7 @@ pub use phases::{
 pub use process::ProcessRow;
 pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as MMVQ_COLUMNS, proxy};
 pub use replay::{Replay, Replays};
+pub use rules::{Basis, Class, RuleRow};
 pub use run::{Run, RunBuilder};
 pub use setting::Setting;
 pub use spans::SpanRow;

@@ -19,7 +19,14 @@ pub(crate) fn status_name(library: &str, status: i32) -> Option<&'static str> {
 /// block) is no failure.
 pub(crate) fn is_failure(library: &str, call: &Call) -> bool {
     let goes_on = library == "librccl.so" && call.status == 7;
-    call.unwound || (call.status != 0 && !goes_on)
+    call.unwound || (call.status != 0 && !goes_on && !is_query(library, call))
+}
+
+/// True when a call of `library` only answered how much workspace it would need, as between
+/// `rocblas_start_device_memory_size_query` and `rocblas_stop_device_memory_size_query`: it did nothing.
+pub(crate) fn is_query(library: &str, call: &Call) -> bool {
+    let of_rocblas = matches!(library, "librocblas.so" | "librocsolver.so");
+    of_rocblas && !call.unwound && matches!(call.status, 9 | 10)
 }
 
 /// `hipError_t`, by number.
@@ -101,7 +108,7 @@ const HIP: &[(i32, &str)] = &[
     (1053, "hipErrorRuntimeOther"),
 ];
 
-/// `rocblas_status`, by number. 8 to 10 are answers to a size query, not failures of the program.
+/// `rocblas_status`, by number. 9 and 10 are answers to a size query (see `is_query`).
 #[rustfmt::skip]
 const ROCBLAS: &[(i32, &str)] = &[
     (1, "rocblas_status_invalid_handle"),
@@ -181,5 +188,14 @@ mod tests {
         assert!(!is_failure("librccl.so", &call(7)) && is_failure("librccl.so", &call(6)));
         assert!(is_failure("libMIOpen.so", &call(7)) && !is_failure("libMIOpen.so", &call(0)));
         assert!(is_failure("librccl.so", &Call { unwound: true, ..Call::default() }));
+    }
+
+    #[test]
+    fn a_query_of_workspace_is_no_failure() {
+        let call = |status| Call { status, ..Call::default() };
+        let told = |library| [8, 9, 10, 11].map(|status| is_failure(library, &call(status)));
+        assert_eq!(told("librocblas.so"), [true, false, false, true]);
+        assert_eq!(told("librocsolver.so"), [true, false, false, true]);
+        assert_eq!(told("libhipblas.so"), [true; 4], "HIPBLAS_STATUS_HANDLE_IS_NULLPTR and others");
     }
 }

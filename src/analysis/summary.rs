@@ -38,6 +38,9 @@ pub struct Summary {
     pub fallback: Fallback,
     pub code_objects: Vec<CodeObjectRow>,
     pub libraries: Vec<LibraryRow>,
+    /// The same of each process alone, in the order of `processes`.
+    #[serde(skip)]
+    pub libraries_by_process: Vec<Vec<LibraryRow>>,
     pub functions: Vec<FunctionRow>,
     pub failures: Vec<FailureRow>,
     pub losses: Vec<LossRow>,
@@ -92,6 +95,8 @@ pub struct Totals {
     pub gemms: u64,
     /// Calls of matrix products, the inner ones too.
     pub gemm_calls: u64,
+    /// Calls of BLAS functions that only asked how much workspace they would need.
+    pub queries: u64,
     /// Convolution calls: searches, runs, questions.
     pub convolutions: u64,
     /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those of BLAS libraries that

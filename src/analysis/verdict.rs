@@ -1,11 +1,12 @@
 //! Called or not called, and how sure that is.
 //!
-//! The rule for "no call was seen": it is confirmed absent where the library was in no process, or where it was there
-//! and its hooks stood in every way by which it can be called. It is limited where some way was open (an object that was
-//! opened with RTLD_DEEPBIND passes the exported hooks by), where events were lost, or where recording was stopped for a while. It is unresolved where the real
-//! function could not be found.
+//! That a library was called is confirmed by a call that was intercepted, or by a kernel of its code objects that was
+//! launched. That it was not is confirmed where it was in no process; or where nothing could have been missed, and either
+//! all its functions are hooked or those without which it does nothing are: the ones that make its handles. Else it is
+//! limited, and unresolved where a function that was called could not be found.
 
 use super::evidence::Evidence;
+use super::rules::{Class, Rule, RuleRow, premises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +33,8 @@ pub struct FunctionRow {
     /// Processes in which it was called, but how often is not known (they were killed, still run, or were not recording for a
     /// while).
     pub uncounted: u64,
+    /// Processes that looked it up (`dlsym`) and left no count of its calls: whether it was called is not known.
+    pub looked_up: u64,
 }
 
 impl FunctionRow {
@@ -56,48 +59,161 @@ pub(super) struct Circumstances {
     pub(super) unrecorded: Option<String>,
     /// How a call could have passed the hooks by, in those that had it loaded.
     pub(super) open_way: Option<String>,
+    /// Launches of kernels of its code objects.
+    pub(super) launches: u64,
+    /// Functions that it exports, where its file was read.
+    pub(super) exported: Option<u64>,
+    /// Whether the functions that make its handles, without which it does nothing, are hooked and were not called; `None`
+    /// where they are not known or not hooked.
+    pub(super) without_handle: Option<bool>,
+}
+
+/// What the rules are asked of: a library's hooked functions and what is known around them.
+#[derive(Clone, Default)]
+struct Facts {
+    called: u64,
+    looked_up: u64,
+    unbound: Vec<String>,
+    functions: u64,
+    stats: Circumstances,
+}
+
+/// The functions that make what all functions of a library need that do work, and the library that has them. rocSOLVER
+/// works on rocBLAS's handles. Not here: libraries that have functions which need no handle.
+pub(super) const HANDLES: &[(&str, &str, &[&str])] = &[
+    ("librocblas.so", "librocblas.so", &["rocblas_create_handle"]),
+    ("librocsolver.so", "librocblas.so", &["rocblas_create_handle"]),
+    ("libhipblas.so", "libhipblas.so", &["hipblasCreate"]),
+];
+
+const CALLED: Rule<Facts> = Rule {
+    says: "the library was called",
+    class: Class::Confirmed,
+    premises: premises! {
+        "a hooked function of it was entered, and the real one was found" Observed
+            |facts: &Facts| Some(facts.called > facts.unbound.len() as u64);
+    },
+};
+
+const LAUNCHED: Rule<Facts> = Rule {
+    says: "the library was called, by functions that are not hooked",
+    class: Class::Confirmed,
+    premises: premises! {
+        "kernels of its own code objects were launched" Observed |facts: &Facts| Some(facts.stats.launches > 0);
+    },
+};
+
+const NOT_LOADED: Rule<Facts> = Rule {
+    says: "the library was not called: no process had it",
+    class: Class::ConfirmedAbsent,
+    premises: premises! {
+        "no function of it was entered" Observed |facts: &Facts| Some(facts.called == 0);
+        "no file of that name was loaded in any process" Observed |facts: &Facts| Some(facts.stats.loaded_in == 0);
+    },
+};
+
+const NOT_CALLED: Rule<Facts> = Rule {
+    says: "the library was loaded and did nothing",
+    class: Class::ConfirmedAbsent,
+    premises: premises! {
+        "no function of it was entered" Observed |facts: &Facts| Some(facts.called == 0);
+        "no kernel of its code objects was launched" Observed |facts: &Facts| Some(facts.stats.launches == 0);
+        "no event was lost" Observed |facts: &Facts| Some(facts.stats.lossy == 0);
+        "recording was never stopped, and every event that the threads counted was read" Observed
+            |facts: &Facts| Some(facts.stats.unrecorded.is_none());
+        "no caller could pass the hooks by" Observed |facts: &Facts| Some(facts.stats.open_way.is_none());
+        "the calls of every function that was looked up were counted" Observed
+            |facts: &Facts| if facts.looked_up == 0 { Some(true) } else { None };
+        "all its functions are hooked, or no handle was made, without which it does nothing" Observed
+            |facts: &Facts| match (facts.stats.exported, facts.stats.without_handle) {
+                (Some(exported), _) if facts.functions >= exported => Some(true),
+                (_, Some(without)) => Some(without),
+                (Some(_), None) => Some(false),
+                (None, None) => None,
+            };
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    [CALLED, LAUNCHED, NOT_LOADED, NOT_CALLED].iter().map(|rule| rule.row("library")).collect()
 }
 
 /// The class of "called" or "not called", with its reason.
 pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evidence, String) {
-    let unbound: Vec<&str> =
-        functions.iter().filter(|row| row.state == "unbound").map(|row| row.function.as_str()).collect();
-    let called = functions.iter().filter(|row| row.was_called()).count();
-    if called > unbound.len() {
-        let mut why = format!("{called} of {} hooked functions called", functions.len());
-        if !unbound.is_empty() {
-            why.push_str(&format!("; the real one was not found of {}", unbound.join(", ")));
+    let unbound =
+        functions.iter().filter(|row| row.state == "unbound").map(|row| row.function.clone()).collect();
+    let called = functions.iter().filter(|row| row.was_called()).count() as u64;
+    let looked_up = functions.iter().filter(|row| row.looked_up > 0 && !row.was_called()).count() as u64;
+    let facts = Facts { called, looked_up, unbound, functions: functions.len() as u64, stats: stats.clone() };
+    facts.judge(functions.iter().filter(|row| row.state == "off").count())
+}
+
+impl Facts {
+    fn judge(&self, off: usize) -> (Evidence, String) {
+        let stats = &self.stats;
+        if CALLED.is_met(self) {
+            return (Evidence::Confirmed, self.called_in_words(off));
         }
-        let off = functions.iter().filter(|row| row.state == "off").count();
+        if LAUNCHED.is_met(self) {
+            let why = format!(
+                "{} launches of kernels of its code objects, by functions that are not hooked",
+                stats.launches
+            );
+            return (Evidence::Confirmed, why);
+        }
+        if !self.unbound.is_empty() {
+            let why = format!("called, but the real one was not found: {}", self.unbound.join(", "));
+            return (Evidence::Unresolved, why);
+        }
+        let so_far = if stats.running > 0 { " so far" } else { "" };
+        if NOT_LOADED.is_met(self) {
+            let why = format!("not loaded in {}{so_far}", processes(stats.processes));
+            return (Evidence::ConfirmedAbsent, why);
+        }
+        let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
+        if NOT_CALLED.is_met(self) {
+            let whole = stats.exported.is_some_and(|exported| self.functions >= exported);
+            let why = if whole { "" } else { "; no handle was made, without which it does nothing" };
+            return (Evidence::ConfirmedAbsent, format!("{loaded}{why}"));
+        }
+        (Evidence::Limited, format!("{loaded}; {}", self.doubt()))
+    }
+
+    fn called_in_words(&self, off: usize) -> String {
+        let mut why = format!("{} of {} hooked functions called", self.called, self.functions);
+        if !self.unbound.is_empty() {
+            why.push_str(&format!("; the real one was not found of {}", self.unbound.join(", ")));
+        }
         if off != 0 {
             why.push_str(&format!("; {off} are left out by ROCSHIM_RECORD"));
         }
-        if let Some(unrecorded) = &stats.unrecorded {
+        if let Some(unrecorded) = &self.stats.unrecorded {
             why.push_str(&format!("; {unrecorded}"));
         }
-        return (Evidence::Confirmed, why);
+        why
     }
-    if !unbound.is_empty() {
-        return (
-            Evidence::Unresolved,
-            format!("called, but the real one was not found: {}", unbound.join(", ")),
-        );
+
+    /// Why it is not certain that a loaded library was not called.
+    fn doubt(&self) -> String {
+        let stats = &self.stats;
+        if stats.lossy > 0 {
+            return "lost events may have been calls of it".into();
+        }
+        if let Some(why) = stats.unrecorded.as_ref().or(stats.open_way.as_ref()) {
+            return why.clone();
+        }
+        if self.looked_up > 0 {
+            return format!(
+                "{} of its functions were looked up, and nothing counted their calls to the end",
+                self.looked_up
+            );
+        }
+        match stats.exported {
+            Some(exported) => format!("{} of its {exported} functions are hooked", self.functions),
+            None => format!("{} of its functions are hooked, not all", self.functions),
+        }
     }
-    let so_far = if stats.running > 0 { " so far" } else { "" };
-    if stats.loaded_in == 0 {
-        return (Evidence::ConfirmedAbsent, format!("not loaded in {}{so_far}", processes(stats.processes)));
-    }
-    let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
-    if stats.lossy > 0 {
-        return (Evidence::Limited, format!("{loaded}; lost events may have been calls of it"));
-    }
-    if let Some(unrecorded) = &stats.unrecorded {
-        return (Evidence::Limited, format!("{loaded}; {unrecorded}"));
-    }
-    if let Some(open_way) = &stats.open_way {
-        return (Evidence::Limited, format!("{loaded}; {open_way}"));
-    }
-    (Evidence::ConfirmedAbsent, loaded)
 }
 
 fn processes(number: u64) -> String {
@@ -109,5 +225,98 @@ fn of(some: u64, all: u64) -> String {
         (1, 1) => "the process".into(),
         (some, all) if some == all => format!("all {all} processes"),
         (some, all) => format!("{some} of {all} processes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::{Answer, Basis, check};
+    use super::*;
+
+    /// Of a library that was loaded and not called, as far as the rules can know.
+    fn idle() -> Facts {
+        let stats = Circumstances {
+            processes: 1,
+            loaded_in: 1,
+            exported: Some(40),
+            without_handle: Some(true),
+            ..Circumstances::default()
+        };
+        Facts { functions: 10, stats, ..Facts::default() }
+    }
+
+    fn with(change: impl Fn(&mut Facts)) -> Facts {
+        let mut facts = idle();
+        change(&mut facts);
+        facts
+    }
+
+    #[test]
+    fn each_rule_shows_its_three_answers() {
+        let called = with(|facts| facts.called = 1);
+        check(
+            &CALLED,
+            &called,
+            &[idle(), with(|facts| (facts.called, facts.unbound) = (1, vec!["f".into()]))],
+            &[],
+        );
+        let launched = with(|facts| facts.stats.launches = 1);
+        check(&LAUNCHED, &launched, &[idle()], &[]);
+        let not_loaded = with(|facts| facts.stats.loaded_in = 0);
+        check(&NOT_LOADED, &not_loaded, &[idle(), called.clone()], &[]);
+        let doubts = [
+            called,
+            launched,
+            with(|facts| facts.stats.lossy = 1),
+            with(|facts| facts.stats.unrecorded = Some("stopped".into())),
+            with(|facts| facts.stats.open_way = Some("a tunnel".into())),
+            with(|facts| facts.stats.without_handle = Some(false)),
+            with(|facts| facts.stats.without_handle = None),
+        ];
+        let unknown = [
+            with(|facts| (facts.stats.exported, facts.stats.without_handle) = (None, None)),
+            with(|facts| facts.looked_up = 3),
+        ];
+        // What was looked up and not counted is unknown, and never known to have been called.
+        let uncounted = "the calls of every function that was looked up were counted";
+        let premises: Vec<_> = NOT_CALLED.premises.iter().filter(|p| p.text != uncounted).collect();
+        for premise in premises {
+            let is_shown = |facts: &Facts| NOT_CALLED.answer(facts) == Answer::NotMet(premise.text);
+            assert!(doubts.iter().any(is_shown), "{}", premise.text);
+        }
+        assert!(NOT_CALLED.is_met(&idle()));
+        assert!(NOT_CALLED.is_met(&with(|facts| (facts.functions, facts.stats.without_handle) = (40, None))));
+        assert!(unknown.iter().all(|facts| matches!(NOT_CALLED.answer(facts), Answer::Unknown(_))));
+    }
+
+    #[test]
+    fn what_is_certain_was_observed() {
+        for rule in rules().iter().filter(|rule| rule.class.is_certain()) {
+            assert!(rule.premises.iter().all(|(_, basis)| *basis == Basis::Observed), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn doubts_are_told_in_words() {
+        let told = |facts: &Facts| facts.judge(0);
+        assert_eq!(told(&idle()).0, Evidence::ConfirmedAbsent);
+        let some = with(|facts| facts.stats.without_handle = None);
+        assert_eq!(
+            told(&some),
+            (
+                Evidence::Limited,
+                "loaded in the process, no call seen; 10 of its 40 functions are hooked".into()
+            )
+        );
+        let launched = with(|facts| facts.stats.launches = 406);
+        assert_eq!(
+            told(&launched),
+            (
+                Evidence::Confirmed,
+                "406 launches of kernels of its code objects, by functions that are not hooked".into()
+            )
+        );
+        let looked_up = with(|facts| facts.looked_up = 44);
+        assert_eq!(told(&looked_up).0, Evidence::Limited);
     }
 }

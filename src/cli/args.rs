@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Recover(Recover),
     /// The ROCSHIM_* environment variables, with their defaults
     Variables(Variables),
+    /// What stands behind a word: `help evidence` lists the rules by which statements are made
+    Help(Help),
 }
 
 const RUN_NOTES: &str = "\
@@ -263,6 +265,19 @@ pub(crate) struct Variables {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
+}
+
+/// The options of `help`.
+#[derive(Args)]
+pub(crate) struct Help {
+    /// `evidence`: each rule with its class, and the premises that it follows from
+    pub(crate) topic: Topic,
+}
+
+/// What `help` tells of.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Topic {
+    Evidence,
 }
 
 impl Command {

@@ -8,6 +8,7 @@ use template::Templates;
 
 use crate::blas::blas;
 use crate::captures::{Begun, Captures};
+use crate::elf_identity;
 use crate::graphs::Graphs;
 use crate::hip::{copy, sync};
 use crate::ids::Ids;
@@ -26,8 +27,7 @@ use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, Kind};
 use rocshim_trace::{
-    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Library, Load, Record, Recording, Thread,
-    write_record,
+    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread, write_record,
 };
 use std::collections::BTreeMap;
 
@@ -230,8 +230,7 @@ impl Decoder {
         }
         self.libraries.insert(path.to_owned(), number);
         self.files.add_library(path);
-        let (soname, build_id) = elf_identity(path);
-        self.line(&Record::Library(Library { id: number, path: path.to_owned(), soname, build_id }), out);
+        self.line(&Record::Library(elf_identity::library(number, path)), out);
         number
     }
 

@@ -7,7 +7,7 @@
 //! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
 //! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
 //! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
-//! (what MIOpen's handles stand for), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
+//! (what MIOpen's handles stand for), `elf_identity` (what a library's file says), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
 //! (definitions and events to lines), `stat` (a process as the system tells of it), `frames` (compressed lines), `recover` (the ring
 //! files of the dead), `live` (processes that record now).
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ mod blas;
 mod captures;
 mod code_object;
 mod decoder;
+mod elf_identity;
 mod frames;
 mod graphs;
 mod hip;

@@ -142,26 +142,6 @@ pub(crate) fn module_image(id: u32, image: Image, files: &mut LibraryFiles) -> C
     }
 }
 
-pub(crate) fn elf_identity(path: &str) -> (Option<String>, Option<String>) {
-    use object::read::elf::{Dyn, ElfFile64, FileHeader};
-    use object::{Object, ReadCache};
-    let Ok(file) = std::fs::File::open(path) else { return (None, None) };
-    let cache = ReadCache::new(file);
-    let Ok(elf) = ElfFile64::<object::Endianness, _>::parse(&cache) else { return (None, None) };
-    let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let build_id = elf.build_id().ok().flatten().map(hex);
-    let soname = || {
-        let (e, header) = (elf.endian(), elf.elf_header());
-        let sections = header.sections(e, &cache).ok()?;
-        let (dynamic, link) = sections.dynamic(e, &cache).ok()??;
-        let strings = sections.strings(e, &cache, link).ok()?;
-        let entry = dynamic.iter().find(|entry| entry.tag(e) == object::elf::DT_SONAME)?;
-        let name = strings.get(entry.d_val(e) as u32).ok()?;
-        Some(String::from_utf8_lossy(name).into_owned())
-    };
-    (soname(), build_id)
-}
-
 /// A kernel, before its first launch.
 pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
     let own = |text: &Text| text.to_string();

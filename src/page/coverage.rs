@@ -6,7 +6,8 @@ use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{LibraryRow, Run};
 
 pub(super) fn section(prefix: &str, run: &Run) -> Markup {
-    let uncalled = run.summary.functions.iter().filter(|row| row.calls == 0 && row.uncounted == 0).count();
+    let uncalled =
+        run.summary.functions.iter().filter(|row| row.calls + row.uncounted + row.looked_up == 0).count();
     html! {
         (questions(run).markup(prefix))
         p.note { "“Nothing was seen” is “confirmed absent” only where the hook stood in every way by which it can be called; else it is limited or unresolved, for the reason given." }

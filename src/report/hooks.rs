@@ -95,7 +95,7 @@ fn doors(row: &FunctionRow) -> String {
 /// `12`; `12+` where some process did not count its calls, or not all of them; `?` where none did.
 fn calls(row: &FunctionRow) -> String {
     match (row.calls, row.uncounted) {
-        (0, 1..) => "?".into(),
+        (0, _) if row.uncounted + row.looked_up > 0 => "?".into(),
         (calls, 0) => count(calls),
         (calls, _) => format!("{}+", count(calls)),
     }

@@ -2,8 +2,8 @@
 //!
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned
 //! lines), `markdown` (the same in Markdown), `section` (a title, a table, remarks); `sections` and
-//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`
-//! (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
+//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`,
+//! `rules` (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
 //! its name when it is whole), `slices` (what a row of a timeline says of itself).
 
 #![forbid(unsafe_code)]
@@ -21,6 +21,7 @@ mod phases;
 mod place;
 mod proxy;
 mod replay;
+mod rules;
 mod section;
 pub mod sections;
 pub mod slices;
@@ -37,6 +38,7 @@ pub use phases::phases;
 pub use place::{FilePlace, FolderPlace};
 pub use proxy::{proxy, proxy_tally};
 pub use replay::replay;
+pub use rules::evidence_rules;
 pub use summary::summary;
 pub use table::{Form, Style};
 pub use tally::{nothing_seen, tally};

@@ -67,6 +67,7 @@ pub(crate) fn sentence(totals: &Totals) -> String {
             count(inner)
         ),
     });
+    parts.extend((totals.queries > 0).then(|| format!("{} queries of workspace", count(totals.queries))));
     parts.push(counted(totals.convolutions, "convolution call"));
     parts.extend((totals.spans > 0).then(|| counted(totals.spans, "other library call")));
     parts.extend((totals.marks > 0).then(|| counted(totals.marks, "mark")));

@@ -154,6 +154,10 @@ pub struct Library {
     /// Its GNU build id in hex, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
+    /// Functions of its interface that it exports: C functions by the name that those of the library begin with. Absent
+    /// where the file could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<u64>,
 }
 
 /// A way in beside the exported symbols. Written for each at the start, and again for every dispatch table.

@@ -1,7 +1,13 @@
 //! Kernel launches: those that are events, those that captures recorded, and those that launched graphs made.
 
 use super::SummaryBuilder;
-use crate::{evidence::Evidence, kernels::Shape, nesting::Launches, process::Process};
+use crate::{
+    code_objects::{CodeObjects, is_brought_by},
+    evidence::Evidence,
+    kernels::Shape,
+    nesting::Launches,
+    process::{LocalKernel, Process},
+};
 use rocshim_trace::ggml::Columns;
 use rocshim_trace::{GraphLaunch, Hex, Launch};
 
@@ -83,6 +89,15 @@ impl SummaryBuilder {
         self.totals.launches_in_doubt += graphs.in_doubt;
         self.graphs.extend(rows);
     }
+}
+
+/// Launches in a process of kernels of code objects that `library` brings.
+pub(super) fn of_library(code_objects: &CodeObjects, process: &Process, library: &str) -> u64 {
+    let is_its = |kernel: &&LocalKernel| {
+        let object = kernel.code_object.map(|number| code_objects.object(number));
+        kernel.dispatched > 0 && object.is_some_and(|object| is_brought_by(object, library))
+    };
+    process.kernels.values().filter(is_its).map(|kernel| kernel.dispatched).sum()
 }
 
 /// How many columns a launch works on, if it is one of ggml's matrix products.

@@ -222,9 +222,12 @@ fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_
     let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","door":"dlsym","state":"bound","library":1}"#;
     let armed = hook.replace("dlsym", "preload").replace("bound", "armed").replace(",\"library\":1", "");
     let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
+    assert_eq!(told.functions.len(), 0, "nobody called it, as far as is known");
+    let called = hook.replace("dlsym", "preload");
+    let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[called + "\n"])], &[]);
     let [function] = &told.functions[..] else { panic!("{:?}", told.functions) };
     let presence = function.versus.get(0).unwrap();
-    assert_eq!((presence.seen, presence.evidence), (Seen::Gone, Evidence::Limited));
+    assert_eq!((presence.seen, presence.evidence), (Seen::New, Evidence::Limited));
     assert!(presence.why.as_ref().unwrap().starts_with("nobody counted its calls"), "{presence:?}");
 }
 

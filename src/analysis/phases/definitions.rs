@@ -4,12 +4,11 @@ use super::{
     labels::Named,
     pass::{Launches, Range},
 };
-use crate::{families::is_product, interner::Interner};
+use crate::{code_objects::is_of_library, families::is_product, interner::Interner};
 use foldhash::HashMap;
 use rocshim_trace::{
     Arg, Call, CodeObject, Family, Graph, Hook, Kernel, Launch, family,
     ggml::{Columns, Product},
-    is_library,
 };
 
 /// A kernel of a code object.
@@ -34,15 +33,7 @@ pub(super) struct Owner {
 impl Owner {
     /// True for the code objects that `library` brings: within it, or in its folder.
     pub(super) fn is_of(&self, library: &str) -> bool {
-        let folder = match library {
-            "librocblas.so" => "/rocblas/library/",
-            "libhipblaslt.so" => "/hipblaslt/library/",
-            _ => "",
-        };
-        let is_within = |path: &String| is_library(path, library);
-        let is_beside = |file: &String| !folder.is_empty() && file.contains(folder);
-        self.path.as_ref().is_some_and(|path| is_within(path) || is_beside(path))
-            || self.file.as_ref().is_some_and(is_beside)
+        is_of_library(self.path.as_deref(), self.file.as_deref(), library)
     }
 }
 

@@ -15,6 +15,8 @@ type Contents = Interner<Content, Content>;
 /// A phase while passes are added to it.
 struct Sum {
     phase: Phase,
+    /// `None` where there are several.
+    process: Option<usize>,
     contents: BTreeMap<usize, u64>,
     all_known: bool,
 }
@@ -71,7 +73,11 @@ impl PhasesBuilder {
             visit.code_objects = objects(&names, &products.copied().collect::<Vec<_>>());
             visit.launches = visit.families.iter().map(|family| family.launches).sum();
         }
-        let finish = |sum: Sum, kernels| sum.finish(&names, &contents, &summary.libraries, kernels);
+        let finish = |sum: Sum, kernels| {
+            let own = sum.process.and_then(|process| summary.libraries_by_process.get(process));
+            let libraries = own.unwrap_or(&summary.libraries);
+            sum.finish(&names, &contents, libraries, kernels)
+        };
         let mut kinds: Vec<Phase> = groups.kinds.into_values().map(|sum| finish(sum, true)).collect();
         kinds.sort_by_key(|phase| phase.begin_ns);
         let phases = Phases {
@@ -81,6 +87,7 @@ impl PhasesBuilder {
             kinds,
             processes: summary.processes.clone(),
             libraries: summary.libraries.clone(),
+            libraries_by_process: summary.libraries_by_process.clone(),
             losses: summary.losses.clone(),
             notes: summary.notes.clone(),
             passes: visits,
@@ -157,6 +164,7 @@ impl Groups {
     fn kind(&mut self, key: &Key, pid: u32, new: impl Fn(&Key) -> Sum) -> &mut Sum {
         let sum = self.kinds.entry((key.kind, key.label)).or_insert_with(|| new(key));
         sum.phase.pid = sum.phase.pid.filter(|known| *known == pid);
+        sum.process = sum.process.filter(|known| *known == key.process);
         sum.phase.request = None;
         sum
     }
@@ -233,7 +241,7 @@ impl Sum {
             code_objects: Vec::new(),
             libraries: Vec::new(),
         };
-        Sum { phase, contents: BTreeMap::new(), all_known: true }
+        Sum { phase, process: Some(key.process), contents: BTreeMap::new(), all_known: true }
     }
 
     fn add(&mut self, pass: &Pass, evidence: Evidence, epoch: u64) {

@@ -21,6 +21,9 @@ pub struct Phases {
     /// The same for all phases of a kind (and label) together, in time.
     pub kinds: Vec<Phase>,
     pub libraries: Vec<LibraryRow>,
+    /// The same of each process alone, in the order of `processes`.
+    #[serde(skip)]
+    pub libraries_by_process: Vec<Vec<LibraryRow>>,
     pub losses: Vec<LossRow>,
     /// Files that could not be read.
     pub notes: Vec<String>,

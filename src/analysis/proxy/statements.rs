@@ -181,11 +181,12 @@ fn batch(response: &Response, some: &[Visit]) -> String {
 }
 
 /// The rule that names a zone is one of quantised weights.
-const NOT_QUANTISED: &str = "the rule is one of quantised weights, and no kernel of such weights (mmvq, mmq, dequantize) was launched";
+const NOT_QUANTISED: &str =
+    "the rule is one of quantised weights, and no kernel of such weights (mmvq, mmq) was launched";
 
 /// Whether a kernel that reads quantised weights was launched.
 fn is_quantised(some: &[Visit]) -> bool {
-    let reads = |name: &str| ["mmvq", "mmq", "dmmv", "dequantize"].contains(&name);
+    let reads = |name: &str| ["mmvq", "mmq", "dmmv"].contains(&name);
     let mut families = some.iter().flat_map(|pass| &pass.families);
     families.any(|family| family.of == Some("ggml") && family.family.is_some_and(reads))
 }

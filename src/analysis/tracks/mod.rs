@@ -263,8 +263,11 @@ impl Tracks {
             each(others::process(number, process, row), &self.processes)?;
             let when = others::when(process, row);
             for (slot, hooked) in (0..).zip(self.hooked.get(number).into_iter().flatten()) {
-                let of_all = phases.libraries.iter().find(|library| hooked.library == library.library);
-                each(others::coverage(number, when, slot, hooked, of_all), &self.processes)?;
+                let is_it = |row: &&crate::LibraryRow| hooked.library == row.library;
+                let of_process = phases.libraries_by_process.get(number);
+                let own = of_process.and_then(|rows| rows.iter().find(is_it));
+                let of_all = phases.libraries.iter().find(is_it);
+                each(others::coverage(number, when, slot, hooked, (own, of_all)), &self.processes)?;
             }
         }
         Ok(())

@@ -221,22 +221,24 @@ pub(super) static COVERAGE: Table = table(
         integer("unbound", "that were called and not found"),
         integer("off", "that were left out, as ROCSHIM_RECORD asked"),
         integer("calls", "calls that were seen"),
-        text(
-            "evidence",
-            "what that means, of all exported processes together: confirmed, confirmed absent, limited, unresolved",
-        ),
+        text("evidence", "what that means: confirmed, confirmed absent, limited, unresolved"),
         text("why", "the reason"),
+        text("session_evidence", "the same of all exported processes together"),
+        text("session_why", "the reason"),
     ],
 );
 
-/// What a process had hooked of a library; `of_all` is what that means of all processes together.
+/// What a process had hooked of a library, what that means, and what it means of all processes together.
 pub(super) fn coverage(
     process: usize,
     when: (u64, Option<u64>),
     slot: u32,
     known: &Hooked,
-    of_all: Option<&LibraryRow>,
+    (own, of_all): (Option<&LibraryRow>, Option<&LibraryRow>),
 ) -> Row {
+    let evidence_of =
+        |row: Option<&LibraryRow>| row.map_or(Cell::Absent, |library| evidence(library.evidence));
+    let why_of = |row: Option<&LibraryRow>| row.map(|library| library.why.as_str()).into();
     let cells = vec![
         (&known.library).into(),
         known.functions.into(),
@@ -244,13 +246,17 @@ pub(super) fn coverage(
         known.unbound.into(),
         known.off.into(),
         known.calls.into(),
-        of_all.map(|library| evidence(library.evidence)).unwrap_or(Cell::Absent),
-        of_all.map(|library| library.why.as_str()).into(),
+        evidence_of(own),
+        why_of(own),
+        evidence_of(of_all),
+        why_of(of_all),
     ];
     // That nothing was seen is never told alone.
-    let what = match (known.calls, of_all) {
-        (0, Some(library)) if library.calls == 0 => library.evidence.to_string(),
-        (0, Some(_)) => "0 calls, other processes called it".into(),
+    let what = match (known.calls, own) {
+        (0, Some(library)) if library.evidence == Evidence::Confirmed => {
+            "called, how often is not known".into()
+        }
+        (0, Some(library)) => library.evidence.to_string(),
         (1, _) => "1 call".into(),
         (calls, _) => format!("{calls} calls"),
     };

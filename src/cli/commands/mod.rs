@@ -4,6 +4,7 @@ mod compare;
 mod ctl;
 mod doctor;
 mod export;
+mod help;
 mod hooks;
 mod phases;
 mod proxy;
@@ -49,6 +50,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Verify(args) => verify::verify(&args),
         Command::Recover(args) => recover::recover(&args),
         Command::Variables(args) => variables::variables(&args),
+        Command::Help(args) => help::help(args.topic),
     }
 }
 

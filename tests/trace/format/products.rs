@@ -32,6 +32,7 @@ pub(crate) fn gemm(form: &str) -> Record {
         atomics: text("not_allowed"),
         math_mode: text("xf32_xdl"),
         metric: text("device_efficiency"),
+        capture: Some(3),
     }))
 }
 
@@ -76,5 +77,6 @@ pub(crate) fn conv(action: &str) -> Record {
         workspace: has_workspace.into(),
         returned: if is_listing { 9 } else { 0 },
         results: if is_listing { vec![result; 8] } else { Vec::new() },
+        capture: Some(3),
     }))
 }

@@ -73,6 +73,7 @@ pub(crate) fn every() -> Vec<Record> {
             path: "/a.so.6".into(),
             soname: text("a.so.6"),
             build_id: text("00ff"),
+            functions: Some(40),
         }),
         Record::Device(Device {
             ordinal: 0,
@@ -298,6 +299,7 @@ fn span() -> Span {
         operations: vec!["batch_norm".into()],
         solution_id: Some(1),
         solver: text("Softmax"),
+        capture: Some(3),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn matmuls() -> [Record; 3] {
         algo: Some(-1),
         workspace: 1,
         stream: StreamRef::Id(2),
+        capture: Some(3),
         ..Matmul::default()
     };
     let unknown = Matmul { problem: Problem::default(), algo: None, workspace: 0, ..whole.clone() };
@@ -81,5 +82,6 @@ fn blas(action: &str) -> Blas {
         solutions: if is_heuristic { vec![-1; 8] } else { Vec::new() },
         needs: u64::from(is_heuristic),
         stream: u32::from(is(&["transform", "prepare"])).into(),
+        capture: Some(3),
     }
 }

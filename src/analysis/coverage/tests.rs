@@ -1,0 +1,159 @@
+//! Each verdict of small hook tables.
+
+use super::*;
+
+fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
+    let (of, door) = ("libhipblaslt.so".to_string(), "preload".to_string());
+    Hook { name: name.into(), of, door, state: state.into(), library, ..Hook::default() }
+}
+
+fn loaded() -> BTreeMap<u32, Library> {
+    let path = "/opt/rocm/lib/libhipblaslt.so.1".to_string();
+    BTreeMap::from([(4, Library { id: 4, path, functions: Some(1), ..Library::default() })])
+}
+
+fn verdict(
+    hooks: &[(Hook, u64)],
+    libraries: BTreeMap<u32, Library>,
+    blindness: Blindness,
+    open_way: Option<&str>,
+) -> LibraryRow {
+    let mut coverage = Coverage::new();
+    let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
+    let seen = hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen {
+        function,
+        hook,
+        calls: *calls,
+        silent: 0,
+        is_counted: true,
+        is_partial: false,
+    });
+    coverage.add_process(seen, &libraries, &blindness, |_| open_way.map(str::to_owned), |_| 0);
+    coverage.libraries().remove(0)
+}
+
+#[test]
+fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
+    let armed = hook("hipblasLtMatmul", "armed", None);
+    let told = |open_way: Option<&str>, libraries, blindness| {
+        let row = verdict(&[(armed.clone(), 0)], libraries, blindness, open_way);
+        (row.evidence, row.why)
+    };
+    let whole = Blindness::default;
+    assert_eq!(
+        told(Some("by a tunnel"), BTreeMap::new(), whole()),
+        (Evidence::ConfirmedAbsent, "not loaded in the process".into())
+    );
+    assert_eq!(
+        told(None, loaded(), whole()),
+        (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
+    );
+    assert_eq!(
+        told(Some("by a tunnel"), loaded(), whole()),
+        (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
+    );
+    assert_eq!(told(None, loaded(), Blindness { lossy: true, ..whole() }).0, Evidence::Limited);
+    let stopped = Blindness { unrecorded: Some("recording was stopped".into()), ..whole() };
+    assert_eq!(
+        told(None, loaded(), stopped.clone()),
+        (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
+    );
+    assert_eq!(told(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
+    assert_eq!(
+        told(None, loaded(), Blindness { running: true, ..whole() }).1,
+        "loaded in the process, no call seen so far"
+    );
+}
+
+#[test]
+fn a_function_that_was_not_found_leaves_the_library_unresolved() {
+    let unbound = Hook { why: Some("no such symbol".into()), ..hook("hipblasLtMatmul", "unbound", None) };
+    let row = verdict(&[(unbound, 0)], loaded(), Blindness::default(), None);
+    assert_eq!(row.evidence, Evidence::Unresolved);
+    assert_eq!(row.why, "called, but the real one was not found: hipblasLtMatmul");
+}
+
+#[test]
+fn calls_confirm() {
+    let hooks = [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
+    let row = verdict(&hooks, loaded(), Blindness::default(), None);
+    assert_eq!(
+        (row.evidence, row.calls, row.functions, row.functions_called),
+        (Evidence::Confirmed, 3, 2, 1)
+    );
+    assert_eq!(row.paths, BTreeSet::from(["/opt/rocm/lib/libhipblaslt.so.1".to_string()]));
+    assert_eq!(row.why, "1 of 2 hooked functions called");
+}
+
+#[test]
+fn the_numbering_of_solutions_is_known_from_rocblas_4_2_on() {
+    let numbering = |paths: &[&str]| {
+        let library = |path: &&str| Library { path: path.to_string(), ..Library::default() };
+        let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
+        let mut coverage = Coverage::new();
+        coverage.add_process(std::iter::empty(), &libraries, &Blindness::default(), |_| None, |_| 0);
+        let told = coverage.numbering();
+        (told.by_target, told.hipblaslt)
+    };
+    let (old, some, new) = ("/l/librocblas.so.3.1", "/l/librocblas.so.4", "/l/librocblas.so.4.2.60200");
+    assert_eq!(numbering(&[]), (false, false));
+    assert_eq!([old, some, new].map(|path| numbering(&[path]).0), [false, false, true]);
+    assert_eq!(numbering(&["/l/librocblas.so.5"]), (true, false));
+    assert_eq!(numbering(&["/l/librocblas.so.5", old]), (false, false));
+    assert_eq!(numbering(&["/l/librocblas.so.5", "/l/libhipblaslt.so.1"]), (true, true));
+}
+
+#[test]
+fn a_library_is_not_its_namesake() {
+    let blas = |path: &str| Library { path: path.into(), ..Library::default() };
+    assert!(is_of(&blas("/a/libhipblas.so.3.1"), "libhipblas.so"));
+    assert!(!is_of(&blas("/a/libhipblaslt.so"), "libhipblas.so"));
+    assert!(!is_of(&blas("/libhipblas.so/x"), "libhipblas.so"));
+}
+
+#[test]
+fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() {
+    let some =
+        Library { path: "/opt/rocm/lib/libhipblaslt.so.1".into(), functions: Some(90), ..Library::default() };
+    let row = verdict(
+        &[(hook("hipblasLtMatmul", "armed", None), 0)],
+        BTreeMap::from([(4, some)]),
+        Blindness::default(),
+        None,
+    );
+    assert_eq!(
+        (row.evidence, row.why.as_str()),
+        (Evidence::Limited, "loaded in the process, no call seen; 1 of its 90 functions are hooked")
+    );
+}
+
+/// A process that was killed left no footer: hipBLAS looks rocSOLVER's functions up, whether it needs them or not.
+#[test]
+fn what_was_looked_up_was_not_therefore_called() {
+    let looked_up = Hook { door: "dlsym".into(), ..hook("hipblasLtMatmul", "bound", Some(4)) };
+    let told = |is_counted, calls| {
+        let mut coverage = Coverage::new();
+        let function = coverage.number(&looked_up);
+        let seen = Seen { function, hook: &looked_up, calls, silent: 0, is_counted, is_partial: false };
+        coverage.add_process([seen].into_iter(), &loaded(), &Blindness::default(), |_| None, |_| 0);
+        let row = coverage.libraries().remove(0);
+        (row.evidence, row.functions_called)
+    };
+    assert_eq!(told(false, 0), (Evidence::Limited, 0));
+    assert_eq!(told(true, 0), (Evidence::ConfirmedAbsent, 0));
+    assert_eq!(told(false, 2), (Evidence::Confirmed, 1));
+}
+
+#[test]
+fn a_process_has_rows_of_its_own() {
+    let mut coverage = Coverage::new();
+    for (calls, state) in [(0, "armed"), (3, "bound")] {
+        let hook = hook("hipblasLtMatmul", state, None);
+        let function = coverage.number(&hook);
+        let seen = Seen { function, hook: &hook, calls, silent: 0, is_counted: true, is_partial: false };
+        coverage.add_process([seen].into_iter(), &loaded(), &Blindness::default(), |_| None, |_| 0);
+    }
+    let own: Vec<_> = coverage.by_process().iter().map(|rows| (rows[0].calls, rows[0].evidence)).collect();
+    assert_eq!(own, [(0, Evidence::ConfirmedAbsent), (3, Evidence::Confirmed)]);
+    assert_eq!(coverage.libraries()[0].evidence, Evidence::Confirmed);
+}

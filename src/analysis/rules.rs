@@ -1,0 +1,135 @@
+//! Rules: each derived statement with the class it is told with, and the premises that it follows from.
+//!
+//! A rule is a row: what it says, the class of that, and premises, each a function of the facts. A premise that cannot be
+//! decided is as good as one that does not hold: the statement is not made. *Confirmed*, *confirmed absent* and
+//! *contradicted* are classes of rules all of whose premises were observed; a test holds every table to that.
+
+use serde::Serialize;
+
+/// How a statement is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    Confirmed,
+    ConfirmedAbsent,
+    Contradicted,
+    Inferred,
+}
+
+impl Class {
+    /// True of the classes that leave no doubt.
+    pub fn is_certain(self) -> bool {
+        self != Class::Inferred
+    }
+}
+
+impl std::fmt::Display for Class {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Class::Confirmed => "confirmed",
+            Class::ConfirmedAbsent => "confirmed absent",
+            Class::Contradicted => "contradicted",
+            Class::Inferred => "inferred",
+        })
+    }
+}
+
+/// Where a premise comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Intercepted calls, their arguments, the code objects they launch from, the account of what was lost.
+    Observed,
+    /// What is known of how programs of that kind work.
+    Known,
+}
+
+/// Something that must hold.
+pub(crate) struct Premise<F: 'static> {
+    pub(crate) text: &'static str,
+    pub(crate) basis: Basis,
+    /// `None`: the facts do not tell.
+    pub(crate) holds: fn(&F) -> Option<bool>,
+}
+
+/// A statement that follows where all premises hold.
+pub(crate) struct Rule<F: 'static> {
+    pub(crate) says: &'static str,
+    pub(crate) class: Class,
+    pub(crate) premises: &'static [Premise<F>],
+}
+
+/// Whether a rule's statement follows from some facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Met,
+    /// The first premise that does not hold.
+    NotMet(&'static str),
+    /// All others hold; of this one it is not known.
+    Unknown(&'static str),
+}
+
+impl<F> Rule<F> {
+    pub(crate) fn answer(&self, facts: &F) -> Answer {
+        let answers = || self.premises.iter().map(|premise| (premise.text, (premise.holds)(facts)));
+        let first = |wanted| answers().find(|(_, holds)| *holds == wanted).map(|(text, _)| text);
+        match (first(Some(false)), first(None)) {
+            (Some(text), _) => Answer::NotMet(text),
+            (None, Some(text)) => Answer::Unknown(text),
+            (None, None) => Answer::Met,
+        }
+    }
+
+    pub(crate) fn is_met(&self, facts: &F) -> bool {
+        self.answer(facts) == Answer::Met
+    }
+
+    /// The rule as it is listed.
+    pub(crate) fn row(&self, about: &'static str) -> RuleRow {
+        let premises = self.premises.iter().map(|premise| (premise.text, premise.basis)).collect();
+        RuleRow { about, says: self.says, class: self.class, premises }
+    }
+}
+
+/// A rule, for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleRow {
+    /// What it is about: `library`, `prompt`, …
+    pub about: &'static str,
+    pub says: &'static str,
+    pub class: Class,
+    pub premises: Vec<(&'static str, Basis)>,
+}
+
+/// Premises, one a row: the text, where it comes from, and the function.
+macro_rules! premises {
+    ($($text:literal $basis:ident $holds:expr;)*) => {
+        &[$($crate::rules::Premise {
+            text: $text,
+            basis: $crate::rules::Basis::$basis,
+            holds: $holds,
+        }),*]
+    };
+}
+pub(crate) use premises;
+
+/// Shows that `rule` answers in each of its three ways: from facts that meet it, and for each premise from facts of which
+/// that one does not hold. Where some premise can be unknown, `unknown` is such a case.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn check<F>(rule: &Rule<F>, met: &F, not_met: &[F], unknown: &[F]) {
+    assert_eq!(rule.answer(met), Answer::Met, "{}", rule.says);
+    let unmet: Vec<&str> = not_met
+        .iter()
+        .map(|facts| match rule.answer(facts) {
+            Answer::NotMet(text) => text,
+            other => panic!("{}: {other:?}", rule.says),
+        })
+        .collect();
+    for premise in rule.premises {
+        assert!(unmet.contains(&premise.text), "{}: nothing shows it without: {}", rule.says, premise.text);
+    }
+    for facts in unknown {
+        assert!(matches!(rule.answer(facts), Answer::Unknown(_)), "{}", rule.says);
+    }
+}
