@@ -37,13 +37,11 @@ pub(crate) fn work(ring: Ring) {
         }
         let packet = Packet(ring.memory.read(at));
         let start = clock::now();
-        if !execute(&ring, &packet, &mut names, start) {
-            return;
-        }
+        let Some(end) = execute(&ring, &packet, &mut names, start) else { return };
         ring.memory.write(at, INVALID);
         read += 1;
         ring.retire(read);
-        if let Some(event) = signal::complete(ring.memory, packet.long(56), start, clock::now()) {
+        if let Some(event) = signal::complete(ring.memory, packet.long(56), start, end) {
             (ring.set_event)(event);
         }
     }
@@ -72,21 +70,25 @@ impl Packet {
     }
 }
 
-/// Does what the packet says; false when the queue was stopped meanwhile.
-fn execute(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -> bool {
+/// Does what the packet says; gives when it had ended, or nothing when the queue was stopped meanwhile.
+fn execute(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -> Option<u64> {
     let (kind, format) = (packet.half(0) & 0xff, packet.half(2) & 0xff);
-    match (kind, format) {
-        (DISPATCH, _) => dispatch(ring, packet, names, start),
-        (BARRIER_AND, _) => return wait_for_signals(ring, packet, |fired, of| fired == of),
-        (BARRIER_OR, _) => return wait_for_signals(ring, packet, |fired, _| fired > 0),
-        (VENDOR, BARRIER_VALUE) => return wait_for_value(ring, packet),
-        (VENDOR, PM4) => {} // sets caches and registers, of which there are none
-        _ => log::line("refused", format_args!("queue={} what=aql-{kind}.{format}", ring.id)),
-    }
-    true
+    let is_done = match (kind, format) {
+        // As the log has it.
+        (DISPATCH, _) => return Some(dispatch(ring, packet, names, start)),
+        (BARRIER_AND, _) => wait_for_signals(ring, packet, |fired, of| fired == of),
+        (BARRIER_OR, _) => wait_for_signals(ring, packet, |fired, _| fired > 0),
+        (VENDOR, BARRIER_VALUE) => wait_for_value(ring, packet),
+        (VENDOR, PM4) => true, // sets caches and registers, of which there are none
+        _ => {
+            log::line("refused", format_args!("queue={} what=aql-{kind}.{format}", ring.id));
+            true
+        }
+    };
+    is_done.then(clock::now)
 }
 
-fn dispatch(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) {
+fn dispatch(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -> u64 {
     let arguments = packet.long(40);
     let name = builtin::run(ring.memory, names.of(ring.memory, packet.long(32)), arguments);
     occupy();
@@ -100,6 +102,7 @@ fn dispatch(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) {
              start={start} end={end}"
         ),
     );
+    end
 }
 
 /// Takes the time that a kernel is to take.
