@@ -15,6 +15,7 @@ mod shim {
     mod fallback;
     mod faults;
     mod gemms;
+    mod gpu_times;
     mod graphs;
     mod harmless;
     mod interception;
@@ -58,6 +59,7 @@ mod real {
     mod blas;
     mod code_objects;
     mod export;
+    mod gpu_times;
     mod miopen;
     mod page;
     mod phases;

@@ -18,6 +18,7 @@ use super::{
     fallback::Fallbacks,
     families::families,
     gemms::Gemms,
+    gpu::AllReports,
     kernels::Kernels,
     losses::Losses,
     modules::Modules,
@@ -57,6 +58,7 @@ pub struct SummaryBuilder {
     convolutions: Convolutions,
     spans: Spans,
     graphs: Vec<GraphRow>,
+    gpu: AllReports,
     copies: Copies,
     syncs: Syncs,
     streams: Vec<StreamRow>,
@@ -93,6 +95,7 @@ impl Default for SummaryBuilder {
             convolutions: Convolutions::new(),
             spans: Spans::new(),
             graphs: Vec::new(),
+            gpu: AllReports::new(),
             copies: Copies::new(),
             syncs: Syncs::new(),
             streams: Vec::new(),
@@ -192,6 +195,9 @@ impl Taker for SummaryBuilder {
                 process.streams.count(launch.stream, &launch.call, Work::GraphLaunch);
                 self.graph_launch(&mut process, &launch);
             }
+            Record::GpuTime(told) => process.reports.asked(&told),
+            Record::GpuKernel(kernel) => self.gpu.name(&mut process.reports, &kernel),
+            Record::Gpu(gpu) => self.gpu_report(&mut process, &gpu),
             Record::Stream(stream) => process.streams.define(&stream),
             Record::Capture(_) => {}
             Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
@@ -261,6 +267,8 @@ impl SummaryBuilder {
             launches,
         );
         self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(end));
+        let limits = process.gpu_limits(end);
+        self.gpu.end(std::mem::take(&mut process.reports), limits);
         let row = process.row(self.trace.clone(), end, notes);
         self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
         self.fallbacks.add_process(process.kernels.values());
@@ -302,6 +310,7 @@ impl SummaryBuilder {
             convolutions: self.convolutions.rows(&self.kernels, lost),
             spans: self.spans.rows(&self.kernels),
             graphs: self.graphs,
+            gpu: self.gpu.finish(),
             copies: self.copies.rows(),
             syncs: self.syncs.rows(),
             streams: self.streams,

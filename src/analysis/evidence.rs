@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// How sure a statement is; the users' own classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// Read directly from an intercepted call, its arguments, or the code object that it launched.
@@ -15,6 +15,7 @@ pub enum Evidence {
     /// The observer saw only part.
     Limited,
     /// It cannot be decided from these traces.
+    #[default]
     Unresolved,
 }
 

@@ -6,7 +6,7 @@
 //!   `durations`, `span`, `pauses`;
 //! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
 //!   hook), `coverage`, `nesting` (what was launched inside a call);
-//! - a module for each kind of table: `graphs`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
+//! - a module for each kind of table: `graphs`, `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
 //!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
 //!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
@@ -36,6 +36,7 @@ mod fallback;
 mod families;
 mod flow;
 mod gemms;
+mod gpu;
 mod graphs;
 mod interner;
 mod kernels;
@@ -92,6 +93,7 @@ pub use fallback::Fallback;
 pub use families::FamilyRow;
 pub use flow::{Edge, Floor, Flow, Place};
 pub use gemms::{GemmProblem, GemmRow};
+pub use gpu::{GpuKernelRow, GpuTimes, PastRow};
 pub use graphs::GraphRow;
 pub use kernels::{Inside, KernelRow};
 pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, Standing};

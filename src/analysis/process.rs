@@ -2,6 +2,7 @@
 
 use super::{
     coverage::{Blindness, Seen},
+    gpu::Reports,
     graphs::Graphs,
     nesting::Nesting,
     pauses::Pauses,
@@ -95,6 +96,7 @@ pub(crate) struct Process {
     pub(crate) nesting: Nesting,
     pub runs: Runs,
     pub graphs: Graphs,
+    pub reports: Reports,
     pub threads: Threads,
     pub streams: Streams,
     pub footer: Option<Footer>,
@@ -131,6 +133,7 @@ impl Process {
             nesting: Nesting::default(),
             runs: Runs::default(),
             graphs: Graphs::default(),
+            reports: Reports::default(),
             threads: Threads::default(),
             streams: Streams::default(),
             footer: None,
@@ -188,6 +191,14 @@ impl Process {
         Some(hook.function)
     }
 
+    /// Counts a report of the runtime: an event, but no call of the program's.
+    pub(crate) fn count_report(&mut self, call: &Call) {
+        self.events += 1;
+        if let Some(hook) = self.hooks.get_mut(&call.hook) {
+            hook.events += 1;
+        }
+    }
+
     /// Its hooks with their calls: events in the trace, and what the footer counted of hooks that make no events.
     pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
         let hooks: BTreeMap<&u16, &LocalHook> = self.hooks.iter().collect();
@@ -234,6 +245,16 @@ impl Process {
             running: matches!(end, End::Running | End::Rotated) || is_snapshot,
             unrecorded: self.unrecorded(end),
         }
+    }
+
+    /// Why reports or launches may be missing, so that not every dispatch can be held against its launch.
+    pub(crate) fn gpu_limits(&self, end: End) -> Option<String> {
+        let lost = (self.lost > 0).then(|| format!("{} events were lost", self.lost));
+        let late = self.footer.as_ref().is_some_and(|footer| footer.late > 0);
+        let late = late.then(|| "calls came after recording had ended".to_owned());
+        let whole = self.footer.as_ref().is_some_and(|footer| footer.end == "exit");
+        let cut = (!whole).then(|| "the trace does not end with the process".to_owned());
+        lost.or(late).or_else(|| self.unrecorded(end)).or(cut)
     }
 
     /// Why calls may be missing that are not counted as lost; `None`: none is.

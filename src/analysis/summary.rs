@@ -2,7 +2,7 @@
 
 use super::{
     CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
-    GemmRow, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow,
+    GemmRow, GpuTimes, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow,
     StreamRow, SweepRow, SyncRow, ThreadRow,
 };
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub struct Summary {
     pub families: Vec<FamilyRow>,
     pub columns: Vec<ColumnsRow>,
     pub graphs: Vec<GraphRow>,
+    /// What the HIP runtime reported of the GPU; absent where it was not asked.
+    pub gpu: Option<GpuTimes>,
     pub gemms: Vec<GemmRow>,
     pub sweeps: Vec<SweepRow>,
     pub convolutions: Vec<ConvRow>,

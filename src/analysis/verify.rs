@@ -3,7 +3,7 @@
 //! In memory bounded by threads, names and gaps: of the ids of a thread's events only the ranges are kept that have not
 //! been seen, of which there are as many as calls are open and gaps were made.
 
-use super::process::identity;
+use super::{GpuTimes, gpu::OfOne, process::identity};
 use foldhash::{HashMap, HashSet};
 use rocshim_reader::{End, Reading, Taker};
 use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread};
@@ -48,6 +48,8 @@ pub struct Verified {
     pub reasons: BTreeMap<String, u64>,
     /// Calls in flight when the process died.
     pub in_flight: u64,
+    /// Whether every dispatch that the HIP runtime reported was seen; absent where it was not asked.
+    pub gpu: Option<GpuTimes>,
     /// What is wrong, one sentence each.
     pub wrong: Vec<String>,
     /// Which part of which trace it is.
@@ -135,6 +137,7 @@ pub struct Verifier {
     /// Threads with calls that have no event: the thread, how many calls, how many of them are known to have none.
     missing: Vec<(u32, u64, u64)>,
     part: Option<Part>,
+    gpu: OfOne,
     /// How the footer says that it ends.
     end: Option<String>,
 }
@@ -182,6 +185,7 @@ impl Verifier {
         if self.end.is_some() {
             self.order.add(|| "a line follows the footer".into());
         }
+        self.gpu.look(record);
         match record {
             Record::Header(header) => self.header(header),
             Record::Hook(hook) => drop(self.names.hooks.insert(hook.id)),
@@ -321,6 +325,8 @@ impl Verifier {
             }
         }
         let lost = self.reasons.values().sum();
+        let is_whole = lost == 0 && self.end.as_deref() == Some("exit");
+        let gpu = self.gpu.finish((!is_whole).then(|| "events may be missing".to_owned()));
         let verdict = match (wrong.is_empty(), reading.end) {
             (false, _) => Verdict::Wrong,
             (true, End::Running) => Verdict::RightSoFar,
@@ -328,6 +334,7 @@ impl Verifier {
         };
         Verified {
             trace,
+            gpu,
             verdict,
             threads: self.closed + self.threads.len() as u64,
             produced: self.produced,

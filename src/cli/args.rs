@@ -9,7 +9,7 @@ mod tail;
 mod top;
 
 pub(crate) use compare::Compare;
-pub(crate) use ctl::{Ctl, Verb};
+pub(crate) use ctl::{Ctl, Switch, Verb};
 pub(crate) use export::{Export, To};
 pub(crate) use forms::Forms;
 pub(crate) use report::Report;
@@ -149,6 +149,9 @@ pub(crate) struct Run {
     /// Leave these programs alone: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
     #[arg(long, value_name = "LIST")]
     pub(crate) skip: Option<String>,
+    /// Ask the HIP runtime when each kernel and copy began and ended on the GPU [default: $ROCSHIM_GPU_TIME, else no]
+    #[arg(long)]
+    pub(crate) gpu_time: bool,
     /// Say nothing when all is well
     #[arg(short, long)]
     pub(crate) quiet: bool,

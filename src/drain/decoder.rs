@@ -1,9 +1,11 @@
 //! Definitions and events to trace lines: every definition before its first use, every event once.
 
+mod gpu;
 mod graph;
 mod launch;
 mod template;
 
+use gpu::Reported;
 use template::Templates;
 
 use crate::blas::blas;
@@ -68,6 +70,7 @@ pub struct Decoder {
     solutions: Solutions,
     settings: Settings,
     ids: Ids,
+    reported: Reported,
     /// The lines of launches, but for what differs from launch to launch.
     templates: Templates,
     /// What was told once and for all: it follows the header of every part.
@@ -150,6 +153,8 @@ impl Decoder {
                 self.settings.set(stamp, handle, setting, value)
             }
             Definition::HandleGone { handle } => self.settings.forget(stamp, handle),
+            Definition::GpuTime(told) => self.gpu_time(number, stamp, told, out),
+            Definition::GpuKernel { name } => self.reported.name(number, &name),
             Definition::Recording(on) => {
                 let state = if on { "started" } else { "stopped" }.into();
                 self.line(&Record::Recording(Recording { t: self.ns(stamp), state }), out);
@@ -180,6 +185,7 @@ impl Decoder {
         let hooks = tables.chain(changed.map(|hook| Record::Hook(hook.clone())));
         hooks.for_each(|record| write_record(&mut self.preamble, &record));
         self.begin_part(self.header.part, 1, None, out);
+        self.tell_gpu_times(out);
     }
 
     /// The part that the header is to tell of, where it is not the first.
@@ -199,6 +205,7 @@ impl Decoder {
         self.ids.forget_told();
         self.captures.forget_told();
         self.graphs.forget_told();
+        self.reported.forget_told();
     }
 
     /// True once the header was written.
@@ -306,6 +313,7 @@ impl Decoder {
                 sync(self.call(tid, event), &raw, stream, self.capture(tid, event, raw.stream, out))
             }
             Kind::Graph => self.graph_call(tid, event, out),
+            Kind::Gpu => Record::Gpu(self.gpu(tid, event, out)),
             Kind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
         }
     }

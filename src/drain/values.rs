@@ -13,6 +13,19 @@ fn word(table: &[(u32, &'static str)], number: u32) -> Cow<'static, str> {
     }
 }
 
+/// `cl_command_type` (cl.h), as the HIP runtime reports commands.
+#[rustfmt::skip]
+const COMMANDS: &[(u32, &str)] = &[
+    (0x11f0, "kernel"), (0x11f1, "graph"), (0x11f3, "d2h"), (0x11f4, "h2d"), (0x11f5, "d2d"), (0x11f6, "d2h_image"),
+    (0x11f7, "h2d_image"), (0x11f8, "d2d_image"), (0x11f9, "image_to_buffer"), (0x11fa, "buffer_to_image"), (0x11fe, "marker"),
+    (0x1201, "d2h_rect"), (0x1202, "h2d_rect"), (0x1203, "d2d_rect"), (0x1207, "fill"), (0x1208, "fill_image"),
+];
+
+/// A command of the HIP runtime.
+pub(crate) fn command(number: u32) -> Cow<'static, str> {
+    word(COMMANDS, number)
+}
+
 /// `rocblas_operation` (rocblas-types.h).
 pub(crate) fn operation(number: u32) -> Cow<'static, str> {
     word(&[(111, "N"), (112, "T"), (113, "C")], number)

@@ -1,6 +1,9 @@
 //! Short lists: the environment variables, what was verified, what was recovered.
 
-use super::table::{Column, Style, Table};
+use super::{
+    sections,
+    table::{Column, Style, Table},
+};
 use rocshim_analysis::units::{bytes, count, counted};
 use rocshim_analysis::{Verdict, Verified};
 
@@ -82,6 +85,10 @@ fn one_verified(one: &Verified) -> String {
     }
     if one.in_flight != 0 {
         text += &format!("  {} in flight when the process died\n", counted(one.in_flight, "call"));
+    }
+    if let Some(gpu) = &one.gpu {
+        let lines = std::iter::once(sections::seen(gpu)).chain(sections::past(gpu, &Style::default()));
+        lines.for_each(|line| text += &format!("  {line}\n"));
     }
     one.wrong.iter().for_each(|what| text += &format!("  {what}\n"));
     text

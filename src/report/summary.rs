@@ -17,6 +17,7 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
         sections::processes(summary, style),
         sections::families(summary, style),
         sections::kernels(summary, style),
+        sections::gpu(summary, style),
         sections::columns(summary, style),
         sections::graphs(summary, style),
         sections::gemms(summary, style),

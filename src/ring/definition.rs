@@ -3,7 +3,12 @@
 //! A definition's number is its place in the log, from 0; ids in the trace are these numbers, so that whoever reads the
 //! log again (after a crash) gives the same ids.
 
+mod stream;
+
+pub use stream::Stream;
+
 use crate::conv::Conv;
+use crate::gpu::GpuTime;
 use crate::kernel::KernelCode;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -260,6 +265,14 @@ pub enum Definition<'a> {
         /// The handle.
         handle: u64,
     },
+    /// The runtime is asked for GPU times from now on, or is not any more.
+    GpuTime(#[serde(borrow)] GpuTime<'a>),
+    /// The name of a kernel that the runtime reports; its number stands for it.
+    GpuKernel {
+        /// The symbol.
+        #[serde(borrow)]
+        name: Text<'a>,
+    },
     /// Recording began (true): from this stamp on no call is missing. Or it was stopped: from this stamp on any may be.
     Recording(bool),
 }
@@ -269,33 +282,9 @@ impl Definition<'_> {
     pub(crate) fn is_of_one_process(&self) -> bool {
         use Definition::*;
         let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. } | Recording(_));
+        let of_gpu = matches!(self, GpuTime(_) | GpuKernel { .. });
         let of_capture = matches!(self, Capture { .. } | Join { .. } | Leave { .. } | EndCapture { .. });
-        of_process || of_capture || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
-    }
-}
-
-/// A stream: a handle alone means as many streams as there are threads where it is `hipStreamPerThread`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Stream {
-    /// `hipStream_t`.
-    pub handle: u64,
-    /// The thread that it is the default stream of; 0 for all other streams.
-    pub tid: u32,
-}
-
-/// `hipStreamPerThread`.
-const PER_THREAD: u64 = 2;
-
-impl Stream {
-    /// The stream that `handle` means to thread `tid`. `spt`: the function is one of those for which the default stream is
-    /// the thread's own.
-    pub fn of(handle: u64, tid: u32, spt: bool) -> Stream {
-        // NULL and `hipStreamLegacy` (1) are the default stream.
-        match handle {
-            PER_THREAD => Stream { handle, tid },
-            0 | 1 if spt => Stream { handle: PER_THREAD, tid },
-            handle => Stream { handle, tid: 0 },
-        }
+        of_process || of_capture || of_gpu || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
     }
 }
 

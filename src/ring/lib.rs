@@ -6,7 +6,7 @@
 //! - `sync`: what threads meet in, as it is or as loom models it;
 //! - `clock`: the stamp of every event; `sandbox`: whether system calls may end the program;
 //! - `map`: shared memory files;
-//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`: the words of
+//! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`, `gpu`: the words of
 //!   each kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
 //! - `ring`: a thread's ring; `frozen`: a copy of one that goes on; `producer`: the hot path; `consumer`: the reading end;
@@ -25,6 +25,7 @@ pub mod definition;
 pub mod event;
 pub mod folder;
 mod frozen;
+pub mod gpu;
 pub mod hip;
 pub mod kernel;
 pub mod log;

@@ -33,12 +33,17 @@ pub enum Order {
     Stop = 3,
     /// To record again.
     Start = 4,
+    /// To ask the HIP runtime for GPU times.
+    GpuTimeOn = 5,
+    /// Not to ask it any more.
+    GpuTimeOff = 6,
 }
 
 impl Order {
     fn of(request: u64) -> Order {
-        let all = [Order::Account, Order::Flush, Order::Stop, Order::Start];
-        all.into_iter().find(|order| *order as u8 == request as u8).unwrap_or(Order::Nothing)
+        let switched = [Order::Stop, Order::Start, Order::GpuTimeOn, Order::GpuTimeOff];
+        let mut all = [Order::Account, Order::Flush].into_iter().chain(switched);
+        all.find(|order| *order as u8 == request as u8).unwrap_or(Order::Nothing)
     }
 }
 

@@ -15,6 +15,7 @@
 use crate::arguments::ARGUMENT_BYTES;
 use crate::clock;
 use crate::event::NESTED_TOO_DEEP;
+use crate::gpu::Report;
 use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE, PAGE_BYTES, Page, Stage};
 use crate::payload::Payload;
 use crate::ring::SLOT_BYTES;
@@ -131,6 +132,31 @@ impl Producer {
         }
         let words = &page.stages[open as usize - 1].words;
         words[0].load(Relaxed) as u8 & RUNTIME != 0 && words[STACK].load(Relaxed) > stack
+    }
+
+    /// The number of the innermost call that is open, where that is one of the HIP runtime; `None` where it is not.
+    pub fn open_runtime_call(self) -> Option<u64> {
+        let page = self.page();
+        let open = page.open.load(Relaxed);
+        let is_one = open != 0 && open & BUSY == 0 && self.is_open_runtime(open);
+        // The one that lies in its place was entered last.
+        is_one.then(|| {
+            if open > DEPTH as u64 { page.calls.load(Relaxed) } else { self.innermost(open as usize) }
+        })
+    }
+
+    /// The thread that the ring is of.
+    pub fn tid(self) -> u32 {
+        self.page().tid.load(Relaxed) as u32
+    }
+
+    /// Stores a report, which takes no time. `taken` is the stamp that it is told by.
+    pub fn report(self, hook: u16, report: &Report, taken: u64) {
+        let Some(span) = self.enter_stage(hook, report) else { return };
+        let entered = span.entered();
+        let before = entered.saturating_sub(taken).min(u32::MAX.into()) as u32;
+        report.store_before(before, |index, value| span.put(index, value));
+        span.leave(entered, 0);
     }
 
     /// Stores a call that is about to be made. `None`: it cannot be, and is counted as lost; or, of the kinds that are stored

@@ -53,6 +53,8 @@ pub enum Kind {
     Mark = 7,
     /// A call of a BLAS library that is told in more than its arguments, or makes no product.
     Blas = 8,
+    /// A report of the HIP runtime: a command's time on the GPU.
+    Gpu = 9,
     /// A kernel launch.
     Launch = 0x11,
     /// A module load or unload.
@@ -67,13 +69,14 @@ pub enum Kind {
 
 impl Kind {
     fn from_bits(bits: u8) -> Option<Kind> {
-        const ALL: [Kind; 11] = [
+        const ALL: [Kind; 12] = [
             Kind::Gemm,
             Kind::Conv,
             Kind::Gap,
             Kind::Span,
             Kind::Mark,
             Kind::Blas,
+            Kind::Gpu,
             Kind::Launch,
             Kind::Load,
             Kind::Graph,

@@ -57,6 +57,12 @@ pub enum Record {
     GraphCall(GraphCall),
     /// A graph being launched.
     GraphLaunch(GraphLaunch),
+    /// Whether and how the HIP runtime is asked for GPU times.
+    GpuTime(GpuTime),
+    /// The name of a kernel that the runtime reports.
+    GpuKernel(GpuKernel),
+    /// A report of the runtime: when a command began and ended on the GPU.
+    Gpu(Gpu),
     /// Recording being stopped, or begun again.
     Recording(Recording),
     /// Events that were lost, at their place.
@@ -88,6 +94,7 @@ impl Record {
             Record::Sync(event) => &event.call,
             Record::GraphCall(event) => &event.call,
             Record::GraphLaunch(event) => &event.call,
+            Record::Gpu(event) => &event.call,
             _ => return None,
         })
     }
@@ -1107,6 +1114,89 @@ pub struct GraphLaunch {
     /// The stream; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
+}
+
+/// Whether a copy of the HIP runtime is asked for GPU times from here on, and what it is known to tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuTime {
+    /// From when on, ns since the epoch.
+    pub t: u64,
+    /// `on`, `off`, or `unavailable`: this copy cannot be asked.
+    pub state: Word,
+    /// The [`Library`] of the runtime.
+    pub library: u32,
+    /// The functions in the runtime's own list.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub apis: u64,
+    /// The release that has this list, whose layout is known: reports name their calls. Absent where it is not: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Word>,
+    /// Somebody else is registered too, and gets every report.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+    /// Why it cannot be asked, or cannot tell calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// The name of a kernel that the runtime reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuKernel {
+    /// Referred to by `kernel` of [`Gpu`]; not the id of a [`Kernel`].
+    pub id: u32,
+    /// The symbol.
+    pub name: String,
+}
+
+/// A report of the HIP runtime about a command that the GPU has done, on the thread of the runtime that saw it complete. Its
+/// `t` is when the report came.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Who reports and when.
+    #[serde(flatten)]
+    pub call: Call,
+    /// `dispatch`, `copy` (a copy or fill, by a kernel of the runtime's own or without one), `barrier`; `link`: no report, the
+    /// call `of` goes by the number `other` of somebody else; `unread`: a report that was not understood.
+    pub op: Word,
+    /// The kind of command: `kernel`, `graph`, `h2d`, `d2h`, `d2d`, `fill`, …, or the runtime's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Word>,
+    /// When it began on the GPU, ns since the epoch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub begin: u64,
+    /// How long it took on the GPU, ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub busy: u64,
+    /// When it began by the runtime's own clock, ns: as the runtime reported it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub raw: u64,
+    /// How far `begin` may be off because of how the runtime's clock was read, ns; absent below 1,000.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub error: u64,
+    /// The device, as the driver numbers its nodes.
+    #[serde(default, skip_serializing_if = "is_zero_32")]
+    pub device: u32,
+    /// The queue, as the runtime numbers those of the device.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub queue: u64,
+    /// The [`GpuKernel`] that was dispatched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<u32>,
+    /// Bytes copied or filled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The call that asked for it: its thread and its id. Absent for what no recorded call has asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<(u32, u64)>,
+    /// Which of the dispatches that were reported for this call, from 0: those of a launch of a graph are many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub place: u64,
+    /// The function of the runtime that asked for it, which was called past every hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The number by which somebody else knows the call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other: u64,
 }
 
 /// Recording is stopped, or begins again: between the two, calls that were made are not in the trace and not counted as lost.

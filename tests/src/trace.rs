@@ -1,9 +1,9 @@
 //! A trace read back whole, with the questions that tests ask of it.
 
 use rocshim_trace::{
-    Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Graph, GraphCall, GraphLaunch, Header,
-    Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record, Recording, Span, Stream,
-    StreamRef, Sync, Thread, parse_line,
+    Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu, GpuKernel, GpuTime, Graph,
+    GraphCall, GraphLaunch, Header, Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record,
+    Recording, Span, Stream, StreamRef, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -122,6 +122,12 @@ impl Trace {
         hook_tables: HookTable;
         /// Every change of it.
         hooks: Hook;
+        /// Whether the runtime is asked for GPU times.
+        gpu_times: GpuTime;
+        /// The names of kernels that it reports.
+        gpu_kernels: GpuKernel;
+        /// What it reports.
+        reports: Gpu;
         /// Recording being stopped, or begun again.
         recordings: Recording;
         /// The losses.

@@ -2,7 +2,7 @@
 
 use super::SummaryBuilder;
 use crate::process::Process;
-use rocshim_trace::{Conv, Load, Mark, Span};
+use rocshim_trace::{Conv, Gpu, Load, Mark, Span};
 
 impl SummaryBuilder {
     pub(super) fn conv(&mut self, process: &mut Process, conv: Conv) {
@@ -45,5 +45,10 @@ impl SummaryBuilder {
         let object = load.code_object.and_then(|id| process.code_objects.get(&id));
         self.modules.count(&name, object.and_then(|(_, path)| path.as_deref()), load);
         process.nesting.hand_up(&load.call, &inside, None);
+    }
+
+    pub(super) fn gpu_report(&mut self, process: &mut Process, gpu: &Gpu) {
+        self.gpu.report(&mut process.reports, gpu);
+        process.count_report(&gpu.call);
     }
 }

@@ -27,6 +27,9 @@ impl SummaryBuilder {
                 known.map_or_else(|| self.unnamed(process, launch.function), |local| local.number)
             }
         };
+        if launch.capture.is_none() {
+            self.gpu.launched(&mut process.reports, &launch.call);
+        }
         self.kernels.count(kernel, launch);
         if let Some(columns) = columns(process, launch.kernel, launch) {
             self.columns.count(kernel, columns, launch);
@@ -68,6 +71,7 @@ impl SummaryBuilder {
     pub(super) fn graph_launch(&mut self, process: &mut Process, launch: &GraphLaunch) {
         self.totals.graph_launches += 1;
         process.graphs.launch(launch);
+        self.gpu.graph_launched(&mut process.reports, &launch.call);
         self.plain_event(process, &launch.call);
     }
 

@@ -18,6 +18,9 @@ pub(crate) struct Ctl {
     /// What is asked of it
     #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
     pub(crate) verb: Verb,
+    /// For gpu-time: on or off
+    #[arg(value_enum, value_name = "STATE")]
+    pub(crate) state: Option<Switch>,
     /// File of the snapshot [default: a new one in the folder `snapshots` beside the trace]
     #[arg(short, long = "out", value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -38,8 +41,19 @@ pub(crate) enum Verb {
     Stop,
     /// Record again
     Start,
+    /// Ask the HIP runtime for GPU times from now on, or not any more: `rocshim ctl PID gpu-time on`
+    GpuTime,
     /// Write all that was recorded by now to the trace, and the trace to the disk
     Flush,
     /// Write what a flight recorder holds now, or else the trace as it is now, to a file of its own
     Snapshot,
+}
+
+/// What a thing is switched to.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// From now on
+    On,
+    /// Not any more
+    Off,
 }

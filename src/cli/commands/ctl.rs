@@ -1,7 +1,7 @@
 //! `rocshim ctl`: a process that is recording is asked how it stands, to stop, to start, to write, for a snapshot.
 
 use crate::{
-    args::{self, Verb},
+    args::{self, Switch, Verb},
     doctor,
 };
 use anyhow::{Context, Result, anyhow, bail};
@@ -23,11 +23,15 @@ pub(crate) fn ctl(args: &args::Ctl) -> Result<ExitCode> {
     if args.out.is_some() && args.verb != Verb::Snapshot {
         bail!("-o is for a snapshot: see rocshim ctl --help");
     }
+    if args.state.is_some() != (args.verb == Verb::GpuTime) {
+        bail!("gpu-time is switched on or off, and nothing else is: see rocshim ctl --help");
+    }
     let Some(pid) = args.pid else { return list(args.json) };
     let live = Live::find(pid).map_err(|absent| anyhow!("{}", why(pid, &absent)))?;
     match args.verb {
         Verb::Status => status(&live, args)?,
         Verb::Stop | Verb::Start => turn(&live, args)?,
+        Verb::GpuTime => gpu_time(&live, args)?,
         Verb::Flush => flush(&live, args)?,
         Verb::Snapshot => snapshot(&live, args)?,
     }
@@ -96,6 +100,16 @@ fn turn(live: &Live, args: &args::Ctl) -> Result<()> {
     report::print(&match stopped {
         true => format!("{pid}: stopped{already}; `rocshim ctl {pid} start` records again\n"),
         false => format!("{pid}: recording{already}, to {}\n", live.file().display()),
+    })
+}
+
+fn gpu_time(live: &Live, args: &args::Ctl) -> Result<()> {
+    let on = args.state == Some(Switch::On);
+    ask(live, if on { Order::GpuTimeOn } else { Order::GpuTimeOff }, args)?;
+    let (pid, file) = (live.pid, live.file());
+    report::print(&match on {
+        true => format!("{pid}: the HIP runtime is asked for GPU times from here on: {}\n", file.display()),
+        false => format!("{pid}: the HIP runtime is not asked for GPU times any more\n"),
     })
 }
 

@@ -21,6 +21,9 @@ use std::{
 /// How long processes that are ending together with the program may take before they count as still running.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// What HIP 7.2 must be started with to be asked for GPU times (see `hook/tracer` of the shim).
+const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
+
 pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let shim = launch::find_shim(args.shim.as_deref())?;
     let preload = launch::preload_value(&shim, env::var_os("LD_PRELOAD").as_deref())?;
@@ -47,6 +50,12 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     }
     let mut command = Command::new(&path);
     command.arg0(name).args(&args.program[1..]).env("LD_PRELOAD", preload).env("ROCSHIM_OUT", &folder);
+    if args.gpu_time {
+        command.env("ROCSHIM_GPU_TIME", "on");
+        if std::env::var_os(NAMES_OF_GRAPHS).is_none() {
+            command.env(NAMES_OF_GRAPHS, "0");
+        }
+    }
     command.envs(choice.variables());
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, Scan};
 use rocshim_trace::{
-    Arg, Blas, Call, Conv, ConvResult, Copy, Gemm, GraphCall, GraphLaunch, Launch, Load, LtMatrix, Mark,
+    Arg, Blas, Call, Conv, ConvResult, Copy, Gemm, Gpu, GraphCall, GraphLaunch, Launch, Load, LtMatrix, Mark,
     Matmul, Matrix, OF_KERNEL, Problem, Span, Sync, Tensor,
 };
 
@@ -109,6 +109,15 @@ fn dims<T>(at: &mut Cursor, _of: &T) -> Option<[u32; 3]> {
     at.skip(b"]").then_some(dims)
 }
 
+/// A thread and an id.
+fn pair<T>(at: &mut Cursor, _of: &T) -> Option<Option<(u32, u64)>> {
+    at.skip(b"[").then_some(())?;
+    let tid = Scan::scan(at)?;
+    at.skip(b",").then_some(())?;
+    let id = Scan::scan(at)?;
+    at.skip(b"]").then_some(Some((tid, id)))
+}
+
 fn some_dims<T>(at: &mut Cursor, of: &T) -> Option<Option<[u32; 3]>> {
     dims(at, of).map(Some)
 }
@@ -124,6 +133,9 @@ fill! {
         ..call action! kind bytes dst src stream | is_async as "async" via value unit extent pitches devices capture
     }
     Sync { ..call action! | stream event flags capture }
+    Gpu {
+        ..call op! command begin busy raw error device queue kernel bytes of by pair place | function other
+    }
     Gemm {
         ..call form! handle! trans_a! trans_b! m! n! k! batch! a! b! c! d! alpha! beta! compute! algo! solution! | flags
         stream pointer_mode atomics math_mode metric capture

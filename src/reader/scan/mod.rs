@@ -41,6 +41,7 @@ macro_rules! events {
 // The most frequent first.
 events! {
     "launch"       Launch
+    "gpu"          Gpu
     "copy"         Copy
     "sync"         Sync
     "gemm"         Gemm

@@ -21,3 +21,4 @@ pub(crate) mod problem;
 pub(crate) mod proc_address;
 pub(crate) mod solution;
 pub(crate) mod sync;
+pub(crate) mod tracer;

@@ -54,6 +54,8 @@ impl Collector {
             Order::Stop if !binding::is_stopped() => self.stop(),
             Order::Start if binding::is_stopped() => self.start(),
             Order::Stop | Order::Start => {}
+            Order::GpuTimeOn => self.turn_gpu_time(true),
+            Order::GpuTimeOff => self.turn_gpu_time(false),
         }
         self.tell_account();
         orders.answer(request);
@@ -84,6 +86,13 @@ impl Collector {
     fn start(&mut self) {
         binding::resume(&self.process.table, |name| self.process.config.records(name));
         self.turned(clock::now(), true);
+    }
+
+    fn turn_gpu_time(&mut self, on: bool) {
+        if let Some(turn) = self.process.turn_gpu_time.get() {
+            turn(self.process, on);
+        }
+        self.look_now();
     }
 
     fn turned(&mut self, stamp: u64, on: bool) {

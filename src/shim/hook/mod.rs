@@ -4,11 +4,13 @@
 //!   program ─► exported function, or one that a door gave out ─► observe ─► what the row says, staged ─► the real function ─► completed, published
 //! ```
 //!
-//! Layers, lowest first: `entry_points`; `slow_path`; this file; `spans`.
+//! Layers, lowest first: `entry_points`; `thread`; `tracer`; `slow_path`; this file; `spans`.
 #![allow(unsafe_code)] // calls the real function through its address
 
 pub(crate) mod entry_points;
 mod slow_path;
+mod thread;
+pub(crate) mod tracer;
 #[macro_use]
 pub(crate) mod spans;
 
@@ -90,6 +92,9 @@ pub(crate) trait Observed<R>: Sized {
     /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
     /// notice the copy.
     const FRESHENS: bool = Self::SILENT || Self::TELLS;
+
+    /// After the call of a row that makes no event: which function that was.
+    fn called(&self, _real: *mut c_void) {}
 
     /// Before the call: stores the event.
     #[inline(always)]
@@ -232,6 +237,7 @@ fn silently<R: Answer, O: Observed<R>>(
     let Some(_inside) = tls::inside(hook.id) else { return call(real) };
     hook.ways[way].count();
     let answer = call(real);
+    observed.called(real);
     observed.finish(None, clock::now(), answer);
     answer
 }

@@ -1,7 +1,6 @@
 //! The slow way into a hook: a hook's first call finds its real function, a thread's first call gets a ring.
-#![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
 
-use crate::hook::entry_points;
+use crate::hook::{entry_points, thread, tracer};
 use crate::lifecycle::{caught, has_ended, is_on, process};
 use crate::platform::objects;
 use crate::platform::signals::quietly;
@@ -9,13 +8,9 @@ use crate::platform::tls::{self, State};
 use crate::session::process::Process;
 use crate::symbols::binding;
 use crate::symbols::real;
-use crate::table::row::{Door, Hook};
+use crate::table::row::{Door, Hook, is_runtime};
 use rocshim_ring::Producer;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
-/// The key whose destructor tells that a thread ends; `u32::MAX` before it was made.
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// What a hook wants of the slow way.
 #[derive(Clone, Copy)]
@@ -49,6 +44,10 @@ pub(crate) fn prepare(
         if target.1.is_null() && way == 0 {
             target = bind(hook, process, wants);
         }
+        if let Some(process) = process.filter(|_| is_runtime(hook.of)) {
+            // Whatever becomes of that, the call goes on as it would.
+            caught(|| tracer::arm(process));
+        }
         if process.is_some() && !hook.records() { None } else { begin(process, wants.ring) }
     };
     let producer = quietly(|| caught(begin)).flatten();
@@ -62,9 +61,9 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
     };
     match tls::state() {
         State::Recording(producer) => return Some(producer),
-        State::Unknown if wants_ring && !has_ended() => return begin_thread(process),
-        State::Unknown | State::Ended if wants_ring => count_unrecorded(process, true),
-        State::Ringless if wants_ring => count_unrecorded(process, false),
+        State::Unknown if wants_ring && !has_ended() => return thread::begin(process),
+        State::Unknown | State::Ended if wants_ring => thread::count_unrecorded(process, true),
+        State::Ringless if wants_ring => thread::count_unrecorded(process, false),
         _ => {}
     }
     None
@@ -94,69 +93,4 @@ fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize,
     }
     binding::settle(hook, found.address, generation, may_pass);
     (0, found.address)
-}
-
-fn begin_thread(process: &'static Process) -> Option<Producer> {
-    let Ok(ring) = process.make_ring() else {
-        // There is no second try: each would cost the program what this one did.
-        tls::ringless();
-        count_unrecorded(process, false);
-        return None;
-    };
-    // SAFETY: the ring is this thread's alone; the collector unmaps it only after the thread's end has set `ended`, and
-    // `end_thread` has closed the ring to the thread before that.
-    unsafe { tls::begin(ring.page_ptr()) };
-    if let Some(key) = key() {
-        // Any value but NULL makes the destructor run.
-        // SAFETY: the key exists; the value is never followed.
-        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
-    }
-    match tls::state() {
-        State::Recording(producer) => Some(producer),
-        _ => None,
-    }
-}
-
-fn count_unrecorded(process: &Process, had_ring: bool) {
-    if has_ended() {
-        process.control.count_late();
-    } else {
-        process.count_ringless(had_ring);
-    }
-}
-
-fn key() -> Option<libc::pthread_key_t> {
-    let known = KEY.load(Relaxed);
-    if known != u32::MAX {
-        return Some(known);
-    }
-    let mut key = 0;
-    // SAFETY: `key` is a place for the new key; `end_thread` has the signature of a destructor.
-    if unsafe { libc::pthread_key_create(&mut key, Some(end_thread)) } != 0 {
-        return None;
-    }
-    match KEY.compare_exchange(u32::MAX, key, Relaxed, Relaxed) {
-        Ok(_) => Some(key),
-        Err(other) => {
-            // SAFETY: the key was made just now and nobody uses it.
-            unsafe { libc::pthread_key_delete(key) };
-            Some(other)
-        }
-    }
-}
-
-/// A thread ends. Other destructors may still launch, so this one asks to be called again, as often as the C library
-/// does that (4 times), and only then ends the ring.
-unsafe extern "C" fn end_thread(value: *mut c_void) {
-    const ROUNDS: usize = 4;
-    let round = value.addr();
-    if let (true, Some(key)) = (round < ROUNDS, key()) {
-        // SAFETY: the key exists; the value is never followed.
-        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(round + 1)) };
-        return;
-    }
-    if let State::Recording(producer) = tls::state() {
-        tls::end();
-        producer.end();
-    }
 }

@@ -17,6 +17,7 @@ use crate::calls::launch::{NONE, blocks, items, passing, stub};
 use crate::calls::launch_lists::{ByPtr, Configure, OnDevices, configured, driver_configured};
 use crate::calls::library::{EnumerateKernels, LoadLibrary, SameFunction, image_of};
 use crate::calls::proc_address::ProcAddress;
+use crate::calls::tracer::RegisterTracer;
 use std::ffi::c_void;
 
 hooks! { "libamdhip64.so", from super::first::hip;
@@ -99,6 +100,9 @@ hooks! { "libamdhip64.so", from super::first::hip;
         => ProcAddress { symbol, function: funcPtr, row: row_named };
     fn hipGetDriverEntryPoint_spt(symbol: CName, funcPtr: *mut Pointer, flags: u64, status: Pointer) -> hipError_t
         => ProcAddress { symbol, function: funcPtr, row: row_named };
+
+    fn hipRegisterTracerCallback(function: Pointer) -> ()
+        => RegisterTracer(function);
 
     fn hipGetDeviceProperties(prop: Pointer, deviceId: i32) -> hipError_t
         => DeviceProperties { name: "hipGetDeviceProperties", properties: prop.cast::<hipDeviceProp_tR0000>(), device: deviceId };

@@ -8,9 +8,9 @@ use crate::platform::{ids::gettid, memory, objects, signals::lock};
 use crate::state::blas_settings::Settings;
 use crate::state::graphs::{Graphs, Tell};
 use crate::state::kernels::{Code, Names};
-use crate::state::layouts;
 use crate::state::lt_descriptors::Descriptors;
 use crate::state::miopen_problems::Problems;
+use crate::state::{address_map::Slots, layouts};
 use crate::symbols::binding;
 use crate::table::config::Config;
 use crate::table::row::{Hook, Table};
@@ -23,8 +23,8 @@ use rocshim_ring::{Control, Folder, Log, Ring, clock, sandbox};
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
 const WHOLE: u64 = 64;
@@ -64,16 +64,16 @@ pub(crate) struct Process {
     ring_count: AtomicU64,
     /// Why rings are full, that are or are made.
     why_full: AtomicU64,
-    /// Why threads were refused a ring, if any were.
-    why_refused: AtomicU64,
-    /// New threads are refused a ring.
-    refuses: AtomicBool,
+    why_refused: AtomicU64, // why threads were refused a ring, if any were
+    refuses: AtomicBool,    // new threads are
     names: Mutex<Names>,
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
     pub(crate) problems: Problems,
     settings: Settings,
     pub(crate) descriptors: Descriptors,
+    pub(crate) gpu_names: Slots<1>, // what stands for a kernel's name: its definition's number
+    pub(crate) turn_gpu_time: OnceLock<fn(&Process, bool)>, // from the first call of the runtime on
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
     /// Wakes a collector that dozes.
@@ -176,6 +176,8 @@ impl Process {
             problems: Problems::default(),
             settings: Settings::default(),
             descriptors: Descriptors::default(),
+            gpu_names: Slots::default(),
+            turn_gpu_time: OnceLock::new(),
             to_collector,
             for_collector,
             alarm: Alarm::default(),

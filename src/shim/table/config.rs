@@ -30,6 +30,7 @@ variables! {
     ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
+    ROCSHIM_GPU_TIME = "", "Any value but `0` and `off` asks the HIP runtime when each command began and ended on the GPU, and records its reports.";
     ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
     ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
     ROCSHIM_ROTATE_MIB = "", "A trace file of so many MiB is followed by another: parts, each of which can be read alone. Fractions are allowed. Unset: one file a process.";
@@ -73,6 +74,8 @@ pub(crate) struct Config {
     record: Vec<String>,
     /// Launches are recorded with their arguments.
     pub(crate) args: bool,
+    /// The HIP runtime is asked for GPU times.
+    pub(crate) gpu_time: bool,
     /// Slots in a ring, a power of two.
     pub(crate) ring_slots: u64,
     /// What becomes of an event for which a ring has no room.
@@ -111,6 +114,7 @@ impl Config {
                 .map(|list| patterns(&list).map(str::to_owned).collect())
                 .unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
+            gpu_time: given("ROCSHIM_GPU_TIME").is_some_and(|value| value != "off" && value != "0"),
             ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
             when_full: match given("ROCSHIM_FULL").as_deref() {
                 Some("block") => WhenFull::Block,
@@ -259,6 +263,14 @@ mod tests {
         let args =
             |value: &'static str| Config::read(|name| (name == "ROCSHIM_ARGS").then(|| value.into())).args;
         assert_eq!([args(""), args("on"), args("off"), args("0")], [true, true, false, false]);
+    }
+
+    #[test]
+    fn gpu_times_are_asked_for_by_any_word_but_off() {
+        let asked = |value: &'static str| {
+            Config::read(|name| (name == "ROCSHIM_GPU_TIME").then(|| value.into())).gpu_time
+        };
+        assert_eq!(["", "0", "off", "1", "on"].map(asked), [false, false, false, true, true]);
     }
 
     #[test]

@@ -65,6 +65,16 @@ pub fn dispatches(log: &Path) -> Vec<Dispatch> {
     parse(&text)
 }
 
+/// All that was dispatched, the runtime's own copies and fills too.
+///
+/// # Panics
+/// When the log cannot be read.
+#[track_caller]
+pub fn every_dispatch(log: &Path) -> Vec<Dispatch> {
+    let text = fs::read_to_string(log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
+    all(&text).collect()
+}
+
 /// How often each kernel was dispatched.
 ///
 /// # Panics
@@ -76,12 +86,15 @@ pub fn kernels(log: &Path) -> BTreeMap<String, u64> {
     counts
 }
 
+fn all(text: &str) -> impl Iterator<Item = Dispatch> {
+    let kernels = text.lines().filter(|line| line.starts_with("kernel "));
+    kernels.map(|line| Dispatch::parse(line).unwrap_or_else(|| panic!("no dispatch: {line}")))
+}
+
 #[track_caller]
 fn parse(text: &str) -> Vec<Dispatch> {
-    let kernels = text.lines().filter(|line| line.starts_with("kernel "));
-    let all = kernels.map(|line| Dispatch::parse(line).unwrap_or_else(|| panic!("no dispatch: {line}")));
     let ours: Vec<Dispatch> =
-        all.filter(|dispatch| !dispatch.is_builtin() || dispatch.name == "#unknown").collect();
+        all(text).filter(|dispatch| !dispatch.is_builtin() || dispatch.name == "#unknown").collect();
     assert!(ours.iter().all(|dispatch| dispatch.name != "#unknown"), "the device could not name a kernel");
     ours
 }

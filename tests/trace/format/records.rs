@@ -36,6 +36,9 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Graph(_) => "graph",
         Record::GraphCall(_) => "graph_call",
         Record::GraphLaunch(_) => "graph_launch",
+        Record::GpuTime(_) => "gpu_time",
+        Record::GpuKernel(_) => "gpu_kernel",
+        Record::Gpu(_) => "gpu",
         Record::Recording(_) => "recording",
         Record::Gap(_) => "gap",
         Record::InFlight(_) => "in_flight",
@@ -121,6 +124,7 @@ pub(crate) fn every() -> Vec<Record> {
     records.extend(copies().map(Record::Copy));
     records.extend(syncs());
     records.extend(graphs());
+    records.extend(gpu());
     records.extend(["plain", "batched", "strided_batched", "any_order"].map(gemm));
     records.extend(matmuls());
     records.extend(blas_calls());
@@ -285,6 +289,56 @@ fn graphs() -> [Record; 6] {
             stream: StreamRef::Id(2),
         }),
     ]
+}
+
+fn gpu() -> Vec<Record> {
+    let on = GpuTime {
+        t: 1,
+        state: "on".into(),
+        library: 2,
+        apis: 449,
+        release: text("7.2"),
+        shared: true,
+        why: None,
+    };
+    let off = GpuTime { state: "unavailable".into(), release: None, why: text("no"), ..on.clone() };
+    let dispatch = Gpu {
+        call: Call { dur: 0, ..call(0, false) },
+        op: "dispatch".into(),
+        command: text("graph"),
+        begin: 5,
+        busy: 6,
+        raw: 7,
+        error: 1_000,
+        device: 1,
+        queue: 2,
+        kernel: Some(3),
+        bytes: None,
+        of: Some((4, 5)),
+        place: 6,
+        function: None,
+        other: 8,
+    };
+    let past = Gpu { of: None, other: 0, function: text("hipLaunchKernel"), ..dispatch.clone() };
+    let copy = Gpu {
+        op: "copy".into(),
+        command: text("d2h"),
+        kernel: None,
+        place: 0,
+        bytes: Some(u64::MAX),
+        ..dispatch.clone()
+    };
+    let link = Gpu {
+        call: dispatch.call.clone(),
+        op: "link".into(),
+        of: Some((1, 2)),
+        other: u64::MAX,
+        ..Gpu::default()
+    };
+    let unread = Gpu { call: dispatch.call.clone(), op: "unread".into(), ..Gpu::default() };
+    let reports = [dispatch, past, copy, link, unread].map(Record::Gpu);
+    let name = Record::GpuKernel(GpuKernel { id: 3, name: "_Z4scalPff".into() });
+    [on, off].map(Record::GpuTime).into_iter().chain([name]).chain(reports).collect()
 }
 
 fn span() -> Span {

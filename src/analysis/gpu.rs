@@ -1,0 +1,376 @@
+//! What the HIP runtime reported of the GPU: how long each kernel ran, how long each device was busy, and whether every
+//! dispatch has a launch that a hook saw.
+//!
+//! The reports are a count of their own: the launches that the hooks saw, the kernels that launched graphs executed and the
+//! runtime's own must add up to the dispatches reported. What is reported and belongs to no recorded call has come past every
+//! hook, and has its name here.
+
+mod busy;
+#[cfg(test)]
+mod tests;
+
+use busy::Busy;
+
+use super::{durations::Durations, evidence::Evidence, interner::Interner};
+use foldhash::HashMap;
+use rocshim_drain::demangle;
+use rocshim_trace::{Call, Gpu, GpuKernel, GpuTime, Record, family};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the runtime reported.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GpuTimes {
+    /// Dispatches that were reported: of launches, of kernels of launched graphs, and the runtime's own.
+    pub dispatches: u64,
+    /// Those of them that belong to launches that a hook saw.
+    pub of_launches: u64,
+    /// Those that belong to launches of graphs.
+    pub of_graphs: u64,
+    /// Those that are kernels of the runtime's own: copies and fills.
+    pub of_runtime: u64,
+    /// Those that belong to nothing that a hook saw.
+    pub unseen: u64,
+    /// Launches that a hook saw and nothing was reported of, while the runtime was asked.
+    pub unreported: u64,
+    /// Copies and fills that were reported beside them.
+    pub copies: u64,
+    /// Bytes of these.
+    pub copied_bytes: u64,
+    /// How long they took on the GPU.
+    pub copies_ns: u64,
+    /// Time of all dispatches on the GPU.
+    pub kernels_ns: u64,
+    /// For how long a device was busy with a dispatch or copy, over all devices.
+    pub busy_ns: u64,
+    /// From the first command of each device to the end of its last, over all devices.
+    pub span_ns: u64,
+    /// Whether every dispatch was seen: `confirmed` (each has its launch), `inferred` (by their names alone), `limited`.
+    pub evidence: Evidence,
+    /// Why it is not confirmed.
+    pub why: Option<String>,
+    /// Each kernel, most time first.
+    pub kernels: Vec<GpuKernelRow>,
+    /// What came past every hook, most dispatches first.
+    pub past: Vec<PastRow>,
+}
+
+/// A kernel on the GPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GpuKernelRow {
+    /// Its name, as people write it.
+    pub kernel: String,
+    /// The family that its name tells.
+    pub family: Option<&'static str>,
+    /// Dispatches of it.
+    pub calls: u64,
+    /// Time of all of them on the GPU.
+    pub total_ns: u64,
+    /// `total_ns` as a part of that of all kernels, 0 to 1.
+    pub share: f64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// Half of them took no longer (right to 0.8 %).
+    pub median_ns: u64,
+    /// 99 of 100 took no longer (right to 0.8 %).
+    pub p99_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Dispatches that no hook saw being asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PastRow {
+    /// The kernel.
+    pub kernel: String,
+    /// The function of the runtime that launched it, where that is known.
+    pub function: Option<String>,
+    /// How many.
+    pub dispatches: u64,
+}
+
+/// A kernel's times.
+#[derive(Clone, Default)]
+struct Times {
+    name: String,
+    durations: Durations,
+    total_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// What is awaited of a call, or was there before its own line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Launched,
+    Reported,
+}
+
+/// The reports of the process whose file is read.
+#[derive(Clone, Default)]
+pub(crate) struct Reports {
+    /// When the runtime was asked first; `None`: it never was.
+    asked: Option<u64>,
+    /// It was not asked all the time, or a copy of it could not be.
+    why_not: BTreeSet<String>,
+    /// Its reports name their calls.
+    names_calls: bool,
+    names: HashMap<u32, usize>,
+    calls: HashMap<(u32, u64), Half>,
+    /// Kernels that were reported for each call that launched a graph.
+    of_graphs: HashMap<(u32, u64), Vec<usize>>,
+    graph_launches: BTreeSet<(u32, u64)>,
+    /// Numbers of somebody else's, and the calls that they stand for; reports that wait for them.
+    links: HashMap<u64, (u32, u64)>,
+    waiting: HashMap<u64, Vec<usize>>,
+    busy: BTreeMap<u32, Busy>,
+    past: BTreeMap<(usize, Option<String>), u64>,
+    unread: u64,
+}
+
+/// The reports of all processes.
+#[derive(Clone)]
+pub(crate) struct AllReports {
+    kernels: Interner<String, Times>,
+    told: GpuTimes,
+    any: bool,
+    why: BTreeSet<String>,
+}
+
+/// True for a kernel of the runtime's own.
+fn is_builtin(name: &str) -> bool {
+    name.starts_with("__amd_rocclr_")
+}
+
+impl AllReports {
+    pub(crate) fn new() -> AllReports {
+        AllReports {
+            kernels: Interner::new(),
+            told: GpuTimes { evidence: Evidence::Confirmed, ..GpuTimes::default() },
+            any: false,
+            why: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn name(&mut self, process: &mut Reports, kernel: &GpuKernel) {
+        let name = demangle(&kernel.name).unwrap_or_else(|| kernel.name.clone());
+        let number = self.number(name);
+        process.names.insert(kernel.id, number);
+    }
+
+    fn number(&mut self, name: String) -> usize {
+        self.kernels.number(name.clone(), || Times { name, ..Times::default() })
+    }
+
+    pub(crate) fn report(&mut self, process: &mut Reports, gpu: &Gpu) {
+        let op = gpu.op.as_str();
+        match op {
+            "link" => return self.link(process, gpu),
+            "unread" => process.unread += 1,
+            _ => {}
+        }
+        if !matches!(op, "dispatch" | "copy") {
+            return;
+        }
+        process.busy.entry(gpu.device).or_default().add(gpu.begin, gpu.begin + gpu.busy);
+        if op == "copy" {
+            self.told.copies += 1;
+            self.told.copied_bytes += gpu.bytes.unwrap_or(0);
+            self.told.copies_ns += gpu.busy;
+            return;
+        }
+        self.told.dispatches += 1;
+        self.told.kernels_ns += gpu.busy;
+        let name = gpu.kernel.and_then(|id| process.names.get(&id).copied());
+        let kernel = name.unwrap_or_else(|| self.number("(name not kept)".into()));
+        let times = self.kernels.get_mut(kernel);
+        times.min_ns = if times.durations.calls() == 0 { gpu.busy } else { times.min_ns.min(gpu.busy) };
+        times.max_ns = times.max_ns.max(gpu.busy);
+        times.total_ns += gpu.busy;
+        times.durations.add(gpu.busy);
+        let of = gpu.of.or_else(|| process.links.get(&gpu.other).copied());
+        match of {
+            Some(call) => self.belongs(process, call, kernel),
+            None if gpu.other != 0 => process.waiting.entry(gpu.other).or_default().push(kernel),
+            None => self.belongs_to_none(process, kernel, gpu.function.clone()),
+        }
+    }
+
+    fn link(&mut self, process: &mut Reports, gpu: &Gpu) {
+        let Some(call) = gpu.of else { return };
+        process.links.insert(gpu.other, call);
+        for kernel in process.waiting.remove(&gpu.other).unwrap_or_default() {
+            self.belongs(process, call, kernel);
+        }
+    }
+
+    fn belongs_to_none(&mut self, process: &mut Reports, kernel: usize, function: Option<String>) {
+        if function.is_none() && is_builtin(&self.kernels.get(kernel).name) {
+            self.told.of_runtime += 1;
+        } else {
+            *process.past.entry((kernel, function)).or_default() += 1;
+        }
+    }
+
+    /// A dispatch belongs to a recorded call.
+    fn belongs(&mut self, process: &mut Reports, call: (u32, u64), kernel: usize) {
+        if is_builtin(&self.kernels.get(kernel).name) {
+            self.told.of_runtime += 1;
+        } else if process.graph_launches.contains(&call) {
+            self.told.of_graphs += 1;
+        } else if process.calls.get(&call) == Some(&Half::Launched) {
+            process.calls.remove(&call);
+            self.told.of_launches += 1;
+        } else {
+            // Its own line, a launch's or a graph launch's, is yet to come.
+            process.calls.insert(call, Half::Reported);
+            process.of_graphs.entry(call).or_default().push(kernel);
+        }
+    }
+
+    /// A launch that was executed.
+    pub(crate) fn launched(&mut self, process: &mut Reports, call: &Call) {
+        if process.asked.is_none_or(|asked| call.t < asked) || call.status != 0 || call.unwound {
+            return;
+        }
+        let key = (call.tid, call.id);
+        if process.calls.remove(&key) == Some(Half::Reported) {
+            self.told.of_launches += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
+        } else {
+            process.calls.insert(key, Half::Launched);
+        }
+    }
+
+    /// A launch of a graph.
+    pub(crate) fn graph_launched(&mut self, process: &mut Reports, call: &Call) {
+        if process.asked.is_some() {
+            let key = (call.tid, call.id);
+            process.calls.remove(&key);
+            self.told.of_graphs += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
+            process.graph_launches.insert(key);
+        }
+    }
+
+    /// The end of a process; `limits`: why launches of it may be missing.
+    pub(crate) fn end(&mut self, mut process: Reports, limits: Option<String>) {
+        if process.asked.is_none() && process.why_not.is_empty() {
+            return;
+        }
+        self.any = true;
+        for busy in process.busy.values_mut() {
+            let (busy, span) = busy.total();
+            self.told.busy_ns += busy;
+            self.told.span_ns += span;
+        }
+        let waiting: Vec<usize> = process.waiting.drain().flat_map(|(_, kernels)| kernels).collect();
+        waiting.into_iter().for_each(|kernel| self.belongs_to_none(&mut process, kernel, None));
+        let left: Vec<usize> = process.of_graphs.drain().flat_map(|(_, kernels)| kernels).collect();
+        if !left.is_empty() {
+            self.why.insert(format!("{} belong to calls whose lines are not in the trace", left.len()));
+            self.told.unseen += left.len() as u64;
+        }
+        let unreported = process.calls.values().filter(|half| **half == Half::Launched).count() as u64;
+        self.told.unreported += unreported;
+        for ((kernel, function), dispatches) in std::mem::take(&mut process.past) {
+            self.told.unseen += dispatches;
+            let kernel = self.kernels.get(kernel).name.clone();
+            let known =
+                self.told.past.iter_mut().find(|row| row.kernel == kernel && row.function == function);
+            match known {
+                Some(row) => row.dispatches += dispatches,
+                None => self.told.past.push(PastRow { kernel, function, dispatches }),
+            }
+        }
+        self.why.append(&mut process.why_not);
+        if process.asked.is_some() && !process.names_calls {
+            self.why.insert(
+                "the runtime's release is not known, so that its reports do not name their calls".into(),
+            );
+        }
+        if process.unread > 0 {
+            self.why.insert(format!("{} reports were not understood", process.unread));
+        }
+        if unreported > 0 {
+            self.why.insert(format!("{unreported} launches were not reported"));
+        }
+        self.why.extend(limits);
+    }
+
+    /// What was reported; `None` where the runtime was not asked.
+    pub(crate) fn finish(mut self) -> Option<GpuTimes> {
+        if !self.any {
+            return None;
+        }
+        let mut told = std::mem::take(&mut self.told);
+        let all = told.kernels_ns.max(1) as f64;
+        let row = |times: &Times| GpuKernelRow {
+            kernel: times.name.clone(),
+            family: family(&times.name, Some(&times.name)).map(|family| family.name),
+            calls: times.durations.calls(),
+            total_ns: times.total_ns,
+            share: times.total_ns as f64 / all,
+            min_ns: times.min_ns,
+            median_ns: times.durations.quantile(50).unwrap_or(0).clamp(times.min_ns, times.max_ns),
+            p99_ns: times.durations.quantile(99).unwrap_or(0).clamp(times.min_ns, times.max_ns),
+            max_ns: times.max_ns,
+        };
+        told.kernels = self.kernels.values().iter().map(row).filter(|row| row.calls > 0).collect();
+        told.kernels.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.kernel.cmp(&b.kernel)));
+        told.past.sort_by(|a, b| b.dispatches.cmp(&a.dispatches).then_with(|| a.kernel.cmp(&b.kernel)));
+        if told.unseen > 0 {
+            self.why.insert("what came past every hook is listed by name".into());
+        }
+        if !self.why.is_empty() {
+            told.evidence = Evidence::Limited;
+            told.why = Some(self.why.into_iter().collect::<Vec<_>>().join("; "));
+        }
+        Some(told)
+    }
+}
+
+impl Reports {
+    /// Whether and how the runtime is asked.
+    pub(crate) fn asked(&mut self, told: &GpuTime) {
+        match told.state.as_str() {
+            "on" => {
+                self.asked.get_or_insert(told.t);
+                self.names_calls = told.release.is_some();
+            }
+            "off" => drop(self.why_not.insert("the runtime was not asked all the time".into())),
+            _ => drop(self.why_not.extend(told.why.clone())),
+        }
+    }
+}
+
+/// The reports of one file alone.
+pub(crate) struct OfOne {
+    all: AllReports,
+    process: Reports,
+}
+
+impl Default for OfOne {
+    fn default() -> OfOne {
+        OfOne { all: AllReports::new(), process: Reports::default() }
+    }
+}
+
+impl OfOne {
+    /// Looks at a record.
+    pub(crate) fn look(&mut self, record: &Record) {
+        let (all, process) = (&mut self.all, &mut self.process);
+        match record {
+            Record::GpuTime(told) => process.asked(told),
+            Record::GpuKernel(kernel) => all.name(process, kernel),
+            Record::Gpu(gpu) => all.report(process, gpu),
+            Record::Launch(launch) if launch.capture.is_none() => all.launched(process, &launch.call),
+            Record::GraphLaunch(launch) => all.graph_launched(process, &launch.call),
+            _ => {}
+        }
+    }
+
+    /// What was reported, after the last record; `limits`: why launches may be missing.
+    pub(crate) fn finish(mut self, limits: Option<String>) -> Option<GpuTimes> {
+        self.all.end(self.process, limits);
+        self.all.finish()
+    }
+}

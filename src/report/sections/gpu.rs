@@ -1,0 +1,104 @@
+//! Time on the GPU, as the HIP runtime reported it, and whether every dispatch was seen.
+
+use super::{kernels::label, section};
+use crate::table::{Column, Style, Table};
+use rocshim_analysis::units::{bytes, count, counted, percent, time};
+use rocshim_analysis::{Evidence, GpuTimes, PastRow, Summary};
+
+/// Each kernel's time on the GPU.
+pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
+    let gpu = summary.gpu.as_ref()?;
+    let columns = [
+        Column::Right("calls"),
+        Column::Right("total"),
+        Column::Right("share"),
+        Column::Right("median"),
+        Column::Missable("p99"),
+        Column::Missable("longest"),
+        Column::Left("kernel"),
+    ];
+    let mut table = Table::new(&columns);
+    for row in &gpu.kernels {
+        table.row(vec![
+            count(row.calls),
+            time(row.total_ns),
+            percent(row.share),
+            time(row.median_ns),
+            time(row.p99_ns),
+            time(row.max_ns),
+            label(&row.kernel, None, style),
+        ]);
+    }
+    let mut remarks = vec![seen(gpu)];
+    for row in &gpu.past {
+        let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
+        let kernel = label(&row.kernel, None, style);
+        remarks
+            .push(format!("past every hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch")));
+    }
+    if gpu.copies > 0 {
+        remarks.push(format!(
+            "{} of {} took {} beside the kernels",
+            match gpu.copies {
+                1 => "1 copy or fill".to_owned(),
+                many => format!("{} copies and fills", count(many)),
+            },
+            bytes(gpu.copied_bytes),
+            time(gpu.copies_ns)
+        ));
+    }
+    if gpu.span_ns > 0 {
+        remarks.push(format!(
+            "the GPU was busy for {} of {} ({})",
+            time(gpu.busy_ns),
+            time(gpu.span_ns),
+            percent(gpu.busy_ns as f64 / gpu.span_ns as f64)
+        ));
+    }
+    section("Kernels on the GPU (as the HIP runtime reported them)", &table, style, &remarks)
+}
+
+/// What came past every hook, a line for each kernel.
+pub(crate) fn past(gpu: &GpuTimes, style: &Style) -> Vec<String> {
+    let line = |row: &PastRow| {
+        let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
+        let kernel = label(&row.kernel, None, style);
+        format!("past every hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch"))
+    };
+    gpu.past.iter().map(line).collect()
+}
+
+/// How many of the dispatches were seen, in words.
+pub(crate) fn seen(gpu: &GpuTimes) -> String {
+    let of_program = gpu.dispatches - gpu.of_runtime;
+    let own = match gpu.of_runtime {
+        0 => String::new(),
+        own => format!(", and {} of the runtime's own", count(own)),
+    };
+    let what = format!("{} of {} seen{own}", count(of_program - gpu.unseen), counted(of_program, "dispatch"));
+    match (gpu.evidence, &gpu.why) {
+        (Evidence::Confirmed, _) => format!("confirmed: {what}"),
+        (evidence, Some(why)) => format!("{evidence}: {what}; {why}"),
+        (evidence, None) => format!("{evidence}: {what}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_says_how_many_were_seen_and_which_were_not() {
+        let all =
+            GpuTimes { dispatches: 410, of_runtime: 4, evidence: Evidence::Confirmed, ..GpuTimes::default() };
+        assert_eq!(seen(&all), "confirmed: 406 of 406 dispatches seen, and 4 of the runtime's own");
+        let row = PastRow { kernel: "k".into(), function: Some("hipLaunchKernel".into()), dispatches: 2 };
+        let why = Some("why".to_owned());
+        let some = GpuTimes { unseen: 2, past: vec![row], evidence: Evidence::Limited, why, ..all };
+        assert_eq!(seen(&some), "limited: 404 of 406 dispatches seen, and 4 of the runtime's own; why");
+        assert_eq!(
+            past(&some, &Style::default()),
+            ["past every hook: 2 dispatches of k, by hipLaunchKernel"]
+        );
+    }
+}
