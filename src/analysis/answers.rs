@@ -79,7 +79,7 @@ impl Facts<'_> {
             counted(totals.processes, "process"),
             counted(totals.launches, "launch"),
             counted(totals.kernels, "kernel"),
-            counted(totals.gemms, "matrix product"),
+            counted(totals.gemms, "BLAS GEMM"),
         );
         let (evidence, why) = match &self.summary.unseen.launches {
             None => (Evidence::Confirmed, "each launch was seen as the call that it is".to_string()),

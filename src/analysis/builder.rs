@@ -31,7 +31,7 @@ use super::{
 };
 use rocshim_reader::{End, Reading, Taker};
 use rocshim_trace::{Call, CodeObject, Hook, Kernel, Record, Span, ggml::Product};
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
 
 /// Takes the records of one file after the other.
 #[derive(Clone)]
@@ -72,6 +72,7 @@ pub struct SummaryBuilder {
     /// Why calls may be missing that are not counted as lost.
     unrecorded: Option<String>,
     notes: Vec<String>,
+    gpus: BTreeSet<String>,
 }
 
 impl Default for SummaryBuilder {
@@ -108,6 +109,7 @@ impl Default for SummaryBuilder {
             in_flight: Vec::new(),
             unrecorded: None,
             notes: Vec::new(),
+            gpus: BTreeSet::new(),
         }
     }
 }
@@ -225,7 +227,10 @@ impl Taker for SummaryBuilder {
             }
             Record::Thread(account) => process.accounted += account.written,
             Record::Footer(footer) => process.footer = Some(footer),
-            Record::Header(_) | Record::Device(_) | Record::Unknown => {}
+            Record::Device(device) => {
+                self.gpus.insert(format!("{} {}", device.gfx, device.name).trim_end().to_owned());
+            }
+            Record::Header(_) | Record::Unknown => {}
         }
         self.process = Some(process);
     }
@@ -326,6 +331,7 @@ impl SummaryBuilder {
             losses: self.losses.rows(),
             in_flight: self.in_flight,
             notes: self.notes,
+            gpus: self.gpus,
             totals,
             unseen: unseen.clone(),
         }
@@ -347,6 +353,9 @@ impl SummaryBuilder {
     fn kernel(&mut self, process: &mut Process, kernel: Kernel) {
         let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
         let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
+        if let Some((number, target)) = code_object.zip(kernel.target.as_deref()) {
+            self.code_objects.run(number, target);
+        }
         let id = kernel.id;
         let (hook, product) = (kernel.hook, Product::of(&kernel));
         let new = LocalKernel { number, code_object, hook, product, launched: false, dispatched: 0 };

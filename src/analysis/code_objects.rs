@@ -3,7 +3,7 @@
 use super::{evidence::Evidence, interner::Interner};
 use rocshim_trace::{CodeObject, is_library};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A code object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +24,8 @@ pub struct CodeObjectRow {
     pub xxh3: Option<String>,
     /// The GPU targets it carries.
     pub targets: Vec<String>,
+    /// Those of the kernels that were launched from it.
+    pub ran: BTreeSet<String>,
     /// The library file that an image from memory is.
     pub file: Option<String>,
     /// Whether its file is one of Tensile's fallback library, where its name says so.
@@ -64,6 +66,7 @@ struct Stats {
     loaded: u64,
     launches: u64,
     kernels: HashSet<usize>,
+    ran: BTreeSet<String>,
 }
 
 /// All code objects, numbered in the order in which they were first defined.
@@ -88,6 +91,7 @@ impl CodeObjects {
             loaded: 0,
             launches: 0,
             kernels: HashSet::new(),
+            ran: BTreeSet::new(),
         });
         // A later definition may know more; but one that was written elsewhere (a recovered trace, in another container) may not
         // find the file again.
@@ -107,6 +111,14 @@ impl CodeObjects {
     /// Counts that it was registered or loaded.
     pub(crate) fn load(&mut self, number: usize) {
         self.0.get_mut(number).loaded += 1;
+    }
+
+    /// A kernel of it, which is used, is code for this target.
+    pub(crate) fn run(&mut self, number: usize, target: &str) {
+        let ran = &mut self.0.get_mut(number).ran;
+        if !ran.contains(target) {
+            ran.insert(target.to_owned());
+        }
     }
 
     /// Counts launches of `kernel` from this object; `first` in this process.
@@ -148,6 +160,7 @@ impl Stats {
             bytes: object.bytes,
             xxh3: object.xxh3,
             targets: object.targets,
+            ran: self.ran.clone(),
             file: object.file,
             fallback: object.fallback,
             unmatched: object.unmatched,

@@ -34,10 +34,9 @@ use super::{
 };
 use asked::{capture_of, product_of_gemm, product_of_matmul};
 use definitions::{Executed, Local, Names, columns, exactly, pointer};
-use foldhash::HashSet;
 use in_time::{InTime, end_of};
 use labels::{Labels, Ranges};
-use lanes::{Hint, Lanes, Sign};
+use lanes::{Hint, Lanes, Part, Sign};
 use only::Window;
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
@@ -51,6 +50,8 @@ struct Known {
     /// In Unix ns.
     epoch: u64,
     trains: bool,
+    /// It launches kernels as programs do that run language models.
+    is_language_model: bool,
 }
 
 /// Takes the records of one file after the other.
@@ -65,8 +66,6 @@ pub struct PhasesBuilder {
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
-    /// Lanes of which `recent` has told a pass, with their processes.
-    lanes_told: HashSet<(usize, usize)>,
 }
 
 impl PhasesBuilder {
@@ -81,7 +80,6 @@ impl PhasesBuilder {
             passes: Vec::new(),
             epoch: None,
             labels: Labels::new(labels),
-            lanes_told: HashSet::default(),
         }
     }
 
@@ -115,7 +113,13 @@ impl PhasesBuilder {
         }
         self.end_process();
         let epoch = header.epoch.parse().unwrap_or(0);
-        self.processes.push(Known { pid: header.pid, identity: identity(header), epoch, trains: false });
+        self.processes.push(Known {
+            pid: header.pid,
+            identity: identity(header),
+            epoch,
+            trains: false,
+            is_language_model: false,
+        });
         self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
         self.process = Some(Box::new(Process {
             header: header.clone(),
@@ -188,7 +192,10 @@ impl PhasesBuilder {
             }
             Record::Hook(hook) => process.local.hook(&mut self.names, hook),
             Record::CodeObject(object) => process.local.code_object(object),
-            Record::Kernel(kernel) => process.local.kernel(&mut self.names, kernel),
+            Record::Kernel(kernel) => {
+                let is_its = process.local.kernel(&mut self.names, kernel);
+                self.processes[process.number].is_language_model |= is_its;
+            }
             Record::Graph(graph) => process.local.graph(graph),
             Record::Launch(launch) if launch.call.status == 0 => {
                 launch.capture.into_iter().for_each(|capture| process.local.capture(capture, launch));
@@ -224,14 +231,14 @@ impl PhasesBuilder {
             Record::Matmul(matmul) => self.matmul(process, matmul),
             Record::Copy(copy) => self.copy(process, copy),
             Record::Sync(sync) => self.sync(process, sync),
-            Record::Conv(conv) => self.call(process, &conv.call, Some(conv.stream), false),
+            Record::Conv(conv) => self.call(process, &conv.call, Some(conv.stream), Part::Work),
             Record::Mark(mark) => process.ranges.mark(&mut self.names.labels, mark),
             Record::Gap(gap) => {
                 let lane = process.lanes.of_call(gap.tid, None);
                 lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
             }
             Record::Blas(_) | Record::Span(_) | Record::Load(_) | Record::GraphCall(_) => {
-                record.call().into_iter().for_each(|call| self.call(process, call, None, false));
+                record.call().into_iter().for_each(|call| self.call(process, call, None, Part::Other));
             }
             _ => {}
         }
@@ -279,7 +286,7 @@ impl PhasesBuilder {
         }
         let hook = hook_of(launch, |id| process.local.kernels.get(&id)?.hook);
         let call = Call { hook, ..launch.call.clone() };
-        self.call(process, &call, Some(launch.stream), false);
+        self.call(process, &call, Some(launch.stream), Part::Work);
         self.close(process, lane_number, ended);
     }
 
@@ -316,7 +323,7 @@ impl PhasesBuilder {
             }
             None => open.unlisted += 1,
         }
-        self.call(process, call, Some(launch.stream), false);
+        self.call(process, call, Some(launch.stream), Part::Work);
         self.close(process, lane_number, ended);
     }
 
@@ -325,14 +332,14 @@ impl PhasesBuilder {
         if let Some((n, a)) = product_of_gemm(gemm) {
             self.blas(process, &gemm.call, gemm.stream, n, a);
         }
-        self.call(process, &gemm.call, gemm.stream, false);
+        self.call(process, &gemm.call, gemm.stream, Part::Work);
     }
 
     fn matmul(&mut self, process: &mut Process, matmul: &Matmul) {
         if let Some((n, a)) = product_of_matmul(matmul) {
             self.blas(process, &matmul.call, Some(matmul.stream), n, a);
         }
-        self.call(process, &matmul.call, Some(matmul.stream), false);
+        self.call(process, &matmul.call, Some(matmul.stream), Part::Work);
     }
 
     fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
@@ -348,7 +355,8 @@ impl PhasesBuilder {
 
     fn copy(&mut self, process: &mut Process, copy: &Copy) {
         let is_upload = copy.kind.as_deref() == Some("h2d");
-        self.count(process, &copy.call, Some(copy.stream), (false, !is_upload));
+        let part = if is_upload { Part::Upload } else { Part::Work };
+        self.call(process, &copy.call, Some(copy.stream), part);
         let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
         let mut ended = Vec::new();
         let lane = process.lanes.get(number);
@@ -363,34 +371,24 @@ impl PhasesBuilder {
 
     fn sync(&mut self, process: &mut Process, sync: &Sync) {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
-        self.call(process, &sync.call, None, waits);
+        self.call(process, &sync.call, None, if waits { Part::Wait } else { Part::Other });
         let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits);
         // A wait ends nothing that a copy to the host has not.
         lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
-    }
-
-    fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, waits: bool) {
-        self.count(process, call, stream, (waits, true));
     }
 
     /// The time of a call that a capture recorded.
     fn spend(&mut self, process: &mut Process, call: &Call) {
         let Some(lane) = process.lanes.of_call(call.tid, None) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
-        process.lanes.get(lane).call(None, dur, Some(call.t + call.dur), false);
+        process.lanes.get(lane).call(None, dur, (call.t, call.t + call.dur), Part::Other);
     }
 
-    /// What every call adds to the pass that it belongs to, which may go on until it returns (an upload is for the next chunk). Time is counted once: that of calls which the program itself made.
-    fn count(
-        &mut self,
-        process: &mut Process,
-        call: &Call,
-        stream: Option<StreamRef>,
-        (waits, extends): (bool, bool),
-    ) {
+    /// What every call adds to the pass that it belongs to. Time is counted once: that of calls which the program itself made.
+    fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, part: Part) {
         let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         let function = process.local.function(call.hook);
-        process.lanes.get(lane).call(function, dur, extends.then_some(call.t + call.dur), waits);
+        process.lanes.get(lane).call(function, dur, (call.t, call.t + call.dur), part);
     }
 }

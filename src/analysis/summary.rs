@@ -6,6 +6,7 @@ use super::{
     StreamRow, SweepRow, SyncRow, ThreadRow,
 };
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The whole summary; also the JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,6 +41,8 @@ pub struct Summary {
     pub fallback: Fallback,
     pub code_objects: Vec<CodeObjectRow>,
     pub libraries: Vec<LibraryRow>,
+    /// The GPUs that HIP told the programs of: target and name.
+    pub gpus: BTreeSet<String>,
     /// The same of each process alone, in the order of `processes`.
     #[serde(skip)]
     pub libraries_by_process: Vec<Vec<LibraryRow>>,

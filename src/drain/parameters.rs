@@ -5,7 +5,26 @@ pub fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
     }
-    cpp_demangle::Symbol::new(name).ok()?.demangle().ok()
+    let read = |name: &str| cpp_demangle::Symbol::new(name).ok()?.demangle().ok();
+    read(name).or_else(|| read(&without_parameter_kinds(name)?))
+}
+
+/// The name without `Tn` and a type letter before each value: since C++20 a template's argument may say so of which type
+/// its parameter is (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read. `None` where there is nothing of the kind.
+fn without_parameter_kinds(name: &str) -> Option<String> {
+    let mut plain = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find("Tn") {
+        let (before, kind) = rest.split_at(at);
+        plain.push_str(before);
+        let is_kind = kind.as_bytes().get(2).is_some_and(u8::is_ascii_lowercase)
+            && kind.as_bytes().get(3) == Some(&b'L');
+        let length = if is_kind { 3 } else { 2 };
+        plain.push_str(if is_kind { "" } else { "Tn" });
+        rest = &kind[length..];
+    }
+    plain.push_str(rest);
+    (plain.len() < name.len()).then_some(plain)
 }
 
 /// The types of the parameters: what stands in the last pair of parentheses. `None` where there is none.
@@ -71,5 +90,14 @@ mod tests {
         assert_eq!(parameters("k"), None);
         assert_eq!(parameters("k)"), None);
         assert_eq!(parameters("k<f(1)>(int) [clone .kd]"), Some(vec!["int"]));
+    }
+
+    #[test]
+    fn a_value_that_says_of_which_type_its_parameter_is_is_read() {
+        let plain = demangle("_Z1fILj4EEvv");
+        assert_eq!(plain.as_deref(), Some("void f<(unsigned int)4>()"));
+        assert_eq!(demangle("_Z1fITnjLj4EEvv"), plain);
+        assert_eq!(demangle("_Z2Tnv").as_deref(), Some("Tn()"), "a name of its own");
+        assert_eq!(demangle("_Z"), None);
     }
 }

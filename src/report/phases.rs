@@ -231,11 +231,10 @@ fn libraries(phases: &Phases, style: &Style) -> Option<String> {
 fn objects(phases: &Phases, style: &Style) -> Option<String> {
     let rows = |phase: &Phase| {
         let row = |row: &PhaseObject| {
-            let file = row
-                .file
-                .as_deref()
-                .or(row.path.as_deref())
-                .unwrap_or("unresolved: its code object is not known");
+            let file = row.file.as_deref().or(row.path.as_deref()).unwrap_or(match row.source.as_deref() {
+                Some("memory") => "from memory",
+                _ => "unresolved: its code object is not known",
+            });
             let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
             let target = row.target.as_deref().map_or(String::new(), |target| format!(" {target}"));
             (format!("{}{ordinal}{target}", file_name(file)), count(row.launches))

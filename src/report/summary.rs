@@ -3,10 +3,14 @@
 use super::{section::paragraph, sections, table::Style};
 use rocshim_analysis::units::{count, counted, time};
 use rocshim_analysis::{Summary, Totals};
+use std::collections::BTreeSet;
 
 /// The whole page.
 pub fn summary(summary: &Summary, style: &Style) -> String {
     let mut page = paragraph(&sentence(&summary.totals), style);
+    if let Some(gpus) = gpus(summary) {
+        page.push_str(&paragraph(&gpus, style));
+    }
     if let Some(phase) = &summary.phase {
         page.push_str(&paragraph(
             &format!("Only what belongs to the phases `{phase}`, as `rocshim phases` tells them."),
@@ -45,6 +49,18 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
         page.push_str(&format!("\n{}", paragraph(&format!("not read: {note}"), style)));
     }
     page
+}
+
+/// On what it ran: as HIP told the programs, else by the code objects whose kernels were launched.
+fn gpus(summary: &Summary) -> Option<String> {
+    let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    if !summary.gpus.is_empty() {
+        return Some(format!("On {}.", list(&summary.gpus)));
+    }
+    let dispatched = summary.code_objects.iter().filter(|row| row.launches > 0);
+    let ran: BTreeSet<String> = dispatched.flat_map(|row| row.ran.iter().cloned()).collect();
+    (!ran.is_empty())
+        .then(|| format!("On {}, by the code objects whose kernels were launched (inferred).", list(&ran)))
 }
 
 /// The most important numbers in one sentence.

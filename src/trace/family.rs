@@ -1,7 +1,7 @@
 //! What kind of work a kernel does, by its name: `families.tsv` is the table.
 
 use crate::pattern::{fits, patterns};
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 /// A line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,7 +29,8 @@ pub fn families() -> &'static [Family] {
 /// assert_eq!(family.map(|family| (family.name, family.of)), Some(("mmvq", "ggml")));
 /// ```
 pub fn family(symbol: &str, demangled: Option<&str>) -> Option<&'static Family> {
-    let whole = demangled.unwrap_or_else(|| identifier(symbol));
+    let whole = demangled.map_or_else(|| identifier(symbol), Cow::Borrowed);
+    let whole = whole.as_ref();
     let name = function(whole);
     let is = |pattern: &str| match pattern.contains('<') {
         true => fits(pattern, &whole[..whole.find('<').map_or(0, |at| template_end(whole, at))]),
@@ -73,13 +74,23 @@ fn template_end(text: &str, from: usize) -> usize {
     text.len()
 }
 
-/// The first name in a mangled one that nobody could read: `_Z4nameIfEvPf` → `name`. Other symbols are names themselves.
-fn identifier(symbol: &str) -> &str {
-    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol };
-    let rest = rest.strip_prefix('L').unwrap_or(rest);
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let name = rest[..digits].parse().ok().and_then(|length: usize| rest[digits..].get(..length));
-    name.unwrap_or(symbol)
+/// The names in a mangled one that nobody could read, up to its template: `_ZN1a4nameIfEvPf` → `a::name`. Other symbols are
+/// names themselves.
+fn identifier(symbol: &str) -> Cow<'_, str> {
+    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol.into() };
+    let (is_nested, mut rest) = match rest.strip_prefix('N') {
+        Some(rest) => (true, rest),
+        None => (false, rest.strip_prefix('L').unwrap_or(rest)),
+    };
+    let mut names: Vec<&str> = Vec::new();
+    while names.is_empty() || is_nested {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(length) = rest[..digits].parse::<usize>() else { break };
+        let Some((name, behind)) = rest[digits..].split_at_checked(length) else { break };
+        names.push(if name == "_GLOBAL__N_1" { "(anonymous namespace)" } else { name });
+        rest = behind;
+    }
+    if names.is_empty() { symbol.into() } else { names.join("::").into() }
 }
 
 #[cfg(test)]
@@ -150,5 +161,17 @@ mod tests {
         for odd in ["", "_Z", "_Z99x", "_ZL", "<", "(", "_Z4ab\u{fc}"] {
             assert_eq!(of(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn a_mangled_name_that_nobody_could_read_has_a_family_too() {
+        let of = |symbol| family(symbol, None).map(|family| (family.name, family.of));
+        assert_eq!(of("_ZN9rocsolver10v33100_xyz5getf2ITnjLj4EEEvv"), Some(("solve", "rocSOLVER")));
+        assert_eq!(
+            of("_ZN11onnxruntime4rocm12_GLOBAL__N_120softmax_warp_forwardIfEEvv"),
+            Some(("softmax", "ONNX Runtime"))
+        );
+        assert_eq!(of("_Z9rms_norm_"), Some(("norm", "ggml")));
+        assert_eq!(of("_Z99short"), None);
     }
 }

@@ -20,7 +20,7 @@ fn told(answers: &[Answer]) -> Vec<(&str, Evidence)> {
 fn what_ran_by_which_path_and_what_was_lost() {
     let run = text().run();
     let expected = [
-        ("prog in 1 process: 12 launches of 3 kernels, 0 matrix products", Evidence::Confirmed),
+        ("prog in 1 process: 12 launches of 3 kernels, 0 BLAS GEMMs", Evidence::Confirmed),
         ("gfx1100", Evidence::Inferred),
         (
             "prompt: 1 pass of 5 columns, through mmvq; decode: 2 passes of 1 column, through mmvq",

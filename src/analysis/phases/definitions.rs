@@ -54,6 +54,8 @@ pub(super) struct LocalKernel {
     pub(super) is_blas: bool,
     pub(super) is_dequantise: bool,
     pub(super) is_torch: bool,
+    /// It is one of those that programs launch which run language models: ggml's, attention, rotary embedding.
+    pub(super) is_of_language_model: bool,
     pub(super) is_optimiser: bool,
     pub(super) is_backward: bool,
 }
@@ -106,7 +108,8 @@ impl Local {
         self.owners.insert(object.id, Owner { source, path, ordinal: object.ordinal, target: None, file });
     }
 
-    pub(super) fn kernel(&mut self, names: &mut Names, kernel: &Kernel) {
+    /// True for a kernel of a language model.
+    pub(super) fn kernel(&mut self, names: &mut Names, kernel: &Kernel) -> bool {
         let owner = kernel.code_object.and_then(|id| self.owners.get(&id));
         let owner = owner.map(|owner| Owner { target: kernel.target.clone(), ..owner.clone() });
         let family = family(&kernel.name, kernel.demangled.as_deref());
@@ -120,6 +123,7 @@ impl Local {
             is_blas: product.is_none() && is_product(family.map(|family| family.name)),
             product,
             is_dequantise: is_of("ggml", "dequantize"),
+            is_of_language_model: family.is_some_and(is_of_language_model),
             is_torch: family.is_some_and(|family| family.of == "PyTorch"),
             is_optimiser: is_of("PyTorch", "optimiser"),
             is_backward: known.contains("backward") || known.contains("Backward"),
@@ -130,7 +134,7 @@ impl Local {
                 owner,
             }),
         };
-        self.kernels.entry(kernel.id).or_insert(local);
+        self.kernels.entry(kernel.id).or_insert(local).is_of_language_model
     }
 
     /// A launch that capture `id` records.
@@ -230,6 +234,10 @@ pub(super) fn exactly(n: i64) -> Option<Range> {
 /// The columns of a launch of a product, the sums over experts left aside.
 pub(super) fn columns(product: &Product, launch: &Launch) -> Option<Range> {
     product.columns(launch).filter(|columns| !columns.of_all_experts()).map(|columns: Columns| columns.into())
+}
+
+fn is_of_language_model(family: &Family) -> bool {
+    family.of == "ggml" || family.name.ends_with("attention") || family.name == "rope"
 }
 
 /// The address that an argument is.

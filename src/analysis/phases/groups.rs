@@ -48,10 +48,9 @@ impl PhasesBuilder {
         let mut groups = Groups::default();
         let (mut visits, mut windows, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for pass in &mut passes {
-            let Known { pid, trains, .. } = processes[pass.process];
+            let Known { pid, trains, is_language_model, .. } = processes[pass.process];
             let label = pass.label.map(|label| names.labels.get(label));
-            let first = groups.is_new(pass);
-            let judged = judge(pass, first, trains, label.is_some_and(|(_, by_time)| *by_time));
+            let judged = judge(pass, trains, is_language_model, label.is_some_and(|(_, by_time)| *by_time));
             pass.kind = judged.0;
             let new = |key: &Key| Sum::new(key, pid, judged, label.map(|(name, _)| name.clone()));
             let key = groups.key(pass);
@@ -130,11 +129,6 @@ struct Groups {
 }
 
 impl Groups {
-    /// True for the first pass of a lane.
-    fn is_new(&self, pass: &Pass) -> bool {
-        !self.last.contains_key(&(pass.process, pass.lane))
-    }
-
     fn key(&mut self, pass: &Pass) -> Key {
         let (process, lane, kind) = (pass.process, pass.lane, pass.kind);
         let request = self.requests.entry((process, lane)).or_default().of(pass);

@@ -47,10 +47,11 @@ const BY_PLACE: &str = "the time lies between the label's begin and end";
 const OPTIMISER: &str = "its kernels are those of an optimiser";
 const BACKWARD: &str = "launched by another thread than the first, or named backward";
 const FORWARD: &str = "launched before the backward part of a step that an optimiser ends";
+const NO_MODEL: &str = "no kernel of a language model (attention, rotary embedding, ggml's) was launched in the process: what its passes are for is not known";
 const UNKNOWN: &str = "no product of it tells its columns";
 const DIFFER: &str = "its products have different numbers of columns, or numbers that are not known";
 const ENDS: &str = "the trace ends before anything was copied to the host";
-const WARM_UP: &str = "the first pass of its lane, of at most two columns, after which memory was cleared";
+const WARM_UP: &str = "the first pass of its lane, of at most two columns, after which memory was cleared, or the same once more";
 const CHUNK: &str =
     "nothing was copied to the host before the same weights came again: a chunk of a longer prompt";
 const REST: &str = "nothing was copied to the host after the pass before it, a chunk of a prompt: what is left of that prompt";
@@ -59,8 +60,8 @@ const PROMPT: &str =
 const ONE: &str = "every product has one column: one token";
 const MANY: &str = "every product, the last one too, has as many columns: a token of each of so many sequences, or a prompt of which every position is asked for";
 
-/// Judges a pass; `first` of its lane; of a process that trains.
-pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Judged {
+/// Judges a pass of a process, which may be one that trains, or one with a language model; `by_time`: where it has a label.
+pub(super) fn judge(pass: &Pass, trains: bool, is_language_model: bool, by_time: bool) -> Judged {
     if pass.label.is_some() {
         return match by_time {
             true => (Kind::Labelled, Evidence::Inferred, BY_PLACE),
@@ -74,6 +75,9 @@ pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Ju
             Role::Optimiser => (Kind::Optimiser, Evidence::Inferred, OPTIMISER),
         };
     }
+    if !is_language_model {
+        return (Kind::Step, Evidence::Unresolved, NO_MODEL);
+    }
     let Some(Range { most, .. }) = pass.columns else { return (Kind::Step, Evidence::Unresolved, UNKNOWN) };
     if pass.agreeing * 2 < pass.products + pass.opaque {
         return (Kind::Step, Evidence::Unresolved, DIFFER);
@@ -82,7 +86,7 @@ pub(super) fn judge(pass: &Pass, first: bool, trains: bool, by_time: bool) -> Ju
     let (kind, rule) = match () {
         () if pass.unfinished => return (Kind::Step, Evidence::Unresolved, ENDS),
         () if !pass.delivered => (Kind::Prompt, CHUNK),
-        () if first && pass.cleared && most <= 2 => (Kind::WarmUp, WARM_UP),
+        () if pass.warms_up => (Kind::WarmUp, WARM_UP),
         () if pass.continues => (Kind::Prompt, REST),
         () if outputs < most => (Kind::Prompt, PROMPT),
         () if most == 1 => (Kind::Decode, ONE),

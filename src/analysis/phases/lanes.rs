@@ -23,6 +23,18 @@ pub(super) enum Hint {
     Delivery,
 }
 
+/// What a call is to the pass that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A launch, or a copy of what it works on: the pass goes on until it returns.
+    Work,
+    /// A wait of the host.
+    Wait,
+    /// An upload: it is for the next chunk.
+    Upload,
+    Other,
+}
+
 /// What tells whether a product begins a pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sign {
@@ -126,18 +138,27 @@ impl Lane {
         }
     }
 
-    /// A call: if it launches nothing it belongs to the next pass where nothing is open or the open one has delivered. `end` is
-    /// when it returned, if the pass goes on until then.
-    pub(super) fn call(&mut self, function: Option<usize>, dur: u64, end: Option<u64>, waits: bool) {
+    /// A call from `begin` to `end`, of which `dur` counts: if it launches nothing it belongs to the next pass where nothing
+    /// is open or the open one has delivered.
+    pub(super) fn call(&mut self, function: Option<usize>, dur: u64, (begin, end): (u64, u64), part: Part) {
         let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
+        let waits = part == Part::Wait;
         if waits && let Some(open) = self.current() {
-            open.wait += dur;
-            open.end = open.end.max(end.unwrap_or(0));
+            // The first wait after its last launch or copy is for them. A later one is not, nor one that comes after a
+            // pause longer than the pass: its time is nobody's.
+            if open.wait_for(begin, end) {
+                open.wait += dur;
+            }
         } else if after {
             self.host += dur;
         } else if let Some(open) = self.current() {
             open.host += dur;
-            open.end = open.end.max(end.unwrap_or(0));
+            match part {
+                Part::Work => open.work_until(end),
+                // A call around launches returns after them; one by itself, after a pause, does not prolong the pass.
+                Part::Other if begin <= open.end => open.end = open.end.max(end),
+                _ => {}
+            }
         }
         let Some(function) = function else { return };
         let functions = match self.current().filter(|_| !after || waits) {

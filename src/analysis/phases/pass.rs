@@ -69,8 +69,9 @@ pub(super) struct Pass {
     pub(super) delivered: bool,
     /// Nothing was copied to the host after the pass before it in its lane, which had products.
     pub(super) continues: bool,
-    /// Memory was set after that, before the next pass.
-    pub(super) cleared: bool,
+    /// It is the first one of its lane, of at most two columns, and memory was set after it; or it follows such a pass and has
+    /// as many columns.
+    pub(super) warms_up: bool,
     /// The trace ends with it, before something was copied.
     pub(super) unfinished: bool,
     /// Events that were lost in it.
@@ -127,7 +128,12 @@ pub(super) struct Open {
     pub(super) label: Option<usize>,
     pub(super) role: Role,
     launched: bool,
+    /// The host has waited since its last launch or copy.
+    waited: bool,
 }
+
+/// A pause before a wait that is none, in ns: what a program does between its last launch and the wait for it.
+const SHORT: u64 = 1_000_000;
 
 impl Open {
     /// Something is launched, at `t`.
@@ -136,7 +142,24 @@ impl Open {
             self.begin = t;
         }
         self.launched = true;
-        self.end = self.end.max(t);
+        self.work_until(t);
+    }
+
+    /// It goes on until `end`, and is not waited for.
+    pub(super) fn work_until(&mut self, end: u64) {
+        self.end = self.end.max(end);
+        self.waited = false;
+    }
+
+    /// The host waits from `begin` to `end`: true where that is for this pass, which then goes on until `end`.
+    pub(super) fn wait_for(&mut self, begin: u64, end: u64) -> bool {
+        let pause = begin.saturating_sub(self.end);
+        let is_own = !self.waited && pause <= self.end.saturating_sub(self.begin).max(SHORT);
+        self.waited = true;
+        if is_own {
+            self.end = self.end.max(end);
+        }
+        is_own
     }
 
     pub(super) fn has_launched(&self) -> bool {
@@ -185,6 +208,7 @@ impl Open {
         self.weights.extend(&later.weights);
         self.graphs.extend(&later.graphs);
         self.delivered = later.delivered;
+        self.waited = later.waited;
         self.lost += later.lost;
         self.failed += later.failed;
         self.unlisted += later.unlisted;
@@ -202,6 +226,12 @@ impl Open {
     /// The whole pass, of which `content` is the number of what it launched. Times stay as they are.
     pub(super) fn close(self, process: usize, lane: usize, content: usize, last: Option<&Last>) -> Pass {
         let most = self.most_columns();
+        let columns = most.map(|(range, _)| range);
+        let warms_up = self.delivered
+            && match last {
+                None => self.cleared && columns.is_some_and(|columns| columns.most <= 2),
+                Some(last) => !self.cleared && last.warmed_up.is_some() && last.warmed_up == columns,
+            };
         Pass {
             process,
             lane,
@@ -210,13 +240,13 @@ impl Open {
             before: last.map_or(0, |last| self.begin.saturating_sub(last.end)),
             host: self.host,
             wait: self.wait,
-            columns: most.map(|(range, _)| range),
+            columns,
             agreeing: most.map_or(0, |(_, times)| times),
             products: self.columns.values().sum(),
             outputs: self.outputs,
             delivered: self.delivered,
             continues: last.is_some_and(|last| last.goes_on && last.place == (self.label, self.role)),
-            cleared: self.cleared,
+            warms_up,
             unfinished: false,
             lost: self.lost,
             failed: self.failed,
@@ -237,13 +267,16 @@ pub(super) struct Last {
     end: u64,
     /// It had products, and nothing was copied to the host after it.
     goes_on: bool,
+    /// The columns of a pass that warmed up.
+    warmed_up: Option<Range>,
     place: (Option<usize>, Role),
 }
 
 impl Last {
     pub(super) fn of(pass: &Pass) -> Last {
         let goes_on = pass.columns.is_some() && !pass.delivered;
-        Last { end: pass.end, goes_on, place: (pass.label, pass.role) }
+        let warmed_up = pass.columns.filter(|_| pass.warms_up);
+        Last { end: pass.end, goes_on, warmed_up, place: (pass.label, pass.role) }
     }
 }
 

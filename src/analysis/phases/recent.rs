@@ -49,8 +49,8 @@ impl PhasesBuilder {
         let label = pass.label.map(|label| self.names.labels.get(label));
         let by_time = label.is_some_and(|(_, by_time)| *by_time);
         let label = label.map(|(name, _)| name.clone());
-        let is_first = self.lanes_told.insert((pass.process, pass.lane));
-        let (kind, evidence, _) = judge(pass, is_first, self.processes[pass.process].trains, by_time);
+        let known = &self.processes[pass.process];
+        let (kind, evidence, _) = judge(pass, known.trains, known.is_language_model, by_time);
         let kernels = &self.contents.get(pass.content).kernels;
         Recent {
             lane: pass.lane,

@@ -1,5 +1,7 @@
 //! Small traces whose phases can be told by hand. Call number N is entered at 100 N and takes 10.
 
+mod graphs;
+
 use super::{Kind, Phase};
 use crate::testing::Text;
 use crate::{Evidence, Summary};
@@ -117,6 +119,53 @@ fn the_first_pass_is_a_warm_up_where_memory_is_cleared_after_it() {
     text.memset(7);
     let kinds: Vec<Kind> = phases(&text).iter().map(|phase| phase.kind).collect();
     assert_eq!(kinds, [Kind::WarmUp, Kind::Prompt]);
+}
+
+/// llama-server evaluates two tokens twice before it listens: no request is made of them.
+#[test]
+fn requests_begin_after_the_passes_of_the_start() {
+    let mut text = Text::new(0);
+    text.pass(&[2, 2, 2]);
+    text.memset(7);
+    for columns in [[2, 2, 2], [5, 5, 1], [1, 1, 1]] {
+        text.pass(&columns);
+    }
+    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes)).collect();
+    assert_eq!(told, [(Kind::WarmUp, None, 2), (Kind::Prompt, Some(1), 1), (Kind::Decode, Some(1), 1)]);
+}
+
+#[test]
+fn a_pass_ends_with_the_wait_for_it_and_idle_time_is_its_own() {
+    let mut text = Text::new(0);
+    text.pass(&[5, 5, 1]); // 1 to 6
+    text.pass(&[1, 1, 1]); // 7 to 12
+    // Much later the program waits for everything once more, and frees what it has.
+    text.later(50_000_000);
+    text.wait(7);
+    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.begin_ns, p.end_ns, p.wait_ns)).collect();
+    assert_eq!(told, [(Kind::Prompt, 100, 610, 10), (Kind::Decode, 700, 1210, 10)]);
+    // Nobody waits after the last copy of this one before a long pause.
+    let mut text = Text::new(0);
+    text.products(&[5, 5, 1]); // 1 to 4
+    text.copy(7, "d2h"); // 5
+    text.later(50_000_000);
+    text.wait(7);
+    let told = phases(&text);
+    assert_eq!((told[0].begin_ns, told[0].end_ns, told[0].wait_ns), (100, 510, 0));
+}
+
+#[test]
+fn a_program_without_a_language_model_has_no_decode_steps() {
+    let mut text = Text::bare(0);
+    for _ in 0..2 {
+        text.launch(7, 10, 1);
+        text.gemm(7, 1, 0x10);
+        text.copy(7, "d2h");
+    }
+    let phases = phases(&text);
+    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.passes)).collect();
+    assert_eq!(told, [(Kind::Step, Evidence::Unresolved, 2)]);
+    assert!(phases[0].why.starts_with("no kernel of a language model"), "{}", phases[0].why);
 }
 
 #[test]
@@ -265,100 +314,4 @@ fn two_threads_with_streams_of_their_own_do_not_mix() {
     text.call("copy", 8, r#""hook":1,"action":"copy","kind":"d2h","bytes":8,"stream":4"#);
     let told: Vec<_> = phases(&text).iter().map(|p| (p.lane, p.tokens, p.launches)).collect();
     assert_eq!(told, [(0, Some(1), 2), (1, Some(2), 2)]);
-}
-
-/// Three prompts of chunks of eight and five columns, each followed by a token, by two graphs and by direct launches.
-#[test]
-fn chunks_by_graphs_and_by_launches_are_told_by_their_weights() {
-    let mut text = Text::new(0);
-    for (graph, columns) in [(60, 8), (61, 5)] {
-        [0x10, 0x20].into_iter().for_each(|weights| text.captured(columns, weights, graph));
-        text.captured(if columns == 8 { 8 } else { 1 }, 0x30, graph);
-        text.graph(graph, &if columns == 8 { [8, 8, 8] } else { [5, 5, 1] });
-    }
-    // Graph A and B; direct launches and B; A and direct launches.
-    for [first, second] in [[true, true], [false, true], [true, false]] {
-        text.copy(7, "h2d");
-        if first {
-            text.graph_launch(60)
-        } else {
-            text.products(&[8, 8, 8])
-        }
-        text.copy(7, "h2d");
-        if second {
-            text.graph_launch(61)
-        } else {
-            text.products(&[5, 5, 1])
-        }
-        text.copy(7, "d2h");
-        text.wait(7);
-        text.pass(&[1, 1, 1]);
-    }
-    let told: Vec<_> = told(&phases(&text))
-        .into_iter()
-        .map(|(kind, request, passes, columns, ..)| (kind, request, passes, columns))
-        .collect();
-    let requests = (1..=3).flat_map(|request| {
-        [
-            (Kind::Prompt, Some(request), 2, vec![(8, 1), (5, 1)]),
-            (Kind::Decode, Some(request), 1, vec![(1, 1)]),
-        ]
-    });
-    assert_eq!(told, requests.collect::<Vec<_>>());
-}
-
-#[test]
-fn the_last_token_of_a_prompt_in_chunks_is_no_decode_step() {
-    let mut text = Text::new(0);
-    for _ in 0..2 {
-        text.products(&[8, 8, 8]);
-        text.copy(7, "h2d");
-        text.pass(&[1, 1, 1]);
-        text.pass(&[1, 1, 1]);
-    }
-    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
-    let request = |n| [(Kind::Prompt, Some(n), 2, Some(9)), (Kind::Decode, Some(n), 1, Some(1))];
-    assert_eq!(told, [request(1), request(2)].concat());
-}
-
-#[test]
-fn a_product_of_a_library_is_made_where_its_graph_runs() {
-    let mut text = Text::new(0);
-    text.pass(&[5, 5, 1]);
-    [0x10, 0x20].into_iter().for_each(|weights| text.captured_gemm(46, weights, 60));
-    text.graph(60, &[13, 13]);
-    for _ in 0..2 {
-        text.graph_launch(60);
-        text.launch(7, 1, 0x30);
-        text.copy(7, "d2h");
-        text.wait(7);
-    }
-    let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.tokens, p.launches, p.opaque)).collect();
-    let by_graph = (Kind::Prompt, 1, Some(46), 3, 0);
-    assert_eq!(told, [(Kind::Prompt, 1, Some(5), 4, 0), by_graph, by_graph]);
-    let usage = |phase: &Phase| {
-        let row = phase.libraries.iter().find(|row| row.library == "libhipblas.so").unwrap();
-        (row.calls, row.by_graphs, row.evidence)
-    };
-    // Captured between the two: in neither of them before the graph is launched.
-    assert_eq!(usage(&phases[0]), (0, 0, Evidence::ConfirmedAbsent));
-    assert_eq!([1, 2].map(|phase| usage(&phases[phase])), [(2, 2, Evidence::Confirmed); 2]);
-}
-
-#[test]
-fn products_of_unknown_columns_leave_a_pass_unresolved() {
-    let mut text = Text::new(0);
-    text.pass(&[5, 5, 1]);
-    text.lines += r#"{"type":"graph","id":60,"complete":true,"kernels":[{"kernel":13,"block":[64,1,1]},{"kernel":13,"block":[64,1,1]},{"kernel":1,"block":[64,1,1]}]}
-"#;
-    text.graph_launch(60);
-    text.copy(7, "d2h");
-    let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.opaque)).collect();
-    assert_eq!(
-        told,
-        [(Kind::Prompt, Evidence::Inferred, 0), (Kind::Step, Evidence::Unresolved, 2)],
-        "one product of one column, two of which nobody knows"
-    );
 }

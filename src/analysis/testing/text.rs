@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Text {
     pub lines: String,
     calls: u64,
+    /// How much later than its number says a call is entered, in ns.
+    late: u64,
     /// Calls by thread.
     threads: BTreeMap<u32, u64>,
 }
@@ -41,14 +43,27 @@ impl Text {
         kernel(12, "void at::native::multi_tensor_apply_kernel<4>(int)");
         kernel(14, "void mul_mat_f<__half2, 32, 9, 2, false>(__half2 const*)");
         kernel(13, "Cijk_Alik_Bljk_HHS_BH_MT64x64x16");
-        Text { lines, calls: 0, threads: BTreeMap::new() }
+        Text { lines, calls: 0, late: 0, threads: BTreeMap::new() }
+    }
+
+    /// The same, with PyTorch's kernels alone.
+    pub fn bare(epoch: u64) -> Text {
+        let mut text = Text::new(epoch);
+        let is_other = |line: &&str| !line.contains("\"kernel\",\"id\"") || line.contains("at::native");
+        text.lines = text.lines.lines().filter(is_other).map(|line| format!("{line}\n")).collect();
+        text
+    }
+
+    /// Nothing happens for `ns`.
+    pub fn later(&mut self, ns: u64) {
+        self.late += ns;
     }
 
     /// A call of a kind, on a thread, with the rest of its keys.
     pub fn call(&mut self, kind: &str, tid: u32, rest: &str) {
         self.calls += 1;
         *self.threads.entry(tid).or_default() += 1;
-        let (id, t) = (self.calls, 100 * self.calls);
+        let (id, t) = (self.calls, 100 * self.calls + self.late);
         self.lines += &format!(r#"{{"type":"{kind}","tid":{tid},"id":{id},"t":{t},"dur":10,{rest}}}"#);
         self.lines.push('\n');
     }
@@ -147,7 +162,7 @@ impl Text {
         let account = |(tid, calls): (&u32, &u64)| {
             format!(r#"{{"type":"thread","tid":{tid},"produced":{calls},"written":{calls},"lost":0}}"#)
         };
-        let footer = r#"{"type":"footer","t":99999,"end":"exit"}"#.to_string();
+        let footer = r#"{"type":"footer","t":99999999,"end":"exit"}"#.to_string();
         let end: Vec<String> = self.threads.iter().map(account).chain([footer]).collect();
         let lines = self.lines.lines().chain(end.iter().map(String::as_str));
         lines.map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line)).collect()

@@ -26,8 +26,10 @@ pub(super) struct Collect<'a> {
     stream: Option<Stream>,
     /// By what a line calls itself, where it stands.
     ids: HashMap<String, usize>,
-    /// When the line before was sent, and where it stands.
-    sent: Option<(u64, usize)>,
+    /// What is wrong with the first document that is no part of an answer.
+    alien: Option<String>,
+    /// Responses that were there before.
+    first: usize,
 }
 
 /// What a document is.
@@ -42,7 +44,8 @@ enum Kind {
 
 impl<'a> Collect<'a> {
     pub(super) fn new(name: String, all: &'a mut Responses) -> Collect<'a> {
-        Collect { name, all, found: 0, stream: None, ids: HashMap::new(), sent: None }
+        let first = all.list.len();
+        Collect { name, all, found: 0, stream: None, ids: HashMap::new(), alien: None, first }
     }
 
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<()> {
@@ -68,11 +71,20 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// The file ends.
+    /// The file ends. Where each line says when its request was sent, the responses are put in that order: a client may
+    /// write each when its answer is there.
     pub(super) fn finish(mut self) -> Result<()> {
         self.end_stream();
+        let own = &mut self.all.list[self.first..];
+        if own.iter().all(|response| response.sent.is_some()) {
+            own.sort_by_key(|response| response.sent);
+            (self.first + 1..).zip(own).for_each(|(number, response)| response.number = number);
+        }
         if self.found > 0 {
             return Ok(());
+        }
+        if let Some(alien) = self.alien {
+            bail!("{alien}");
         }
         let own = format!("{}:", self.name);
         let why = self.all.notes.iter().rfind(|note| note.starts_with(&own));
@@ -119,7 +131,11 @@ impl<'a> Collect<'a> {
                 }
                 Ok(())
             }
-            Kind::Alien(why) => bail!("{place}: {why}"),
+            Kind::Alien(why) => {
+                self.alien.get_or_insert_with(|| format!("{place}: {why}"));
+                self.note(found.line, &format!("{why}; passed over"));
+                Ok(())
+            }
         }
     }
 
@@ -133,17 +149,6 @@ impl<'a> Collect<'a> {
                     self.name
                 );
             }
-        }
-        if let Some(sent) = response.sent {
-            if let Some((before, at)) = self.sent
-                && before > sent
-            {
-                bail!(
-                    "{}:{line}: this request was sent before that of line {at}: put the lines in the order of `sent`",
-                    self.name
-                );
-            }
-            self.sent = Some((sent, line));
         }
         self.found += 1;
         if self.found > MOST {

@@ -232,8 +232,14 @@ fn a_count_that_is_none_and_times_that_cannot_be_are_refused() {
         "r.json:2: the id 1 is also that of line 1: one request is there twice"
     );
     let earlier = line.replace(r#""id":1"#, r#""id":2"#).replace("0100", "0099");
-    assert_eq!(
-        complaint(&format!("{line}\n{earlier}")),
-        "r.json:2: this request was sent before that of line 1: put the lines in the order of `sent`"
-    );
+    let all = read(&format!("{line}\n{earlier}")).unwrap();
+    let order: Vec<_> = all.list.iter().map(|one| (one.number, one.place.as_str())).collect();
+    assert_eq!(order, [(1, "r.json:2"), (2, "r.json:1")], "in the order in which they were sent");
+}
+
+#[test]
+fn a_line_that_is_no_answer_is_passed_over_among_others() {
+    let all = read(&format!("{}\n{{\"ready\":true}}\n", ladder(OLLAMA))).unwrap();
+    assert_eq!(all.list.len(), 1);
+    assert!(all.notes[0].starts_with("r.json:2: this JSON is no answer"), "{:?}", all.notes);
 }

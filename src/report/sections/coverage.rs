@@ -47,8 +47,13 @@ pub fn place(row: &CodeObjectRow) -> String {
     text
 }
 
-/// The targets (gfx1100, …) of a code object, in a cell.
+/// The target (gfx1100, …) of a code object whose kernels ran, with the number of those that it holds beside; in a cell.
 pub fn targets(row: &CodeObjectRow) -> String {
+    if !row.ran.is_empty() {
+        let ran = row.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let others = row.targets.iter().filter(|target| !row.ran.contains(*target)).count();
+        return if others == 0 { ran } else { format!("{ran} +{others}") };
+    }
     match row.targets.as_slice() {
         [] => "-".into(),
         [one] => one.clone(),
