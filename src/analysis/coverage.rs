@@ -158,10 +158,16 @@ impl Coverage {
             let files = libraries.values().filter(|library| is_of(library, &name));
             let paths: BTreeSet<String> = files.clone().map(|library| library.path.clone()).collect();
             let open_way = if paths.is_empty() { None } else { open_way(&name) };
-            let (launches, exported) = (launches(&name), files.filter_map(|library| library.functions).max());
+            let unread = files.clone().filter(|library| library.functions.is_none()).count() as u64;
+            let exported = files.filter_map(|library| library.functions.zip(library.hooked));
+            let exported: Vec<(u64, u64)> = exported.collect();
+            let launches = launches(&name);
             let stats = self.libraries.entry(name).or_default();
             stats.circumstances.launches += launches;
-            stats.circumstances.exported = stats.circumstances.exported.max(exported);
+            stats.circumstances.unread += unread;
+            // The file with most functions that are not hooked.
+            let known = stats.circumstances.exported.into_iter().chain(exported);
+            stats.circumstances.exported = known.max_by_key(|(all, hooked)| all.saturating_sub(*hooked));
             let unrecorded = blindness.unrecorded.clone().filter(|_| !paths.is_empty());
             stats.circumstances.open_way = stats.circumstances.open_way.take().or(open_way);
             stats.circumstances.unrecorded = stats.circumstances.unrecorded.take().or(unrecorded);
@@ -212,8 +218,9 @@ impl Coverage {
     fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
         let functions: Vec<&FunctionRow> =
             self.functions.values().iter().filter(|row| row.library == name).collect();
-        let circumstances =
-            Circumstances { without_handle: self.without_handle(name), ..stats.circumstances.clone() };
+        let mut circumstances = stats.circumstances.clone();
+        circumstances.without_handle = self.without_handle(name);
+        circumstances.exported = circumstances.exported.filter(|_| circumstances.unread == 0);
         let (mut evidence, mut why) = judge(&functions, &circumstances);
         let calls = functions.iter().map(|row| row.calls).sum();
         if self.of_phases && calls == 0 && evidence == Evidence::Confirmed {
@@ -245,7 +252,7 @@ impl Coverage {
             self.functions.values().iter().find(is_it)
         };
         let mut is_without = true;
-        for row in makers.iter().map(|maker| row(&maker)) {
+        for row in makers.iter().map(row) {
             let row = row.filter(|row| row.state == "armed" || row.state == "bound")?;
             if row.looked_up > 0 && !row.was_called() {
                 return None;

@@ -1,9 +1,9 @@
 //! Called or not called, and how sure that is.
 //!
 //! That a library was called is confirmed by a call that was intercepted, or by a kernel of its code objects that was
-//! launched. That it was not is confirmed where it was in no process; or where nothing could have been missed, and either
-//! all its functions are hooked or those without which it does nothing are: the ones that make its handles. Else it is
-//! limited, and unresolved where a function that was called could not be found.
+//! launched. That it was not is confirmed where it was in no process; or where nothing could have been missed, and all its
+//! functions are hooked. Else it is limited (a program that makes no handle may still ask for a version), and unresolved
+//! where a function that was called could not be found.
 
 use super::evidence::Evidence;
 use super::rules::{Class, Rule, RuleRow, premises};
@@ -61,8 +61,10 @@ pub(super) struct Circumstances {
     pub(super) open_way: Option<String>,
     /// Launches of kernels of its code objects.
     pub(super) launches: u64,
-    /// Functions that it exports, where its file was read.
-    pub(super) exported: Option<u64>,
+    /// Functions of its interface that its file exports, and how many of them are hooked, where it was read.
+    pub(super) exported: Option<(u64, u64)>,
+    /// Its files that could not be read.
+    pub(super) unread: u64,
     /// Whether the functions that make its handles, without which it does nothing, are hooked and were not called; `None`
     /// where they are not known or not hooked.
     pub(super) without_handle: Option<bool>,
@@ -124,13 +126,8 @@ const NOT_CALLED: Rule<Facts> = Rule {
         "no caller could pass the hooks by" Observed |facts: &Facts| Some(facts.stats.open_way.is_none());
         "the calls of every function that was looked up were counted" Observed
             |facts: &Facts| if facts.looked_up == 0 { Some(true) } else { None };
-        "all its functions are hooked, or no handle was made, without which it does nothing" Observed
-            |facts: &Facts| match (facts.stats.exported, facts.stats.without_handle) {
-                (Some(exported), _) if facts.functions >= exported => Some(true),
-                (_, Some(without)) => Some(without),
-                (Some(_), None) => Some(false),
-                (None, None) => None,
-            };
+        "all functions of its interface that its file exports are hooked" Observed
+            |facts: &Facts| facts.stats.exported.map(|(all, hooked)| hooked >= all);
     },
 };
 
@@ -173,9 +170,7 @@ impl Facts {
         }
         let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
         if NOT_CALLED.is_met(self) {
-            let whole = stats.exported.is_some_and(|exported| self.functions >= exported);
-            let why = if whole { "" } else { "; no handle was made, without which it does nothing" };
-            return (Evidence::ConfirmedAbsent, format!("{loaded}{why}"));
+            return (Evidence::ConfirmedAbsent, loaded);
         }
         (Evidence::Limited, format!("{loaded}; {}", self.doubt()))
     }
@@ -209,10 +204,12 @@ impl Facts {
                 self.looked_up
             );
         }
-        match stats.exported {
-            Some(exported) => format!("{} of its {exported} functions are hooked", self.functions),
+        let hooked = match stats.exported {
+            Some((all, hooked)) => format!("{hooked} of its {all} functions are hooked"),
             None => format!("{} of its functions are hooked, not all", self.functions),
-        }
+        };
+        let handle = "; no handle was made, without which it computes nothing";
+        format!("{hooked}{}", if stats.without_handle == Some(true) { handle } else { "" })
     }
 }
 
@@ -238,8 +235,7 @@ mod tests {
         let stats = Circumstances {
             processes: 1,
             loaded_in: 1,
-            exported: Some(40),
-            without_handle: Some(true),
+            exported: Some((10, 10)),
             ..Circumstances::default()
         };
         Facts { functions: 10, stats, ..Facts::default() }
@@ -270,13 +266,9 @@ mod tests {
             with(|facts| facts.stats.lossy = 1),
             with(|facts| facts.stats.unrecorded = Some("stopped".into())),
             with(|facts| facts.stats.open_way = Some("a tunnel".into())),
-            with(|facts| facts.stats.without_handle = Some(false)),
-            with(|facts| facts.stats.without_handle = None),
+            with(|facts| facts.stats.exported = Some((11, 10))),
         ];
-        let unknown = [
-            with(|facts| (facts.stats.exported, facts.stats.without_handle) = (None, None)),
-            with(|facts| facts.looked_up = 3),
-        ];
+        let unknown = [with(|facts| facts.stats.exported = None), with(|facts| facts.looked_up = 3)];
         // What was looked up and not counted is unknown, and never known to have been called.
         let uncounted = "the calls of every function that was looked up were counted";
         let premises: Vec<_> = NOT_CALLED.premises.iter().filter(|p| p.text != uncounted).collect();
@@ -285,7 +277,6 @@ mod tests {
             assert!(doubts.iter().any(is_shown), "{}", premise.text);
         }
         assert!(NOT_CALLED.is_met(&idle()));
-        assert!(NOT_CALLED.is_met(&with(|facts| (facts.functions, facts.stats.without_handle) = (40, None))));
         assert!(unknown.iter().all(|facts| matches!(NOT_CALLED.answer(facts), Answer::Unknown(_))));
     }
 
@@ -300,7 +291,7 @@ mod tests {
     fn doubts_are_told_in_words() {
         let told = |facts: &Facts| facts.judge(0);
         assert_eq!(told(&idle()).0, Evidence::ConfirmedAbsent);
-        let some = with(|facts| facts.stats.without_handle = None);
+        let some = with(|facts| facts.stats.exported = Some((40, 10)));
         assert_eq!(
             told(&some),
             (

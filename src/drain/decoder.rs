@@ -19,7 +19,7 @@ use crate::names::Names;
 use crate::records::*;
 use crate::settings::Settings;
 use crate::solutions::Solutions;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rocshim_ring::clock::{Clock, Rate};
 use rocshim_ring::conv;
 use rocshim_ring::definition::{Definition, Frame, Process, ROWS, STREAM};
@@ -237,7 +237,9 @@ impl Decoder {
         }
         self.libraries.insert(path.to_owned(), number);
         self.files.add_library(path);
-        self.line(&Record::Library(elf_identity::library(number, path)), out);
+        let hooked: HashSet<&str> = self.hooks.values().map(|hook| hook.name.as_str()).collect();
+        let library = elf_identity::library(number, path, &hooked);
+        self.line(&Record::Library(library), out);
         number
     }
 

@@ -1,6 +1,7 @@
 //! What the ELF file of a library says of it: its soname, its build id, and how many functions its interface has.
 
-use object::elf::{DT_SONAME, SHN_UNDEF, STT_FUNC};
+use foldhash::HashSet;
+use object::elf::{DT_SONAME, SHN_UNDEF, SHT_DYNSYM, STT_FUNC};
 use object::read::elf::{Dyn, ElfFile64, FileHeader, SectionHeader, Sym};
 use object::{Endianness, Object, ReadCache, ReadRef};
 use rocshim_trace::{Library, file_name};
@@ -8,15 +9,16 @@ use std::fs::File;
 
 type Elf<'data> = ElfFile64<'data, Endianness, &'data ReadCache<File>>;
 
-/// The library with this file; what cannot be read is absent.
-pub(crate) fn library(id: u32, path: &str) -> Library {
+/// The library with this file; what cannot be read is absent. `hooked` are the functions of all libraries that are hooked.
+pub(crate) fn library(id: u32, path: &str, hooked: &HashSet<&str>) -> Library {
     let library = Library { id, path: path.to_owned(), ..Library::default() };
     let Ok(file) = File::open(path) else { return library };
     let cache = ReadCache::new(file);
     let Ok(elf) = Elf::parse(&cache) else { return library };
     let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect();
     let build_id = elf.build_id().ok().flatten().map(hex);
-    Library { soname: soname(&elf, &cache), build_id, functions: functions(&elf, &cache, path), ..library }
+    let (functions, hooked) = functions(&elf, &cache, path, hooked).unzip();
+    Library { soname: soname(&elf, &cache), build_id, functions, hooked, ..library }
 }
 
 fn soname(elf: &Elf, cache: &ReadCache<File>) -> Option<String> {
@@ -29,22 +31,26 @@ fn soname(elf: &Elf, cache: &ReadCache<File>) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// Exported C functions whose names begin as the interface's do. The names are read at once, not one by one: there are
-/// thousands.
-fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str) -> Option<u64> {
-    let prefix = prefix(file_name(path))?;
+/// How many exported C functions there are whose names begin as the interface's do, and how many of them are hooked. The
+/// names are read at once, not one by one: there are thousands.
+fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&str>) -> Option<(u64, u64)> {
+    let prefix = prefix(file_name(path))?.as_bytes();
     let (e, header) = (elf.endian(), elf.elf_header());
     let sections = header.sections(e, cache).ok()?;
-    let symbols = sections.symbols(e, cache, object::elf::SHT_DYNSYM).ok()?;
+    let symbols = sections.symbols(e, cache, SHT_DYNSYM).ok()?;
     let strings = sections.section(symbols.string_section()).ok()?;
     let strings = cache.read_bytes_at(strings.sh_offset(e), strings.sh_size(e)).ok()?;
-    let is_of_interface = |symbol: &&object::elf::Sym64<Endianness>| {
+    let mut names: HashSet<&[u8]> = HashSet::default();
+    for symbol in symbols.symbols() {
         let name = strings.get(symbol.st_name(e) as usize..).unwrap_or_default();
-        let begins =
-            name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix.as_bytes()));
-        begins && symbol.st_type() == STT_FUNC && symbol.st_shndx(e) != SHN_UNDEF
-    };
-    Some(symbols.symbols().iter().filter(is_of_interface).count() as u64)
+        let begins = name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
+        if begins && symbol.st_type() == STT_FUNC && symbol.st_shndx(e) != SHN_UNDEF {
+            // A function stands there once for each version of its symbol.
+            names.insert(name.split(|byte| *byte == 0).next()?);
+        }
+    }
+    let is_hooked = |name: &&&[u8]| std::str::from_utf8(name).is_ok_and(|name| hooked.contains(name));
+    Some((names.len() as u64, names.iter().filter(is_hooked).count() as u64))
 }
 
 /// What the names of a library's functions begin with, in small letters.
@@ -72,14 +78,15 @@ mod tests {
 
     #[test]
     fn a_library_that_is_there_is_read_and_one_that_is_not_keeps_its_path() {
-        let gone = library(3, "/nowhere/libhipblas.so");
+        let gone = library(3, "/nowhere/libhipblas.so", &HashSet::default());
         assert_eq!((gone.id, gone.functions, gone.soname), (3, None, None));
         // Those of the C library that begin with a `c`: how many depends on its version.
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let libc =
             maps.lines().find_map(|line| line.split(' ').next_back().filter(|p| p.contains("/libc.so")));
-        let read = library(3, libc.expect("the C library"));
+        let read = library(3, libc.expect("the C library"), &HashSet::from_iter(["calloc", "hipInit"]));
         assert_eq!(read.soname.as_deref(), Some("libc.so.6"));
+        assert_eq!(read.hooked, Some(1));
         assert!(read.functions.is_some_and(|functions| functions > 0), "{read:?}");
     }
 }

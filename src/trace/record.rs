@@ -165,6 +165,9 @@ pub struct Library {
     /// where the file could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<u64>,
+    /// Those of them that are hooked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooked: Option<u64>,
 }
 
 /// A way in beside the exported symbols. Written for each at the start, and again for every dispatch table.

@@ -9,7 +9,7 @@ fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
 
 fn loaded() -> BTreeMap<u32, Library> {
     let path = "/opt/rocm/lib/libhipblaslt.so.1".to_string();
-    BTreeMap::from([(4, Library { id: 4, path, functions: Some(1), ..Library::default() })])
+    BTreeMap::from([(4, Library { id: 4, path, functions: Some(1), hooked: Some(1), ..Library::default() })])
 }
 
 fn verdict(
@@ -113,8 +113,12 @@ fn a_library_is_not_its_namesake() {
 
 #[test]
 fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() {
-    let some =
-        Library { path: "/opt/rocm/lib/libhipblaslt.so.1".into(), functions: Some(90), ..Library::default() };
+    let some = Library {
+        path: "/opt/rocm/lib/libhipblaslt.so.1".into(),
+        functions: Some(90),
+        hooked: Some(1),
+        ..Library::default()
+    };
     let row = verdict(
         &[(hook("hipblasLtMatmul", "armed", None), 0)],
         BTreeMap::from([(4, some)]),

@@ -254,3 +254,6 @@ impl Lanes {
         self.lanes.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

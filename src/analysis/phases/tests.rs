@@ -1,7 +1,5 @@
 //! Small traces whose phases can be told by hand. Call number N is entered at 100 N and takes 10.
 
-mod graphs;
-
 use super::{Kind, Phase};
 use crate::testing::Text;
 use crate::{Evidence, Summary};
@@ -35,14 +33,14 @@ fn a_summary_of_phases_has_what_belongs_to_them_and_nothing_else() {
     assert_eq!(text.phases(Vec::new()).names(), ["prompt", "decode"]);
 }
 
-fn phases(text: &Text) -> Vec<Phase> {
+pub(super) fn phases(text: &Text) -> Vec<Phase> {
     text.phases(Vec::new()).phases
 }
 
 /// Kind, request, passes, columns with their passes, tokens, launches.
-type Told = (Kind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
+pub(super) type Told = (Kind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
 
-fn told(phases: &[Phase]) -> Vec<Told> {
+pub(super) fn told(phases: &[Phase]) -> Vec<Told> {
     let columns = |phase: &Phase| phase.columns.iter().map(|c| (c.most, c.passes)).collect();
     phases.iter().map(|p| (p.kind, p.request, p.passes, columns(p), p.tokens, p.launches)).collect()
 }

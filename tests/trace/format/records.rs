@@ -77,6 +77,7 @@ pub(crate) fn every() -> Vec<Record> {
             soname: text("a.so.6"),
             build_id: text("00ff"),
             functions: Some(40),
+            hooked: Some(4),
         }),
         Record::Device(Device {
             ordinal: 0,

@@ -1,7 +1,8 @@
 //! Passes by graphs, and prompts in chunks.
 
-use super::{Kind, Phase, phases, told};
 use crate::Evidence;
+use crate::phases::tests::{phases, told};
+use crate::phases::{Kind, Phase};
 use crate::testing::Text;
 
 /// Three prompts of chunks of eight and five columns, each followed by a token, by two graphs and by direct launches.
