@@ -14,12 +14,13 @@ use crate::stat::Stat;
 use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::event::LOSS_REASONS;
-use rocshim_ring::{Control, Folder, LogReader, Ring};
+use rocshim_ring::{Control, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Header, is_chosen, part_path};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A process that records.
 pub struct Live {
@@ -60,9 +61,9 @@ pub enum Absent {
 pub struct RingState {
     /// Its thread.
     pub tid: u32,
-    /// How many slots it has.
+    /// Slots of ring memory that its process may have.
     pub slots: u64,
-    /// How many of them hold what was not read yet.
+    /// How many of them hold what this thread made and was not read yet.
     pub filled: u64,
     /// Calls of its thread that have returned.
     pub produced: u64,
@@ -157,12 +158,18 @@ impl Live {
     /// # Errors
     /// When the folder cannot be read.
     pub fn rings(&self) -> io::Result<Vec<RingState>> {
-        let rings = self.folder.ring_paths()?.into_iter().filter_map(|path| Ring::open(&path).ok());
         let state = |ring: Ring| {
             let (slots, filled) = ring.filled();
             RingState { tid: ring.tid(), slots, filled, produced: ring.produced() }
         };
-        Ok(rings.map(state).collect())
+        Ok(self.open_rings()?.into_iter().map(state).collect())
+    }
+
+    /// Its rings. One that is just being made, or given up because its thread has ended, is left out.
+    fn open_rings(&self) -> io::Result<Vec<Ring>> {
+        let pool = Arc::new(Pool::open(&self.folder.pool_path())?);
+        let paths = self.folder.ring_paths()?.into_iter();
+        Ok(paths.filter_map(|path| Ring::open(&path, &pool).ok()).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::folder::NAMES;
-use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Ring};
+use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, part_path, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -255,7 +255,12 @@ fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<
         // It died before it had measured its clock; this machine's clock is the same one.
         decoder.begin(measure_hz(Duration::from_millis(5)), &mut lines);
     }
-    let rings = folder.ring_paths()?.into_iter().map(|path| Ring::read(&path));
+    let pool = Arc::new(match Pool::read(&folder.pool_path()) {
+        // It died before it had made any.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Pool::from_bytes(&[])?,
+        pool => pool?,
+    });
+    let rings = folder.ring_paths()?.into_iter().map(|path| Ring::read(&path, &pool));
     let events = drain_rings(&mut decoder, committed, rings, &mut lines)?;
     Ok((lines, events))
 }
@@ -269,6 +274,8 @@ pub struct Remains {
     pub definitions: Vec<u8>,
     /// A ring.
     pub ring: Vec<u8>,
+    /// The chunks of its ring memory, as far as there is anything in them.
+    pub chunks: Vec<u8>,
 }
 
 impl Remains {
@@ -286,7 +293,8 @@ impl Remains {
         if !decoder.has_begun() {
             decoder.begin(1_000_000_000, &mut lines);
         }
-        let ring = Ring::from_bytes(&self.ring, name("ring-0"));
+        let pool = Arc::new(Pool::from_bytes(&self.chunks)?);
+        let ring = Ring::from_bytes(&self.ring, name("ring-0"), &pool);
         drain_rings(&mut decoder, committed, [ring].into_iter(), &mut lines)?;
         Ok(lines)
     }

@@ -46,14 +46,18 @@ pub struct Status {
     pub written: u64,
     /// Events that were lost, by reason.
     pub lost: BTreeMap<String, u64>,
-    /// Slots of a ring.
+    /// Slots of ring memory that the process may have.
     pub ring_slots: u64,
-    /// How full the fullest ring is, of 1.
+    /// The part of them that the fullest ring takes.
     pub fullest_ring: f64,
     /// Its thread.
     pub fullest_thread: Option<u32>,
     /// Slots of all rings that hold what was not read yet.
     pub slots_in_use: u64,
+    /// Bytes of ring memory that are in use or ready.
+    pub memory: u64,
+    /// Times that a thread found no ring memory ready, and reserved some itself.
+    pub reserved: u64,
     /// CPU time of the collector.
     pub collector_ns: u64,
 }
@@ -108,13 +112,14 @@ pub fn status(status: &Status) -> String {
     };
     line("threads", format!("{}{ended}", count(status.threads)));
     if let Some(thread) = status.fullest_thread {
-        let slots = count(status.ring_slots);
+        let (memory, slots) = (bytes(status.memory), count(status.ring_slots));
+        let used = format!("{memory}; {} of {slots} slots", count(status.slots_in_use));
         let what = match status.flight_recorder {
-            true => format!("of {slots} slots each"),
-            false => format!(
-                "of {slots} slots each; the fullest is {} full (thread {thread})",
-                percent(status.fullest_ring)
-            ),
+            true => used,
+            false => {
+                let full = percent(status.fullest_ring);
+                format!("{used} wait to be written, {full} by thread {thread}")
+            }
         };
         line("rings", what);
     }

@@ -58,7 +58,7 @@ fn losses(summary: &Summary) -> String {
     }
     let line = |(reason, lost): (&str, u64)| {
         let advice = match reason {
-            "ring_full" => "; a larger ROCSHIM_RING_KIB or ROCSHIM_FULL=block keeps them",
+            "ring_full" => "; a larger ROCSHIM_MEMORY_MIB or ROCSHIM_FULL=wait keeps them",
             "no_memory" => "; more room where ROCSHIM_RINGS is keeps them",
             "disk_full" => "; the disk of the traces was full",
             "disk_error" => "; the trace file could not be written",

@@ -255,7 +255,7 @@ mod tests {
         params: Option<&[*const u8]>,
         extra: Option<&[usize]>,
     ) -> (Event, Vec<u8>) {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         let launch = Launch { flags: wide.into(), ..launch() };
         let params = params.map_or(std::ptr::null(), <[_]>::as_ptr);
         let extra = extra.map_or(std::ptr::null(), <[_]>::as_ptr);
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn arguments_stay_with_a_call_that_fails_and_with_one_in_flight() {
-        let (ring, producer, mut consumer) = ring(64);
+        let (ring, producer, mut consumer) = ring();
         let (layout, value) = (Layout::new([(0, 4)]), 0x0403_0201_u32);
         let params = [bytes_of(&value)];
         // SAFETY: one pointer for the one argument.

@@ -1,13 +1,18 @@
-//! The reading end of a ring: events out, slots back, positions noted for the commit.
+//! The reading end of a ring: events out, chunks back, positions noted for the commit.
+#![allow(unsafe_code)] // copies of slots, which lie in chunks of the pool
 
 use crate::event::{DISK_CAP, Gap, LOSS_REASONS, OVERWRITTEN};
-use crate::frozen::Frozen;
-use crate::page::{MARKS, REASONS, WhenFull};
+use crate::page::{REASONS, WhenFull};
 use crate::ring::Ring;
-use crate::slot::{Event, Kind, MAX_SLOTS, SLOT_WORDS, slots_of};
-use crate::sync::fence;
+use crate::slot::{Event, Kind, SLOT_WORDS, slots_of};
+use crate::sync;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+mod chain;
+
+/// So many unread slots are called a full ring where only the rate counts at which it is filled: 1 MiB of them.
+const FULL: f32 = 16_384.0;
 
 /// In place of the events written: nothing of this ring is left to tell.
 const RETIRED: u64 = u64::MAX;
@@ -18,8 +23,8 @@ pub struct Consumer {
     now: Progress,
     /// As of the last commit.
     kept: Progress,
-    /// What lies before it is not whole, wherever the head is.
-    from: u64,
+    /// The oldest chunk that was not given back; 0: the ring's first.
+    oldest: u64,
     /// Calls that had returned when the head was last looked at.
     produced: u64,
 }
@@ -29,6 +34,10 @@ pub struct Consumer {
 struct Progress {
     /// Slots.
     tail: u64,
+    /// The chunk in which `tail` lies, or behind whose last event; 0: nothing was read yet.
+    chunk: u64,
+    /// Where that begins.
+    start: u64,
     /// Events that were handed out, gaps not counted.
     written: u64,
     /// Losses that gaps tell of which were handed out, by reason.
@@ -74,25 +83,21 @@ impl Ring {
 impl Consumer {
     /// Reads a live ring from its beginning.
     pub fn new(ring: Arc<Ring>) -> Consumer {
-        Consumer { ring, now: Progress::default(), kept: Progress::default(), from: 0, produced: 0 }
-    }
-
-    /// Reads the copy of a live ring that is overwritten.
-    pub fn of_frozen(frozen: Frozen) -> Consumer {
-        Consumer { from: frozen.from, ..Consumer::new(Arc::new(frozen.ring)) }
+        Consumer { ring, now: Progress::default(), kept: Progress::default(), oldest: 0, produced: 0 }
     }
 
     /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
     pub fn after_commit(ring: Arc<Ring>, epoch: u64) -> Option<Consumer> {
         let side = (epoch & 1) as usize;
-        let (page, slots) = (ring.page(), ring.slots());
-        let head = page.head.load(Relaxed);
-        // A foreign file may hold anything: never more than the ring has slots.
-        let tail = page.committed[side].load(Relaxed).clamp(head.saturating_sub(slots), head);
+        let page = ring.page();
+        let tail = page.committed[side].load(Relaxed).min(page.head.load(Relaxed));
+        let chunk = page.committed_chunk[side].load(Relaxed);
+        let start = ring.pool().chunk(chunk).and_then(|chunk| chunk.start()).unwrap_or(0);
         let written = page.written[side].load(Relaxed);
         let told = page.told[side].each_ref().map(|told| told.load(Relaxed));
         let [before, lost] = page.before[side].each_ref().map(|count| count.load(Relaxed));
-        let now = Progress { tail, written, told, passed: 0, before: Account { written: before, lost } };
+        let before = Account { written: before, lost };
+        let now = Progress { tail, chunk, start, written, told, passed: 0, before };
         (written != RETIRED).then(|| Consumer { now, kept: now, ..Consumer::new(ring) })
     }
 
@@ -194,9 +199,9 @@ impl Consumer {
         })
     }
 
-    /// How full the ring is with what lies before `head`, as a part of its slots.
+    /// How much lies before `head` and was not read, as a part of 1 MiB of slots.
     pub fn fill(&self, head: u64) -> f32 {
-        self.waiting(head) as f32 / self.ring.slots() as f32
+        self.waiting(head) as f32 / FULL
     }
 
     /// How many slots lie before `head` and were not read.
@@ -211,17 +216,31 @@ impl Consumer {
         let mut goes_on = true;
         while goes_on && self.now.tail < head {
             if overwrites && self.is_overwritten() {
-                goes_on = self.catch_up(&mut each);
+                match self.catch_up(head, &mut each) {
+                    Some(answer) => goes_on = answer,
+                    None => return self.skip(head),
+                }
                 continue;
             }
-            self.ring.copy(self.now.tail, &mut event.words()[..SLOT_WORDS]);
-            let slots = slots_of(event.words()[0]).filter(|slots| *slots as u64 <= head - self.now.tail);
+            let Some((from, left)) = self.place() else {
+                if overwrites && self.is_overwritten() {
+                    continue;
+                }
+                return self.skip(head);
+            };
+            // SAFETY: a slot of a chunk of the pool.
+            unsafe { sync::copy(from, event.words().as_mut_ptr(), SLOT_WORDS) };
+            let slots = slots_of(event.words()[0]).filter(|slots| {
+                let end = self.now.tail.saturating_add(*slots as u64);
+                end <= head && *slots <= left
+            });
             if overwrites && self.is_overwritten() {
                 continue;
             }
             let Some(slots) = slots else { return self.skip(head) };
             if slots > 1 {
-                self.ring.copy(self.now.tail, &mut event.words()[..slots * SLOT_WORDS]);
+                // SAFETY: so many slots are left in the chunk.
+                unsafe { sync::copy(from, event.words().as_mut_ptr(), slots * SLOT_WORDS) };
             }
             if overwrites && self.is_overwritten() {
                 continue;
@@ -262,45 +281,9 @@ impl Consumer {
         }
     }
 
-    /// True when the producer may have begun to write where this end reads.
-    fn is_overwritten(&self) -> bool {
-        // What was copied must have been copied before the head is looked at.
-        fence(Acquire);
-        self.now.tail < self.oldest()
-    }
-
-    /// The first position that the producer does not touch, of a ring that is overwritten.
-    fn oldest(&self) -> u64 {
-        let head = self.ring.page().head.load(Acquire);
-        head.saturating_add(MAX_SLOTS as u64).saturating_sub(self.ring.slots()).max(self.from)
-    }
-
     /// Events that were handed out, or lost although they had found room.
     fn passed_by(&self) -> u64 {
         self.now.written.wrapping_add(self.now.passed)
-    }
-
-    /// Goes on at the oldest mark that is still whole, and tells `each` what was overwritten before it; gives its answer.
-    fn catch_up(&mut self, each: &mut impl FnMut(&Event) -> bool) -> bool {
-        let (page, oldest) = (self.ring.page(), self.oldest());
-        // Acquire: the marks are whole. The oldest may be about to be set anew.
-        let marked = page.marked.load(Acquire);
-        let marks =
-            (marked.saturating_sub(MARKS as u64 - 1)..marked).map(|i| &page.marks[i as usize % MARKS]);
-        let mut whole = marks.map(|mark| (mark.head.load(Relaxed), mark.events.load(Relaxed)));
-        let head = page.head.load(Relaxed);
-        // Without a mark, which there is, nothing that lies there could be read.
-        let (at, events) = whole.find(|(at, _)| *at >= oldest).unwrap_or((head, self.passed_by()));
-        let mut words = [0; SLOT_WORDS];
-        self.ring.copy(at, &mut words);
-        let lost = events.saturating_sub(self.passed_by());
-        let stamp = if at < head { words[1] } else { 0 };
-        let gap = Gap { lost, first: stamp, last: stamp, reason: OVERWRITTEN };
-        (self.now.tail, self.now.passed) = (at.max(self.now.tail), self.now.passed.wrapping_add(lost));
-        if lost == 0 {
-            return true;
-        }
-        Event::from_words(&gap.words()).is_none_or(|event| each(&event))
     }
 
     fn skip(&mut self, head: u64) -> bool {
@@ -313,6 +296,7 @@ impl Consumer {
         let side = (epoch.wrapping_add(1) & 1) as usize;
         // Relaxed: read only together with the epoch, which is stored with release.
         self.ring.page().committed[side].store(self.now.tail, Relaxed);
+        self.ring.page().committed_chunk[side].store(self.now.chunk, Relaxed);
         self.ring.page().written[side].store(self.now.written, Relaxed);
         for (to, told) in self.ring.page().told[side].iter().zip(self.now.told) {
             to.store(told, Relaxed);
@@ -328,10 +312,36 @@ impl Consumer {
         self.ring.page().written[(epoch.wrapping_add(1) & 1) as usize].store(RETIRED, Relaxed);
     }
 
-    /// After the commit: gives what was read back to the producer.
+    /// After the commit: gives the chunks back that were read.
     pub fn release(&mut self) {
         self.kept = self.now;
         // Release: after the slots were copied.
         self.ring.page().tail.store(self.now.tail, Release);
+        if WhenFull::of(self.ring.page()) != WhenFull::Overwrite && self.now.chunk != 0 {
+            self.give(self.now.chunk);
+        }
+    }
+
+    /// The ring's thread has ended, and all of it is committed: gives its chunks back.
+    pub fn retire(&mut self) {
+        self.release();
+        self.give(0);
+    }
+
+    /// Gives back the chunks before this one.
+    fn give(&mut self, until: u64) {
+        let (page, pool) = (self.ring.page(), self.ring.pool());
+        let mut given = 0;
+        let mut number = std::mem::replace(&mut self.oldest, until);
+        if number == 0 {
+            number = page.first.load(Acquire);
+        }
+        while let Some(chunk) = pool.chunk(number).filter(|_| number != until) {
+            let next = chunk.next().map_or(0, |(next, _)| next);
+            pool.give(number);
+            given += 1;
+            number = next;
+        }
+        page.given.store(page.given.load(Relaxed) + given, Relaxed);
     }
 }

@@ -27,6 +27,7 @@ pub const NAMES: [&str; 2] = ["rocshim-", ".rocshim-"];
 /// How the names of the files in them begin, or are.
 const RING: &str = "ring-";
 const CONTROL: &str = "control";
+const CHUNKS: &str = "chunks";
 
 /// The folder of a process's files.
 pub struct Folder {
@@ -74,6 +75,11 @@ impl Folder {
         self.path.join(format!("{RING}{number}"))
     }
 
+    /// The file of the chunks of all rings.
+    pub fn pool_path(&self) -> PathBuf {
+        self.path.join(CHUNKS)
+    }
+
     /// The ring files in it, in order.
     ///
     /// # Errors
@@ -95,7 +101,7 @@ impl Folder {
         for entry in std::fs::read_dir(&self.path)? {
             let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
             let name = name.to_string_lossy();
-            if name.starts_with(RING) || name.starts_with(DEFINITIONS) {
+            if name.starts_with(RING) || name.starts_with(DEFINITIONS) || name == CHUNKS {
                 std::fs::remove_file(path)?;
             }
         }

@@ -1,30 +1,36 @@
 //! A copy of a ring whose owner goes on writing: what of it is whole, and nothing else, can be read at leisure.
 //!
 //! ```text
-//!   the calls in flight, the head  ─► copy all ─► look at the head again: what lies so far behind that it may have been
-//!   written anew meanwhile, is not read
+//!   the calls in flight, the head  ─► copy chunk by chunk, from the oldest on ─► look at each again: one that was taken for
+//!   newer events meanwhile is left out, and what came before it
 //! ```
 #![allow(unsafe_code)] // a copy of memory that another process writes to; what was written meanwhile is thrown away
 
+use crate::chunk::ALL_SLOTS;
+use crate::consumer::Consumer;
 use crate::event::INTERRUPTED;
 use crate::map::Mapping;
-use crate::page::{BUSY, COUNT, MARKS, REASONS};
+use crate::page::{BUSY, COUNT, PAGE_BYTES, REASONS};
+use crate::pool::Pool;
 use crate::ring::Ring;
-use crate::slot::{Event, MAX_SLOTS};
+use crate::slot::{Event, SLOT_WORDS};
 use crate::sync::{self, fence};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How often it is tried to find the owner between two calls, or to copy before it has written too much.
+/// How often it is tried to find the owner between two calls, and to find a chunk that is not overwritten at once.
 const TRIES: usize = 10_000;
+const OVERTAKEN: usize = if cfg!(loom) { 3 } else { 1_000 };
+/// How often all is copied again when the owner has overwritten it before it was copied.
 const COPIES: usize = 8;
 
 /// A copy of a ring.
 pub struct Frozen {
     /// The ring, in private memory, as it was.
-    pub(crate) ring: Ring,
-    /// The first position that is whole.
-    pub(crate) from: u64,
+    ring: Ring,
+    /// Some of it was not overwritten before it was copied.
+    is_whole: bool,
     /// The calls that were being made then, outermost first.
     pub in_flight: Vec<Event>,
 }
@@ -38,20 +44,18 @@ pub(crate) struct Moment {
 }
 
 impl Ring {
-    /// Copies a live ring of another process. The best of a few tries: the owner goes on.
+    /// Copies a live ring that is overwritten, of another process: its owner goes on.
     ///
     /// # Errors
     /// When there is no memory for the copy.
     pub fn freeze(&self) -> io::Result<Frozen> {
-        let mut best = self.freeze_once(TRIES)?;
         for _ in 1..COPIES {
-            if best.kept() >= self.slots().min(best.head()) / 2 {
-                break;
+            let frozen = self.freeze_after(TRIES)?;
+            if frozen.is_whole {
+                return Ok(frozen);
             }
-            let next = self.freeze_once(TRIES)?;
-            best = if next.kept() > best.kept() { next } else { best };
         }
-        Ok(best)
+        self.freeze_after(TRIES)
     }
 
     fn moment(&self) -> Moment {
@@ -92,20 +96,13 @@ impl Ring {
         (moment, lost, self.lasting_calls(moment.calls))
     }
 
-    pub(crate) fn freeze_once(&self, tries: usize) -> io::Result<Frozen> {
-        let bytes = self.mapping().bytes();
-        let memory = Mapping::anonymous(bytes)?;
-        // Before the head is looked at, so that none of them lies behind it.
-        let marked = self.page().marked.load(Acquire);
+    /// The same after so many tries to find the owner between two calls.
+    pub(crate) fn freeze_after(&self, tries: usize) -> io::Result<Frozen> {
+        let (memory, pool) = (Mapping::anonymous(PAGE_BYTES)?, Arc::new(Pool::copy_of(self.pool())?));
         let (moment, lost, in_flight) = self.at_rest(tries);
-        // SAFETY: both mappings are `bytes` long and apart. Words may be torn: those that matter are set below, or lie before
-        // `from`.
-        unsafe { sync::copy(self.mapping().start().cast(), memory.start().cast(), bytes / 8) };
-        // What was copied was copied before the head is looked at again.
-        fence(Acquire);
-        let reached = self.page().head.load(Acquire);
-        let marked_since = self.page().marked.load(Acquire);
-        let ring = Ring::of(memory, self.path());
+        // SAFETY: both mappings are so long and apart. Words may be torn: those that matter are set below.
+        unsafe { sync::copy(self.mapping().start().cast(), memory.start().cast(), PAGE_BYTES / 8) };
+        let ring = Ring::of(memory, pool, self.path());
         let page = ring.page();
         page.head.store(moment.head, Relaxed);
         page.calls.store(moment.calls, Relaxed);
@@ -113,33 +110,71 @@ impl Ring {
         page.losses.iter().zip(lost).for_each(|(loss, lost)| loss.lost.store(lost, Relaxed));
         // Those that a signal handler lost are not among the calls.
         let lost = lost.iter().sum::<u64>() - lost[INTERRUPTED as usize];
-        let place = |mark: u64| &page.marks[mark as usize % MARKS];
-        // A mark that was set anew meanwhile, or was about to be, leads nowhere.
-        let ringed = MARKS as u64;
-        for mark in marked.saturating_sub(ringed)..(marked_since + 1).saturating_sub(ringed) {
-            place(mark).head.store(0, Relaxed);
+        let events = moment.calls.saturating_sub((moment.open & COUNT) + lost);
+        let first = self.copy_chain(&ring, moment.head);
+        page.first.store(first.unwrap_or(1), Relaxed);
+        // Where all of it was overwritten, this is where it ends.
+        if let (None, Some(end)) = (first, ring.pool().chunk(1)) {
+            end.begin(self.number(), moment.head, events);
         }
-        // Where all of it was written anew: this is where it ends.
-        place(marked).head.store(moment.head, Relaxed);
-        place(marked).events.store(moment.calls.saturating_sub((moment.open & COUNT) + lost), Relaxed);
-        page.marked.store(marked + 1, Relaxed);
-        let from = (reached + MAX_SLOTS as u64).saturating_sub(self.slots());
-        Ok(Frozen { ring, from, in_flight })
+        Ok(Frozen { ring, is_whole: first.is_some() || moment.head == 0, in_flight })
+    }
+
+    /// Copies the chunks that hold what lies before `head` to `to`; gives the first of those that are whole.
+    fn copy_chain(&self, to: &Ring, head: u64) -> Option<u64> {
+        let (mut first, mut overtaken) = (None, 0);
+        // Acquire: the chunk is begun. The start of a chunk is known from the one before.
+        let oldest = || {
+            let number = self.page().first.load(Acquire);
+            Some((number, self.pool().chunk(number)?.start().unwrap_or(0)))
+        };
+        let mut at = oldest()?;
+        while overtaken < OVERTAKEN && at.1 < head {
+            let Some((next, end)) = self.copy_chunk(to, at) else {
+                // It was overwritten, and so were those before it.
+                sync::relax();
+                (first, overtaken) = (None, overtaken + 1);
+                at = oldest()?;
+                continue;
+            };
+            first = first.or(Some(at.0));
+            if end >= head {
+                return first;
+            }
+            at = (next, end);
+        }
+        None
+    }
+
+    /// Copies the chunk with this number, which begins there; gives what comes after it. `None`: it was overwritten.
+    fn copy_chunk(&self, to: &Ring, (number, start): (u64, u64)) -> Option<(u64, u64)> {
+        let (from, to) = (self.pool().chunk(number)?, to.pool().chunk(number)?);
+        let (next, end) = from.next().unwrap_or((0, u64::MAX));
+        let events = from.head.events.load(Relaxed);
+        // SAFETY: the slots of two chunks, apart. What was stored meanwhile lies past the head, or the chunk is found to be
+        // another's below.
+        unsafe { sync::copy(from.slots(), to.slots(), ALL_SLOTS as usize * SLOT_WORDS) };
+        // What was copied was copied before the chunk is looked at again.
+        fence(Acquire);
+        if !from.is_of(self.number(), start) {
+            return None;
+        }
+        to.begin(self.number(), start, events);
+        if end != u64::MAX {
+            to.link(next, end);
+        }
+        Some((next, end))
     }
 }
 
 impl Frozen {
-    fn head(&self) -> u64 {
-        self.ring.page().head.load(Relaxed)
-    }
-
-    /// Slots that are whole.
-    fn kept(&self) -> u64 {
-        self.head().saturating_sub(self.from)
-    }
-
     /// Its thread.
     pub fn tid(&self) -> u32 {
         self.ring.tid()
+    }
+
+    /// To read it.
+    pub fn consumer(self) -> Consumer {
+        Consumer::new(Arc::new(self.ring))
     }
 }

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_stored_however_long_its_command_took() {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         let correlation = Correlation::Call { tid: 7, id: 3 }.number();
         let short = Report {
             op: MOVE,
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_open_call_is_the_innermost_one_of_the_runtime() {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         assert_eq!(producer.open_runtime_call(), None);
         let outer = here(producer).enter(1, &Gemm::default()).unwrap();
         assert_eq!(below(producer).open_runtime_call(), None, "a BLAS call");

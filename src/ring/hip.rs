@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_copy_comes_out_as_it_went_in_and_takes_one_slot_when_it_is_plain() {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         let plain = Copy {
             what: COPY,
             via: 2,
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_call_that_waits_comes_out_as_it_went_in_and_takes_one_slot() {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         let sync = Sync { action: 4, stream: u64::MAX, event: 1 << 63, flags: u32::MAX };
         for (status, head) in [(0, 1), (600, 3)] {
             call(producer, 1, &sync, status);
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_a_graph_call_makes_is_stored_when_it_returns() {
-        let (_ring, producer, mut consumer) = ring(64);
+        let (_ring, producer, mut consumer) = ring();
         let asked = GraphCall { action: 3, mode: 2, stream: 9, graph: 8, ..GraphCall::default() };
         let made = GraphCall { exec: u64::MAX, nodes: u32::MAX, capture: 7, ..asked };
         let span = here(producer).enter(1, &asked).unwrap();

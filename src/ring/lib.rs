@@ -9,7 +9,8 @@
 //! - `slot`: how an event lies in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`, `named`, `mark`, `gpu`: the words of
 //!   each kind; `arguments`: what a launch passes to its kernel;
 //! - `page`: the head of a ring file: positions, losses, calls in flight;
-//! - `ring`: a thread's ring; `frozen`: a copy of one that goes on; `producer`: the hot path; `consumer`: the reading end;
+//! - `chunk`, `pool`: the memory of a process's rings, and who has which piece of it;
+//! - `producer`: the hot path; `ring`: a thread's ring; `consumer`: the reading end; `frozen`: a copy of a ring that goes on;
 //! - `kernel`: what is known of a kernel's code; `definition`, `log`: names and all else that is written once;
 //! - `orders`: what is asked of a process that records; `folder`: the files of one process, and what makes writing them out exactly-once.
 //!
@@ -18,6 +19,7 @@
 
 pub mod arguments;
 pub mod blas;
+mod chunk;
 pub mod clock;
 mod consumer;
 pub mod conv;
@@ -35,6 +37,7 @@ pub mod named;
 pub mod orders;
 pub mod page;
 pub mod payload;
+pub mod pool;
 mod producer;
 mod ring;
 pub mod sandbox;
@@ -43,6 +46,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
+pub use chunk::{CHUNK_BYTES, CHUNK_SLOTS, SLOT_BYTES};
 pub use consumer::{Account, Consumer, Position};
 pub use definition::Definition;
 pub use folder::{Committed, Control, Folder};
@@ -50,5 +54,6 @@ pub use frozen::Frozen;
 pub use log::{Log, LogReader};
 pub use map::file_limit;
 pub use page::{DEPTH, WhenFull};
+pub use pool::Pool;
 pub use producer::{Frame, Producer, Span};
-pub use ring::{Ring, SLOT_BYTES};
+pub use ring::Ring;

@@ -68,6 +68,10 @@ pub struct Account {
     pub hidden: u64,
     /// CPU time of the collector, ns.
     pub collector_ns: u64,
+    /// Bytes of ring memory that are in use or ready.
+    pub memory: u64,
+    /// Times that a thread found no ring memory ready, and reserved some itself.
+    pub reserved: u64,
 }
 
 /// The part of the page.
@@ -88,7 +92,7 @@ pub struct Orders {
 /// How often an account is read that is just being told.
 const TRIES: usize = if cfg!(loom) { 2 } else { 1000 };
 /// Words of an account before its losses.
-const WORDS: usize = 8;
+const WORDS: usize = 10;
 
 impl Orders {
     /// Asks for something; gives what the answer will be. `None` while somebody else is being answered.
@@ -142,14 +146,16 @@ impl Orders {
 
     /// Tells the account.
     pub fn tell(&self, account: &Account) {
-        let Account { stopped, since, failing, threads, ended, written, lost, hidden, collector_ns } =
+        let Account { stopped, since, failing, threads, ended, written, lost, hidden, collector_ns, .. } =
             *account;
-        let first = [stopped.into(), since, failing.into(), threads, ended, written, hidden, collector_ns];
+        let Account { memory, reserved, .. } = *account;
+        let flags = [stopped.into(), since, failing.into(), threads, ended];
+        let numbers = [written, hidden, collector_ns, memory, reserved];
         let version = self.version.load(Relaxed);
         self.version.store(version + 1, Relaxed);
         // What follows is written after the version is odd.
         fence(Release);
-        for (word, value) in self.words.iter().zip(first.iter().chain(&lost)) {
+        for (word, value) in self.words.iter().zip(flags.iter().chain(&numbers).chain(&lost)) {
             word.store(*value, Relaxed);
         }
         // Release: after the words.
@@ -165,7 +171,19 @@ impl Orders {
             // The words are read before the version is looked at again.
             fence(Acquire);
             let is_whole = version & 1 == 0 && self.version.load(Relaxed) == version;
-            let [stopped, since, failing, threads, ended, written, hidden, collector_ns, ..] = words;
+            let [
+                stopped,
+                since,
+                failing,
+                threads,
+                ended,
+                written,
+                hidden,
+                collector_ns,
+                memory,
+                reserved,
+                ..,
+            ] = words;
             let lost = std::array::from_fn(|i| words[WORDS + i]);
             let (stopped, failing) = (stopped != 0, failing != 0);
             is_whole.then_some(Account {
@@ -178,6 +196,8 @@ impl Orders {
                 lost,
                 hidden,
                 collector_ns,
+                memory,
+                reserved,
             })
         })
     }
@@ -228,6 +248,8 @@ mod tests {
             lost,
             hidden: 5,
             collector_ns: 6,
+            memory: 7,
+            reserved: 8,
         };
         orders.tell(&account);
         assert_eq!(orders.account(), Some(account));

@@ -1,7 +1,7 @@
 //! The head of a ring file: who owns it, how far it is written and read, what was lost, which calls are in flight.
 
 use crate::clock;
-use crate::slot::{MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
+use crate::slot::MAX_WORDS;
 use crate::sync::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,11 +10,9 @@ pub const DEPTH: usize = 8;
 /// First word of a ring file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMR");
 /// Layout of ring files; raised when it changes.
-pub const VERSION: u64 = 3;
-/// Bytes before the first slot.
+pub const VERSION: u64 = 4;
+/// Bytes of a ring file: the slots lie in chunks of the process's pool.
 pub const PAGE_BYTES: usize = 8192;
-/// Bytes after the last slot: an event that begins in one of the last slots goes on here, and never wraps around.
-pub const TAIL_BYTES: usize = 4096;
 
 /// In `open`: how many calls are in flight.
 pub(crate) const COUNT: u64 = 0xff;
@@ -36,33 +34,45 @@ pub struct Page {
     pub(crate) magic: AtomicU64,
     pub(crate) version: AtomicU64,
     pub(crate) tid: AtomicU64,
-    /// Slots in the ring, a power of two.
+    /// Slots in all chunks of the pool.
     pub(crate) slots: AtomicU64,
     /// A [`WhenFull`], as a number.
     pub(crate) when_full: AtomicU64,
-    _line0: [u64; 3],
+    /// The ring's number in its process, from 1: its chunks bear it.
+    pub(crate) number: AtomicU64,
+    /// Where the process has its [`Pool`](crate::pool::Pool): of no meaning to others.
+    pub(crate) pool: AtomicU64,
+    _line0: [u64; 1],
 
     // Line 1: all that the hot path reads and writes beside the slots.
-    /// Slots published since the beginning; the next one goes to `head % slots`. Release: publishes the slots before it.
+    /// Slots published since the beginning; the next one lies in the current chunk. Release: publishes the slots before it.
     pub(crate) head: AtomicU64,
     /// Calls entered: the next call's id is one more.
     pub(crate) calls: AtomicU64,
     /// Calls in flight: their number, with [`BUSY`] and [`IN_PLACE`]. The stages hold them, outermost first.
     pub(crate) open: AtomicU64,
-    /// `head` may reach this without looking at `tail`. 0 while losses wait to be written, so that the next event looks.
+    /// Events may begin before this position without another look. 0 before the first chunk, and while losses wait to be
+    /// written, so that the next event looks.
     pub(crate) limit: AtomicU64,
     /// Where the frame of the call lies that is [`BUSY`] or [`IN_PLACE`].
     pub(crate) frame: AtomicU64,
-    /// `slots` - 1: which slot a position is.
-    pub(crate) mask: AtomicU64,
+    /// Where position 0 would lie, if the current chunk had begun there: an address of the process.
+    pub(crate) origin: AtomicU64,
     /// 1 when stamps are read from the time-stamp counter.
     pub(crate) tsc: AtomicU64,
-    _line1: [u64; 1],
+    /// What `limit` is without losses: the end of the current chunk.
+    pub(crate) chunk_end: AtomicU64,
 
-    // Line 2: the end.
+    // Line 2: the end, and the chain.
     /// 1 once the thread has ended and will never touch the ring again. Release: after its last event.
     pub(crate) ended: AtomicU64,
-    _line2: [u64; 7],
+    /// The chunk that is being filled; 0: none yet. (An index in the pool, and 1.)
+    pub(crate) chunk: AtomicU64,
+    /// The first chunk; of a ring that is overwritten, the oldest. Release: after what leads to it.
+    pub(crate) first: AtomicU64,
+    /// Chunks taken since the beginning, without those that were overwritten.
+    pub(crate) taken: AtomicU64,
+    _line2: [u64; 4],
 
     // Line 3: the consumer's.
     /// Slots read since the beginning; those before it may be written again. Release: after they were read.
@@ -73,14 +83,11 @@ pub struct Page {
     pub(crate) committed: [AtomicU64; 2],
     /// Why an event is lost that finds no room: the ring is full because of this.
     pub(crate) why_full: AtomicU64,
-    _line3: [u64; 2],
+    /// Chunks given back since the beginning.
+    pub(crate) given: AtomicU64,
+    _line3: [u64; 1],
 
     pub(crate) stages: [Stage; DEPTH],
-
-    /// Of a ring that is overwritten: marks set so far; the last [`MARKS`] are kept. Release: after the mark was set.
-    pub(crate) marked: AtomicU64,
-    _line_of_marks: [u64; 7],
-    pub(crate) marks: [Mark; MARKS],
 
     /// What was lost, by reason: the index in [`LOSS_REASONS`](crate::event::LOSS_REASONS).
     pub(crate) losses: [Loss; REASONS],
@@ -88,6 +95,8 @@ pub struct Page {
     pub(crate) told: [[AtomicU64; REASONS]; 2],
     /// The consumer's: events and losses that finished parts of the trace tell of, as of the two last commits.
     pub(crate) before: [[AtomicU64; 2]; 2],
+    /// The consumer's: the chunk in which `tail` lies, as of the two last commits; 0: the first.
+    pub(crate) committed_chunk: [AtomicU64; 2],
 }
 
 /// Room for reasons why events are lost.
@@ -105,18 +114,6 @@ pub(crate) struct Loss {
     pub(crate) told: AtomicU64,
 }
 
-/// A place in the ring where an event begins: from here on it can be read when what lay before was overwritten.
-#[repr(C)]
-pub(crate) struct Mark {
-    /// The position.
-    pub(crate) head: AtomicU64,
-    /// Events published before it.
-    pub(crate) events: AtomicU64,
-}
-
-/// Marks of a ring that is overwritten.
-pub(crate) const MARKS: usize = 16;
-
 impl Loss {
     /// How many no gap event tells of yet.
     pub(crate) fn untold(&self) -> u64 {
@@ -126,7 +123,7 @@ impl Loss {
     }
 }
 
-/// What becomes of an event for which the ring has no room.
+/// What becomes of an event for which there is no ring memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u64)]
 pub enum WhenFull {
@@ -134,7 +131,7 @@ pub enum WhenFull {
     #[default]
     Drop = 0,
     /// Its thread waits for the collector, up to a second; then it is counted as lost.
-    Block = 1,
+    Wait = 1,
     /// It takes the place of the oldest: what was made last is kept, until somebody reads.
     Overwrite = 2,
 }
@@ -142,7 +139,7 @@ pub enum WhenFull {
 impl WhenFull {
     pub(crate) fn of(page: &Page) -> WhenFull {
         match page.when_full.load(Relaxed) {
-            1 => WhenFull::Block,
+            1 => WhenFull::Wait,
             2 => WhenFull::Overwrite,
             _ => WhenFull::Drop,
         }
@@ -161,4 +158,3 @@ const _: () = assert!(std::mem::offset_of!(Page, head) == 64);
 const _: () = assert!(std::mem::offset_of!(Page, ended) == 128);
 const _: () = assert!(std::mem::offset_of!(Page, tail) == 192);
 const _: () = assert!(std::mem::offset_of!(Page, stages) == 256);
-const _: () = assert!(TAIL_BYTES >= (MAX_SLOTS - 1) * SLOT_WORDS * 8);

@@ -13,12 +13,12 @@
 #![allow(unsafe_code)] // slots are raw memory shared with the consumer; the protocol is head (release), tail (release)
 
 use crate::arguments::ARGUMENT_BYTES;
+use crate::chunk::SLOT_BYTES;
 use crate::clock;
 use crate::event::NESTED_TOO_DEEP;
 use crate::gpu::Report;
-use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE, PAGE_BYTES, Page, Stage};
+use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE, Page, Stage};
 use crate::payload::Payload;
-use crate::ring::SLOT_BYTES;
 use crate::slot::{
     BYTES_AT, FAR_PARENT, MAX_WORDS, PARENT_BITS, RUNTIME, WIDE, bytes_at, head_word, payload_at, slots_for,
     slots_with_bytes,
@@ -66,8 +66,8 @@ impl Producer {
     /// For the call of `frame`.
     ///
     /// # Safety
-    /// `page` heads a ring whose mapping outlives every use of this producer, and the calling thread is the ring's only
-    /// producer.
+    /// `page` heads a ring whose mapping and whose pool outlive every use of this producer, and the calling thread is the
+    /// ring's only producer.
     #[inline(always)]
     pub unsafe fn new(page: NonNull<Page>, frame: Frame) -> Producer {
         Producer { page, frame }
@@ -91,11 +91,11 @@ impl Producer {
         if self.page().tsc.load(Relaxed) == 1 { clock::tsc() } else { clock::now() }
     }
 
-    /// The words of the event that begins at `position`: the longest one fits there.
+    /// The words of the event that begins at `position` in the current chunk: the longest one fits there.
     #[inline(always)]
     pub(crate) fn slot(self, position: u64) -> *mut u64 {
-        let first = self.page.as_ptr().cast::<u8>().wrapping_add(PAGE_BYTES);
-        first.wrapping_add((position & self.page().mask.load(Relaxed)) as usize * SLOT_BYTES).cast()
+        let origin = self.page().origin.load(Relaxed).wrapping_add(position * SLOT_BYTES as u64);
+        std::ptr::with_exposed_provenance_mut(origin as usize)
     }
 
     /// Asks for the cache line `AHEAD` slots on from `slot`: the consumer has read it, perhaps on another core, and a store

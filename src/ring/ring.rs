@@ -1,136 +1,119 @@
 //! A ring file: made, read back after a death, and asked for its account.
-#![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics
+#![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics; its first chunk
 
 use crate::clock;
 use crate::event::{Gap, INTERRUPTED};
 use crate::map::{Mapping, is_unbegun, read_file};
-use crate::page::{
-    COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, TAIL_BYTES, VERSION, WhenFull, limit_of,
-};
-use crate::slot::{Event, MAX_WORDS, SLOT_WORDS};
+use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, VERSION, WhenFull};
+use crate::pool::Pool;
+use crate::producer::{Frame, Producer};
+use crate::slot::{Event, MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
 use crate::sync::{self, fence};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Bytes of a slot.
-pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
-
-/// Slots that a ring must have; fewer in a model, which looks at every way to fill them.
-const LEAST_SLOTS: u64 = if cfg!(loom) { 8 } else { 64 };
-/// Slots that a ring may have: 1 GiB of them.
-pub(crate) const MOST_SLOTS: u64 = 1 << 24;
-
-/// Bytes of the file of a ring with so many slots.
-fn file_bytes(slots: u64) -> usize {
-    PAGE_BYTES + slots as usize * SLOT_BYTES + TAIL_BYTES
-}
-
-/// A ring file, mapped.
+/// A ring: its file, mapped, and the chunks of its process.
 pub struct Ring {
     memory: Mapping,
+    pool: Arc<Pool>,
     /// The file; `None` for memory of this process alone.
     path: Option<PathBuf>,
 }
 
 impl Ring {
-    /// Makes a ring of `slots` slots (a power of two) for thread `tid`, in a new file or in private memory. `when_full` says
-    /// what becomes of an event for which it has no room.
+    /// Makes the `number`th ring of a process, for thread `tid`, in a new file or in private memory. Its chunks are those of
+    /// `pool`; where there is none left for it, it takes its first one later. `when_full` says what becomes of an event for
+    /// which there is none then.
     ///
     /// # Errors
     /// When the file or the memory cannot be had.
-    pub fn create(path: Option<&Path>, slots: u64, tid: u32, when_full: WhenFull) -> io::Result<Ring> {
-        assert!(
-            slots.is_power_of_two() && (LEAST_SLOTS..=MOST_SLOTS).contains(&slots),
-            "a ring has a power of two of slots"
-        );
-        let bytes = file_bytes(slots);
+    pub fn create(
+        path: Option<&Path>,
+        number: u64,
+        tid: u32,
+        when_full: WhenFull,
+        pool: &Arc<Pool>,
+    ) -> io::Result<Ring> {
         let memory = match path {
-            Some(path) => Mapping::create(path, bytes)?,
-            None => Mapping::anonymous(bytes)?,
+            Some(path) => Mapping::create(path, PAGE_BYTES)?,
+            None => Mapping::anonymous(PAGE_BYTES)?,
         };
-        let ring = Ring { memory, path: path.map(Path::to_path_buf) };
+        let ring = Ring { memory, pool: pool.clone(), path: path.map(Path::to_path_buf) };
         let page = ring.page();
         // Relaxed: nobody else knows the ring yet; the file's reader sees what memory holds.
         page.version.store(VERSION, Relaxed);
         page.tid.store(tid.into(), Relaxed);
-        page.slots.store(slots, Relaxed);
-        page.mask.store(slots - 1, Relaxed);
+        page.number.store(number + 1, Relaxed);
+        page.slots.store(pool.slots(), Relaxed);
+        page.pool.store(Arc::as_ptr(pool).expose_provenance() as u64, Relaxed);
         page.tsc.store(clock::is_tsc().into(), Relaxed);
         page.when_full.store(when_full as u64, Relaxed);
-        // One that is overwritten looks at once, and sets its first mark.
-        page.limit.store(if when_full == WhenFull::Overwrite { 0 } else { limit_of(slots) }, Relaxed);
+        // SAFETY: this thread alone knows the ring, which keeps its pool.
+        unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) }.begin_ring();
         // Release: a file with this word is whole, however its process ends.
         page.magic.store(MAGIC, Release);
         Ok(ring)
     }
 
-    /// Reads a ring file that a dead process left into private memory. `None`: it died while it made the file, in which
-    /// nothing is yet.
+    /// Reads a ring file that a dead process left into private memory; its chunks are those of `pool`. `None`: it died while
+    /// it made the file, in which nothing is yet.
     ///
     /// # Errors
     /// When it cannot be read or is not a whole ring file.
-    pub fn read(path: &Path) -> io::Result<Option<Ring>> {
-        Ring::from_bytes(&read_file(path, file_bytes(MOST_SLOTS))?, path)
+    pub fn read(path: &Path, pool: &Arc<Pool>) -> io::Result<Option<Ring>> {
+        Ring::from_bytes(&read_file(path, PAGE_BYTES)?, path, pool)
     }
 
     /// The same from the bytes of a file that is called `path`.
     ///
     /// # Errors
     /// When they are not a whole ring file, or there is no memory.
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> io::Result<Option<Ring>> {
+    pub fn from_bytes(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> io::Result<Option<Ring>> {
         if is_unbegun(bytes) {
             return Ok(None);
         }
-        let bad =
-            |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
-        if bytes.len() < file_bytes(1) || !bytes.len().is_multiple_of(SLOT_BYTES) {
-            return Err(bad("not a whole ring file"));
+        if bytes.len() != PAGE_BYTES {
+            return Err(bad(path, "not a whole ring file"));
         }
         let memory = Mapping::anonymous(bytes.len())?;
         // SAFETY: the mapping was made with `bytes.len()` bytes just now and nobody else knows it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start(), bytes.len()) };
-        let ring = Ring { memory, path: Some(path.to_path_buf()) };
-        ring.check().map(|()| Some(ring)).map_err(bad)
+        Ring::of(memory, pool.clone(), Some(path)).check(path).map(Some)
     }
 
     /// The ring of a process that lives, as it is: for a look at its positions, and for [`Ring::freeze`].
     ///
     /// # Errors
     /// When it cannot be opened or is not a whole ring file (yet).
-    pub fn open(path: &Path) -> io::Result<Ring> {
-        let bad =
-            |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+    pub fn open(path: &Path, pool: &Arc<Pool>) -> io::Result<Ring> {
         let memory = Mapping::open(path, false)?;
-        if memory.bytes() < file_bytes(1) || !memory.bytes().is_multiple_of(SLOT_BYTES) {
-            return Err(bad("not a whole ring file"));
+        if memory.bytes() != PAGE_BYTES {
+            return Err(bad(path, "not a whole ring file"));
         }
-        let ring = Ring { memory, path: Some(path.to_path_buf()) };
-        ring.check().map(|()| ring).map_err(bad)
+        Ring::of(memory, pool.clone(), Some(path)).check(path)
     }
 
-    /// What its head says must agree with the file.
-    fn check(&self) -> Result<(), &'static str> {
+    /// What its head says must be of this version.
+    fn check(self, path: &Path) -> io::Result<Ring> {
         let page = self.page();
-        let (magic, version, slots) = (page.magic.load(Relaxed), page.version.load(Relaxed), self.slots());
-        if magic != MAGIC || version != VERSION {
-            return Err("not a ring file of this version of rocshim");
-        }
-        let room = (self.memory.bytes() - PAGE_BYTES - TAIL_BYTES) / SLOT_BYTES;
-        if slots != room as u64 || !slots.is_power_of_two() {
-            return Err("the ring's size and the file's do not agree");
-        }
-        Ok(())
+        let is_ours = page.magic.load(Relaxed) == MAGIC && page.version.load(Relaxed) == VERSION;
+        if is_ours { Ok(self) } else { Err(bad(path, "not a ring file of this version of rocshim")) }
     }
 
     /// A copy of a ring.
-    pub(crate) fn of(memory: Mapping, path: Option<&Path>) -> Ring {
-        Ring { memory, path: path.map(Path::to_path_buf) }
+    pub(crate) fn of(memory: Mapping, pool: Arc<Pool>, path: Option<&Path>) -> Ring {
+        Ring { memory, pool, path: path.map(Path::to_path_buf) }
     }
 
     pub(crate) fn mapping(&self) -> &Mapping {
         &self.memory
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// The page, whose address the owning thread keeps.
@@ -144,21 +127,28 @@ impl Ring {
         unsafe { self.page_ptr().as_ref() }
     }
 
+    /// The ring's number, which its chunks bear.
+    pub(crate) fn number(&self) -> u64 {
+        self.page().number.load(Relaxed)
+    }
+
+    /// Slots of ring memory that its process may have.
     pub(crate) fn slots(&self) -> u64 {
         self.page().slots.load(Relaxed)
     }
 
-    /// Where the slot of `position` lies.
-    pub(crate) fn slot(&self, position: u64) -> *const u64 {
-        let slot = (position & (self.slots() - 1)) as usize;
-        self.memory.start().wrapping_add(PAGE_BYTES + slot * SLOT_BYTES).cast()
-    }
-
-    /// Copies the words of the event at `position` to `to`. What lies there is the caller's to judge.
-    pub(crate) fn copy(&self, position: u64, to: &mut [u64]) {
-        let from = self.slot(position);
-        // SAFETY: from any slot on, the longest event lies within the mapping, behind whose last slot `TAIL_BYTES` follow.
-        unsafe { sync::copy(from, to.as_mut_ptr(), to.len().min(MAX_WORDS)) };
+    /// Copies the words of the event that is to be at the head to `to`. What lies there is the caller's to judge; false
+    /// where there is no place for it.
+    fn copy_next(&self, to: &mut [u64; MAX_WORDS]) -> bool {
+        let page = self.page();
+        let head = page.head.load(Relaxed);
+        let Some(chunk) = self.pool.chunk(page.chunk.load(Relaxed)) else { return false };
+        let Some(from) = chunk.slot(chunk.start().unwrap_or(u64::MAX), head) else { return false };
+        // The longest event that can begin there.
+        let slots = chunk.left(from).min(MAX_SLOTS);
+        // SAFETY: so many slots lie between `from` and the end of the chunk.
+        unsafe { sync::copy(from, to.as_mut_ptr(), slots * SLOT_WORDS) };
+        true
     }
 
     /// The owning thread.
@@ -195,7 +185,7 @@ impl Ring {
         calls.saturating_sub(page.open.load(Acquire) & COUNT)
     }
 
-    /// Its slots, and how many of them hold what was not read yet.
+    /// Slots of ring memory that its process may have, and how many hold what this ring's thread made and was not read yet.
     pub fn filled(&self) -> (u64, u64) {
         // Acquire: the head is not older than the tail.
         let tail = self.page().tail.load(Acquire);
@@ -231,9 +221,10 @@ impl Ring {
             (0..staged(open)).filter_map(|depth| Event::from_words(&self.stage(depth))).collect();
         if open & IN_PLACE != 0 {
             let mut words = [0; MAX_WORDS];
-            self.copy(self.page().head.load(Relaxed), &mut words);
+            let is_there = self.copy_next(&mut words);
+            let event = Event::from_words(&words).filter(|_| is_there);
             // Else it was published, and the slot is an older event's.
-            events.extend(Event::from_words(&words).filter(|event| event.id == calls));
+            events.extend(event.filter(|event| event.id == calls));
         }
         // A kill may fall between a return and its publishing: what the event says of the end was never recorded.
         events.iter_mut().for_each(Event::forget_end);
@@ -263,6 +254,10 @@ impl Ring {
     pub(crate) fn stage(&self, depth: usize) -> [u64; MAX_WORDS] {
         self.page().stages[depth].words.each_ref().map(|word| word.load(Relaxed))
     }
+}
+
+fn bad(path: &Path, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()))
 }
 
 /// How many calls are staged by what the page says of `open`.

@@ -3,10 +3,12 @@
 
 #[cfg(loom)]
 pub(crate) use modelled::{
-    AtomicU64, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, write, wrote,
+    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, relax, write, wrote,
 };
 #[cfg(not(loom))]
-pub(crate) use plain::{AtomicU64, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, write, wrote};
+pub(crate) use plain::{
+    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, relax, write, wrote,
+};
 
 #[cfg(loom)]
 pub(crate) mod modelled;

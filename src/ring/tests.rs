@@ -10,7 +10,7 @@ use crate::named::Named;
 use crate::payload::Payload;
 use crate::producer::Frame;
 use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
-use crate::{Consumer, Producer, Ring, WhenFull};
+use crate::{CHUNK_BYTES, CHUNK_SLOTS, Consumer, Pool, Producer, Ring, WhenFull};
 use std::sync::Arc;
 
 mod frozen;
@@ -19,14 +19,21 @@ mod full;
 mod models;
 mod nesting;
 
-pub(crate) fn ring(slots: u64) -> (Arc<Ring>, Producer, Consumer) {
-    ring_that(slots, WhenFull::Drop)
+/// Slots of the pool, in which events may begin.
+pub(crate) const CAPACITY: u64 = 8 * CHUNK_SLOTS;
+
+pub(crate) fn ring() -> (Arc<Ring>, Producer, Consumer) {
+    ring_that(WhenFull::Drop)
 }
 
-fn ring_that(slots: u64, when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
-    let ring = Arc::new(Ring::create(None, slots, 7, when_full).unwrap());
+fn ring_that(when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
+    ring_of(&Arc::new(Pool::create(None, 8 * CHUNK_BYTES as u64).unwrap()), 0, when_full)
+}
+
+fn ring_of(pool: &Arc<Pool>, number: u64, when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
+    let ring = Arc::new(Ring::create(None, number, 7, when_full, pool).unwrap());
     let consumer = Consumer::new(ring.clone());
-    // SAFETY: the consumer keeps the ring mapped as long as the test runs; only this thread produces.
+    // SAFETY: the consumer keeps the ring and its pool mapped as long as the test runs; only this thread produces.
     let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
     (ring, producer, consumer)
 }
@@ -71,7 +78,7 @@ pub(crate) fn launch() -> Launch {
 
 #[test]
 fn a_launch_comes_out_as_it_went_in() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let wide = Launch {
         block: [u32::MAX, 70_000, 1 << 31],
         grid: [u32::MAX, 0, 7],
@@ -94,7 +101,7 @@ fn a_launch_comes_out_as_it_went_in() {
 
 #[test]
 fn a_successful_launch_takes_one_slot() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     call(producer, 0, &launch(), 0);
     assert_eq!(consumer.position().head, 1);
     call(producer, 0, &launch(), 1);
@@ -103,7 +110,7 @@ fn a_successful_launch_takes_one_slot() {
 
 #[test]
 fn a_gemm_comes_out_as_it_went_in() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let gemm = Gemm {
         form: 2,
         handle: 1 << 60,
@@ -126,7 +133,7 @@ fn a_gemm_comes_out_as_it_went_in() {
 
 #[test]
 fn a_convolution_comes_out_as_it_went_in() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let tensor = |seed: i32| Tensor {
         element: seed as u32,
         rank: 5,
@@ -170,7 +177,7 @@ fn a_convolution_comes_out_as_it_went_in() {
 
 #[test]
 fn a_named_call_comes_out_as_it_went_in() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let whole = Named {
         count: Some(u64::MAX),
         datatype: Some(7),
@@ -192,7 +199,7 @@ fn a_named_call_comes_out_as_it_went_in() {
 
 #[test]
 fn a_mark_takes_the_slots_that_its_text_needs() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let long = "a range with a name of some length, and more of it, again and again; ".repeat(9);
     let kept = TEXT_BYTES.min(long.len());
     for (text, slots) in [
@@ -234,7 +241,7 @@ fn payloads_fit_the_longest_event() {
 
 #[test]
 fn a_call_in_flight_has_no_result_of_an_earlier_one() {
-    let (ring, producer, _consumer) = ring(64);
+    let (ring, producer, _consumer) = ring();
     call(producer, 1, &Gemm::default(), 7);
     let open = here(producer).enter(1, &Gemm::default()).unwrap();
     let in_flight = ring.in_flight();
@@ -244,8 +251,10 @@ fn a_call_in_flight_has_no_result_of_an_earlier_one() {
 
 #[test]
 fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
-    let path = std::env::temp_dir().join(format!("rocshim-ring-{}", std::process::id()));
-    let ring = Arc::new(Ring::create(Some(&path), 64, 9, WhenFull::Drop).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let [path, chunks] = ["ring-0", "chunks"].map(|name| folder.path().join(name));
+    let pool = Arc::new(Pool::create(Some(&chunks), 8 * CHUNK_BYTES as u64).unwrap());
+    let ring = Arc::new(Ring::create(Some(&path), 0, 9, WhenFull::Drop, &pool).unwrap());
     let mut consumer = Consumer::new(ring.clone());
     // SAFETY: as in `ring`.
     let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
@@ -256,8 +265,8 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     drain(&mut consumer); // read, but its commit never came
     let open = here(producer).enter(2, &Gemm { size: [1, 2, 3], ..Gemm::default() }).unwrap();
 
-    let dead = Arc::new(Ring::read(&path).unwrap().expect("a ring that was begun"));
-    std::fs::remove_file(&path).unwrap();
+    let left = Arc::new(Pool::read(&chunks).unwrap());
+    let dead = Arc::new(Ring::read(&path, &left).unwrap().expect("a ring that was begun"));
     assert_eq!((dead.tid(), dead.produced()), (9, 5));
     let in_flight = dead.in_flight();
     assert_eq!(
@@ -274,12 +283,12 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
 
 #[test]
 fn accounts_of_a_damaged_ring_are_wrong_and_no_more() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     // A gap that tells of more than there is, and counters as large as can be.
     for _ in 0..2 {
         let gap = Gap { lost: u64::MAX, ..Gap::default() };
         call(producer, 0, &launch(), 0);
-        let slot = ring.slot(ring.page().head.load(std::sync::atomic::Ordering::Relaxed) - 1).cast_mut();
+        let slot = producer.slot(ring.page().head.load(std::sync::atomic::Ordering::Relaxed) - 1);
         // SAFETY: the slot that was just filled, of this thread's own ring.
         unsafe { std::ptr::copy_nonoverlapping(gap.words().as_ptr(), slot, SLOT_WORDS) };
     }
@@ -294,17 +303,18 @@ fn accounts_of_a_damaged_ring_are_wrong_and_no_more() {
 
 #[test]
 fn alien_bytes_are_refused_and_never_read_past_their_end() {
-    let path = std::env::temp_dir().join(format!("rocshim-alien-{}", std::process::id()));
-    for bytes in [vec![0xff; 100], vec![0xff; 8192 + 64 * 64]] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ring-0");
+    let pool = Arc::new(Pool::from_bytes(&[]).unwrap());
+    for bytes in [vec![0xff; 100], vec![0xff; 8192], vec![0xff; 8256]] {
         std::fs::write(&path, bytes).unwrap();
-        assert!(Ring::read(&path).is_err());
+        assert!(Ring::read(&path, &pool).is_err());
     }
     // A process that is killed while it makes the file leaves it so.
-    for bytes in [vec![], vec![0; 8192 + 64 * 64]] {
+    for bytes in [vec![], vec![0; 8192]] {
         std::fs::write(&path, bytes).unwrap();
-        assert!(Ring::read(&path).unwrap().is_none());
+        assert!(Ring::read(&path, &pool).unwrap().is_none());
     }
-    std::fs::remove_file(&path).unwrap();
     let mut noise = [0u64; 64];
     let mut seed = 1u64;
     for _ in 0..100_000 {

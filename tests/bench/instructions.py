@@ -17,7 +17,6 @@ BARS = {
     "gemm": (12, 775),
 }
 BURSTS, CALLS, WARM_CALLS, FIRST_LAPS, PAUSE_US = 8, 400, 100, 2, 1000
-RING_KIB = 16384  # the collector is slow under valgrind; a larger ring changes no instruction of the caller's
 
 
 def measure(bench):
@@ -42,7 +41,7 @@ def per_call(bench, form, variant):
     # One dump each time when the function that makes a burst's calls returns.
     callgrind = ["valgrind", "--tool=callgrind", f"--toggle-collect={run}", f"--dump-after={run}", "--separate-threads=yes", f"--callgrind-out-file={dumps}/out"]
     command = [*callgrind, bench.loop, form, "time", BURSTS, CALLS, 1, PAUSE_US]
-    env = environment(variant, bench.work, ROCSHIM_RING_KIB=str(RING_KIB))
+    env = environment(variant, bench.work)
     done = subprocess.run([str(word) for word in command], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"bench: valgrind, {form}, {variant.what}: exit {done.returncode}: {done.stderr[-500:]}")

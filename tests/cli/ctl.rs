@@ -101,13 +101,13 @@ fn flush_writes_what_was_recorded_by_then() {
 
 #[test]
 fn stopping_and_starting_under_load_misses_exactly_what_was_called_in_between() {
-    let program = Traced::program("obedient").args(["4", "500"]).env("ROCSHIM_RING_KIB", "8192");
+    let program = Traced::program("obedient").args(["4", "500"]);
     stop_and_start(begun(program));
 }
 
 #[test]
 fn so_it_does_where_every_call_comes_by_the_dispatch_table_too() {
-    let program = Traced::program("obedient").args(["4", "500"]).env("ROCSHIM_RING_KIB", "8192");
+    let program = Traced::program("obedient").args(["4", "500"]);
     stop_and_start(begun(program.on(&["registering"])));
 }
 

@@ -221,7 +221,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
         return;
     }
     // Larger than a file system of 1 MiB in every form.
-    let program = Traced::program("many_threads").args(["4", "25000", "3"]).env("ROCSHIM_RING_KIB", "8192");
+    let program = Traced::program("many_threads").args(["4", "25000", "3"]);
     let traced = program.with_shim().ok();
     for form in FORMS {
         let script = "mkdir disk && mount -t tmpfs -o size=1m none disk && head -c 900000 /dev/zero >disk/ballast; \

@@ -42,7 +42,7 @@ fn a_whole_trace_is_right_with_and_without_losses() {
     assert!(number("written") > 0 && number("threads") == 4, "{whole}");
 
     let program = Traced::program("busy").args(["3", "30000"]).env("ROCSHIM_FULL", "overwrite");
-    let outcome = program.env("ROCSHIM_RING_KIB", "64").with_shim().ok();
+    let outcome = program.env("ROCSHIM_MEMORY_MIB", "0.25").with_shim().ok();
     let (lossy, is_content) = verified(&outcome.trace_files()[0]);
     assert!(is_content && lossy["reasons"]["overwritten"].as_u64() > Some(0), "{lossy}");
 }
@@ -138,7 +138,7 @@ fn after_kills_at_random_moments_every_trace_is_right() {
         // Moments from before the first line to well into the middle, spread evenly and never twice the same.
         let us = (round * 7919) % 24_000;
         let program = Traced::program("busy").args(["2", &us.to_string(), "kill"]).env_remove("STANDIN_LOG");
-        let outcome = program.env("ROCSHIM_RING_KIB", ["64", "1024"][round % 2]).with_shim();
+        let outcome = program.env("ROCSHIM_MEMORY_MIB", ["0.25", "256"][round % 2]).with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
         let out = outcome.folder().join("out");
         Traced::rocshim(["recover".as_ref(), out.as_os_str()]).run().ok();

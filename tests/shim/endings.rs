@@ -119,8 +119,10 @@ fn the_call_in_flight_at_death_is_named() {
 #[test]
 fn kills_at_random_moments_lose_nothing_and_double_nothing() {
     for round in 0..20 {
-        let outcome =
-            Traced::program("kill_self").args(["100", "thread"]).env("ROCSHIM_RING_KIB", "64").with_shim();
+        let outcome = Traced::program("kill_self")
+            .args(["100", "thread"])
+            .env("ROCSHIM_MEMORY_MIB", "0.25")
+            .with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
         let trace = recovered(&outcome);
         let mut threads: std::collections::BTreeMap<u32, Vec<u64>> = Default::default();
@@ -140,7 +142,7 @@ fn kills_at_random_moments_lose_nothing_and_double_nothing() {
 
 #[test]
 fn a_forked_child_writes_its_own_file_and_the_parents_is_unharmed() {
-    let outcome = Traced::program("fork_both").arg("10000").env("ROCSHIM_RING_KIB", "4096").with_shim().ok();
+    let outcome = Traced::program("fork_both").arg("10000").with_shim().ok();
     let traces: Vec<_> = outcome.trace_files().iter().map(|file| Trace::read(file)).collect();
     assert_eq!(traces.len(), 2);
     for (file, trace) in outcome.trace_files().iter().zip(&traces) {

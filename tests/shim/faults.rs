@@ -63,7 +63,7 @@ fn run(form: usize, fault: Option<Fault>) -> Outcome {
             Times::OnceInTheMiddle => program.env("FAULT_FOR", "1").env("FAULT_SHORT", "1"),
             Times::Often => program.env("FAULT_FOR", "20"),
             // In a small ring there is soon no room.
-            Times::ForGood => program.env("ROCSHIM_RING_KIB", "64"),
+            Times::ForGood => program.env("ROCSHIM_MEMORY_MIB", "0.25"),
         };
     }
     program.preloaded([artifacts::shim().to_owned(), artifacts::program("faults.so")])

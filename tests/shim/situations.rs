@@ -24,7 +24,8 @@ fn assert_all(outcome: &Outcome) -> Accounts {
 #[test]
 fn a_fork_among_threads_with_full_rings_leaves_the_child_free_to_go_on() {
     for outcome in unharmed_with("fork_threads", &["40"], |program| {
-        program.env("ROCSHIM_RING_KIB", "64").env("STANDIN_LOG", "")
+        // Two chunks, which two of the threads have.
+        program.env("ROCSHIM_MEMORY_MIB", "0.0625").env("STANDIN_LOG", "")
     }) {
         let accounts = assert_whole(&outcome);
         assert!(accounts.lost > 0, "the rings were to be full");
@@ -76,7 +77,7 @@ fn beyond_8192_rings_calls_are_counted_as_lost() {
         eprintln!("NOT RUN, for it takes 8,400 threads at once: {}", bare.stdout);
         return;
     }
-    let outcome = program().env("ROCSHIM_RING_KIB", "64").with_shim().ok();
+    let outcome = program().with_shim().ok();
     assert_eq!(outcome.stdout, bare.stdout);
     let accounts = assert_whole(&outcome);
     let trace = outcome.trace();

@@ -34,7 +34,7 @@ fn what_a_process_holds_does_not_grow_with_its_threads_its_children_or_its_time(
         .env("LD_PRELOAD", artifacts::shim())
         .env("ROCSHIM_OUT", scratch.path().join("out"))
         .env("ROCSHIM_RINGS", &rings)
-        .env("ROCSHIM_RING_KIB", "256")
+        .env("ROCSHIM_MEMORY_MIB", "1")
         .env("ROCSHIM_ROTATE_MIB", "1")
         .spawn()
         .expect("the program starts");

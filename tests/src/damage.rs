@@ -18,6 +18,8 @@ pub enum Parser {
     Trace,
     /// A killed process's ring file.
     Ring,
+    /// The chunks of its ring memory.
+    Chunks,
     /// Its log of definitions.
     Definitions,
     /// Its control page.
@@ -29,9 +31,10 @@ pub enum Parser {
 }
 
 /// All of them, with the names under which they are fuzzed.
-pub const PARSERS: [(&str, Parser); 6] = [
+pub const PARSERS: [(&str, Parser); 7] = [
     ("trace", Parser::Trace),
     ("ring", Parser::Ring),
+    ("chunks", Parser::Chunks),
     ("definitions", Parser::Definitions),
     ("control", Parser::Control),
     ("code", Parser::Code),
@@ -48,6 +51,7 @@ pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
         Parser::Responses => drop(rocshim_cli::read_response_bytes(bytes)),
         Parser::Code => look_at(bytes),
         Parser::Ring => recover(&Remains { ring: bytes_of_it(), ..remains }),
+        Parser::Chunks => recover(&Remains { chunks: bytes_of_it(), ..remains }),
         Parser::Definitions => recover(&Remains { definitions: bytes_of_it(), ..remains }),
         Parser::Control => recover(&Remains { control: bytes_of_it(), ..remains }),
     }

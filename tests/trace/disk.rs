@@ -15,7 +15,7 @@ fn a_trace_that_has_taken_its_room_ends_and_says_what_is_missing() {
         &["20000", "sleep 0.1", "T20000", "T10", "500"][..],
         &["T300", "T30000", "T1000", "sleep 0.3", "T10"],
     ] {
-        let program = Traced::program("steps").args(steps).env("ROCSHIM_RING_KIB", "8192");
+        let program = Traced::program("steps").args(steps);
         let outcome = program.env("ROCSHIM_DISK_MIB", "1").with_shim().ok();
         let parts = parts(&outcome);
         assert_eq!((parts.len(), ends(&parts)), (1, vec!["exit"]));
@@ -33,7 +33,7 @@ fn a_trace_that_has_taken_its_room_ends_and_says_what_is_missing() {
 #[test]
 fn a_trace_that_makes_room_keeps_what_came_last() {
     let steps = ["T2000", "20000", "sleep 0.1", "T3000", "20000", "sleep 0.1", "T20000", "T10"];
-    let program = Traced::program("steps").args(steps).env("ROCSHIM_RING_KIB", "8192");
+    let program = Traced::program("steps").args(steps);
     let program = program.env("ROCSHIM_DISK_MIB", "1.5").env("ROCSHIM_DISK_FULL", "oldest");
     let outcome = program.with_shim().ok();
     let parts = parts(&outcome);
@@ -54,7 +54,8 @@ fn a_trace_that_makes_room_keeps_what_came_last() {
 #[test]
 fn kills_while_room_is_made_lose_nothing_that_is_not_counted() {
     for round in 0..20 {
-        let program = Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_RING_KIB", "64");
+        let program =
+            Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_MEMORY_MIB", "0.25");
         let program = program.env("ROCSHIM_DISK_MIB", "0.8").env("ROCSHIM_DISK_FULL", "oldest");
         let outcome = program.with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
@@ -115,7 +116,6 @@ fn where_files_may_not_get_long_a_trace_is_in_parts() {
     let outcome = Traced::command("/bin/sh".as_ref())
         .args(["-c".as_ref(), limited.as_ref(), artifacts::program("steps").as_os_str()])
         .args(["1000", "sleep 0.2", "T30000", "100"])
-        .env("ROCSHIM_RING_KIB", "8192")
         .env_remove("STANDIN_LOG")
         .with_shim();
     assert_eq!((outcome.code, outcome.signal), (Some(0), None), "SIGXFSZ is not the program's");
@@ -187,7 +187,7 @@ fn what_a_full_disk_keeps_out_is_told_of_in_its_place_and_the_trace_goes_on() {
         "50",
         "T5",
     ];
-    let Some(outcome) = on_a_small_disk(&steps, &[("ROCSHIM_RING_KIB", "64")]) else { return };
+    let Some(outcome) = on_a_small_disk(&steps, &[("ROCSHIM_MEMORY_MIB", "0.0625")]) else { return };
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "launched 7460\n"), "{}", outcome.stderr);
     let parts = parts(&outcome);
     assert_eq!((parts.len(), ends(&parts)), (1, vec!["exit"]));

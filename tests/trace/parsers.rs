@@ -39,6 +39,11 @@ fn a_changed_ring_file_is_read_or_refused() {
 }
 
 #[test]
+fn a_changed_chunk_is_read_or_refused() {
+    changed_seeds(Parser::Chunks);
+}
+
+#[test]
 fn a_changed_log_of_definitions_is_read_or_refused() {
     changed_seeds(Parser::Definitions);
 }
@@ -77,10 +82,11 @@ fn what_lies_in_changed_files_is_what_their_bytes_tell() {
     let mut told = 0;
     for round in 0..300 {
         let mut changed = whole.clone();
-        let file = [&mut changed.ring, &mut changed.definitions, &mut changed.control];
+        let file = [&mut changed.chunks, &mut changed.definitions, &mut changed.control];
         file.into_iter().skip(round % 3).take(1).for_each(|bytes| chance.change(bytes));
-        let Remains { control, definitions, ring } = &changed;
-        for (name, bytes) in [("control", control), ("defs-0", definitions), ("ring-0", ring)] {
+        let Remains { control, definitions, ring, chunks } = &changed;
+        let files = [("control", control), ("defs-0", definitions), ("ring-0", ring), ("chunks", chunks)];
+        for (name, bytes) in files {
             fs::write(folder.join(name), bytes).expect("a file");
         }
         let Ok(Some((_, left))) = rocshim_drain::leftover(&trace) else { continue };
@@ -96,7 +102,7 @@ fn what_lies_in_changed_files_is_what_their_bytes_tell() {
             told += 1;
         }
     }
-    assert!(told > 20, "only {told} of 100 changed rings were read");
+    assert!(told > 20, "only {told} of 100 changed chunks were read");
 }
 
 #[test]

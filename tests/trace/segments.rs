@@ -12,7 +12,7 @@ use std::path::Path;
 
 #[test]
 fn a_trace_in_parts_is_what_one_file_would_be() {
-    let program = Traced::program("many_threads").args(["4", "25000", "3"]).env("ROCSHIM_RING_KIB", "8192");
+    let program = Traced::program("many_threads").args(["4", "25000", "3"]);
     let outcome = program.env("ROCSHIM_ROTATE_MIB", "1").with_shim().ok();
     let parts = parts(&outcome);
     assert!(parts.len() > 5, "{} parts", parts.len());
@@ -68,7 +68,7 @@ fn a_part_ends_when_it_is_as_old_as_was_asked_for() {
 fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
     let mut rotated = 0;
     for round in 0..30 {
-        let program = Traced::program("kill_self").args(["2000", "thread"]).env("ROCSHIM_RING_KIB", "64");
+        let program = Traced::program("kill_self").args(["2000", "thread"]).env("ROCSHIM_MEMORY_MIB", "0.25");
         let outcome = program.env("ROCSHIM_ROTATE_MIB", "0.1").with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
         let before = summary(&[&outcome.folder().join("out")]);
@@ -105,7 +105,7 @@ fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
 /// A kill may fall between a part's last line and the commit of the next part.
 #[test]
 fn a_part_whose_end_was_written_and_never_committed_is_the_last_one() {
-    let program = Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_FULL", "block");
+    let program = Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_FULL", "wait");
     let outcome = program.env("ROCSHIM_ROTATE_MIB", "0.1").with_shim();
     let whole = summary(&[&outcome.folder().join("out")]);
     let files = outcome.trace_files();
@@ -142,7 +142,7 @@ fn names_that_are_told_again_are_the_same_in_every_part() {
 #[test]
 fn a_compressed_trace_holds_what_a_plain_one_does_and_any_zstd_reads_it() {
     let run = |compress: &str| {
-        let program = Traced::program("steps").args(["T500", "30000", "T10"]).env("ROCSHIM_RING_KIB", "8192");
+        let program = Traced::program("steps").args(["T500", "30000", "T10"]);
         program.env("ROCSHIM_COMPRESS", compress).with_shim().ok()
     };
     let outcomes = ["", "zstd", "zstd:9"].map(run);
@@ -171,9 +171,10 @@ fn a_compressed_trace_holds_what_a_plain_one_does_and_any_zstd_reads_it() {
 #[test]
 fn a_compressed_trace_in_parts_that_is_killed_loses_nothing_and_doubles_nothing() {
     for round in 0..10 {
-        let program = Traced::program("kill_self").args(["30000", "thread"]).env("ROCSHIM_RING_KIB", "64");
+        let program =
+            Traced::program("kill_self").args(["30000", "thread"]).env("ROCSHIM_MEMORY_MIB", "0.25");
         let variables =
-            [("ROCSHIM_COMPRESS", "zstd"), ("ROCSHIM_ROTATE_MIB", "0.02"), ("ROCSHIM_FULL", "block")];
+            [("ROCSHIM_COMPRESS", "zstd"), ("ROCSHIM_ROTATE_MIB", "0.02"), ("ROCSHIM_FULL", "wait")];
         let outcome =
             variables.iter().fold(program, |program, (name, value)| program.env(name, value)).with_shim();
         assert_eq!(outcome.signal, Some(9), "round {round}");
@@ -200,7 +201,7 @@ fn a_compressed_trace_waits_for_no_more_than_a_second_or_so() {
 fn a_compressed_trace_whose_last_frame_is_cut_is_read_up_to_it() {
     let program =
         Traced::program("steps").args(["20000", "sleep 0.1", "5000"]).env("ROCSHIM_COMPRESS", "zstd");
-    let outcome = program.env("ROCSHIM_RING_KIB", "8192").with_shim().ok();
+    let outcome = program.with_shim().ok();
     let file = &outcome.trace_files()[0];
     let bytes = std::fs::read(file).unwrap();
     std::fs::write(file, &bytes[..bytes.len() - 10]).unwrap();

@@ -87,6 +87,8 @@ fn status_of(live: &Live, account: Option<Account>, silence: Option<Silence>) ->
         fullest_ring: fullest.map_or(0.0, |ring| ring.filled as f64 / ring.slots.max(1) as f64),
         fullest_thread: fullest.map(|ring| ring.tid),
         slots_in_use: rings.iter().map(|ring| ring.filled).sum(),
+        memory: account.memory,
+        reserved: account.reserved,
         collector_ns: account.collector_ns,
     })
 }

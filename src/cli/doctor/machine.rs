@@ -79,10 +79,10 @@ fn rings() -> Finding {
         Some(bytes) if bytes <= SMALL => Finding::warn(
             subject,
             format!(
-                "{name} has only {} free; each thread that calls takes 1 MiB",
+                "{name} has only {} free; a process takes 2 MiB, and in a burst up to ROCSHIM_MEMORY_MIB",
                 rocshim_analysis::units::bytes(bytes)
             ),
-            "give a container more (docker run --shm-size=1g), or lower ROCSHIM_RING_KIB",
+            "give a container more (docker run --shm-size=1g), or lower ROCSHIM_MEMORY_MIB",
         ),
         Some(bytes) => {
             Finding::ok(subject, format!("{name}, {} free", rocshim_analysis::units::bytes(bytes)))

@@ -43,7 +43,7 @@ impl Live {
     fn moment(&self) -> io::Result<(Committed, Vec<Thread>)> {
         for _ in 0..TRIES {
             let committed = self.control.committed();
-            let rings = self.folder.ring_paths()?.into_iter().filter_map(|path| Ring::open(&path).ok());
+            let rings = self.open_rings()?;
             let account = |ring: Ring| {
                 let (written, lost) = ring.committed(committed.epoch)?;
                 (written + lost != 0).then(|| Thread {
@@ -53,7 +53,7 @@ impl Live {
                     lost,
                 })
             };
-            let accounts = rings.filter_map(account).collect();
+            let accounts = rings.into_iter().filter_map(account).collect();
             // Not older than the accounts.
             if self.control.committed().epoch == committed.epoch && committed.offset != 0 {
                 return Ok((committed, accounts));

@@ -5,7 +5,7 @@ use super::Live;
 use crate::decoder::Decoder;
 use rocshim_ring::event::{Gap, LOSS_REASONS, NO_MEMORY};
 use rocshim_ring::slot::Kind;
-use rocshim_ring::{Consumer, Frozen, LogReader, Ring, clock};
+use rocshim_ring::{Frozen, LogReader, Ring, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::io;
 use std::time::{Duration, Instant};
@@ -56,13 +56,7 @@ impl Live {
     /// What the rings hold now, if there is a clock to read their stamps by.
     fn look(&self) -> io::Result<Option<Snapshot>> {
         // Before the definitions: every name that an event needs is then there.
-        let mut frozen: Vec<Frozen> = Vec::new();
-        for path in self.folder.ring_paths()? {
-            // One that is just being made, or given up because its thread has ended, is left out.
-            if let Ok(ring) = Ring::open(&path) {
-                frozen.push(ring.freeze()?);
-            }
-        }
+        let frozen: Vec<Frozen> = self.open_rings()?.iter().map(Ring::freeze).collect::<io::Result<_>>()?;
         let (mut decoder, mut snapshot) = (Decoder::new(false), Snapshot::default());
         LogReader::read_files(self.folder.path(), |number, bytes| {
             decoder.define(number, bytes, &mut snapshot.lines);
@@ -96,7 +90,7 @@ impl Live {
 
 fn take(mut frozen: Frozen, decoder: &mut Decoder, span: &mut Span, snapshot: &mut Snapshot) {
     let (tid, in_flight) = (frozen.tid(), std::mem::take(&mut frozen.in_flight));
-    let mut consumer = Consumer::of_frozen(frozen);
+    let mut consumer = frozen.consumer();
     let (head, mut last_id, lines) = (consumer.position().head, 0, &mut snapshot.lines);
     let whole = consumer.read(head, |event| {
         if event.kind != Kind::Gap {

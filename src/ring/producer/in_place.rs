@@ -9,7 +9,7 @@ use crate::clock;
 use crate::page::{BUSY, COUNT, DEPTH, IN_PLACE};
 use crate::payload::Payload;
 use crate::slot::{
-    BYTES_AT, FAR_PARENT, LONG_CALL, MAX_SLOTS, PARENT_BITS, SLOT_WORDS, bytes_at, head_word, payload_at,
+    BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, bytes_at, head_word, payload_at,
     slots_with_bytes,
 };
 use crate::sync;
@@ -46,8 +46,7 @@ impl Producer {
         // Only now: until then a signal handler may have made calls of its own.
         let (head, id) = (page.head.load(Relaxed), page.calls.load(Relaxed) + 1);
         let distance = if open == 0 { 0 } else { id - self.innermost(open as usize) };
-        // Room for the longest event: how long this one becomes shows when it is stored.
-        if head + MAX_SLOTS as u64 > page.limit.load(Relaxed) || distance >= FAR_PARENT {
+        if head >= page.limit.load(Relaxed) || distance >= FAR_PARENT {
             page.open.store(open, Release);
             return Entered::Not;
         }

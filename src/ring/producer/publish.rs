@@ -2,9 +2,11 @@
 #![allow(unsafe_code)] // writes to slots past the head, which no consumer reads; errno
 
 use super::{Frame, Producer, STACK};
+use crate::chunk::{CHUNK_SLOTS, Chunk, SLOT_BYTES};
 use crate::clock;
 use crate::event::{Gap, INTERRUPTED, RING_FULL};
-use crate::page::{BUSY, COUNT, Loss, MARKS, REASONS, Stage, WhenFull, limit_of};
+use crate::page::{BUSY, COUNT, Loss, REASONS, Stage, WhenFull, limit_of};
+use crate::pool::Pool;
 use crate::slot::{BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND};
 use crate::sync::{self, Deadline};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -69,7 +71,7 @@ impl Producer {
     fn publish(self, stage: &Stage, slots: u64) {
         let page = self.page();
         let head = page.head.load(Relaxed);
-        if head + slots > page.limit.load(Relaxed) {
+        if head >= page.limit.load(Relaxed) {
             return self.publish_slowly(stage, slots);
         }
         self.write(stage, head, slots);
@@ -87,8 +89,8 @@ impl Producer {
             let to = to.wrapping_add(slot * SLOT_WORDS);
             Producer::fetch_ahead(to);
             for (word, from) in words.iter().enumerate() {
-                // SAFETY: `to` and what follows are slots of this ring that the consumer does not read (they lie at or past
-                // `head`, and `limit` keeps it out of what was not read yet); from any slot on, the longest event fits.
+                // SAFETY: `to` and what follows are slots of this ring's chunk that the consumer does not read (they lie at or
+                // past `head`); where an event may begin, the longest fits.
                 unsafe { sync::write(to.wrapping_add(word), from.load(Relaxed)) };
             }
         }
@@ -105,7 +107,7 @@ impl Producer {
         }
         let to = self.slot(head);
         Producer::fetch_ahead(to);
-        // SAFETY: `to` is a slot of this ring at `head`, below `limit`: the consumer does not read it.
+        // SAFETY: `to` is a slot of this ring's chunk at `head`, below `limit`: the consumer does not read it.
         unsafe { sync::write(to, first) };
         for i in 1..SLOT_WORDS {
             // SAFETY: as above; a slot has `SLOT_WORDS` words.
@@ -115,7 +117,7 @@ impl Producer {
         page.head.store(head + 1, Release);
     }
 
-    /// Looks how far the consumer has come; tells of losses first; counts the event as lost if there is no room.
+    /// Takes a chunk where the current one is full; tells of losses first; counts the event as lost if there is none.
     #[cold]
     #[inline(never)]
     fn publish_slowly(self, stage: &Stage, slots: u64) {
@@ -123,14 +125,14 @@ impl Producer {
         let untold = page.losses.each_ref().map(Loss::untold);
         let gaps = untold.iter().filter(|untold| **untold != 0).count() as u64;
         let mut head = page.head.load(Relaxed);
-        let Some(limit) = self.limit_for(head + slots + gaps, gaps != 0) else {
+        if head + gaps >= page.chunk_end.load(Relaxed) && !self.take_chunk(gaps != 0) {
             return self.lose(page.why_full.load(Relaxed));
-        };
+        }
         for (reason, lost) in untold.iter().enumerate().filter(|(_, untold)| **untold != 0) {
             self.write_gap(head, reason, *lost);
             head += 1;
         }
-        page.limit.store(limit_of(limit), Relaxed);
+        page.limit.store(limit_of(page.chunk_end.load(Relaxed)), Relaxed);
         self.write(stage, head, slots);
         for (loss, untold) in page.losses.iter().zip(untold) {
             loss.told.store(loss.told.load(Relaxed) + untold, Relaxed);
@@ -139,41 +141,72 @@ impl Producer {
         page.head.store(head + slots, Release);
     }
 
-    /// How far the ring may be written now; `None` when that is not as far as `needed`.
-    fn limit_for(self, needed: u64, is_losing: bool) -> Option<u64> {
-        let (page, capacity) = (self.page(), self.page().slots.load(Relaxed));
-        let when_full = WhenFull::of(page);
-        if when_full == WhenFull::Overwrite {
-            return Some(self.mark(needed));
-        }
-        // Acquire: the consumer has read what lies before `tail`.
-        let room = || Some(page.tail.load(Acquire) + capacity).filter(|limit| needed <= *limit);
-        // Who has waited in vain once does not wait again before there is room; and nobody does for a disk.
-        let can_wait = || when_full == WhenFull::Block && page.why_full.load(Relaxed) == RING_FULL;
-        match room() {
-            None if !is_losing && can_wait() => wait_for(room, can_wait),
-            limit => limit,
+    /// Takes the ring's first chunk, if there is one.
+    pub(crate) fn begin_ring(self) {
+        let page = self.page();
+        if self.take_chunk(true) {
+            page.limit.store(limit_of(page.chunk_end.load(Relaxed)), Relaxed);
         }
     }
 
-    /// Sets a mark at the head of a ring that is overwritten, if the last one lies far enough behind; gives how far the ring
-    /// may be written without another look.
-    fn mark(self, needed: u64) -> u64 {
+    /// Goes on in another chunk; false where there is none.
+    fn take_chunk(self, is_losing: bool) -> bool {
         let page = self.page();
-        let (head, marked) = (page.head.load(Relaxed), page.marked.load(Relaxed));
-        let step = page.slots.load(Relaxed) / (MARKS as u64 / 2);
-        let last = page.marks[marked.wrapping_sub(1) as usize % MARKS].head.load(Relaxed);
-        if marked != 0 && needed <= last + step {
-            return last + step;
-        }
-        let mark = &page.marks[marked as usize % MARKS];
-        mark.head.store(head, Relaxed);
+        let address = page.pool.load(Relaxed) as usize;
+        // SAFETY: by the contract of `new`, the pool outlives this producer.
+        let pool: &Pool = unsafe { &*std::ptr::with_exposed_provenance(address) };
+        let when_full = WhenFull::of(page);
+        let take = || {
+            let own = page.taken.load(Relaxed).saturating_sub(page.given.load(Relaxed));
+            keeping_errno(|| pool.take(own, when_full))
+                .inspect(|_| page.taken.store(page.taken.load(Relaxed) + 1, Relaxed))
+                .or_else(|| self.current_if_read(pool, when_full))
+        };
+        // Who has waited in vain once does not wait again before there is room; and nobody does for a disk.
+        let can_wait = || when_full == WhenFull::Wait && page.why_full.load(Relaxed) == RING_FULL;
+        let taken = match take() {
+            None if when_full == WhenFull::Overwrite => return self.take_oldest(pool),
+            None if !is_losing && can_wait() => wait_for(take, can_wait),
+            taken => taken,
+        };
+        taken.inspect(|chunk| self.go_on_in(pool, *chunk)).is_some()
+    }
+
+    /// The current chunk, when all of it was read: it can be filled again.
+    fn current_if_read(self, pool: &Pool, when_full: WhenFull) -> Option<Chunk<'_>> {
+        let page = self.page();
+        // Acquire: what lies before `tail` was read.
+        let is_read = page.tail.load(Acquire) == page.head.load(Relaxed);
+        pool.chunk(page.chunk.load(Relaxed)).filter(|_| is_read && when_full != WhenFull::Overwrite)
+    }
+
+    /// Overwrites the oldest chunk of this ring, be it the current one. False while it has none.
+    fn take_oldest(self, pool: &Pool) -> bool {
+        let page = self.page();
+        let Some(oldest) = pool.chunk(page.first.load(Relaxed)) else { return false };
+        let next = oldest.next().map_or(oldest.number, |(next, _)| next);
+        // Release: who finds that the chunk holds something else, finds the new beginning; see `Chunk::begin`.
+        page.first.store(next, Release);
+        self.go_on_in(pool, oldest);
+        true
+    }
+
+    /// What is stored from the head on lies in `chunk`.
+    fn go_on_in(self, pool: &Pool, chunk: Chunk) {
+        let (page, head) = (self.page(), self.page().head.load(Relaxed));
         // All that were entered, but for those that are still open and those that are lost.
         let closed = page.calls.load(Relaxed) - (page.open.load(Relaxed) & COUNT);
-        mark.events.store(closed - self.lost(), Relaxed);
-        // Release: the mark is whole.
-        page.marked.store(marked + 1, Release);
-        (head + step).max(needed)
+        chunk.begin(page.number.load(Relaxed), head, closed - self.lost());
+        match pool.chunk(page.chunk.load(Relaxed)) {
+            Some(current) if current.number == chunk.number => {}
+            Some(current) => current.link(chunk.number, head),
+            // Release: the chunk is begun.
+            None => page.first.store(chunk.number, Release),
+        }
+        let slots = chunk.slots().expose_provenance() as u64;
+        page.origin.store(slots.wrapping_sub(head * SLOT_BYTES as u64), Relaxed);
+        page.chunk_end.store(head + CHUNK_SLOTS, Relaxed);
+        page.chunk.store(chunk.number, Relaxed);
     }
 
     /// Events lost so far, without those of signal handlers that had interrupted.
@@ -231,22 +264,52 @@ impl Producer {
     }
 }
 
-/// Waits for `room`, up to a second and while it `can`.
+/// Waits for a chunk, up to a second and while it `can`.
 #[cold]
-fn wait_for(room: impl Fn() -> Option<u64>, can: impl Fn() -> bool) -> Option<u64> {
-    // SAFETY: the address of this thread's errno, which the program is to find as it was.
+fn wait_for<T>(take: impl Fn() -> Option<T>, can: impl Fn() -> bool) -> Option<T> {
+    if is_in_handler() {
+        return None;
+    }
+    keeping_errno(|| {
+        let deadline = Deadline::after(PATIENCE);
+        let mut found = None;
+        while found.is_none() && !deadline.has_passed() && can() {
+            sync::nap(NAP);
+            found = take();
+        }
+        found
+    })
+}
+
+/// True when the thread may be in a signal handler: a signal is blocked that has one. (Of a handler that blocks nothing,
+/// not even its own signal, that cannot be seen.)
+fn is_in_handler() -> bool {
+    let mut blocked = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: asks for this thread's mask, and changes nothing.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), blocked.as_mut_ptr()) };
+    let is_handled = |signal: i32| {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: asks what happens at this signal, and changes nothing.
+        let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+        // SAFETY: zeroed, and a plain structure of numbers.
+        let handler = unsafe { action.assume_init() }.sa_sigaction;
+        asked == 0 && handler != libc::SIG_DFL && handler != libc::SIG_IGN
+    };
+    // SAFETY: the set was written, or is empty; the signal is one.
+    let is_blocked = |signal: i32| unsafe { libc::sigismember(blocked.as_ptr(), signal) == 1 };
+    (1..=64).any(|signal| is_blocked(signal) && is_handled(signal))
+}
+
+/// Does `work`, which may set this thread's `errno`; the program finds it as it was.
+fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: the address of this thread's errno.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let deadline = Deadline::after(PATIENCE);
-    let mut found = None;
-    while found.is_none() && !deadline.has_passed() && can() {
-        sync::nap(NAP);
-        found = room();
-    }
+    let done = work();
     // SAFETY: as above.
     unsafe { *errno = before };
-    found
+    done
 }
 
 /// How long an event waits for room.

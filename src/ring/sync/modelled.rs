@@ -62,12 +62,15 @@ pub(crate) enum Side {
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
     static WEAK_FENCE: Cell<Option<Ordering>> = const { Cell::new(None) };
+    static WEAK_BITS: Cell<Option<Side>> = const { Cell::new(None) };
 }
 
-/// Forgets the words of the execution before. `weak_fence`: fences of this kind do nothing.
-pub(crate) fn begin(weak_fence: Option<Ordering>) {
+/// Forgets the words of the execution before. `weak_fence`: fences of this kind do nothing. `weak_bits`: this side of all
+/// [`Bits`] is weak.
+pub(crate) fn begin(weak_fence: Option<Ordering>, weak_bits: Option<Side>) {
     MODEL.take();
     WEAK_FENCE.set(weak_fence);
+    WEAK_BITS.set(weak_bits);
 }
 
 /// The calling thread is this from now on.
@@ -197,6 +200,34 @@ impl AtomicU64 {
     }
 }
 
+/// A word that many threads change.
+pub(crate) struct Bits(Word);
+
+impl Bits {
+    pub(crate) fn new(value: u64) -> Bits {
+        Bits(Word::new(value))
+    }
+
+    pub(crate) fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+
+    pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
+        self.0.fetch_or(bits, if WEAK_BITS.get() == Some(Side::Stores) { Relaxed } else { order })
+    }
+
+    pub(crate) fn compare_exchange(
+        &self,
+        old: u64,
+        new: u64,
+        order: Ordering,
+        otherwise: Ordering,
+    ) -> Result<u64, u64> {
+        let order = if WEAK_BITS.get() == Some(Side::Loads) { Relaxed } else { order };
+        self.0.compare_exchange(old, new, order, otherwise)
+    }
+}
+
 pub(crate) fn fence(order: Ordering) {
     if WEAK_FENCE.get() != Some(order) {
         loom::sync::atomic::fence(order);
@@ -258,6 +289,10 @@ pub(crate) fn reads(at: *const u8, bytes: usize) {
 }
 
 pub(crate) fn nap(_time: Duration) {
+    loom::thread::yield_now();
+}
+
+pub(crate) fn relax() {
     loom::thread::yield_now();
 }
 

@@ -3,7 +3,7 @@
 
 pub(crate) use parking_lot::Mutex;
 pub(crate) use std::sync::OnceLock;
-pub(crate) use std::sync::atomic::{AtomicU64, fence};
+pub(crate) use std::sync::atomic::{AtomicU64, AtomicU64 as Bits, fence};
 use std::time::{Duration, Instant};
 
 /// Writes a word of a slot: a plain store, which the owner's other stores publish.
@@ -47,6 +47,11 @@ pub(crate) fn reads(_at: *const u8, _bytes: usize) {}
 /// Lets others go on for a while.
 pub(crate) fn nap(time: Duration) {
     std::thread::sleep(time);
+}
+
+/// Between two looks at what another thread is about to store.
+pub(crate) fn relax() {
+    std::hint::spin_loop();
 }
 
 /// Until when to wait.

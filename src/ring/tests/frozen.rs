@@ -18,12 +18,12 @@ fn is_whole(event: &Event) -> bool {
 
 #[test]
 fn a_copy_of_a_ring_that_is_being_overwritten_is_whole() {
-    let (ring, producer, _) = ring_that(1024, WhenFull::Overwrite);
+    let (ring, producer, _) = ring_that(WhenFull::Overwrite);
     let done = Arc::new(AtomicBool::new(false));
     let (copied, read) = (ring.clone(), done.clone());
     let reader = std::thread::spawn(move || {
         for _ in 0..300 {
-            let mut consumer = Consumer::of_frozen(copied.freeze().unwrap());
+            let mut consumer = copied.freeze().unwrap().consumer();
             let events = drain(&mut consumer);
             let (gaps, calls): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.kind == Kind::Gap);
             assert!(calls.iter().all(|event| is_whole(event)), "none is torn");
@@ -49,23 +49,23 @@ fn a_copy_of_a_ring_that_is_being_overwritten_is_whole() {
 
 #[test]
 fn a_copy_holds_the_calls_that_are_being_made() {
-    let (ring, producer, _) = ring_that(64, WhenFull::Overwrite);
-    (0..200).for_each(|_| call(producer, 0, &launch(), 0));
+    let (ring, producer, _) = ring_that(WhenFull::Overwrite);
+    (0..5000).for_each(|_| call(producer, 0, &launch(), 0));
     let span = here(producer).enter(0, &Gemm::default()).unwrap();
     let frozen = ring.freeze().unwrap();
     assert_eq!(
         frozen.in_flight.iter().map(|event| (event.id, event.kind)).collect::<Vec<_>>(),
-        [(201, Kind::Gemm)]
+        [(5001, Kind::Gemm)]
     );
-    let mut consumer = Consumer::of_frozen(frozen);
-    assert_eq!(drain(&mut consumer).last().map(|event| event.id), Some(200));
-    assert_eq!(consumer.written() + consumer.lost(), 200);
+    let mut consumer = frozen.consumer();
+    assert_eq!(drain(&mut consumer).last().map(|event| event.id), Some(5000));
+    assert_eq!(consumer.written() + consumer.lost(), 5000);
     span.leave(now(), 0);
 }
 
 #[test]
 fn a_copy_holds_the_call_in_which_others_are_made_without_a_pause() {
-    let (ring, producer, _) = ring_that(1024, WhenFull::Overwrite);
+    let (ring, producer, _) = ring_that(WhenFull::Overwrite);
     let outer = here(producer).enter(0, &Gemm { handle: 1, ..Gemm::default() }).unwrap();
     let copied = ring.clone();
     let reader = std::thread::spawn(move || {
@@ -82,7 +82,7 @@ fn a_copy_holds_the_call_in_which_others_are_made_without_a_pause() {
 
 #[test]
 fn what_lasts_is_seen_where_no_pause_is_found() {
-    let (ring, producer, _) = ring_that(64, WhenFull::Overwrite);
+    let (ring, producer, _) = ring_that(WhenFull::Overwrite);
     let looked = || {
         let (moment, _, in_flight) = ring.at_rest(0);
         (moment.calls, in_flight.iter().map(|event| event.id).collect::<Vec<_>>())

@@ -3,16 +3,19 @@
 #![allow(unsafe_code)] // making a producer, whose contract each model fulfils; words of payloads
 
 use super::*;
+use crate::chunk::ALL_SLOTS;
 use crate::event::{INTERRUPTED, RING_FULL};
 use crate::page::Page;
 use crate::sync::modelled::{self, AtomicU64, Role, Side};
 use crate::sync::write;
+use std::ops::Range;
 use std::sync::atomic::Ordering::{self, Acquire, Release};
 
 mod control;
 mod frozen;
 mod full;
 mod log;
+mod pool;
 mod publish;
 
 /// What is weakened to see that it is missed.
@@ -23,6 +26,8 @@ enum Weak {
     /// One of the words that a model without a ring names.
     Nth(usize, Side),
     Fences(Ordering),
+    /// The words that say which chunks are ready.
+    Bits(Side),
 }
 
 /// Runs `model` in every order with at most so many switches away from a thread that could go on.
@@ -34,7 +39,10 @@ fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
     let (start, counter) = (std::time::Instant::now(), count.clone());
     loom.check(move || {
         counter.fetch_add(1, Ordering::Relaxed);
-        modelled::begin(if let Weak::Fences(order) = weak { Some(order) } else { None });
+        modelled::begin(
+            if let Weak::Fences(order) = weak { Some(order) } else { None },
+            if let Weak::Bits(side) = weak { Some(side) } else { None },
+        );
         model(weak);
     });
     println!("{} orders in {:.1?}", count.load(Ordering::Relaxed), start.elapsed());
@@ -110,20 +118,21 @@ fn make(producer: Producer, payload: &impl Payload) {
     }
 }
 
-/// A ring in which the first `filled` calls were made, whose words threads share from now on.
-fn shared(slots: u64, when_full: WhenFull, filled: u64, weak: Weak) -> (Producer, Reader) {
-    shared_in(slots, when_full, filled, weak, 0..slots)
+/// A ring of a pool of so many chunks, in which the first `filled` calls were made, and whose words threads share from now on.
+fn shared(chunks: u64, when_full: WhenFull, filled: u64, weak: Weak) -> (Producer, Reader) {
+    shared_in(chunks, when_full, filled, weak, 0..ALL_SLOTS as usize)
 }
 
-/// The same, where it matters only for these slots who sees which of their words when.
+/// The same, where it matters only for these slots of each chunk who sees which of their words when.
 fn shared_in(
-    slots: u64,
+    chunks: u64,
     when_full: WhenFull,
     filled: u64,
     weak: Weak,
-    seen: std::ops::Range<u64>,
+    seen: Range<usize>,
 ) -> (Producer, Reader) {
-    let (ring, producer, consumer) = ring_that(slots, when_full);
+    let pool = Arc::new(Pool::create(None, chunks * CHUNK_BYTES as u64).unwrap());
+    let (ring, producer, consumer) = ring_of(&pool, 0, when_full);
     modelled::act(Role::Owner);
     (1..=filled).for_each(|number| make(producer, &Short(number)));
     modelled::act(Role::Reader);
@@ -138,25 +147,31 @@ fn shared_in(
 /// last payload. What holds for them holds for those between, which are stored and read by the same loops.
 const OF_A_LINE: [usize; 3] = [0, 2, 7];
 
-fn share(ring: &Ring, slots: std::ops::Range<u64>) {
+fn share(ring: &Ring, seen: Range<usize>) {
     let page = ring.page();
-    let positions = [&page.head, &page.calls, &page.open, &page.ended, &page.marked];
+    let positions = [&page.head, &page.calls, &page.open, &page.ended, &page.chunk, &page.first];
     let losses = [RING_FULL, INTERRUPTED].map(|reason| &page.losses[reason as usize].lost);
-    let marks = page.marks.iter().flat_map(|mark| [&mark.head, &mark.events]);
     let staged = [0, 2, 7, 15].map(|word: usize| page.stages[0].words[word].as_ptr().cast_const());
     // A copy's own positions are set, and its stages not read.
     for word in positions.into_iter().chain(losses).map(|word| word.as_ptr().cast_const()).chain(staged) {
         modelled::share(word, Role::Owner);
         modelled::leave_out(word);
     }
-    marks.for_each(|word| modelled::share(word.as_ptr(), Role::Owner));
     modelled::share(page.tail.as_ptr(), Role::Reader);
-    for slot in slots.map(|slot| ring.slot(slot)) {
-        match WhenFull::of(page) {
-            WhenFull::Overwrite => {
-                OF_A_LINE.iter().for_each(|word| modelled::share(slot.wrapping_add(*word), Role::Owner))
+    for chunk in (1..).map_while(|number| ring.pool().chunk(number)) {
+        let head = chunk.head;
+        // The others are stored before the start, and once for each.
+        for word in [&head.start, &head.end, &head.events] {
+            modelled::share(word.as_ptr(), Role::Owner);
+        }
+        for slot in seen.clone().map(|slot| chunk.slots().wrapping_add(slot * SLOT_WORDS)) {
+            match WhenFull::of(page) {
+                WhenFull::Overwrite => {
+                    OF_A_LINE.iter().for_each(|word| modelled::share(slot.wrapping_add(*word), Role::Owner))
+                }
+                _ => (0..SLOT_WORDS)
+                    .for_each(|word| modelled::share_plain(slot.wrapping_add(word), Role::Owner)),
             }
-            _ => (0..SLOT_WORDS).for_each(|word| modelled::share_plain(slot.wrapping_add(word), Role::Owner)),
         }
     }
 }
@@ -184,11 +199,6 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the first `slots` slots.
-    fn pass(&mut self, slots: u64) {
-        assert!(self.consumer.read(slots, |event| self.last = event.id));
-    }
-
     /// Reads what is there now, and gives its slots back. True when the owner had ended.
     fn look(&mut self) -> bool {
         let position = self.consumer.position();

@@ -7,7 +7,7 @@ use crate::slot::FAR_PARENT;
 
 #[test]
 fn a_short_event_with_a_distant_parent_names_it() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     ring.page().calls.store(FAR_PARENT + 5, std::sync::atomic::Ordering::Relaxed);
     call(producer, 2, &Named::default(), 0);
@@ -17,7 +17,7 @@ fn a_short_event_with_a_distant_parent_names_it() {
 
 #[test]
 fn nested_calls_name_their_parent() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     call(producer, 2, &launch(), 0);
     call(producer, 3, &launch(), 5);
@@ -29,7 +29,7 @@ fn nested_calls_name_their_parent() {
 
 #[test]
 fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     for _ in 0..(1 << 24) + 5 {
         // Every call but the last is given back at once, so that the ring never fills.
@@ -60,7 +60,7 @@ fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
 
 #[test]
 fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     (0..100).for_each(|_| {
         maybe_jump(producer, 1, true);
         maybe_jump(producer, 2, false);
@@ -75,7 +75,7 @@ fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
 
 #[test]
 fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     for jumps in [[true, false], [false, true]] {
         let outer = here(producer).enter(1, &Gemm::default()).unwrap();
         jumps.iter().for_each(|jumps| maybe_jump(producer, 2, *jumps));
@@ -88,7 +88,7 @@ fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
 
 #[test]
 fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     for status in [0, 5] {
         let outer = here(producer).enter(1, &launch()).unwrap();
         assert_eq!(Launch::read(&ring.in_flight()[0]), launch());
@@ -107,7 +107,7 @@ fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
     fn inner(producer: Producer) -> bool {
         here(producer).enter(2, &launch()).is_some()
     }
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let wide = Launch { flags: 1, ..launch() };
     for outer in [launch(), wide] {
         let span = here(producer).enter(1, &outer).unwrap();
@@ -139,7 +139,7 @@ fn what_a_signal_handler_calls_before_an_event_is_stored_is_recorded_before_it()
             unreachable!("it is stored in its place");
         }
     }
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     call(producer, 1, &Preceded(producer), 0);
     let events: Vec<_> = drain(&mut consumer).iter().map(|e| (e.hook, e.id, Launch::read(e))).collect();
     assert_eq!(events, [(9, 1, launch()), (1, 2, launch())]);
@@ -169,7 +169,7 @@ fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
     fn deeper(producer: Producer) -> Option<crate::Span> {
         here(producer).enter(9, &launch())
     }
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     call(producer, 1, &Interrupted(producer), 0);
     call(producer, 2, &launch(), 0);
     let events = drain(&mut consumer);
@@ -181,7 +181,7 @@ fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
 
 #[test]
 fn calls_deeper_than_the_stages_are_counted() {
-    let (ring, producer, mut consumer) = ring(64);
+    let (ring, producer, mut consumer) = ring();
     nest(producer, 0);
     let events = drain(&mut consumer);
     assert_eq!(events[0].kind, Kind::Gap, "the loss is told before the next event");
@@ -192,7 +192,7 @@ fn calls_deeper_than_the_stages_are_counted() {
 
 #[test]
 fn an_exception_leaves_a_record_and_a_straight_stack() {
-    let (_ring, producer, mut consumer) = ring(64);
+    let (_ring, producer, mut consumer) = ring();
     let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _span = here(producer).enter(1, &launch()).unwrap();
         std::panic::resume_unwind(Box::new(()));

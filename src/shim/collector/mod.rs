@@ -4,15 +4,17 @@
 //! filled fastest; see `pause`, and `doze` for a program that does nothing.
 
 mod files;
+mod memory;
 mod poll;
 mod requests;
 mod segments;
 mod sink;
 
+use crate::collector::memory::Keeper;
 use crate::collector::poll::{LONGEST, Pause, Sleep};
 use crate::collector::segments::Parts;
 use crate::platform::idle::Doze;
-use crate::platform::memory;
+use crate::platform::memory::is_short;
 use crate::session::process::{Message, Process};
 use crate::table::row::WAYS;
 use crossbeam_channel::{RecvTimeoutError, Sender};
@@ -40,6 +42,8 @@ struct Collector {
     /// How far their rings had come at this look.
     positions: Vec<Position>,
     parts: Parts,
+    /// Keeps ring memory ready.
+    keeper: Keeper,
     /// Lines that are not in the file yet.
     lines: Vec<u8>,
     /// The last write failed: when it is to be tried again.
@@ -71,6 +75,7 @@ pub(crate) fn run(process: &'static Process) {
         consumers: Vec::new(),
         positions: Vec::new(),
         parts: Parts::new(&process.trace, &process.config, clock::now()),
+        keeper: Keeper::new(Instant::now()),
         has_stopped: false,
         waiting_since: None,
         waiting: 0.0,
@@ -94,7 +99,7 @@ pub(crate) fn run(process: &'static Process) {
 
 /// True where work might end the program: it has locked itself into a sandbox, or has no memory left.
 fn must_rest() -> bool {
-    sandbox::is_new() || memory::is_short()
+    sandbox::is_new() || is_short()
 }
 
 impl Collector {
@@ -107,6 +112,7 @@ impl Collector {
                 return self.rest();
             }
             let fill = self.look();
+            self.keeper.tend(&self.process.pool, Instant::now());
             self.obey();
             let sleep = pause.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
@@ -271,6 +277,7 @@ impl Collector {
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
         gone.iter().for_each(|consumer| self.told.end(consumer));
+        gone.iter_mut().for_each(Consumer::retire);
         for ring in gone.iter().map(Consumer::ring) {
             if let Some(path) = ring.path() {
                 let _ = std::fs::remove_file(path);

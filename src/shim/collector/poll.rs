@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const AIM: f32 = 0.25;
 /// No rate makes it look more often.
 const SHORTEST: Duration = Duration::from_micros(200);
-/// After events were seen, it looks at least so often: a ring of 1 MiB holds 16,384 launches.
+/// After events were seen, it looks at least so often.
 const READY: Duration = Duration::from_millis(2);
 /// Nothing happens.
 pub(crate) const LONGEST: Duration = Duration::from_millis(20);

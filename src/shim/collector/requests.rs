@@ -6,7 +6,7 @@ use crate::symbols::binding;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::orders::{Account, Order};
-use rocshim_ring::{Consumer, clock};
+use rocshim_ring::{CHUNK_BYTES, Consumer, clock};
 use std::time::{Duration, Instant};
 
 /// Between two accounts that nobody has asked for.
@@ -115,6 +115,7 @@ impl Collector {
         for gap in self.process.control.ringless() {
             lost[gap.reason as usize] += gap.lost;
         }
+        let memory = self.process.pool.state();
         self.process.control.orders().tell(&Account {
             stopped: binding::is_stopped(),
             since,
@@ -125,6 +126,8 @@ impl Collector {
             lost,
             hidden,
             collector_ns: clock::thread_cpu_ns(),
+            memory: (memory.in_use + memory.ready) * CHUNK_BYTES as u64,
+            reserved: memory.reserved,
         });
     }
 }

@@ -3,7 +3,7 @@
 use crate::platform::ids::uid;
 use crate::table::config::Config;
 use rocshim_ring::definition::Process as About;
-use rocshim_ring::{Control, Folder, Log};
+use rocshim_ring::{Control, Folder, Log, Pool};
 use rocshim_trace::TracePath;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -62,7 +62,7 @@ fn has_parts(first: &Path) -> bool {
 }
 
 /// Makes the folder of the ring files, with those that all others need: where asked, else beside the trace, else none.
-pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<(Folder, Control, Log)> {
+pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Made> {
     let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
     let file = file.split(".ndjson").next()?;
@@ -70,16 +70,24 @@ pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Optio
     let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
     asked.chain([beside]).find_map(|path| {
         let folder = Folder::create(path).ok()?;
-        let begun = begin(&folder);
+        let begun = begin(&folder, config);
         if begun.is_err() {
             let _ = folder.remove();
         }
-        begun.ok().map(|(control, log)| (folder, control, log))
+        begun.ok().map(|(control, log, pool)| Made { folder, control, log, pool })
     })
 }
 
-fn begin(folder: &Folder) -> io::Result<(Control, Log)> {
+/// A folder, and what is made in it before anything is recorded.
+pub(crate) struct Made {
+    pub(crate) folder: Folder,
+    pub(crate) control: Control,
+    pub(crate) log: Log,
+    pub(crate) pool: Pool,
+}
+
+fn begin(folder: &Folder, config: &Config) -> io::Result<(Control, Log, Pool)> {
     let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
     log.begin()?;
-    Ok((control, log))
+    Ok((control, log, Pool::create(Some(&folder.pool_path()), config.memory_bytes)?))
 }

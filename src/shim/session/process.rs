@@ -2,7 +2,7 @@
 
 use super::collector_state::{Collector, CollectorIs};
 use super::identity::about;
-use super::paths::{make_folder, make_trace};
+use super::paths::{Made, make_folder, make_trace};
 use crate::platform::idle::Alarm;
 use crate::platform::{ids::gettid, memory, objects, signals::lock};
 use crate::state::blas_settings::Settings;
@@ -19,17 +19,14 @@ use parking_lot::Mutex;
 use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
 use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
-use rocshim_ring::{Control, Folder, Log, Ring, clock, sandbox};
+use rocshim_ring::{Control, Folder, Log, Pool, Ring, clock, sandbox};
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// Rings that are as large as asked for; and the fewest slots of all others (64 KiB).
-const WHOLE: u64 = 64;
-const FEWEST: u64 = 1024;
-/// Rings that there are at once: 512 MiB. Those of threads that have ended wait for a collector that a slow disk holds up.
+/// Rings that there are at once. Those of threads that have ended wait for a collector that a slow disk holds up.
 const MOST: u64 = 8192;
 /// Rings that are made where no collector gives back those of threads that have ended.
 const UNREAD_RINGS: u64 = 256;
@@ -55,6 +52,8 @@ pub(crate) struct Process {
     pub(crate) folder: Option<Folder>,
     pub(crate) log: Log,
     pub(crate) control: Control,
+    /// The memory of the rings.
+    pub(crate) pool: Arc<Pool>,
     /// The trace file, made empty at the start.
     pub(crate) trace: PathBuf,
     /// It was told what happened before it began; a forked child has it from its parent.
@@ -108,7 +107,7 @@ impl Process {
         let about = About { unix_ns, ..about() };
         let (trace, note) = make_trace(config, &about)?;
         let folder = make_folder(config, &about, &trace);
-        let made = (trace.clone(), folder.as_ref().map(|(folder, ..)| folder.path().to_owned()));
+        let made = (trace.clone(), folder.as_ref().map(|made| made.folder.path().to_owned()));
         let process = Process::with(
             config,
             table,
@@ -133,12 +132,12 @@ impl Process {
         stamp: u64,
         about: About,
         trace: PathBuf,
-        folder: Option<(Folder, Control, Log)>,
+        folder: Option<Made>,
     ) -> io::Result<Process> {
         let pid = about.pid;
-        let (folder, control, log) = match folder {
-            Some((folder, control, log)) => (Some(folder), control, log),
-            None => (None, Control::create(None)?, Log::new(None)),
+        let (folder, control, log, pool) = match folder {
+            Some(Made { folder, control, log, pool }) => (Some(folder), control, log, pool),
+            None => (None, Control::create(None)?, Log::new(None), Pool::create(None, config.memory_bytes)?),
         };
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
@@ -163,6 +162,7 @@ impl Process {
             folder,
             log,
             control,
+            pool: Arc::new(pool),
             trace,
             told_early: AtomicBool::new(parent.is_some()),
             rings: Mutex::default(),
@@ -224,7 +224,7 @@ impl Process {
         }
     }
 
-    /// Makes a ring for the calling thread, in the folder or in private memory; a small one where very many have one.
+    /// Makes a ring for the calling thread, in the folder or in private memory.
     ///
     /// # Errors
     /// When there is no memory for it, or nobody who would ever read it or give it back.
@@ -240,8 +240,8 @@ impl Process {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
-        let slots = slots_beside(self.claim_place()?, self.config.ring_slots);
-        let create = |path| Ring::create(path, slots, gettid(), self.config.when_full);
+        self.claim_place()?;
+        let create = |path| Ring::create(path, number, gettid(), self.config.when_full, &self.pool);
         let made = create(path.as_deref()).or_else(|_| create(None));
         let mut rings = lock(&self.rings);
         rings.coming -= 1;
@@ -252,12 +252,14 @@ impl Process {
         Ok(ring)
     }
 
-    /// Counts a ring that is about to be made; gives how many others there are or are being made, if there may be one more.
-    fn claim_place(&self) -> io::Result<u64> {
+    /// Counts a ring that is about to be made, if there may be one more.
+    fn claim_place(&self) -> io::Result<()> {
         let mut rings = lock(&self.rings);
-        let others = rings.all.len() as u64 + rings.coming;
-        rings.coming += u64::from(others < MOST);
-        (others < MOST).then_some(others).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+        if rings.all.len() as u64 + rings.coming >= MOST {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        rings.coming += 1;
+        Ok(())
     }
 
     /// Rings that are made from now on are full for this reason, when they are.
@@ -390,10 +392,4 @@ impl Process {
         let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
         names.look_up(&self.log, function, self.config.args, tell)
     }
-}
-
-/// The slots of a ring that is made where so many others are: `wanted`, but for rings beyond the first [`WHOLE`] fewer and
-/// fewer, so that thousands of threads take hundreds of MiB together.
-fn slots_beside(others: u64, wanted: u64) -> u64 {
-    (1 << (wanted * WHOLE / (others + 1)).max(1).ilog2()).clamp(wanted.min(FEWEST), wanted)
 }

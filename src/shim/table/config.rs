@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bytes of a ring slot, to turn KiB into slots.
-const SLOT_BYTES: u64 = rocshim_ring::SLOT_BYTES as u64;
+/// MiB of ring memory of a process.
+const MEMORY_MIB: u64 = 256;
 
 macro_rules! variables {
     ($($name:ident = $default:literal, $meaning:literal;)*) => {
@@ -31,8 +31,8 @@ variables! {
     ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_GPU_TIME = "", "Any value but `0` and `off` asks the HIP runtime when each command began and ended on the GPU, and records its reports.";
-    ROCSHIM_RING_KIB = "1024", "Size of each thread's ring in KiB, rounded up to a power of two from 64 on. What becomes of an event for which it has no room: see `ROCSHIM_FULL`.";
-    ROCSHIM_FULL = "drop", "A full ring: `drop` counts the events that find no room as lost. `block` lets their thread wait for the collector, up to a second. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
+    ROCSHIM_MEMORY_MIB = "256", "So many MiB of ring memory a process takes at most, from 0.25 on: 256 hold 4 million launches that are not in the trace yet. A thread takes 40 KiB of it (1,000 threads: 40 MiB) and, in a burst, pieces of 32 KiB, which are given back when the burst is written. Beyond that: see `ROCSHIM_FULL`.";
+    ROCSHIM_FULL = "drop", "When all ring memory is in use: `drop` counts the events that find no room as lost. `wait` lets their thread wait for the collector, up to a second, but not in a signal handler. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
     ROCSHIM_ROTATE_MIB = "", "A trace file of so many MiB is followed by another: parts, each of which can be read alone. Fractions are allowed. Unset: one file a process.";
     ROCSHIM_ROTATE_S = "", "A trace file that was begun so many seconds ago is followed by another, if anything was written to it.";
     ROCSHIM_DISK_MIB = "", "So many MiB all parts of a trace may take. Unset: as many as there are.";
@@ -76,9 +76,9 @@ pub(crate) struct Config {
     pub(crate) args: bool,
     /// The HIP runtime is asked for GPU times.
     pub(crate) gpu_time: bool,
-    /// Slots in a ring, a power of two.
-    pub(crate) ring_slots: u64,
-    /// What becomes of an event for which a ring has no room.
+    /// Ring memory of the process, bytes.
+    pub(crate) memory_bytes: u64,
+    /// What becomes of an event for which there is none.
     pub(crate) when_full: WhenFull,
     /// How long a part of the trace gets, bytes.
     pub(crate) rotate_bytes: Option<u64>,
@@ -100,7 +100,6 @@ impl Config {
         let given = |name| get(name).filter(|value| !value.is_empty());
         let out = given("ROCSHIM_OUT").map(PathBuf::from);
         let asked = out.clone().unwrap_or_else(|| "rocshim-out".into());
-        let kib = given("ROCSHIM_RING_KIB").and_then(|value| value.parse().ok()).unwrap_or(1024u64);
         Config {
             is_out_given: out.is_some(),
             out: std::path::absolute(&asked).unwrap_or(asked),
@@ -115,9 +114,9 @@ impl Config {
                 .unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
             gpu_time: given("ROCSHIM_GPU_TIME").is_some_and(|value| value != "off" && value != "0"),
-            ring_slots: (kib.clamp(64, 1 << 20) * 1024 / SLOT_BYTES).next_power_of_two(),
+            memory_bytes: given("ROCSHIM_MEMORY_MIB").and_then(mebibytes).unwrap_or(MEMORY_MIB << 20),
             when_full: match given("ROCSHIM_FULL").as_deref() {
-                Some("block") => WhenFull::Block,
+                Some("wait") => WhenFull::Wait,
                 Some("overwrite") => WhenFull::Overwrite,
                 _ => WhenFull::Drop,
             },
@@ -223,13 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_has_a_power_of_two_of_slots_whatever_is_asked() {
-        for (asked, slots) in
-            [("1024", 16_384), ("1000", 16_384), ("0", 1_024), ("nonsense", 16_384), ("100", 2_048)]
-        {
-            let config = Config::read(|name| (name == "ROCSHIM_RING_KIB").then(|| asked.into()));
-            assert_eq!(config.ring_slots, slots, "{asked} KiB");
-        }
+    fn ring_memory_is_asked_for_in_mebibytes() {
+        let memory = |value: &'static str| {
+            Config::read(|name| (name == "ROCSHIM_MEMORY_MIB").then(|| value.into())).memory_bytes
+        };
+        assert_eq!(
+            [memory(""), memory("0.5"), memory("1024"), memory("nonsense")],
+            [256 << 20, 1 << 19, 1 << 30, 256 << 20]
+        );
     }
 
     #[test]
@@ -279,8 +279,8 @@ mod tests {
             Config::read(|name| (name == "ROCSHIM_FULL").then(|| value.into())).when_full
         };
         assert_eq!(
-            [full(""), full("drop"), full("block"), full("overwrite"), full("nonsense")],
-            [WhenFull::Drop, WhenFull::Drop, WhenFull::Block, WhenFull::Overwrite, WhenFull::Drop]
+            [full(""), full("drop"), full("wait"), full("overwrite"), full("nonsense")],
+            [WhenFull::Drop, WhenFull::Drop, WhenFull::Wait, WhenFull::Overwrite, WhenFull::Drop]
         );
     }
 

@@ -16,12 +16,13 @@ use rocshim_ring::kernel::{Argument, KernelCode};
 use rocshim_ring::mark::{MARK_ACTIONS, Mark};
 use rocshim_ring::named::Named;
 use rocshim_ring::payload::Payload;
-use rocshim_ring::{Control, Folder, Frame as CallFrame, Log, Producer, Ring};
+use rocshim_ring::{CHUNK_SLOTS, Control, DEPTH, Folder, Frame as CallFrame, Log, Pool, Producer, Ring};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-/// Slots of its ring: the fewest that a ring may have.
-const SLOTS: u64 = 64;
+/// Bytes of its ring memory: two chunks.
+const MEMORY: u64 = 64 << 10;
 /// Bytes of a log before its first definition; its second word says how many follow.
 const LOG_HEAD: usize = 64;
 /// Where the outermost calls' frames lie.
@@ -33,7 +34,7 @@ pub fn remains(when_full: WhenFull) -> Remains {
     let folder = Folder::create(scratch.path().join("rocshim-dead")).expect("a folder");
     let control = Control::create(Some(&folder)).expect("a control page");
     define_everything(folder.path());
-    record_everything(&folder.ring_path(0), when_full);
+    record_everything(&folder, when_full);
     // Nothing of it is written yet; some calls had no ring.
     control.commit(1, 0);
     control.count_ringless(1);
@@ -42,7 +43,10 @@ pub fn remains(when_full: WhenFull) -> Remains {
     let mut definitions = read("defs-0");
     let length = u64::from_le_bytes(definitions[8..16].try_into().expect("8 bytes"));
     definitions.truncate(LOG_HEAD + length as usize);
-    Remains { control: read("control"), definitions, ring: read("ring-0") }
+    let mut chunks = read("chunks");
+    let used = chunks.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    chunks.truncate(used);
+    Remains { control: read("control"), definitions, ring: read("ring-0"), chunks }
 }
 
 /// Each kind of definition at least once.
@@ -146,10 +150,10 @@ fn define_everything(folder: &Path) {
 }
 
 /// Each kind of event, some of them lost, and two calls that had not returned.
-fn record_everything(path: &Path, when_full: WhenFull) {
-    let ring = Ring::create(Some(path), SLOTS, 7, when_full).expect("a ring");
-    // SAFETY: `ring` keeps its memory until this function ends, and only this thread writes into
-    // it.
+fn record_everything(folder: &Folder, when_full: WhenFull) {
+    let pool = Arc::new(Pool::create(Some(&folder.pool_path()), MEMORY).expect("ring memory"));
+    let ring = Ring::create(Some(&folder.ring_path(0)), 0, 7, when_full, &pool).expect("a ring");
+    // SAFETY: `ring` keeps its memory and the pool's until this function ends, and only this thread writes into it.
     let producer = unsafe { Producer::new(ring.page_ptr(), CallFrame::at(STACK)) };
     let launch =
         Launch { function: 0xf2, stream: 0x51, grid: [4, 1, 1], block: [64, 1, 1], ..Launch::default() };
@@ -161,36 +165,37 @@ fn record_everything(path: &Path, when_full: WhenFull) {
     let matrix = Gemm { size: [8, 4, 2], lds: [8; 4], handle: 0x4a, ..Gemm::default() };
     let all_known = Blas { known: u32::MAX, size: [8, 4, 2], handle: 0x4a, ..Blas::default() };
     let range = Mark { action: 1, level: Some(1), text: Some(b"forward".as_slice()), ..Mark::default() };
-    // The ring is full before the last of them; what overwrites goes on.
-    for _ in 0..if when_full == WhenFull::Overwrite { 4 } else { 1 } {
-        call(producer, 0, &launch, 0);
-        call(producer, 0, &with_arguments, 0);
-        call(producer, 0, &Launch { flags: 1, start: 1, ..launch }, 719);
-        call(producer, 1, &Sync { action: 1, stream: 0x51, ..Sync::default() }, 0);
-        call(producer, 1, &Copy { width: 64, kind: 2, stream: 0x51, ..Copy::default() }, 0);
-        call(producer, 1, &Copy { width: 64, kind: PEER, devices: [0, 1], ..Copy::default() }, 0);
-        call(producer, 1, &GraphCall { action: 3, graph: 0x61, nodes: 19, ..GraphCall::default() }, 0);
-        call(producer, 1, &GraphCall { exec: 0xe1, stream: 0x51, ..GraphCall::default() }, 0);
-        call(producer, 1, &Load { module: 0xa1, image: 10, ..Load::default() }, 0);
-        call(producer, 2, &range, 1);
-        let pop = Mark { action: MARK_ACTIONS.len() as u8 - 1, ..Mark::default() };
-        call(producer, 2, &pop, 0);
-        call(producer, 2, &Named { count: Some(9), datatype: Some(7), op: Some(0), ..Named::default() }, 0);
-        call(producer, 2, &Handle { action: CREATE, handle: 0x4a }, 0);
-        call(producer, 2, &all_known, 0);
-        let product = producer.enter(2, &matrix).expect("nothing is in the way");
-        call(producer.at(CallFrame::at(STACK - 64)), 0, &launch, 0);
-        product.leave(now(), 0);
-        let found = [ConvResult::default()];
-        let convolution = producer.enter(3, &Conv { is_convolution: true, ..Conv::default() });
-        let convolution = convolution.expect("nothing is in the way");
-        Conv::store_results(1, &found, |index, value| convolution.put(index, value));
-        convolution.leave(now(), 0);
+    if when_full == WhenFull::Overwrite {
+        (0..3 * CHUNK_SLOTS).for_each(|_| call(producer, 0, &launch, 0));
     }
-    while ring.filled().1 < SLOTS - 2 {
-        call(producer, 0, &launch, 0);
-    }
+    call(producer, 0, &launch, 0);
+    call(producer, 0, &with_arguments, 0);
+    call(producer, 0, &Launch { flags: 1, start: 1, ..launch }, 719);
+    call(producer, 1, &Sync { action: 1, stream: 0x51, ..Sync::default() }, 0);
+    call(producer, 1, &Copy { width: 64, kind: 2, stream: 0x51, ..Copy::default() }, 0);
+    call(producer, 1, &Copy { width: 64, kind: PEER, devices: [0, 1], ..Copy::default() }, 0);
+    call(producer, 1, &GraphCall { action: 3, graph: 0x61, nodes: 19, ..GraphCall::default() }, 0);
+    call(producer, 1, &GraphCall { exec: 0xe1, stream: 0x51, ..GraphCall::default() }, 0);
+    call(producer, 1, &Load { module: 0xa1, image: 10, ..Load::default() }, 0);
+    call(producer, 2, &range, 1);
+    let pop = Mark { action: MARK_ACTIONS.len() as u8 - 1, ..Mark::default() };
+    call(producer, 2, &pop, 0);
+    call(producer, 2, &Named { count: Some(9), datatype: Some(7), op: Some(0), ..Named::default() }, 0);
+    call(producer, 2, &Handle { action: CREATE, handle: 0x4a }, 0);
     call(producer, 2, &all_known, 0);
+    let product = producer.enter(2, &matrix).expect("nothing is in the way");
+    call(producer.at(CallFrame::at(STACK - 64)), 0, &launch, 0);
+    product.leave(now(), 0);
+    let found = [ConvResult::default()];
+    let convolution = producer.enter(3, &Conv { is_convolution: true, ..Conv::default() });
+    let convolution = convolution.expect("nothing is in the way");
+    Conv::store_results(1, &found, |index, value| convolution.put(index, value));
+    convolution.leave(now(), 0);
+    // One that is nested too deep is lost.
+    let nested: Vec<_> = (0..=DEPTH as u64)
+        .map(|depth| producer.at(CallFrame::at(STACK - 64 * depth)).enter(2, &matrix))
+        .collect();
+    nested.into_iter().rev().flatten().for_each(|product| product.leave(now(), 0));
     // A product in flight, and in it a launch.
     std::mem::forget(producer.enter(2, &matrix));
     std::mem::forget(producer.at(CallFrame::at(STACK - 64)).enter(0, &launch));

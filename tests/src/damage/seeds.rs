@@ -18,6 +18,9 @@ pub fn seeds(parser: Parser) -> Vec<Vec<u8>> {
     match parser {
         Parser::Trace => traces(&root.join("samples/traces")),
         Parser::Ring => [WhenFull::Drop, WhenFull::Overwrite].map(|when_full| remains(when_full).ring).into(),
+        Parser::Chunks => {
+            [WhenFull::Drop, WhenFull::Overwrite].map(|when_full| remains(when_full).chunks).into()
+        }
         Parser::Definitions => vec![remains(WhenFull::Drop).definitions],
         Parser::Control => vec![remains(WhenFull::Drop).control],
         Parser::Code => images(&root.join("tests/programs/real")),

@@ -43,13 +43,13 @@ const RUNS: &[Run] = &[
     ("by_get_proc_address", &[],            &[]),
     ("load_deep",       &["first"],                &[("on", "registering")]),
     ("two_copies",      &["plt"],           &[]),
-    ("many_threads",    &["2", "2000"],     &[("ROCSHIM_RING_KIB", "64")]),
-    ("many_threads",    &["2", "60000"],    &[("ROCSHIM_RING_KIB", "64")]),
+    ("many_threads",    &["2", "2000"],     &[("ROCSHIM_MEMORY_MIB", "0.25")]),
+    ("many_threads",    &["2", "60000"],    &[("ROCSHIM_MEMORY_MIB", "0.25")]),
     ("short_threads",   &[],                &[]),
     ("exit_launches",   &[],                &[]),
     ("kill_self",       &["300", "kill"],   &[]),
     ("kill_self",       &["50", "gemm"],    &[("STANDIN_DIE_AT", "51")]),
-    ("kill_self",       &["10", "thread"],  &[("ROCSHIM_RING_KIB", "64")]),
+    ("kill_self",       &["10", "thread"],  &[("ROCSHIM_MEMORY_MIB", "0.25")]),
     ("gemm",            &[],                &[("STANDIN_DIE_AT", "4")]),
     ("conv",            &[],                &[("STANDIN_DIE_AT", "1")]),
     ("conv",            &[],                &[("STANDIN_DIE_AT", "20")]),
@@ -83,7 +83,7 @@ fn asked() -> Vec<Recorded> {
     let mut recorded = Vec::new();
     for (full, what) in [("overwrite", "of a flight recorder"), ("drop", "of a trace")] {
         let program = Traced::program("obedient").args(["3", "100"]);
-        let mut running = program.env("ROCSHIM_FULL", full).env("ROCSHIM_RING_KIB", "256").start();
+        let mut running = program.env("ROCSHIM_FULL", full).env("ROCSHIM_MEMORY_MIB", "1").start();
         running.answer();
         running.tell("product");
         for word in ["stop", "start"] {

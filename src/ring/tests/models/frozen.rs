@@ -1,5 +1,6 @@
 //! Copies of a ring whose owner goes on.
 
+use super::full::FULL;
 use super::*;
 use crate::page::COUNT;
 
@@ -10,7 +11,7 @@ const FENCES: [(&str, Weak); 2] = [
 
 /// Looks once which calls are in flight, while the owner makes the tenth and the eleventh.
 fn looks(calls: [impl Payload + 'static; 2], weak: Weak) {
-    let (producer, reader) = shared_in(16, WhenFull::Overwrite, 9, weak, 9..10);
+    let (producer, reader) = shared_in(2, WhenFull::Overwrite, 9, weak, 1..2);
     let owner = spawn(move || calls.iter().for_each(|call| make(producer, call)));
     let (moment, _, in_flight) = reader.consumer.ring().at_rest(1);
     assert!(in_flight.iter().all(is_whole), "torn: {in_flight:?}");
@@ -37,7 +38,7 @@ fn a_call_in_flight_is_whole() {
 
 /// Copies a ring, and reads the copy.
 fn copy(reader: &Reader) {
-    let mut consumer = Consumer::of_frozen(reader.consumer.ring().freeze_once(0).unwrap());
+    let mut consumer = reader.consumer.ring().freeze_after(0).unwrap().consumer();
     let events = drain(&mut consumer);
     let calls: Vec<_> = events.iter().filter(|event| event.kind != Kind::Gap).collect();
     assert!(calls.iter().all(|event| is_whole(event)), "torn: {calls:?}");
@@ -47,21 +48,14 @@ fn copy(reader: &Reader) {
 }
 
 fn overwritten(weak: Weak) {
-    // The second of them takes the place of what lies from position 7 on, where a reader begins.
-    let (producer, reader) = shared_in(16, WhenFull::Overwrite, 9, weak, 7..9);
-    in_its_place(|| {
-        let page = producer.page();
-        page.marks.iter().for_each(|mark| mark.head.store(0, Release));
-        page.marks[0].head.store(7, Release);
-        page.marks[0].events.store(7, Release);
-        page.marked.store(1, Release);
-    });
+    // The second of them takes the first chunk.
+    let (producer, reader) = shared_in(2, WhenFull::Overwrite, FULL - 1, weak, 0..1);
     // What they tell of calls in flight is another model's.
     let page = producer.page();
     [&page.open, &page.calls, &page.ended].iter().for_each(|word| modelled::unshare(word.as_ptr()));
     let owner = spawn(move || {
-        make(producer, &Long::<57>(10));
-        make(producer, &Long::<57>(11));
+        make(producer, &Long::<57>(FULL));
+        make(producer, &Short(FULL + 1));
     });
     copy(&reader);
     owner.join().unwrap();

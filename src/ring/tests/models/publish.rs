@@ -3,16 +3,17 @@
 use super::*;
 
 fn read_while_written(weak: Weak) {
-    let (producer, mut reader) = shared(16, WhenFull::Drop, 0, weak);
+    // The second goes on in the next chunk.
+    let (producer, mut reader) = shared(2, WhenFull::Drop, CHUNK_SLOTS - 1, weak);
     let owner = spawn(move || {
-        make(producer, &Short(1));
-        make(producer, &Long::<10>(2));
+        make(producer, &Short(CHUNK_SLOTS));
+        make(producer, &Long::<10>(CHUNK_SLOTS + 1));
     });
     reader.look();
     reader.look();
     owner.join().unwrap();
-    let consumer = reader.finish(2);
-    assert_eq!(consumer.written(), 2, "none is lost");
+    let consumer = reader.finish(CHUNK_SLOTS + 1);
+    assert_eq!(consumer.written(), CHUNK_SLOTS + 1, "none is lost");
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn what_is_published_is_read_whole_and_in_order() {
 }
 
 fn ends(weak: Weak) {
-    let (producer, mut reader) = shared(16, WhenFull::Drop, 0, weak);
+    let (producer, mut reader) = shared(2, WhenFull::Drop, 0, weak);
     let owner = spawn(move || {
         make(producer, &Short(1));
         producer.end();

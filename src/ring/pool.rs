@@ -1,0 +1,348 @@
+//! The ring memory of a process: chunks in one sparse file, which threads take when theirs is full and get back from the
+//! consumer when it was read.
+//!
+//! ```text
+//!            reserved, faulted in               taken by a thread
+//!   COLD ──────────────────────────► READY ──────────────────────► in a ring's chain
+//!     ▲   the collector, ahead of need │ ▲                           │
+//!     └── memory given back ───────────┘ └──── read, given back ─────┘
+//! ```
+//! Two bitmaps say which chunks are cold and which are ready, so that taking one is a compare-and-swap, and the lowest are
+//! used over and over. A thread that finds none ready reserves some itself: a system call for [`PIECE`] chunks is better
+//! than events that are lost.
+#![allow(unsafe_code)] // the address of a chunk in the mapping
+
+use crate::chunk::{CHUNK_BYTES, CHUNK_SLOTS, Chunk, ChunkHead};
+use crate::clock;
+use crate::map::{Mapping, about, allocate_at, file_limit};
+use crate::page::WhenFull;
+use crate::sandbox;
+use crate::sync::Bits;
+use bits::{BITS, claim, first_run, last_run, mask};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+mod bits;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+/// Chunks that a thread reserves at once: 1 MiB.
+pub const PIECE: usize = 32;
+/// Chunks that are ready when recording begins.
+const AT_FIRST: usize = 32;
+/// The same where threads cannot reserve any: before Linux 5.14, and where the rings are not in memory.
+const AT_FIRST_ALLOCATED: usize = 512;
+/// Chunks that a thread may take whatever others have.
+const FEW: u64 = 4;
+/// A part of the pool that is left for threads that have fewer: one in so many chunks.
+const SPARE: usize = 16;
+/// Of a ring that is overwritten: as many chunks as it has are free this many times.
+const FAIR: u64 = 8;
+/// Fewest and most chunks of a pool: 64 KiB, 4 GiB.
+const FEWEST: usize = 2;
+const MOST: usize = (4 << 30) / CHUNK_BYTES;
+/// Ticks until memory is asked for again, after there was none.
+const PATIENCE: u64 = 1 << 22;
+
+/// How chunks get their memory.
+enum Reserve {
+    /// By a system call that needs no descriptor, and does nothing but that.
+    Populate,
+    /// By that, after the file with this inode was opened again: the collector alone can.
+    Allocate(u64),
+}
+
+/// The chunks of a process.
+pub struct Pool {
+    memory: Mapping,
+    /// The file; `None` for memory of this process alone.
+    path: Option<PathBuf>,
+    reserve: Reserve,
+    chunks: usize,
+    /// A copy: nobody takes chunks of it.
+    is_copy: bool,
+    /// A bit for each chunk that may be taken. Release: after it was read, or reserved.
+    ready: Box<[Bits]>,
+    /// A bit for each that has no memory.
+    cold: Box<[Bits]>,
+    /// Chunks that rings have.
+    in_use: AtomicU64,
+    /// Chunks taken since the beginning.
+    taken: AtomicU64,
+    /// Those of them that threads had to reserve, the rest of the piece not counted.
+    reserved: AtomicU64,
+    /// There was no memory; the stamp at which it is asked for again.
+    retry: AtomicU64,
+}
+
+/// How a pool is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolState {
+    /// Chunks that rings have.
+    pub in_use: u64,
+    /// Chunks that are ready.
+    pub ready: u64,
+    /// Chunks that there may be.
+    pub chunks: u64,
+    /// Chunks taken since the beginning.
+    pub taken: u64,
+    /// Times that a thread found none ready, and reserved some.
+    pub reserved: u64,
+}
+
+impl Pool {
+    /// Makes a pool of at most `bytes` bytes in a new file, or in private memory; fewer where the process may not have so
+    /// many addresses.
+    ///
+    /// # Errors
+    /// When there is no memory to begin with.
+    pub fn create(path: Option<&Path>, bytes: u64) -> io::Result<Pool> {
+        let most = path.map_or(u64::MAX, |_| file_limit()).min(address_limit() / 16);
+        let mut chunks = (bytes.min(most) / CHUNK_BYTES as u64).clamp(FEWEST as u64, MOST as u64) as usize;
+        let map = |chunks: usize| match path {
+            Some(path) => Mapping::create_sparse(path, chunks * CHUNK_BYTES),
+            None => Mapping::anonymous_sparse(chunks * CHUNK_BYTES),
+        };
+        let memory = loop {
+            match map(chunks) {
+                Err(_) if chunks > FEWEST => chunks = (chunks / 2).max(FEWEST),
+                memory => break memory?,
+            }
+        };
+        let mut pool = Pool::of(memory, path, chunks);
+        if let Some(path) = path {
+            let (in_memory, inode) = about(path)?;
+            pool.reserve = if in_memory { Reserve::Populate } else { Reserve::Allocate(inode) };
+            if in_memory && pool.populate(0, 1).is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+            {
+                pool.reserve = Reserve::Allocate(inode);
+            }
+        }
+        let at_first = if pool.is_by_descriptor() { AT_FIRST_ALLOCATED } else { AT_FIRST };
+        pool.warm(at_first);
+        if pool.state().ready == 0 {
+            if let Some(path) = path {
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        Ok(pool)
+    }
+
+    fn of(memory: Mapping, path: Option<&Path>, chunks: usize) -> Pool {
+        let bits = |set: bool| {
+            let word = |i: usize| if set { mask(chunks.saturating_sub(i * BITS)) } else { 0 };
+            (0..chunks.div_ceil(BITS)).map(|i| Bits::new(word(i))).collect::<Box<[Bits]>>()
+        };
+        let [in_use, taken, reserved, retry] = [const { AtomicU64::new(0) }; 4];
+        let (path, reserve) = (path.map(Path::to_path_buf), Reserve::Populate);
+        let (ready, cold) = (bits(false), bits(true));
+        Pool { memory, path, reserve, chunks, is_copy: false, ready, cold, in_use, taken, reserved, retry }
+    }
+
+    /// Room for copies of chunks of `pool`, at the same places.
+    ///
+    /// # Errors
+    /// When there are no addresses for it.
+    pub(crate) fn copy_of(pool: &Pool) -> io::Result<Pool> {
+        let memory = Mapping::anonymous_sparse(pool.memory.bytes())?;
+        Ok(Pool { is_copy: true, ..Pool::of(memory, pool.path.as_deref(), pool.chunks) })
+    }
+
+    /// The pool that a dead process left.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(path: &Path) -> io::Result<Pool> {
+        Ok(Pool::dead(Mapping::read_sparse(path, MOST * CHUNK_BYTES, CHUNK_BYTES)?))
+    }
+
+    /// The same from its bytes.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn from_bytes(bytes: &[u8]) -> io::Result<Pool> {
+        let memory = Mapping::anonymous_sparse(bytes.len().next_multiple_of(CHUNK_BYTES).max(CHUNK_BYTES))?;
+        // SAFETY: the mapping is as long, and nobody else knows it.
+        unsafe { bytes.as_ptr().copy_to_nonoverlapping(memory.start(), bytes.len()) };
+        Ok(Pool::dead(memory))
+    }
+
+    fn dead(memory: Mapping) -> Pool {
+        let chunks = memory.bytes() / CHUNK_BYTES;
+        Pool { is_copy: true, ..Pool::of(memory, None, chunks) }
+    }
+
+    /// The pool of a process that lives, as it is.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Pool> {
+        let memory = Mapping::open(path, false)?;
+        let chunks = memory.bytes() / CHUNK_BYTES;
+        Ok(Pool::of(memory, Some(path), chunks))
+    }
+
+    /// Slots in all its chunks.
+    pub fn slots(&self) -> u64 {
+        self.chunks as u64 * CHUNK_SLOTS
+    }
+
+    /// How it is used now.
+    pub fn state(&self) -> PoolState {
+        let ready = self.ready.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
+        let [in_use, taken, reserved] = [&self.in_use, &self.taken, &self.reserved].map(|n| n.load(Relaxed));
+        PoolState { in_use, ready, chunks: self.chunks as u64, taken, reserved }
+    }
+
+    /// The chunk with this number, if there is one.
+    pub(crate) fn chunk(&self, number: u64) -> Option<Chunk<'_>> {
+        let index = number.checked_sub(1).filter(|index| *index < self.chunks as u64)?;
+        let at = self.memory.start().wrapping_add(index as usize * CHUNK_BYTES).cast::<ChunkHead>();
+        // SAFETY: a whole chunk of the mapping, which begins on a page; all fields of its head are atomics.
+        Some(Chunk { head: unsafe { &*at }, number })
+    }
+
+    /// Takes a chunk for a ring that has `own` chunks; `None` when there is none, or it is to be left to others.
+    pub(crate) fn take(&self, own: u64, when_full: WhenFull) -> Option<Chunk<'_>> {
+        let free = (self.chunks as u64).saturating_sub(self.in_use.load(Relaxed));
+        let is_fair = match when_full {
+            WhenFull::Overwrite => own <= free / FAIR,
+            WhenFull::Drop | WhenFull::Wait => free > (self.chunks / SPARE) as u64,
+        };
+        if free == 0 || !(is_fair || own < FEW) {
+            return None;
+        }
+        let index = self.pop().or_else(|| self.reserve_some())?;
+        // Relaxed: counters.
+        self.in_use.fetch_add(1, Relaxed);
+        self.taken.fetch_add(1, Relaxed);
+        self.chunk(index as u64 + 1)
+    }
+
+    /// True of a pool whose owner is dead, or of a copy.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.is_copy
+    }
+
+    /// Takes back a chunk that nobody will read or write again.
+    pub(crate) fn give(&self, number: u64) {
+        if self.is_copy {
+            return;
+        }
+        let Some(index) = number.checked_sub(1).filter(|index| *index < self.chunks as u64) else { return };
+        self.in_use.fetch_sub(1, Relaxed);
+        self.set_ready(index as usize / BITS, 1 << (index as usize % BITS));
+    }
+
+    fn set_ready(&self, word: usize, bits: u64) {
+        // Release: who takes them finds them read.
+        self.ready[word].fetch_or(bits, Release);
+    }
+
+    /// The first chunk that is ready.
+    fn pop(&self) -> Option<usize> {
+        self.ready.iter().enumerate().find_map(|(i, word)| {
+            // Acquire: as in `set_ready`.
+            claim(word, |bits| bits & bits.wrapping_neg()).map(|bit| i * BITS + bit.trailing_zeros() as usize)
+        })
+    }
+
+    /// Reserves a piece for a thread that has found nothing ready, and gives its first chunk.
+    #[cold]
+    fn reserve_some(&self) -> Option<usize> {
+        // Under a program's own filter a system call may end it.
+        if self.is_by_descriptor() || clock::now() < self.retry.load(Relaxed) || sandbox::is_new() {
+            return None;
+        }
+        let (word, mut bits) = self.warm_piece(PIECE)?;
+        let first = bits & bits.wrapping_neg();
+        bits &= !first;
+        self.set_ready(word, bits);
+        self.reserved.fetch_add(1, Relaxed);
+        Some(word * BITS + first.trailing_zeros() as usize)
+    }
+
+    /// Makes about `wanted` more chunks ready.
+    pub fn warm(&self, wanted: usize) {
+        let mut left = wanted;
+        while left > 0 && clock::now() >= self.retry.load(Relaxed) {
+            let Some((word, bits)) = self.warm_piece(left) else { return };
+            self.set_ready(word, bits);
+            left -= bits.count_ones() as usize;
+        }
+    }
+
+    /// Gives the memory of about `wanted` ready chunks back: of those that are used last.
+    pub fn cool(&self, wanted: usize) {
+        let mut left = wanted;
+        for (i, word) in self.ready.iter().enumerate().rev() {
+            while left > 0 {
+                // Acquire: what is given back was read.
+                let Some(bits) = claim(word, |bits| last_run(bits, left)) else { break };
+                left -= bits.count_ones() as usize;
+                let (from, bytes) = span(i, bits);
+                // Where that cannot be, they stay.
+                match self.memory.remove(from, bytes, self.path.is_some()) {
+                    Ok(()) => self.cold[i].fetch_or(bits, Release),
+                    Err(_) => {
+                        self.set_ready(i, bits);
+                        return;
+                    }
+                };
+            }
+        }
+    }
+
+    /// Reserves a run of at most `most` cold chunks; gives its word and bits.
+    fn warm_piece(&self, most: usize) -> Option<(usize, u64)> {
+        let claimed =
+            |(i, word): (usize, &Bits)| claim(word, |bits| first_run(bits, most)).map(|bits| (i, bits));
+        let (word, bits) = self.cold.iter().enumerate().find_map(claimed)?;
+        let (from, bytes) = span(word, bits);
+        if self.reserve(from, bytes).is_err() {
+            self.cold[word].fetch_or(bits, Release);
+            self.retry.store(clock::now() + PATIENCE, Relaxed);
+            return None;
+        }
+        Some((word, bits))
+    }
+
+    fn is_by_descriptor(&self) -> bool {
+        matches!(self.reserve, Reserve::Allocate(_))
+    }
+
+    fn reserve(&self, from: usize, bytes: usize) -> io::Result<()> {
+        if let (Reserve::Allocate(inode), Some(path)) = (&self.reserve, &self.path) {
+            allocate_at(path, *inode, from, bytes)?;
+        }
+        match self.populate(from, bytes) {
+            // It is reserved; threads fault it in.
+            Err(_) if self.is_by_descriptor() => Ok(()),
+            // Before Linux 5.14; private memory is there when it is needed.
+            Err(error) if self.path.is_none() && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            result => result,
+        }
+    }
+
+    fn populate(&self, from: usize, bytes: usize) -> io::Result<()> {
+        // Of a model, chunks are smaller than pages.
+        if cfg!(loom) { Ok(()) } else { self.memory.reserve(from, bytes) }
+    }
+}
+
+/// Where the chunks of a run lie, and how many bytes they take.
+fn span(word: usize, run: u64) -> (usize, usize) {
+    let first = word * BITS + run.trailing_zeros() as usize;
+    (first * CHUNK_BYTES, run.count_ones() as usize * CHUNK_BYTES)
+}
+
+/// How many addresses the process may have, bytes (`ulimit -v`).
+fn address_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is a place for the answer.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    limit.rlim_cur
+}

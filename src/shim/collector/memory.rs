@@ -1,0 +1,112 @@
+//! How much ring memory is kept ready ahead of need, and when it is given back.
+//!
+//! What threads took between two looks is what they may take again before the next. Of that much, and a quarter more, the
+//! collector keeps ready; what is ready beyond goes back to the kernel after a second in which it was not needed.
+
+use rocshim_ring::Pool;
+use std::time::{Duration, Instant};
+
+/// Chunks that are ready whatever happens: 1 MiB; and of a process that does nothing: 256 KiB.
+const LEAST: u64 = 32;
+const LEAST_AT_REST: u64 = 8;
+/// Chunks that are made ready ahead of need: 16 MiB. (More may have been given back after a burst.)
+const MOST: u64 = 512;
+/// Chunks that are made ready between two looks, which wait meanwhile.
+const STEP: u64 = 32;
+/// How often a quarter of the need is forgotten, and what is not needed given back.
+const PERIOD: Duration = Duration::from_millis(250);
+/// How long nothing is given back after more was needed.
+const QUIET: Duration = Duration::from_secs(1);
+/// After so long without any need, the process does nothing.
+const REST: Duration = Duration::from_secs(5);
+
+/// Keeps chunks ready.
+pub(super) struct Keeper {
+    /// Chunks taken by the last look.
+    taken: u64,
+    /// Chunks that were taken between two looks: the most of late.
+    need: u64,
+    /// The last look that found any taken, and the last that found more than ever of late.
+    busy: Instant,
+    raised: Instant,
+    /// The last time that need was forgotten.
+    period: Instant,
+}
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+enum Do {
+    Nothing,
+    Warm(u64),
+    Cool(u64),
+}
+
+impl Keeper {
+    /// Recording begins `now`.
+    pub(super) fn new(now: Instant) -> Keeper {
+        Keeper { taken: 0, need: 0, busy: now, raised: now, period: now }
+    }
+
+    /// Looks how much was taken, and makes chunks ready or gives them back.
+    pub(super) fn tend(&mut self, pool: &Pool, now: Instant) {
+        let state = pool.state();
+        match self.decide(state.taken, state.ready, now) {
+            Do::Nothing => {}
+            Do::Warm(chunks) => pool.warm(chunks as usize),
+            Do::Cool(chunks) => pool.cool(chunks as usize),
+        }
+    }
+
+    fn decide(&mut self, taken: u64, ready: u64, now: Instant) -> Do {
+        let new = taken - self.taken;
+        self.taken = taken;
+        if new > 0 {
+            self.busy = now;
+        }
+        if new > self.need {
+            (self.need, self.raised) = (new, now);
+        }
+        let is_period = now - self.period >= PERIOD;
+        if is_period {
+            self.period = now;
+            self.need -= self.need.div_ceil(4);
+        }
+        let least = if now - self.busy < REST { LEAST } else { LEAST_AT_REST };
+        let wanted = (self.need + self.need / 4).max(least);
+        if ready < wanted.min(MOST) {
+            return Do::Warm((wanted.min(MOST) - ready).min(STEP));
+        }
+        if ready > wanted && is_period && now - self.raised >= QUIET {
+            return Do::Cool(ready - wanted);
+        }
+        Do::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ready_follows_the_rate_and_is_given_back_after_a_quiet_time() {
+        let start = Instant::now();
+        let mut keeper = Keeper::new(start);
+        let mut after = |ms, taken, ready| keeper.decide(taken, ready, start + Duration::from_millis(ms));
+        assert_eq!(after(1, 0, 32), Do::Nothing);
+        assert_eq!(after(2, 4, 28), Do::Warm(4));
+        assert_eq!(after(3, 104, 0), Do::Warm(32), "not all at once");
+        assert_eq!(after(4, 104, 120), Do::Warm(5), "as much as was taken, and a quarter more");
+        assert_eq!(after(5, 4104, 0), Do::Warm(32));
+        assert_eq!(after(6, 4104, 600), Do::Nothing, "so much is not made ready ahead of need");
+        assert_eq!(after(800, 4104, 4700), Do::Nothing, "what was given back stays for a while");
+        assert_eq!(after(1100, 4104, 4700), Do::Cool(1887), "then, what has not been needed since");
+        let mut left = 2813;
+        for quarter in 1..40 {
+            if let Do::Cool(chunks) = after(1100 + 250 * quarter, 4104, left) {
+                left -= chunks;
+            }
+        }
+        assert_eq!(left, LEAST_AT_REST, "an idle process keeps little");
+        assert_eq!(after(20_000, 4106, 6), Do::Warm(26), "and a busy one more");
+    }
+}
