@@ -206,7 +206,7 @@ mod tests {
 
     fn header(pid: u32, epoch: u64) -> String {
         format!(
-            r#"{{"type":"header","format":2,"rocshim":"0","pid":{pid},"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{{}},"host":"","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}"#
+            r#"{{"type":"header","format":1,"rocshim":"0","pid":{pid},"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{{}},"host":"","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}"#
         )
     }
 

@@ -205,9 +205,9 @@ impl Taker for SummaryBuilder {
             Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
             Record::Hook(hook) => self.hook(&mut process, hook),
             // Every part of a trace tells of them.
-            Record::Door(door) if process.doors.contains(&door) => {}
+            Record::Interception(point) if process.points.contains(&point) => {}
             Record::Bypass(bypass) if process.bypasses.contains(&bypass) => {}
-            Record::Door(door) => process.doors.push(door),
+            Record::Interception(point) => process.points.push(point),
             Record::Bypass(bypass) => process.bypasses.push(bypass),
             Record::Kernel(kernel) => self.kernel(&mut process, *kernel),
             Record::CodeObject(object) => self.code_object(&mut process, &object),

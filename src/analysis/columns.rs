@@ -86,8 +86,8 @@ mod tests {
 
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
-{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound","library":1}
-{"type":"hook","id":1,"name":"hipGraphLaunch","of":"libamdhip64.so","door":"preload","state":"bound","library":1}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound","library":1}
+{"type":"hook","id":1,"name":"hipGraphLaunch","of":"libamdhip64.so","point":"preload","state":"bound","library":1}
 {"type":"kernel","id":1,"name":"_Zq","demangled":"void mul_mat_q<(ggml_type)2, 32, false>(char const*)","args":[{"offset":0,"size":8,"kind":"global_buffer"},{"offset":8,"size":8,"kind":"global_buffer"},{"offset":16,"size":8,"kind":"global_buffer"},{"offset":24,"size":4,"kind":"by_value"},{"offset":28,"size":4,"kind":"by_value"},{"offset":32,"size":4,"kind":"by_value"},{"offset":36,"size":4,"kind":"by_value"},{"offset":40,"size":4,"kind":"by_value"}]}
 {"type":"kernel","id":2,"name":"_Zv","demangled":"void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*)"}
 {"type":"kernel","id":3,"name":"other"}

@@ -274,12 +274,12 @@ fn is_of(library: &Library, name: &str) -> bool {
 }
 
 fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
-    *row.doors.entry(seen.hook.door.clone()).or_default() += seen.calls;
+    *row.points.entry(seen.hook.point.clone()).or_default() += seen.calls;
     row.calls += seen.calls;
     row.silent += seen.silent;
-    // An exported function is bound by its first call; what another door gave out may never have been called.
+    // An exported function is bound by its first call; what another interception point gave out may never have been called.
     let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
-    let was_called = seen.hook.door == "preload" && is_bound;
+    let was_called = seen.hook.point == "preload" && is_bound;
     let may_be_more = if seen.calls == 0 { was_called } else { seen.is_partial };
     row.uncounted += u64::from(may_be_more);
     row.looked_up += u64::from(seen.calls == 0 && is_bound && !was_called && !seen.is_counted);

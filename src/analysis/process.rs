@@ -13,7 +13,7 @@ use super::{
 use foldhash::{HashMap, HashMapExt};
 use rocshim_reader::End;
 use rocshim_trace::{
-    Bypass, Call, Door, Footer, Header, Hook, Launch, Library, OF_KERNEL, file_name, ggml::Product,
+    Bypass, Call, Footer, Header, Hook, Interception, Launch, Library, OF_KERNEL, file_name, ggml::Product,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub(crate) struct Process {
     pub number: usize,
     pub header: Header,
     pub hooks: HashMap<u16, LocalHook>,
-    pub doors: Vec<Door>,
+    pub points: Vec<Interception>,
     pub(crate) bypasses: Vec<Bypass>,
     pub libraries: BTreeMap<u32, Library>,
     pub kernels: HashMap<u32, LocalKernel>,
@@ -125,7 +125,7 @@ impl Process {
             number,
             header,
             hooks: HashMap::new(),
-            doors: Vec::new(),
+            points: Vec::new(),
             bypasses: Vec::new(),
             libraries: BTreeMap::new(),
             kernels: HashMap::new(),
@@ -224,8 +224,9 @@ impl Process {
             1 => return Some("one of its functions was left out by ROCSHIM_RECORD".into()),
             many => return Some(format!("{many} of its functions were left out by ROCSHIM_RECORD")),
         }
-        let is_open = |name: &str| self.doors.iter().any(|door| door.door == name && door.state == "open");
-        let has_table = self.doors.iter().any(|door| door.table.as_deref() == Some("hip"));
+        let is_open =
+            |name: &str| self.points.iter().any(|point| point.point == name && point.state == "open");
+        let has_table = self.points.iter().any(|point| point.table.as_deref() == Some("hip"));
         if library == "libamdhip64.so" && has_table {
             return None;
         }

@@ -137,7 +137,7 @@ impl SettingBuilder {
 mod tests {
     use super::*;
 
-    const HEADER: &str = r#"{"type":"header","format":2,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{"HIP_VISIBLE_DEVICES":"0"},"host":"h","clock":"tsc","tick_hz":1,"epoch":"100","rings":""}"#;
+    const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{"HIP_VISIBLE_DEVICES":"0"},"host":"h","clock":"tsc","tick_hz":1,"epoch":"100","rings":""}"#;
     const LIBRARY: &str = r#"{"type":"library","id":2,"path":"/opt/libamdhip64.so.6","soname":"libamdhip64.so.6","build_id":"5d"}"#;
     const DEVICE: &str = r#"{"type":"device","ordinal":0,"gfx":"gfx1100","how":"hipGetDeviceProperties"}"#;
 

@@ -85,7 +85,6 @@ impl Streams {
         let handle = |stream| match stream {
             StreamRef::Default => None,
             StreamRef::Id(id) => self.handles.get(&id).copied(),
-            StreamRef::Handle(handle) => Some(handle),
         };
         self.rows.values().iter().map(move |row| StreamRow { pid, handle: handle(row.stream), ..row.clone() })
     }

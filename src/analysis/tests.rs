@@ -7,10 +7,10 @@ use rocshim_reader::{End, Reading};
 use rocshim_trace::Record;
 
 const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
-{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"armed"}
-{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"armed"}
-{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","door":"preload","state":"armed"}
-{"type":"hook","id":3,"name":"hipModuleGetFunction","of":"libamdhip64.so","door":"preload","state":"armed"}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"armed"}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","point":"preload","state":"armed"}
+{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","point":"preload","state":"armed"}
+{"type":"hook","id":3,"name":"hipModuleGetFunction","of":"libamdhip64.so","point":"preload","state":"armed"}
 "#;
 
 fn gemm(id: u64, parent: Option<u64>, hook: u16) -> String {
@@ -176,7 +176,7 @@ fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
     };
     let hook = |id: u16, name: &str| {
         format!(
-            r#"{{"type":"hook","id":{id},"name":"{name}","of":"libMIOpen.so","door":"preload","state":"armed"}}
+            r#"{{"type":"hook","id":{id},"name":"{name}","of":"libMIOpen.so","point":"preload","state":"armed"}}
 "#
         )
     };

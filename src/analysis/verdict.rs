@@ -18,7 +18,7 @@ pub struct FunctionRow {
     /// Its ROCm library, without version.
     pub library: String,
     /// The ways in, each with the calls that came through it.
-    pub doors: BTreeMap<String, u64>,
+    pub points: BTreeMap<String, u64>,
     /// `armed` (never called), `bound` (called, and the real function was found), `unbound` (not found) or `off` (left out).
     pub state: String,
     /// The files that hold the real function.

@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn a_hook_of_the_table_is_defined_before_it_is_bound() {
         let verdict = |table: &str| {
-            let header = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+            let header = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
             let event = r#"{"type":"sync","tid":7,"id":1,"t":1,"dur":1,"hook":1,"action":"stream"}"#;
             let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
             let footer = r#"{"type":"footer","t":9,"end":"recovered"}"#;

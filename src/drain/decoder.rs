@@ -58,8 +58,8 @@ pub struct Decoder {
     hooks: BTreeMap<u16, Hook>,
     /// What each row of the hook table is.
     rows: Vec<Row>,
-    /// The doors that are open.
-    doors: u8,
+    /// The interception points that are open.
+    points: u8,
     libraries: HashMap<String, u32>,
     files: LibraryFiles,
     names: Names,
@@ -92,22 +92,22 @@ impl Decoder {
         match definition {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
-            Definition::Hooks { hooks, doors } => {
+            Definition::Hooks { hooks, points } => {
                 self.rows = hooks.iter().map(|(name, ..)| Row::of(name)).collect();
                 let hooks = (0..).zip(&hooks);
                 self.hooks = hooks.map(|(id, (name, of, on))| (id, hook(id, name, of, *on))).collect();
-                self.doors = doors;
+                self.points = points;
             }
             Definition::Table { name, path, entries, functions } => {
                 let library = self.library(number, &path, out);
-                self.line(&Record::Door(table_door(library, &name, entries, functions)), out);
+                self.line(&Record::Interception(table_point(library, &name, entries, functions)), out);
             }
             Definition::Library { path } => drop(self.library(number, &path, out)),
             Definition::Bypass { path, namespace } => {
                 let how = if namespace { "namespace" } else { "deepbind" }.into();
                 self.line(&Record::Bypass(Bypass { path: path.into_owned(), how }), out);
             }
-            Definition::Bound { hook, doors, path } => self.bind(number, hook, doors, path.as_deref(), out),
+            Definition::Bound { hook, points, path } => self.bind(number, hook, points, path.as_deref(), out),
             Definition::FatBinary { handle, path, offset, ordinal, .. } => {
                 self.names.own(stamp, handle, number);
                 self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
@@ -178,7 +178,7 @@ impl Decoder {
             out.extend_from_slice(&self.preamble);
             return;
         }
-        doors(self.doors).for_each(|door| write_record(&mut self.preamble, &Record::Door(door)));
+        points(self.points).for_each(|point| write_record(&mut self.preamble, &Record::Interception(point)));
         let armed = self.hooks.values().filter(|hook| hook.id < ROWS);
         let tables = hook_tables(armed).into_iter().map(Record::HookTable);
         let changed = self.hooks.values().filter(|hook| hook.state != "armed");
@@ -243,13 +243,13 @@ impl Decoder {
         number
     }
 
-    fn bind(&mut self, number: u32, id: u16, doors: u8, path: Option<&str>, out: &mut Vec<u8>) {
+    fn bind(&mut self, number: u32, id: u16, points: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
         // One that is off stays so, wherever it leads.
         let Some(row) = self.hooks.get(&(id % ROWS)).filter(|row| row.state != "off") else { return };
         let hook = Hook {
             id,
-            door: if doors == 0 { row.door.clone() } else { door_names(doors) },
+            point: if points == 0 { row.point.clone() } else { point_names(points) },
             state: if library.is_some() { "bound" } else { "unbound" }.into(),
             library,
             why: library.is_none().then(|| format!("no loaded library has {}", row.name)),

@@ -5,7 +5,9 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::names;
 use crate::parameters::demangle;
 use crate::values::*;
-use rocshim_ring::definition::{ATOMICS, DOORS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text};
+use rocshim_ring::definition::{
+    ATOMICS, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text,
+};
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
 use rocshim_ring::named::Named;
@@ -49,28 +51,28 @@ pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook
     tables
 }
 
-/// The names of doors that are added together.
-pub(crate) fn door_names(doors: u8) -> String {
-    let named = DOORS.iter().filter(|(door, _)| doors & door != 0).map(|(_, name)| *name);
+/// The names of interception points that are added together.
+pub(crate) fn point_names(points: u8) -> String {
+    let named = INTERCEPTION_POINTS.iter().filter(|(point, _)| points & point != 0).map(|(_, name)| *name);
     named.collect::<Vec<_>>().join("+")
 }
 
-/// The doors beside the exported symbols, as they are when the process begins.
-pub(crate) fn doors(open: u8) -> impl Iterator<Item = Door> {
-    DOORS.iter().skip(1).map(move |(door, name)| {
-        let state = match (open & door != 0, *name) {
+/// The interception points beside the exported symbols, as they are when the process begins.
+pub(crate) fn points(open: u8) -> impl Iterator<Item = Interception> {
+    INTERCEPTION_POINTS.iter().skip(1).map(move |(point, name)| {
+        let state = match (open & point != 0, *name) {
             (false, _) => "closed",
             (true, "table") => "waiting",
             (true, _) => "open",
         };
-        Door { door: (*name).into(), state: state.into(), ..Door::default() }
+        Interception { point: (*name).into(), state: state.into(), ..Interception::default() }
     })
 }
 
-/// The table door, once a library has handed its table over.
-pub(crate) fn table_door(library: u32, name: &str, entries: u32, functions: u32) -> Door {
-    Door {
-        door: "table".into(),
+/// The table interception point, once a library has handed its table over.
+pub(crate) fn table_point(library: u32, name: &str, entries: u32, functions: u32) -> Interception {
+    Interception {
+        point: "table".into(),
         state: "open".into(),
         table: Some(name.into()),
         library: Some(library),

@@ -159,7 +159,7 @@ fn functions(run: &Run) -> Grid {
             ("library", "library", Side::Left),
             ("state", "state", Side::Left),
             ("calls", "calls", Side::Sum),
-            ("doors", "came by", Side::Left),
+            ("points", "intercepted by", Side::Left),
             ("why", "remark", Side::Left),
         ],
     );
@@ -167,18 +167,18 @@ fn functions(run: &Run) -> Grid {
     let mut rows: Vec<_> = run.summary.functions.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.calls), &row.function));
     for row in rows {
-        let doors: Vec<String> = row
-            .doors
+        let points: Vec<String> = row
+            .points
             .iter()
             .filter(|(_, calls)| **calls > 0)
-            .map(|(door, calls)| format!("{door} {}", count(*calls)))
+            .map(|(point, calls)| format!("{point} {}", count(*calls)))
             .collect();
         grid.row(vec![
             Cell::code(&row.function),
             Cell::text(&row.library),
             Cell::text(&row.state),
             Cell::number(row.calls),
-            Cell::text(doors.join(", ")),
+            Cell::text(points.join(", ")),
             Cell::text(row.why.iter().cloned().collect::<Vec<_>>().join("; ")),
         ]);
     }

@@ -112,11 +112,11 @@ const EVIL: &str = "</script><img src=x onerror=alert(1)><b>&lt;";
 fn names_in_a_trace_are_no_markup_and_no_script() {
     let quoted = EVIL.replace('"', "\\\"");
     let trace = format!(
-        r#"{{"type":"header","format":2,"rocshim":"{quoted}","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/{quoted}","argv":["{quoted}"],"env":{{"A":"{quoted}"}},"host":"{quoted}","clock":"{quoted}","tick_hz":1,"epoch":"0","rings":""}}
+        r#"{{"type":"header","format":1,"rocshim":"{quoted}","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/{quoted}","argv":["{quoted}"],"env":{{"A":"{quoted}"}},"host":"{quoted}","clock":"{quoted}","tick_hz":1,"epoch":"0","rings":""}}
 {{"type":"library","id":9,"path":"/opt/{quoted}","soname":"{quoted}","build_id":"{quoted}"}}
 {{"type":"device","ordinal":0,"gfx":"{quoted}","name":"{quoted}","how":"{quoted}"}}
-{{"type":"hook","id":0,"name":"{quoted}","of":"{quoted}","door":"{quoted}","state":"unbound","why":"{quoted}"}}
-{{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"bound"}}
+{{"type":"hook","id":0,"name":"{quoted}","of":"{quoted}","point":"{quoted}","state":"unbound","why":"{quoted}"}}
+{{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","point":"preload","state":"bound"}}
 {{"type":"code_object","id":5,"source":"fat_binary","path":"/opt/{quoted}","ordinal":3,"targets":["{quoted}"]}}
 {{"type":"kernel","id":1,"name":"{quoted}","demangled":"{quoted}","code_object":5,"target":"{quoted}"}}
 {{"type":"mark","tid":7,"id":1,"t":1,"dur":1,"hook":0,"action":"push","text":"{quoted}"}}

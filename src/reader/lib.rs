@@ -254,9 +254,9 @@ fn header_of(first: &[u8], path: &Path) -> Result<Header> {
         Ok(Record::Header(header)) => header,
         _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
     };
-    if header.format > FORMAT {
+    if header.format != FORMAT {
         bail!(
-            "{name} is of format {}, written by rocshim {}; this rocshim reads formats up to {FORMAT}: use the newer one",
+            "{name} has format {}, written by rocshim {}; this rocshim reads format {FORMAT}: use that rocshim",
             header.format,
             header.rocshim
         );
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
         assert_eq!(
             complaint(&HEADER.replace("\"format\":1", "\"format\":3")),
-            "t.ndjson is of format 3, written by rocshim 0.1.0; this rocshim reads formats up to 2: use the newer one"
+            "t.ndjson has format 3, written by rocshim 0.1.0; this rocshim reads format 1: use that rocshim"
         );
     }
 

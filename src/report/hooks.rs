@@ -49,14 +49,14 @@ pub fn hook_table(functions: &[FunctionRow], style: &Style) -> String {
 
 const LEGEND: &str = "\
 armed: exported, never called; bound: called or given out, and the real function was found; unbound: called, not found; off: left out by ROCSHIM_RECORD
-door: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
+point: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
 ?: called, but nobody counted, because the process was killed, still runs, or was not recording; 12+: there may have been more
 ";
 
 fn library(rows: &[FunctionRow], style: &Style) -> String {
     let bound: BTreeSet<&str> = rows.iter().flat_map(|row| &row.bound_to).map(String::as_str).collect();
     let columns =
-        [Column::Right("calls"), Column::Left("state"), Column::Left("door"), Column::Left("function")];
+        [Column::Right("calls"), Column::Left("state"), Column::Left("point"), Column::Left("function")];
     let mut table = Table::new(&columns);
     for row in rows {
         let mut under: Vec<String> = row
@@ -68,7 +68,7 @@ fn library(rows: &[FunctionRow], style: &Style) -> String {
         if bound.len() > 1 {
             under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
         }
-        table.row_with(vec![calls(row), row.state.clone(), doors(row), row.function.clone()], under);
+        table.row_with(vec![calls(row), row.state.clone(), points(row), row.function.clone()], under);
     }
     let place = match (rows.first(), bound.first()) {
         (Some(row), Some(path)) if bound.len() == 1 => format!("{} is {path}", row.library),
@@ -78,15 +78,15 @@ fn library(rows: &[FunctionRow], style: &Style) -> String {
     format!("{place}\n{}", table.text(style))
 }
 
-/// The door that the calls came through; all of them with their calls where there are several.
-fn doors(row: &FunctionRow) -> String {
-    let used: Vec<_> = row.doors.iter().filter(|(_, calls)| **calls > 0).collect();
+/// The interception point that the calls came through; all of them with their calls where there are several.
+fn points(row: &FunctionRow) -> String {
+    let used: Vec<_> = row.points.iter().filter(|(_, calls)| **calls > 0).collect();
     match used.as_slice() {
         [] => "preload".into(),
-        [(door, _)] => door.to_string(),
+        [(point, _)] => point.to_string(),
         several => several
             .iter()
-            .map(|(door, calls)| format!("{door} {}", count(**calls)))
+            .map(|(point, calls)| format!("{point} {}", count(**calls)))
             .collect::<Vec<_>>()
             .join(", "),
     }

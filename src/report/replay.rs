@@ -32,9 +32,9 @@ mod tests {
     use rocshim_reader::Taker;
 
     /// A product of hipBLAS that rocBLAS made, one of rocBLAS's own that failed, and one of hipBLASLt without its sizes.
-    const TRACE: &str = r#"{"type":"hook","id":1,"name":"rocblas_gemm_strided_batched_ex","of":"librocblas.so","door":"preload","state":"bound"}
-{"type":"hook","id":2,"name":"hipblasGemmStridedBatchedEx","of":"libhipblas.so","door":"preload","state":"bound"}
-{"type":"hook","id":3,"name":"hipblasLtMatmul","of":"libhipblaslt.so","door":"preload","state":"bound"}
+    const TRACE: &str = r#"{"type":"hook","id":1,"name":"rocblas_gemm_strided_batched_ex","of":"librocblas.so","point":"preload","state":"bound"}
+{"type":"hook","id":2,"name":"hipblasGemmStridedBatchedEx","of":"libhipblas.so","point":"preload","state":"bound"}
+{"type":"hook","id":3,"name":"hipblasLtMatmul","of":"libhipblaslt.so","point":"preload","state":"bound"}
 {"type":"gemm","tid":7,"id":2,"parent":1,"t":3000,"dur":1000,"hook":1,"form":"strided_batched","handle":"0x1","trans_a":"T","trans_b":"N","m":64,"n":32,"k":128,"batch":4,"a":{"ptr":"0x1","type":"f16_r","ld":128,"stride":8192},"b":{"ptr":"0x1","type":"f16_r","ld":128,"stride":4096},"c":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"d":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":0}
 {"type":"gemm","tid":7,"id":1,"t":2900,"dur":1200,"hook":2,"form":"strided_batched","handle":"0x1","trans_a":"T","trans_b":"N","m":64,"n":32,"k":128,"batch":4,"a":{"ptr":"0x1","type":"f16_r","ld":128,"stride":8192},"b":{"ptr":"0x1","type":"f16_r","ld":128,"stride":4096},"c":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"d":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"alpha":"0x1","beta":"0x2","compute":"32f","algo":"standard","solution":0}
 {"type":"gemm","tid":7,"id":3,"t":5000,"dur":1000,"hook":1,"status":4,"form":"plain","handle":"0x1","trans_a":"N","trans_b":"N","m":-1,"n":12,"k":512,"batch":1,"a":{"ptr":"0x1","type":"f16_r","ld":8},"b":{"ptr":"0x1","type":"f16_r","ld":8},"c":{"ptr":"0x1","type":"f16_r","ld":8},"d":{"ptr":"0x1","type":"f16_r","ld":8},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":0}

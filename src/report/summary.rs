@@ -114,9 +114,9 @@ mod tests {
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-x"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
 {"type":"library","id":2,"path":"/opt/rocm/lib/librocblas.so.4"}
-{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound","library":1}
-{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"bound","library":2}
-{"type":"hook","id":2,"name":"miopenConvolutionForward","of":"libMIOpen.so","door":"preload","state":"armed"}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound","library":1}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","point":"preload","state":"bound","library":2}
+{"type":"hook","id":2,"name":"miopenConvolutionForward","of":"libMIOpen.so","point":"preload","state":"armed"}
 {"type":"code_object","id":1,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":30,"offset":4096,"bytes":2048,"targets":["gfx1100","gfx1201"]}
 {"type":"code_object","id":2,"source":"fat_binary","path":"/usr/lib/libggml-hip.so","ordinal":31,"offset":8192,"bytes":2048,"targets":["gfx1100","gfx1201"]}
 {"type":"code_object","id":3,"source":"memory","bytes":4096,"xxh3":"00ff","targets":["gfx1201"],"file":"/opt/rocm/lib/rocblas/library/TensileLibrary_fallback_gfx1201.hsaco","fallback":true}

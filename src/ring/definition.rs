@@ -20,7 +20,8 @@ pub type Text<'a> = Cow<'a, str>;
 pub const ROWS: u16 = 1 << 13;
 
 /// The ways in to a function, each with its number in a sum.
-pub const DOORS: [(u8, &str); 4] = [(1, "preload"), (2, "dlsym"), (4, "get_proc_address"), (8, "table")];
+pub const INTERCEPTION_POINTS: [(u8, &str); 4] =
+    [(1, "preload"), (2, "dlsym"), (4, "get_proc_address"), (8, "table")];
 
 /// A definition with who told it, and when.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +48,8 @@ pub enum Definition<'a> {
         /// In order: (symbol, library, whether its calls are recorded).
         #[serde(borrow)]
         hooks: Vec<(Text<'a>, Text<'a>, bool)>,
-        /// The doors beside the exported symbols that are open, added together as in [`DOORS`].
-        doors: u8,
+        /// The interception points beside the exported symbols that are open, added together as in [`INTERCEPTION_POINTS`].
+        points: u8,
     },
     /// A library handed over a dispatch table.
     Table {
@@ -81,8 +82,8 @@ pub enum Definition<'a> {
     Bound {
         /// Row of the hook table, plus [`ROWS`] times the number of the way in.
         hook: u16,
-        /// The doors that gave the way out, added together as in [`DOORS`].
-        doors: u8,
+        /// The interception points that gave the way out, added together as in [`INTERCEPTION_POINTS`].
+        points: u8,
         /// The file that holds it; `None`: not found.
         #[serde(borrow)]
         path: Option<Text<'a>>,

@@ -114,7 +114,7 @@ impl Producer {
     }
 
     /// True while the thread's innermost call is one of the HIP runtime: what the runtime calls meanwhile is its own
-    /// business, whichever door it comes through.
+    /// business, whichever interception point it comes through.
     #[inline(always)]
     pub fn is_inside_runtime(self) -> bool {
         let page = self.page();

@@ -18,7 +18,7 @@ use crate::session::collector_state::Collector;
 use crate::session::process::{Message, Process};
 use crate::symbols::binding;
 use crate::table::config::Config;
-use crate::table::row::{Door, Table};
+use crate::table::row::{InterceptionPoint, Table};
 use crossbeam_channel::RecvTimeoutError;
 use rocshim_ring::sandbox;
 use std::io::ErrorKind;
@@ -107,9 +107,9 @@ pub(crate) fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
 
-/// True when what `door` gives out is to lead to us.
-pub(crate) fn is_open(door: Door) -> bool {
-    STATE.load(Relaxed) != OFF && config().doors & door as u8 != 0
+/// True when what `point` gives out is to lead to us.
+pub(crate) fn is_open(point: InterceptionPoint) -> bool {
+    STATE.load(Relaxed) != OFF && config().points & point as u8 != 0
 }
 
 /// True while the process is recorded, be it that recording is stopped.

@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(
             (launch.grid, launch.block, launch.items),
             ([1; 3], [2, 1, 1], Some([2, 1, 1])),
-            "as in format 1"
+            "with its ones"
         );
         for wrong in ["[]", "[1,1,1,1]", "[-1]", "1"] {
             assert!(

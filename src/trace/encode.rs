@@ -36,7 +36,6 @@ pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     match launch.stream {
         StreamRef::Default => {}
         StreamRef::Id(id) => number(out, br#","stream":"#, id.into()),
-        StreamRef::Handle(handle) => hex(out, br#","stream":""#, handle.0),
     }
     if let Some([start, stop]) = launch.events {
         hex(out, br#","events":[""#, start.0);
@@ -187,7 +186,6 @@ mod tests {
         full.args = values();
         let mut raw = plain.clone();
         raw.args_raw = "00ff".into();
-        raw.stream = StreamRef::Handle(Hex(0x7f00_dead_beef));
         raw.call.hook = OF_KERNEL;
         (raw.grid, raw.block) = ([1; 3], [32, 4, 1]);
         vec![plain, full, raw]

@@ -57,10 +57,7 @@ pub use text::Text;
 pub use word::Word;
 
 /// The format number that this crate writes; raised when the meaning of a field changes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 1;
 
-/// The JSON Schema of one line of format 2.
-pub const SCHEMA: &str = include_str!("format-2.schema.json");
-
-/// The JSON Schema of one line of format 1, which is read as well.
-pub const SCHEMA_1: &str = include_str!("format-1.schema.json");
+/// The JSON Schema of one line of the format.
+pub const SCHEMA: &str = include_str!("format-1.schema.json");

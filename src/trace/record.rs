@@ -14,7 +14,7 @@ pub enum Record {
     /// A ROCm library found in the process.
     Library(Library),
     /// A way in to the process's libraries beside the exported symbols.
-    Door(Door),
+    Interception(Interception),
     /// An object that passes the hooks by.
     Bypass(Bypass),
     /// Functions of a library that are hooked.
@@ -172,10 +172,10 @@ pub struct Library {
 
 /// A way in beside the exported symbols. Written for each at the start, and again for every dispatch table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Door {
+pub struct Interception {
     /// `dlsym` (and `dlvsym`), `get_proc_address` (`hipGetProcAddress` and its kin), `table` (HIP's dispatch tables).
-    pub door: String,
-    /// `open`, `closed` (by `ROCSHIM_DOORS`), or `waiting` (no library has handed over a table).
+    pub point: String,
+    /// `open`, `closed` (by `ROCSHIM_INTERCEPT`), or `waiting` (no library has handed over a table).
     pub state: String,
     /// Which table: `hip`, `hip_compiler`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ impl HookTable {
     }
 }
 
-/// A hooked function by one way in. Written when its state changes or a door gives it out.
+/// A hooked function by one way in. Written when its state changes or an interception point gives it out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hook {
     /// Referred to by `hook` of the events.
@@ -230,7 +230,7 @@ pub struct Hook {
     pub of: String,
     /// The way in: `preload` (the exported symbol), `dlsym`, `get_proc_address`, `table`; joined by `+` where several led
     /// to one.
-    pub door: String,
+    pub point: String,
     /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found), `off`
     /// (left out, as `ROCSHIM_RECORD` asks).
     pub state: String,
@@ -246,7 +246,7 @@ impl Hook {
     /// A function of library `of` as it is at the start: exported, not called yet.
     pub fn armed(id: u16, name: &str, of: &str) -> Hook {
         let (name, of) = (name.into(), of.into());
-        Hook { id, name, of, door: "preload".into(), state: "armed".into(), ..Hook::default() }
+        Hook { id, name, of, point: "preload".into(), state: "armed".into(), ..Hook::default() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every door: however a program comes by a function, each of its launches is recorded once, bound to the right copy.
+//! Every interception point: however a program comes by a function, each of its launches is recorded once, bound to the right copy.
 
 use rocshim_tests::standin::Log;
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
@@ -27,9 +27,9 @@ fn reached<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Counted {
     counted
 }
 
-/// Calls by the door that they came through, silent ones too: `dlsym` → 12.
-fn calls_by_door(trace: &Trace) -> BTreeMap<String, u64> {
-    let doors: BTreeMap<u16, &str> = trace.hooks().map(|hook| (hook.id, hook.door.as_str())).collect();
+/// Calls by the interception point that they came through, silent ones too: `dlsym` → 12.
+fn calls_by_point(trace: &Trace) -> BTreeMap<String, u64> {
+    let points: BTreeMap<u16, &str> = trace.hooks().map(|hook| (hook.id, hook.point.as_str())).collect();
     let mut calls = BTreeMap::new();
     for record in &trace.records {
         let hook = match record {
@@ -37,16 +37,16 @@ fn calls_by_door(trace: &Trace) -> BTreeMap<String, u64> {
             Record::Load(load) => load.call.hook,
             _ => continue,
         };
-        *calls.entry(doors[&hook].to_owned()).or_default() += 1;
+        *calls.entry(points[&hook].to_owned()).or_default() += 1;
     }
     for (hook, count) in trace.footers().flat_map(|footer| &footer.calls) {
-        *calls.entry(doors[hook].to_owned()).or_default() += count;
+        *calls.entry(points[hook].to_owned()).or_default() += count;
     }
     calls
 }
 
-fn doors_of(trace: &Trace) -> Vec<String> {
-    calls_by_door(trace).into_keys().collect()
+fn points_of(trace: &Trace) -> Vec<String> {
+    calls_by_point(trace).into_keys().collect()
 }
 
 #[track_caller]
@@ -56,7 +56,7 @@ fn run(program: &str, args: &[&str], on: &[&str], variables: &[(&str, &str)]) ->
     variables.iter().fold(traced, |traced, (name, value)| traced.env(name, value)).with_shim().ok()
 }
 
-/// A program, its arguments, the builds of HIP that it finds, and the doors that its calls come through.
+/// A program, its arguments, the builds of HIP that it finds, and the interception points that its calls come through.
 type Situation = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -85,14 +85,14 @@ const SITUATIONS: &[Situation] = &[
 ];
 
 #[test]
-fn every_launch_is_recorded_once_whatever_door_it_comes_through() {
-    for (program, args, on, doors) in SITUATIONS {
+fn every_launch_is_recorded_once_whatever_interception_point_it_passes() {
+    for (program, args, on, points) in SITUATIONS {
         let outcome = run(program, args, on, &[]);
         let trace = outcome.trace();
         let reached = reached([&outcome.standin_log()]);
         assert_eq!(launched(&trace), reached, "{program} {args:?} on {on:?}");
         assert!(!reached.is_empty(), "{program} {args:?} on {on:?} launches");
-        assert_eq!(doors_of(&trace), *doors, "{program} {args:?} on {on:?}");
+        assert_eq!(points_of(&trace), *points, "{program} {args:?} on {on:?}");
     }
 }
 
@@ -163,7 +163,7 @@ fn a_table_is_patched_within_its_size_and_no_further() {
         let outcome = run("by_dlsym", &[], &["registering"], &[("STANDIN_TABLE_SIZE", size)]);
         let trace = outcome.trace();
         let tables = trace.records.iter().filter_map(|record| match record {
-            Record::Door(door) => door.table.as_deref().zip(door.entries).zip(door.functions),
+            Record::Interception(point) => point.table.as_deref().zip(point.entries).zip(point.functions),
             _ => None,
         });
         let hip = tables.filter(|((name, _), _)| *name == "hip").collect::<Vec<_>>();
@@ -174,18 +174,23 @@ fn a_table_is_patched_within_its_size_and_no_further() {
 }
 
 #[test]
-fn a_closed_door_lets_calls_pass_unseen_and_the_trace_says_that_it_was_closed() {
-    let outcome = run("handle_reuse", &[], &["registering"], &[("ROCSHIM_DOORS", "none")]);
+fn a_closed_interception_point_lets_calls_pass_unseen_and_the_trace_says_that_it_was_closed() {
+    let outcome = run("handle_reuse", &[], &["registering"], &[("ROCSHIM_INTERCEPT", "none")]);
     let trace = outcome.trace();
-    let doors = trace.records.iter().filter_map(|record| match record {
-        Record::Door(door) => Some((door.door.as_str(), door.state.as_str())),
+    let points = trace.records.iter().filter_map(|record| match record {
+        Record::Interception(point) => Some((point.point.as_str(), point.state.as_str())),
         _ => None,
     });
-    let closed = ["dlsym", "get_proc_address", "table"].map(|door| (door, "closed"));
-    assert_eq!(doors.collect::<Vec<_>>(), closed);
-    assert_eq!(doors_of(&trace), ["preload"]);
+    let closed = ["dlsym", "get_proc_address", "table"].map(|point| (point, "closed"));
+    assert_eq!(points.collect::<Vec<_>>(), closed);
+    assert_eq!(points_of(&trace), ["preload"]);
     assert!(
-        Traced::program("by_dlsym").env("ROCSHIM_DOORS", "none").with_shim().ok().trace_files().is_empty()
+        Traced::program("by_dlsym")
+            .env("ROCSHIM_INTERCEPT", "none")
+            .with_shim()
+            .ok()
+            .trace_files()
+            .is_empty()
     );
 }
 

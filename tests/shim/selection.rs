@@ -1,4 +1,4 @@
-//! What `ROCSHIM_RECORD` leaves out is not recorded by any door, the program is as it was, and nothing is called absent of
+//! What `ROCSHIM_RECORD` leaves out is not recorded by any interception point, the program is as it was, and nothing is called absent of
 //! which the trace cannot know.
 
 use rocshim_tests::{Outcome, Traced};
@@ -53,7 +53,7 @@ fn launches_that_are_left_out_are_not_called_absent() {
 }
 
 #[test]
-fn what_is_left_out_is_left_out_by_every_door() {
+fn what_is_left_out_is_left_out_at_every_interception_point() {
     let outcome = run("by_dlsym", "-hip*Launch*");
     assert!(!outcome.standin_log().launches.is_empty());
     assert_eq!(outcome.trace().launches().count(), 0);

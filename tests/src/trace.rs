@@ -76,7 +76,6 @@ impl Trace {
     pub fn handle_of(&self, stream: StreamRef) -> u64 {
         match stream {
             StreamRef::Default => 0,
-            StreamRef::Handle(handle) => handle.0,
             StreamRef::Id(id) => self.streams().find(|stream| stream.id == id).expect("a stream").handle.0,
         }
     }

@@ -127,7 +127,7 @@ pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
             "library" | "kernel" | "code_object" | "capture" | "graph" | "stream" => {
                 |a: &Value, b: &Value| a == b
             }
-            "hook" => |a: &Value, b: &Value| ["name", "of", "door"].iter().all(|key| a[key] == b[key]),
+            "hook" => |a: &Value, b: &Value| ["name", "of", "point"].iter().all(|key| a[key] == b[key]),
             _ => continue,
         };
         let before = *known.entry((kind(value), number(value, "id"))).or_insert(value);

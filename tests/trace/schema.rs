@@ -17,12 +17,6 @@ pub(crate) fn tolerant() -> &'static Validator {
     VALIDATOR.get_or_init(|| Validator::new(schema()))
 }
 
-/// What any line of this format fulfils.
-pub(crate) fn of_format(format: u64) -> Validator {
-    let schema = [rocshim_trace::SCHEMA_1, rocshim_trace::SCHEMA][format as usize - 1];
-    Validator::new(&serde_json::from_str(schema).expect("the schema is JSON"))
-}
-
 /// What our own writer fulfils: no type and no key that the schema does not describe.
 pub(crate) fn strict() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();

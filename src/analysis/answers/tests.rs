@@ -55,8 +55,8 @@ fn the_questions_that_a_profiler_cannot_answer() {
 fn run_with(lines: &[&str]) -> Run {
     let mut builder = RunBuilder::new(Vec::new());
     builder.begin_file("t".into());
-    let header = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
-    let hook = r#"{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound"}"#;
+    let header = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+    let hook = r#"{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound"}"#;
     for line in [header, hook].iter().chain(lines) {
         builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
     }
@@ -67,7 +67,7 @@ fn run_with(lines: &[&str]) -> Run {
 #[test]
 fn what_may_be_missing_is_said_and_makes_answers_limited() {
     let run = run_with(&[
-        r#"{"type":"hook","id":1,"name":"hipblasSgemm","of":"libhipblas.so","door":"preload","state":"unbound","why":"not found"}"#,
+        r#"{"type":"hook","id":1,"name":"hipblasSgemm","of":"libhipblas.so","point":"preload","state":"unbound","why":"not found"}"#,
         r#"{"type":"gap","tid":7,"t":5,"dur":5,"lost":40,"reason":"ring_full"}"#,
         r#"{"type":"thread","tid":7,"produced":41,"written":0,"lost":40}"#,
         r#"{"type":"footer","t":9,"end":"exit"}"#,

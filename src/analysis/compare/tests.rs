@@ -219,7 +219,7 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
 
 #[test]
 fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_called() {
-    let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","door":"dlsym","state":"bound","library":1}"#;
+    let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","point":"dlsym","state":"bound","library":1}"#;
     let armed = hook.replace("dlsym", "preload").replace("bound", "armed").replace(",\"library\":1", "");
     let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
     assert_eq!(told.functions.len(), 0, "nobody called it, as far as is known");

@@ -3,8 +3,8 @@
 use super::*;
 
 fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
-    let (of, door) = ("libhipblaslt.so".to_string(), "preload".to_string());
-    Hook { name: name.into(), of, door, state: state.into(), library, ..Hook::default() }
+    let (of, point) = ("libhipblaslt.so".to_string(), "preload".to_string());
+    Hook { name: name.into(), of, point, state: state.into(), library, ..Hook::default() }
 }
 
 fn loaded() -> BTreeMap<u32, Library> {
@@ -134,7 +134,7 @@ fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() 
 /// A process that was killed left no footer: hipBLAS looks rocSOLVER's functions up, whether it needs them or not.
 #[test]
 fn what_was_looked_up_was_not_therefore_called() {
-    let looked_up = Hook { door: "dlsym".into(), ..hook("hipblasLtMatmul", "bound", Some(4)) };
+    let looked_up = Hook { point: "dlsym".into(), ..hook("hipblasLtMatmul", "bound", Some(4)) };
     let told = |is_counted, calls| {
         let mut coverage = Coverage::new();
         let function = coverage.number(&looked_up);

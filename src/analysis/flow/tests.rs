@@ -2,10 +2,10 @@
 
 use super::*;
 
-const BEGIN: &str = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
-{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound"}
-{"type":"hook","id":1,"name":"hipblasSgemm","of":"libhipblas.so","door":"preload","state":"bound"}
-{"type":"hook","id":2,"name":"rocblas_sgemm","of":"librocblas.so","door":"preload","state":"bound"}
+const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound"}
+{"type":"hook","id":1,"name":"hipblasSgemm","of":"libhipblas.so","point":"preload","state":"bound"}
+{"type":"hook","id":2,"name":"rocblas_sgemm","of":"librocblas.so","point":"preload","state":"bound"}
 {"type":"code_object","id":5,"source":"fat_binary","path":"/opt/libx.so","ordinal":3}
 {"type":"kernel","id":1,"name":"a","code_object":5}
 {"type":"kernel","id":2,"name":"b"}"#;

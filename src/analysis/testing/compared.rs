@@ -6,10 +6,10 @@ use rocshim_reader::{End, Reading, Taker};
 pub const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
 {"type":"library","id":2,"path":"/opt/rocm/lib/librocblas.so.4"}
-{"type":"door","door":"dlsym","state":"open"}
-{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound","library":1}
-{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"armed"}
-{"type":"hook","id":2,"name":"miopenConvolutionForwardImmediate","of":"libMIOpen.so","door":"preload","state":"armed"}
+{"type":"interception","point":"dlsym","state":"open"}
+{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound","library":1}
+{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","point":"preload","state":"armed"}
+{"type":"hook","id":2,"name":"miopenConvolutionForwardImmediate","of":"libMIOpen.so","point":"preload","state":"armed"}
 "#;
 pub const END: &str = "{\"type\":\"footer\",\"t\":9000,\"end\":\"exit\"}\n";
 

@@ -21,11 +21,11 @@ impl Text {
     /// 14 ggml's product of floats.
     pub fn new(epoch: u64) -> Text {
         let mut lines = format!(
-            r#"{{"type":"header","format":2,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{{}},"host":"h","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
-{{"type":"door","door":"dlsym","state":"open"}}
-{{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":1,"name":"hipMemcpyAsync","of":"libamdhip64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","door":"preload","state":"armed"}}
+            r#"{{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{{}},"host":"h","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
+{{"type":"interception","point":"dlsym","state":"open"}}
+{{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":1,"name":"hipMemcpyAsync","of":"libamdhip64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":2,"name":"hipblasGemmEx","of":"libhipblas.so","point":"preload","state":"armed"}}
 {{"type":"code_object","id":50,"source":"fat_binary","path":"/opt/libggml-hip.so","ordinal":30}}
 "#
         );

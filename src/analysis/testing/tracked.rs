@@ -9,9 +9,9 @@ pub const EPOCH: u64 = 1_000_000_000_000_000_000;
 
 fn header(host: &str, epoch: u64) -> String {
     format!(
-        r#"{{"type":"header","format":2,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-n"],"env":{{}},"host":"{host}","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
-{{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","door":"preload","state":"bound"}}
+        r#"{{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-n"],"env":{{}},"host":"{host}","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
+{{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":1,"name":"rocblas_gemm_ex","of":"librocblas.so","point":"preload","state":"bound"}}
 "#
     )
 }
@@ -21,12 +21,12 @@ fn header(host: &str, epoch: u64) -> String {
 fn first() -> String {
     let matrix = r#"{"ptr":"0x1","type":"f16_r","ld":8}"#;
     let rest = format!(
-        r#"{{"type":"hook","id":2,"name":"hipMemcpyAsync","of":"libamdhip64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":3,"name":"roctxRangePushA","of":"libroctx64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":4,"name":"roctxRangePop","of":"libroctx64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":5,"name":"hipGraphInstantiate","of":"libamdhip64.so","door":"preload","state":"bound"}}
-{{"type":"hook","id":6,"name":"hipGraphLaunch","of":"libamdhip64.so","door":"preload","state":"unbound"}}
-{{"type":"hook","id":7,"name":"hipDeviceSynchronize","of":"libamdhip64.so","door":"preload","state":"bound"}}
+        r#"{{"type":"hook","id":2,"name":"hipMemcpyAsync","of":"libamdhip64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":3,"name":"roctxRangePushA","of":"libroctx64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":4,"name":"roctxRangePop","of":"libroctx64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":5,"name":"hipGraphInstantiate","of":"libamdhip64.so","point":"preload","state":"bound"}}
+{{"type":"hook","id":6,"name":"hipGraphLaunch","of":"libamdhip64.so","point":"preload","state":"unbound"}}
+{{"type":"hook","id":7,"name":"hipDeviceSynchronize","of":"libamdhip64.so","point":"preload","state":"bound"}}
 {{"type":"code_object","id":50,"source":"fat_binary","path":"/opt/libggml-hip.so","ordinal":30}}
 {{"type":"kernel","id":1,"name":"_Z1","demangled":"void mul_mat_vec_q<(ggml_type)2, 1>(void const*)","code_object":50,"target":"gfx1100","args":[{{"offset":0,"size":8,"kind":"global_buffer","name":"x"}},{{"offset":8,"size":4,"kind":"by_value"}},{{"offset":12,"size":4,"kind":"by_value"}},{{"offset":16,"size":4,"kind":"by_value"}}]}}
 {{"type":"mark","tid":7,"id":1,"t":10,"dur":2,"hook":3,"action":"push","text":"step \"1\"","level":0}}

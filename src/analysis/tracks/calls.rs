@@ -43,12 +43,11 @@ pub(super) fn begin(definitions: &Definitions, call: &Call, hook: u16) -> (Word,
     (name, cells)
 }
 
-/// As in the trace: 0 for the default one, its number, or its handle where it has none.
+/// The stream's id as in the trace; 0 for the default stream.
 pub(super) fn stream(stream: StreamRef) -> Cell {
     match stream {
         StreamRef::Default => Cell::Word(Word::new_static("0")),
         StreamRef::Id(id) => Cell::text(&id.to_string()),
-        StreamRef::Handle(handle) => Cell::text(&handle.to_string()),
     }
 }
 

@@ -84,7 +84,7 @@ mod tests {
     use rocshim_reader::format_error;
     use std::fs;
 
-    const TRACE: &str = r#"{"type":"header","format":2,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+    const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"footer","t":9,"end":"exit"}
 "#;
 

@@ -67,7 +67,7 @@ pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
         .collect())
 }
 
-/// Those of them that are not exported: the other doors lead to them.
+/// Those of them that are not exported: the other interception points lead to them.
 pub(crate) fn unexported_of(shim: &Path) -> Result<Vec<String>> {
     Ok(rows_of(shim, ".rocshim.unexported")?.into_iter().map(|[symbol, ..]| symbol).collect())
 }

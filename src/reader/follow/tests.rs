@@ -4,7 +4,7 @@ use super::*;
 use rocshim_trace::Call;
 use std::{fs, io::Write};
 
-const HEADER: &str = r#"{"type":"header","format":2,"rocshim":"0.1.0","pid":0,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":0,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
 
 fn launch(id: u64) -> String {
     format!(r#"{{"type":"launch","tid":7,"id":{id},"t":{id},"dur":5,"hook":0,"block":[64]}}"#) + "\n"

@@ -182,7 +182,7 @@ fn a_file_that_ends_in_the_middle_keeps_what_is_whole() {
 #[test]
 fn what_is_no_response_is_told_in_one_sentence() {
     assert_eq!(complaint(" \n"), "r.json has no response: it is empty");
-    let header = r#"{"type":"header","format":2,"rocshim":"0.1.0","pid":1}"#;
+    let header = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":1}"#;
     assert_eq!(
         complaint(header),
         "r.json is a trace of rocshim's, not the responses of a server: give it as the trace"

@@ -192,11 +192,7 @@ impl Scan for Hex {
 impl Scan for StreamRef {
     #[inline(always)]
     fn scan(at: &mut Cursor) -> Option<StreamRef> {
-        if at.rest.starts_with(b"\"") {
-            Hex::scan(at).map(StreamRef::from)
-        } else {
-            u32::scan(at).map(StreamRef::from)
-        }
+        u32::scan(at).map(StreamRef::from)
     }
 }
 

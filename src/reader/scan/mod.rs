@@ -91,7 +91,6 @@ mod tests {
         full.args = numbers.into_iter().chain(integers).chain(others).collect();
         let mut raw = plain.clone();
         raw.args_raw = "00ff".into();
-        raw.stream = StreamRef::Handle(Hex(0x7f00_dead_beef));
         raw.call.hook = OF_KERNEL;
         (raw.grid, raw.block) = ([1; 3], [32, 4, 1]);
         vec![Launch::default(), raw, plain, full]

@@ -101,9 +101,9 @@ mod tests {
 
     /// A product by descriptors with an algorithm, one whose descriptors are not known, and an object's.
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
-{"type":"hook","id":0,"name":"hipExtModuleLaunchKernel","of":"libamdhip64.so","door":"preload","state":"armed"}
-{"type":"hook","id":1,"name":"hipblasLtMatmul","of":"libhipblaslt.so","door":"preload","state":"armed"}
-{"type":"hook","id":2,"name":"_ZN13hipblaslt_ext12GemmInstance3runEP12ihipStream_tP11ihipEvent_tS4_","of":"libhipblaslt.so","door":"preload","state":"armed"}
+{"type":"hook","id":0,"name":"hipExtModuleLaunchKernel","of":"libamdhip64.so","point":"preload","state":"armed"}
+{"type":"hook","id":1,"name":"hipblasLtMatmul","of":"libhipblaslt.so","point":"preload","state":"armed"}
+{"type":"hook","id":2,"name":"_ZN13hipblaslt_ext12GemmInstance3runEP12ihipStream_tP11ihipEvent_tS4_","of":"libhipblaslt.so","point":"preload","state":"armed"}
 {"type":"kernel","id":1,"name":"Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32_MI16x16x16x1_SN_ISA1100"}
 {"type":"launch","tid":7,"id":2,"parent":1,"t":10,"dur":5,"hook":0,"kernel":1,"grid":[1,1,1],"block":[64,1,1]}
 {"type":"matmul","tid":7,"id":1,"t":10,"dur":300,"hook":1,"handle":"0x1","trans_a":"T","trans_b":"N","m":64,"n":16,"k":96,"batch":5,"a":{"ptr":"0x1","type":"bf16_r","ld":96,"stride":1,"order":"col"},"b":{"type":"bf16_r","ld":96,"stride":1,"order":"col"},"c":{"type":"bf16_r","ld":64,"stride":1,"order":"col"},"d":{"type":"bf16_r","ld":64,"stride":1,"order":"col"},"compute":"32f","scale_type":"f32_r","epilogue":"gelu_bias","algo":1039}

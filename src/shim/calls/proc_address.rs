@@ -1,4 +1,4 @@
-//! `hipGetProcAddress` and its kin: a door within HIP. What they give out leads to us.
+//! `hipGetProcAddress` and its kin: an interception point within HIP. What they give out leads to us.
 #![allow(unsafe_code)] // reads and replaces the address that the runtime has just stored
 
 use crate::abi::Pointer;
@@ -7,7 +7,7 @@ use crate::hook::Observed;
 use crate::hook::entry_points::offer;
 use crate::lifecycle::is_open;
 use crate::platform::objects;
-use crate::table::row::{Door, Hook};
+use crate::table::row::{Hook, InterceptionPoint};
 use rocshim_ring::Span;
 use std::ffi::{CStr, c_void};
 
@@ -24,7 +24,11 @@ impl Observed<hipError_t> for ProcAddress {
     const SILENT: bool = true;
 
     fn finish(self, _span: Option<Span>, _returned: u64, status: hipError_t) {
-        if status != 0 || self.symbol.is_null() || self.function.is_null() || !is_open(Door::ProcAddress) {
+        if status != 0
+            || self.symbol.is_null()
+            || self.function.is_null()
+            || !is_open(InterceptionPoint::ProcAddress)
+        {
             return;
         }
         // SAFETY: the call succeeded, so the name was a C string.
@@ -33,7 +37,7 @@ impl Observed<hipError_t> for ProcAddress {
         let address = unsafe { *self.function }.cast_mut();
         if let Some(hook) = self.row_of(symbol, address) {
             // SAFETY: as above; the program reads it when we return.
-            unsafe { *self.function = offer(hook, address, Door::ProcAddress) };
+            unsafe { *self.function = offer(hook, address, InterceptionPoint::ProcAddress) };
         }
     }
 }

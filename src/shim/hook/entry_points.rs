@@ -1,4 +1,4 @@
-//! Ways in for the doors: which function of the shim leads to a given real address.
+//! Ways in for the interception points: which function of the shim leads to a given real address.
 //!
 //! ```text
 //!   dlsym(handle, "hipLaunchKernel") ─► the real address ─► offer ─► our function that leads there
@@ -10,7 +10,7 @@ use crate::platform::objects::{self, Object};
 use crate::platform::signals::quietly;
 use crate::session::process::Process;
 use crate::symbols::binding;
-use crate::table::row::{Door, Hook, Table, WAYS};
+use crate::table::row::{Hook, InterceptionPoint, Table, WAYS};
 use parking_lot::Mutex;
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
@@ -34,20 +34,25 @@ pub(crate) fn is_own(address: *const c_void) -> bool {
 
 /// What the program is to be given instead of `address`, the real function of `hook`: our function that leads there, or
 /// `address` itself where nothing is recorded or no way is left.
-pub(crate) fn offer(hook: &'static Hook, address: *mut c_void, door: Door) -> *mut c_void {
+pub(crate) fn offer(hook: &'static Hook, address: *mut c_void, point: InterceptionPoint) -> *mut c_void {
     let offered = || {
         if is_own(address) {
             return None;
         }
         let path = objects::holder(address)?.path;
-        let way = claim(hook, address, door, &path)?;
+        let way = claim(hook, address, point, &path)?;
         Some(hook.ways[way].own())
     };
     quietly(|| caught(offered)).flatten().unwrap_or(address)
 }
 
 /// The number of a way of `hook` to `address`, which `path` holds; `None` when there is none left.
-pub(crate) fn claim(hook: &Hook, address: *mut c_void, door: Door, path: &str) -> Option<usize> {
+pub(crate) fn claim(
+    hook: &Hook,
+    address: *mut c_void,
+    point: InterceptionPoint,
+    path: &str,
+) -> Option<usize> {
     let giving = fork::lock(&GIVING);
     let leads = |way: &usize| hook.ways[*way].real() == address;
     let numbers = || 1..WAYS;
@@ -58,7 +63,7 @@ pub(crate) fn claim(hook: &Hook, address: *mut c_void, door: Door, path: &str) -
         hook.ways[number].lead_to(address);
         Some(number)
     })?;
-    let is_news = hook.ways[number].open(door);
+    let is_news = hook.ways[number].open(point);
     drop(giving);
     if is_news {
         guarded(|process| tell(process, hook, number, Some(path)));
@@ -73,8 +78,8 @@ fn is_stale(hook: &Hook, way: usize) -> bool {
 
 /// Tells where way number `way` of `hook` leads; `None`: nowhere.
 pub(crate) fn tell(process: &Process, hook: &Hook, way: usize, path: Option<&str>) {
-    let (id, doors) = (hook.id_of(way), hook.ways[way].doors());
-    process.define(clock::now(), Definition::Bound { hook: id, doors, path: path.map(Into::into) });
+    let (id, points) = (hook.id_of(way), hook.ways[way].points());
+    process.define(clock::now(), Definition::Bound { hook: id, points, path: path.map(Into::into) });
 }
 
 /// The object `path` is being opened so that it passes the hooks by.
@@ -91,7 +96,7 @@ fn tell_passing(process: &Process, path: &str, namespace: bool) {
 pub(crate) fn tell_early(process: &Process) {
     fork::lock(&PASSING).iter().for_each(|(path, namespace)| tell_passing(process, path, *namespace));
     for hook in &process.table {
-        for way in (1..WAYS).filter(|way| hook.ways[*way].doors() != 0) {
+        for way in (1..WAYS).filter(|way| hook.ways[*way].points() != 0) {
             let path = objects::holder(hook.ways[way].real()).map(|object| object.path);
             tell(process, hook, way, path.as_deref());
         }

@@ -1,7 +1,7 @@
 //! The `hooks!` macro, which declares, and `observe`, which does: the one place where a call is wrapped.
 //!
 //! ```text
-//!   program ─► exported function, or one that a door gave out ─► observe ─► what the row says, staged ─► the real function ─► completed, published
+//!   program ─► exported function, or one that an interception point gave out ─► observe ─► what the row says, staged ─► the real function ─► completed, published
 //! ```
 //!
 //! Layers, lowest first: `entry_points`; `thread`; `tracer`; `slow_path`; this file; `spans`.
@@ -265,7 +265,7 @@ pub(crate) use entry;
 
 /// Declares rows: the C signature as in the vendor's header, and what to remember of a call.
 ///
-/// `$first` is the id of the first row. From the rows come the exports, the functions for the other doors, the table, and
+/// `$first` is the id of the first row. From the rows come the exports, the functions for the other interception points, the table, and
 /// the text for `rocshim hooks`.
 macro_rules! hooks {
     ($of:literal, from $first:expr; $(
@@ -302,7 +302,7 @@ macro_rules! hooks {
 
                 const FIXED: $crate::hook::Fixed = $crate::hook::Fixed::new(FIRST + Row::$name as u16, $of);
 
-                /// The functions for the other doors.
+                /// The functions for the other interception points.
                 pub(super) const OWN: [*const std::ffi::c_void; $crate::table::row::WAYS - 1] =
                     [own::<1> as *const _, own::<2> as *const _, own::<3> as *const _, own::<4> as *const _];
 

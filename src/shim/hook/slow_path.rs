@@ -8,7 +8,7 @@ use crate::platform::tls::{self, State};
 use crate::session::process::Process;
 use crate::symbols::binding;
 use crate::symbols::real;
-use crate::table::row::{Door, Hook, is_runtime};
+use crate::table::row::{InterceptionPoint, Hook, is_runtime};
 use rocshim_ring::Producer;
 use std::ffi::c_void;
 
@@ -80,12 +80,12 @@ fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize,
     };
     if found.is_callers {
         // Nothing to remember: the next caller's may be another.
-        let way = entry_points::claim(hook, found.address, Door::Preload, &found.path);
+        let way = entry_points::claim(hook, found.address, InterceptionPoint::Preload, &found.path);
         return (way.unwrap_or(0), found.address);
     }
     let way = &hook.ways[0];
     let is_news = way.is_news(found.address);
-    way.open(Door::Preload);
+    way.open(InterceptionPoint::Preload);
     let may_pass = !wants.every_call && (process.is_none() || !wants.follows);
     // Before anybody goes that way: a process that is killed has told where its calls went.
     if let Some(process) = process.filter(|_| is_news) {

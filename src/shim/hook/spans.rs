@@ -238,7 +238,7 @@ macro_rules! spans {
             mod $name {
                 use super::*;
 
-                /// The functions for the other doors.
+                /// The functions for the other interception points.
                 pub(super) const OWN: [*const std::ffi::c_void; $crate::table::row::WAYS - 1] =
                     [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
 

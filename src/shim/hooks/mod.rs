@@ -6,7 +6,7 @@
 //! ask the library's own handle or `hipGetProcAddress`, which our names do not reach; TVM's stub and compiler-rt's
 //! interceptors do ask RTLD_DEFAULT, for names that every ROCm has; a weak reference to a HIP function was found nowhere.
 //! So what came with ROCm 6.3 or before is exported, and what came later (`unexported!`) is not: it is reached through the
-//! other doors, which give out only what is really there.
+//! other interception points, which give out only what is really there.
 
 /// Declares rows of this file that are not exported: hidden from the dynamic linker, whatever `hooks!` says.
 macro_rules! unexported {

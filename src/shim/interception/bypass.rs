@@ -1,4 +1,4 @@
-//! What passes the doors by: objects opened with RTLD_DEEPBIND, whose own libraries come before ours, and those opened into
+//! What passes the interception points by: objects opened with RTLD_DEEPBIND, whose own libraries come before ours, and those opened into
 //! a namespace of their own with dlmopen. They are told of, so that nobody takes their silence for absence.
 //!
 //! `dlopen` and `dlmopen` are handed on by a jump: the C library reads from the return address who asks.

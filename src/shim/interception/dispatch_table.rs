@@ -1,4 +1,4 @@
-//! The table door: from ROCm 6.2 on, libamdhip64 hands its dispatch tables to rocprofiler-register, and every public call
+//! The table interception point: from ROCm 6.2 on, libamdhip64 hands its dispatch tables to rocprofiler-register, and every public call
 //! goes through them, whoever makes it and however it was found.
 //!
 //! The tables are forwarded first and patched in place afterwards, so that a profiler that wraps their entries lies
@@ -10,7 +10,7 @@ use crate::hooks::table as table_of_hooks;
 use crate::lifecycle::{caught, guarded, is_open};
 use crate::platform::objects;
 use crate::platform::signals::{keeping_errno, quietly};
-use crate::table::row::{Door, Hook};
+use crate::table::row::{Hook, InterceptionPoint};
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
 use std::ffi::{CStr, c_char, c_void};
@@ -56,7 +56,11 @@ unsafe extern "C" fn rocprofiler_register_library_api_table(
         // SAFETY: the library's own arguments.
         unsafe { real(lib_name, import_func, lib_version, api_tables, api_table_length, register_id) }
     };
-    if is_open(Door::Table) && !lib_name.is_null() && !api_tables.is_null() && api_table_length > 0 {
+    if is_open(InterceptionPoint::Table)
+        && !lib_name.is_null()
+        && !api_tables.is_null()
+        && api_table_length > 0
+    {
         // SAFETY: the library names itself with a C string.
         let name = unsafe { CStr::from_ptr(lib_name) };
         // SAFETY: it passes an array of at least one table.
@@ -107,7 +111,7 @@ unsafe fn patch(hook: &Hook, entry: *mut usize) -> bool {
         return is_own(real);
     }
     let Some(path) = objects::holder(real).map(|object| object.path) else { return false };
-    let Some(way) = claim(hook, real, Door::Table, &path) else { return false };
+    let Some(way) = claim(hook, real, InterceptionPoint::Table, &path) else { return false };
     // Release: whoever calls through the entry finds the way leading to the real function.
     entry.store(hook.ways[way].own(), Release);
     true

@@ -1,4 +1,4 @@
-//! The `dlsym` door: whoever asks a library for a hooked function by name is given one of ours that leads there.
+//! The `dlsym` interception point: whoever asks a library for a hooked function by name is given one of ours that leads there.
 //!
 //! Triton, JAX and ctypes reach HIP so. `dlsym` and `dlvsym` of the C library are exported by this library, so every
 //! request of the process comes by; all but those for hooked functions are answered by the C library untouched. Requests
@@ -10,7 +10,7 @@ use crate::hook::entry_points::{is_own, offer};
 use crate::hooks::row_named;
 use crate::lifecycle::is_open;
 use crate::platform::objects;
-use crate::table::row::Door;
+use crate::table::row::InterceptionPoint;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -124,10 +124,14 @@ fn instead_of(address: *mut c_void, name: *const c_char, caller: *const c_void) 
     // SAFETY: the C library has just found a symbol of this name.
     let name = unsafe { CStr::from_ptr(name) };
     let Some(hook) = row_named(name) else { return address };
-    if is_open(Door::Dlsym) && !is_runtime(caller) { offer(hook, address, Door::Dlsym) } else { address }
+    if is_open(InterceptionPoint::Dlsym) && !is_runtime(caller) {
+        offer(hook, address, InterceptionPoint::Dlsym)
+    } else {
+        address
+    }
 }
 
-/// The HIP runtime looks up its own functions for `hipGetProcAddress`, which is a door of its own; and we look for the real
+/// The HIP runtime looks up its own functions for `hipGetProcAddress`, which is an interception point of its own; and we look for the real
 /// ones.
 fn is_runtime(caller: *const c_void) -> bool {
     is_own(caller) || objects::holder(caller).is_some_and(|object| object.is("libamdhip64.so"))

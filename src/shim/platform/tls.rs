@@ -111,7 +111,7 @@ pub(crate) struct Inside {
 }
 
 /// The calling thread begins a call of the row with number `row`, which makes no event. `None` while it is in a call of
-/// that very row already: it came through two doors.
+/// that very row already: it came through two interception points.
 pub(crate) fn inside(row: u16) -> Option<Inside> {
     let (before, now) = (word!(get "rocshim_inside"), row as usize + 1);
     if before == now {

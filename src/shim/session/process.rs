@@ -145,7 +145,7 @@ impl Process {
         log.define(&Frame { stamp, definition: Definition::Process(about) })?;
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
-        log.define(&Frame { stamp, definition: Definition::Hooks { hooks, doors: config.doors } })?;
+        log.define(&Frame { stamp, definition: Definition::Hooks { hooks, points: config.points } })?;
         if binding::is_stopped() {
             log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
         }

@@ -1,7 +1,7 @@
 //! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
 
 use crate::platform::signals::without_signals_of_writing;
-use crate::table::row::Door;
+use crate::table::row::InterceptionPoint;
 use rocshim_ring::WhenFull;
 use rocshim_trace::{fits, is_chosen, patterns};
 use std::fs::OpenOptions;
@@ -27,7 +27,7 @@ variables! {
     ROCSHIM_START = "on", "`off`: recording begins stopped, until `rocshim ctl PID start`. Kernels, graphs and handles are followed all the same, so that what is recorded then has its names.";
     ROCSHIM_ONLY = "", "The programs that are recorded, by name or path: patterns with `*`, separated by commas. All others are left as they are, as if `ROCSHIM_OFF` were set.";
     ROCSHIM_SKIP = "", "Programs that are not, in the same way: `sh,bash,git*,/usr/bin/python*`.";
-    ROCSHIM_DOORS = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
+    ROCSHIM_INTERCEPT = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
     ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
     ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_GPU_TIME = "", "Any value but `0` and `off` asks the HIP runtime when each command began and ended on the GPU, and records its reports.";
@@ -68,8 +68,8 @@ pub(crate) struct Config {
     /// The programs that are recorded, and those that are not: patterns.
     only: String,
     skip: String,
-    /// The doors that are open, [`Door`]s added together.
-    pub(crate) doors: u8,
+    /// The interception points that are open, [`InterceptionPoint`]s added together.
+    pub(crate) points: u8,
     /// The functions that are recorded, as patterns; without one, all.
     record: Vec<String>,
     /// Launches are recorded with their arguments.
@@ -108,7 +108,7 @@ impl Config {
             stopped: given("ROCSHIM_START").is_some_and(|value| value == "off" || value == "0"),
             only: given("ROCSHIM_ONLY").unwrap_or_default(),
             skip: given("ROCSHIM_SKIP").unwrap_or_default(),
-            doors: doors(given("ROCSHIM_DOORS")),
+            points: points(given("ROCSHIM_INTERCEPT")),
             record: given("ROCSHIM_RECORD")
                 .map(|list| patterns(&list).map(str::to_owned).collect())
                 .unwrap_or_default(),
@@ -154,13 +154,16 @@ fn mebibytes(number: String) -> Option<u64> {
     positive(number).map(|number| (number * f64::from(1 << 20)) as u64)
 }
 
-/// The doors that a list names; all of them without a list.
-fn doors(list: Option<String>) -> u8 {
-    const NAMED: [(&str, Door); 3] =
-        [("dlsym", Door::Dlsym), ("get_proc_address", Door::ProcAddress), ("table", Door::Table)];
+/// The interception points that a list names; all of them without a list.
+fn points(list: Option<String>) -> u8 {
+    const NAMED: [(&str, InterceptionPoint); 3] = [
+        ("dlsym", InterceptionPoint::Dlsym),
+        ("get_proc_address", InterceptionPoint::ProcAddress),
+        ("table", InterceptionPoint::Table),
+    ];
     let is_listed =
         |name: &str| list.as_ref().is_none_or(|list| list.split(',').any(|word| word.trim() == name));
-    NAMED.iter().filter(|(name, _)| is_listed(name)).fold(0, |open, (_, door)| open | *door as u8)
+    NAMED.iter().filter(|(name, _)| is_listed(name)).fold(0, |open, (_, point)| open | *point as u8)
 }
 
 impl Config {
@@ -233,11 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn every_door_is_open_unless_a_list_leaves_it_out() {
-        let doors =
-            |value: &'static str| Config::read(|name| (name == "ROCSHIM_DOORS").then(|| value.into())).doors;
+    fn every_interception_point_is_open_unless_a_list_leaves_it_out() {
+        let points = |value: &'static str| {
+            Config::read(|name| (name == "ROCSHIM_INTERCEPT").then(|| value.into())).points
+        };
         assert_eq!(
-            [doors(""), doors("none"), doors("table, dlsym"), doors("get_proc_address")],
+            [points(""), points("none"), points("table, dlsym"), points("get_proc_address")],
             [14, 0, 10, 4]
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   way 0    the exported symbol: whoever calls through its own linkage
-//!   way 1…4  functions without a name, given out by the doors: each leads to one address
+//!   way 1…4  functions without a name, given out by the interception points: each leads to one address
 //! ```
 //!
 //! A program may hold two copies of a library, each with the address that it exports and the one in its dispatch table:
@@ -25,7 +25,7 @@ const MAX_ROWS: u16 = rocshim_ring::definition::ROWS;
 /// How the program came to a way; a way may have been given out by several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Door {
+pub(crate) enum InterceptionPoint {
     /// The exported symbol.
     Preload = 1,
     /// `dlsym`, `dlvsym`.
@@ -66,7 +66,7 @@ pub(crate) struct Way {
     /// it depends on the caller. The others: changed only when the library behind the old address is gone.
     real: AtomicPtr<c_void>,
     /// Doors that gave it out, added together.
-    doors: AtomicU8,
+    points: AtomicU8,
     /// The address that it was last told to lead to.
     told: AtomicPtr<c_void>,
     /// Calls of a hook that makes no event.
@@ -156,7 +156,7 @@ impl Way {
     const fn new(own: *const c_void) -> Way {
         let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
         let (past, told) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
-        Way { own: OwnAddress(own), past, real, doors: AtomicU8::new(0), told, calls }
+        Way { own: OwnAddress(own), past, real, points: AtomicU8::new(0), told, calls }
     }
 
     /// The shim's own function; NULL for way 0.
@@ -182,19 +182,19 @@ impl Way {
         self.told.swap(real, Relaxed) != real
     }
 
-    /// It was given out by `door`; true for the first time.
-    pub(crate) fn open(&self, door: Door) -> bool {
-        self.doors.fetch_or(door as u8, Relaxed) & door as u8 == 0
+    /// It was given out by `point`; true for the first time.
+    pub(crate) fn open(&self, point: InterceptionPoint) -> bool {
+        self.points.fetch_or(point as u8, Relaxed) & point as u8 == 0
     }
 
-    /// It leads elsewhere now, and no door has given it out.
+    /// It leads elsewhere now, and no interception point has given it out.
     pub(crate) fn close(&self) {
-        self.doors.store(0, Relaxed);
+        self.points.store(0, Relaxed);
     }
 
-    /// The doors that gave it out, added together.
-    pub(crate) fn doors(&self) -> u8 {
-        self.doors.load(Relaxed)
+    /// The interception points that gave it out, added together.
+    pub(crate) fn points(&self) -> u8 {
+        self.points.load(Relaxed)
     }
 
     /// Counts a call that makes no event.

@@ -101,7 +101,7 @@ fn define_everything(folder: &Path) {
         Definition::Process(process),
         Definition::Hooks {
             hooks: hooks.map(|hook| (hook.into(), "libamdhip64.so".into(), true)).into(),
-            doors: 14,
+            points: 14,
         },
         Definition::Clock { tick_hz: 1_000_000_000 },
         Definition::Table {
@@ -112,7 +112,7 @@ fn define_everything(folder: &Path) {
         },
         Definition::Library { path: "/l/librocblas.so.4".into() },
         Definition::Bypass { path: "/l/x.so".into(), namespace: true },
-        Definition::Bound { hook: 0, doors: 3, path: Some("/l/libamdhip64.so.6".into()) },
+        Definition::Bound { hook: 0, points: 3, path: Some("/l/libamdhip64.so.6".into()) },
         Definition::FatBinary { handle: 0xb1, path: "/bin/p".into(), offset: 8, ordinal: 0, address: 0x1000 },
         Definition::HostFunction { handle: 0xb1, stub: 0xf1, name: "_Z3addPfi".into() },
         Definition::Module { module: 0xa1, image },
@@ -219,7 +219,7 @@ mod tests {
         "conv",
         "copy",
         "device",
-        "door",
+        "point",
         "footer",
         "gap",
         "gemm",

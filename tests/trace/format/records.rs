@@ -14,7 +14,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
     match record {
         Record::Header(_) => "header",
         Record::Library(_) => "library",
-        Record::Door(_) => "door",
+        Record::Interception(_) => "point",
         Record::Bypass(_) => "bypass",
         Record::HookTable(_) => "hook_table",
         Record::Hook(_) => "hook",
@@ -116,7 +116,7 @@ pub(crate) fn every() -> Vec<Record> {
     records.extend(
         ["deepbind", "namespace"].map(|how| Record::Bypass(Bypass { path: "/a.so".into(), how: how.into() })),
     );
-    records.extend(doors());
+    records.extend(points());
     records.extend(
         [("armed", None, None), ("bound", Some(2), None), ("unbound", None, text("no library has it"))]
             .map(hook),
@@ -186,20 +186,20 @@ fn footer() -> Footer {
 
 fn hook((state, library, why): (&str, Option<u32>, Option<String>)) -> Record {
     let (name, of) = ("hipLaunchKernel".into(), "libamdhip64.so".into());
-    Record::Hook(Hook { id: 6, name, of, door: "preload".into(), state: state.into(), library, why })
+    Record::Hook(Hook { id: 6, name, of, point: "preload".into(), state: state.into(), library, why })
 }
 
-fn doors() -> [Record; 2] {
-    let closed = Door { door: "dlsym".into(), state: "closed".into(), ..Door::default() };
-    let table = Door {
-        door: "table".into(),
+fn points() -> [Record; 2] {
+    let closed = Interception { point: "dlsym".into(), state: "closed".into(), ..Interception::default() };
+    let table = Interception {
+        point: "table".into(),
         state: "open".into(),
         table: text("hip"),
         library: Some(2),
         entries: Some(506),
         functions: Some(0),
     };
-    [closed, table].map(Record::Door)
+    [closed, table].map(Record::Interception)
 }
 
 fn copies() -> [Copy; 3] {

@@ -39,7 +39,7 @@ const RUNS: &[Run] = &[
     ("unregister",      &[],                &[]),
     ("reload",          &[],                &[]),
     ("by_dlsym",        &[],                &[]),
-    ("handle_reuse",    &[],                &[("ROCSHIM_DOORS", "none")]),
+    ("handle_reuse",    &[],                &[("ROCSHIM_INTERCEPT", "none")]),
     ("by_get_proc_address", &[],            &[]),
     ("load_deep",       &["first"],                &[("on", "registering")]),
     ("two_copies",      &["plt"],           &[]),

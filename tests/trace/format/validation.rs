@@ -88,7 +88,7 @@ fn a_line_with_one_thing_wrong_is_not_valid() {
     #[rustfmt::skip]
     let wrong: &[(&str, &str, Value)] = &[
         // of type, at, put there
-        ("header",      "/format",         json!(1)),
+        ("header",      "/format",         json!(2)),
         ("header",      "/epoch",          json!(1_795_257_251_469_997_351u64)),
         ("header",      "/clock",          json!("sundial")),
         ("header",      "/env/LD_PRELOAD", json!(1)),
