@@ -91,14 +91,14 @@ mod tests {
 {"type":"kernel","id":1,"name":"_Zq","demangled":"void mul_mat_q<(ggml_type)2, 32, false>(char const*)","args":[{"offset":0,"size":8,"kind":"global_buffer"},{"offset":8,"size":8,"kind":"global_buffer"},{"offset":16,"size":8,"kind":"global_buffer"},{"offset":24,"size":4,"kind":"by_value"},{"offset":28,"size":4,"kind":"by_value"},{"offset":32,"size":4,"kind":"by_value"},{"offset":36,"size":4,"kind":"by_value"},{"offset":40,"size":4,"kind":"by_value"}]}
 {"type":"kernel","id":2,"name":"_Zv","demangled":"void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*)"}
 {"type":"kernel","id":3,"name":"other"}
-{"type":"capture","id":5,"t":1,"tid":7,"stream":"0x1","mode":"global"}
+{"type":"capture","id":5,"t":1,"tid":7,"stream":1,"mode":"global"}
 {"type":"graph","id":6,"capture":5,"complete":true,"kernels":[{"kernel":2,"grid":[8,1,1],"block":[32,1,1]},{"kernel":2,"grid":[8,1,1],"block":[32,1,1]},{"kernel":1,"grid":[8,2,1],"block":[32,1,1]}]}
 {"type":"launch","tid":7,"id":1,"t":1,"dur":1,"hook":0,"kernel":1,"grid":[8,1,1],"block":[32,1,1],"args":["0x1","0x1","0x1",4096,4096,17,1,1]}
 {"type":"launch","tid":7,"id":2,"t":2,"dur":1,"hook":0,"kernel":1,"grid":[8,1,1],"block":[32,1,1],"args":["0x1","0x1","0x1",4096,4096,17,1,1]}
 {"type":"launch","tid":7,"id":3,"t":3,"dur":1,"hook":0,"kernel":2,"grid":[8,1,1],"block":[32,1,1],"capture":5}
 {"type":"launch","tid":7,"id":4,"t":4,"dur":1,"hook":0,"kernel":3,"grid":[8,1,1],"block":[32,1,1]}
-{"type":"graph_launch","tid":7,"id":5,"t":5,"dur":1,"hook":1,"graph":6,"exec":"0x1","stream":"0x1"}
-{"type":"graph_launch","tid":7,"id":6,"t":6,"dur":1,"hook":1,"graph":6,"exec":"0x1","stream":"0x1"}
+{"type":"graph_launch","tid":7,"id":5,"t":5,"dur":1,"hook":1,"graph":6,"exec":"0x1","stream":1}
+{"type":"graph_launch","tid":7,"id":6,"t":6,"dur":1,"hook":1,"graph":6,"exec":"0x1","stream":1}
 {"type":"thread","tid":7,"produced":6,"written":6,"lost":0}
 {"type":"footer","t":9,"end":"exit"}"#;
 

@@ -139,7 +139,7 @@ fn a_call_in_flight_is_named() {
 fn a_graph_launch_executes_its_kernels_and_a_captured_launch_executes_nothing() {
     let lines = |complete: &str| {
         [
-            r#"{"type":"capture","id":5,"t":1,"tid":7,"stream":"0x5","mode":"global"}"#.to_string(),
+            r#"{"type":"capture","id":5,"t":1,"tid":7,"stream":5,"mode":"global"}"#.to_string(),
             launch(2, Some(1)).trim().replace('}', r#","capture":5}"#),
             gemm(1, None, 1).trim().to_string(),
             format!(r#"{{"type":"graph","id":6,"capture":5,{complete}}}"#),

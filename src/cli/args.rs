@@ -30,91 +30,95 @@ struct CommandLine {
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run a program with librocshim.so preloaded, then say what it did
+    /// Run a program with librocshim.so preloaded, then print what it launched
     #[command(after_help = RUN_NOTES)]
     Run(Run),
-    /// Kernels, GEMMs, convolutions, failures, losses and coverage of one or more traces
+    /// Kernels, GEMMs, convolutions, failures, lost events and coverage of traces
     #[command(after_help = SUMMARY_NOTES)]
     Summary(Summary),
-    /// Prompt and decode, forward and backward: the steps of one or more traces, and what each launched
+    /// Prompt and decode, or forward and backward: what each step of a model launched
     #[command(after_help = PHASES_NOTES)]
     Phases(Phases),
-    /// What a server said of each request (prompt_eval_count, timings) held against what was launched for it
+    /// Compare what a server reported for each request with what it launched
     #[command(after_help = PROXY_NOTES)]
     Proxy(Proxy),
-    /// What differs between two or more runs: kernels, products, convolutions, times; a gate for CI
+    /// Differences between two or more runs: kernels, GEMMs, convolutions, times; a check for CI
     #[command(after_help = compare::NOTES)]
     Compare(Compare),
-    /// One page with pictures of all that: opens in a browser from disk, needs no network
+    /// Write one HTML page with all of that; it needs no network
     #[command(after_help = report::NOTES)]
     Report(Report),
-    /// Timelines for Perfetto and Chrome, tables as CSV and Parquet
+    /// Write a timeline for Perfetto or Chrome, or tables as CSV or Parquet
     #[command(after_help = export::NOTES)]
     Export(Export),
-    /// The functions that are hooked; with traces: whether each was called, and where it is bound
+    /// List the hooked functions; with traces: which were called, and the file each is bound to
     Hooks(Hooks),
-    /// What will and what will not be seen, before running a program or for a running process
+    /// Check what will and what will not be seen of a program or a running process
     Doctor(Doctor),
-    /// Each call as it comes: of a kernel, a family, a library, a process
+    /// Print each call as it is recorded: of a kernel, a family, a library, a process
     #[command(after_help = tail::NOTES)]
     Tail(Tail),
-    /// What processes do now: launches a second, families, products, phases, losses; a view of the terminal
+    /// Show what processes do now: launches per second, families, GEMMs, phases, lost events
     #[command(after_help = top::NOTES)]
     Top(Top),
-    /// Ask a process that is recording: how it stands, to stop, to start, to write all, for a snapshot
+    /// Control a process that records: status, stop, start, flush, snapshot
     #[command(after_help = ctl::NOTES)]
     Ctl(Ctl),
-    /// Recount each thread's events: is everything in the traces, or counted as lost?
+    /// Check that each event of each thread is in the traces, or counted as lost
     #[command(after_help = VERIFY_NOTES)]
     Verify(Verify),
-    /// Finish the trace files of processes that were killed, on disk
+    /// Finish the traces of processes that were killed
     #[command(after_help = RECOVER_NOTES)]
     Recover(Recover),
-    /// The ROCSHIM_* environment variables, with their defaults
+    /// List the ROCSHIM_* environment variables with their defaults
     Variables(Variables),
     /// What stands behind a word: `help evidence` lists the rules by which statements are made
     Help(Help),
 }
 
 const RUN_NOTES: &str = "\
-Standard input, output and error of the program are its own; rocshim writes to standard error, after it has ended. \
-The exit code is the program's; 125 means that rocshim itself failed, 126 and 127 that the program cannot be run or \
-found. A program that died by a signal takes rocshim with it, by the same signal.
+Input and output are the program's own; rocshim prints to standard error when the program has ended. The exit code is
+the program's; 125: rocshim itself failed, 126: the program cannot be run, 127: it was not found. A program that dies
+by a signal ends rocshim by the same signal.
 
 Example:  rocshim run -o traces -- ollama serve";
 
 const SUMMARY_NOTES: &str = "\
-A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took, not how long \
-the GPU worked. On a terminal the tables are fitted to it; into a file or a pipe everything is written.
+A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took,
+not how long the GPU worked. On a terminal, tables show their first rows and fit its width; in a file or a pipe, all
+rows are written.
 
---phase: what makes no event (a hooked function that only sets something) is counted for the process, and is limited of a phase.
+--phase: calls that make no event (a hooked function that only sets something) are counted per process; for a phase
+they are limited.
 
---json prints one object: format (1), phase (if one was asked for), epoch (Unix nanoseconds: what the kernels' first_ns and last_ns are relative to), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions, streams, threads, gaps, modules, \
-code_objects, libraries, functions, failures, losses, in_flight, notes. Times are integers in nanoseconds (…_ns); `evidence` is \
-confirmed, confirmed_absent, inferred, limited or unresolved, and `why` gives the reason.
+--json prints one object: format (1), phase (if one was given), epoch (Unix nanoseconds, to which first_ns and last_ns
+are relative), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions,
+streams, threads, gaps, modules, code_objects, libraries, functions, failures, losses, in_flight, notes. Times are
+integers in nanoseconds (…_ns); `evidence` is confirmed, confirmed_absent, inferred, limited or unresolved, and `why`
+gives the reason.
 
---csv TABLE takes one of these, `rocshim summary --csv kernels traces`; what is nested has a name with a dot (shape.grid), a list \
-of numbers is one cell with blanks between, a list of objects is one cell of JSON.";
+--csv TABLE takes one of these: `rocshim summary --csv kernels traces`. A nested value has a name with a dot
+(shape.grid), a list of numbers is one cell separated by blanks, a list of objects is one cell of JSON.";
 
 const PHASES_NOTES: &str = "\
-A pass evaluates a model once. It ends with a copy to the host or, for a chunk of a prompt, where the same weights come \
-again. Columns (ne11) are those that most of its matrix products have; tokens are the columns of all passes. A pass with \
-fewer columns in its last product than in the others evaluates a prompt, one with a single column a token. A program \
-that trains has forward, backward and optimiser instead. What the program says with roctx ranges or rocshim.h, or the \
-user with --labels, comes before all that. All of this is inferred, by the rule that is printed with it.
+A pass is one evaluation of a model. It ends with a copy to the host or, for a chunk of a prompt, where the same
+weights come again. Its columns (ne11) are those that most of its matrix multiplications have; its tokens are the
+columns of all its passes. A pass whose last multiplication has fewer columns than the others evaluates a prompt; a
+pass with a single column decodes a token. A program that trains has forward, backward and optimiser instead. roctx
+ranges, rocshim.h and --labels take precedence. All of this is inferred, by the rule that is printed with it.
 
---json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind together, with their kernels by name), libraries, losses, \
-notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
+--json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind, with their kernels by
+name), libraries, losses, notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
 
 const PROXY_NOTES: &str = "\
-RESPONSES are the files that samples/prompt_ladder.py writes, or the JSON answers of Ollama or llama-server as they are \
-(streamed ones too). A request is what was launched between the times at which it was sent and answered; without such \
-times requests and answers are matched in their order, if there are as many of both.
+RESPONSES are the files that samples/prompt_ladder.py writes, or the JSON answers of Ollama or llama-server, streamed
+or not. A request is what was launched between the times at which it was sent and answered; without such times,
+requests and answers are matched in order, if there are as many of both.
 
-For each request three statements are held against the launches: how many tokens of the prompt were evaluated (true ne11, \
-in which chunks), by which kernels (up to 8 columns are the zone of MMVQ, more that of MMQ), and how many tokens were \
-generated. Each is confirmed, contradicted by observation, inferred, limited or unresolved, with the rule. The clock of \
-whoever asked must be the traced machine's.
+For each request three statements are compared with the launches: how many tokens of the prompt were evaluated (ne11,
+chunk by chunk), by which kernels (up to 8 columns: MMVQ, more: MMQ), and how many tokens were generated. Each is
+confirmed, contradicted by observation, inferred, limited or unresolved, with the rule. The clock of the client must be
+that of the traced machine.
 
 --json prints one object: format (1), epoch, requests, others (passes in no request's time), processes, losses, notes.
 
@@ -123,16 +127,16 @@ Example:  rocshim run -o traces -- llama-server -m model.gguf &
           rocshim proxy traces answers.ndjson";
 
 const VERIFY_NOTES: &str = "\
-A trace is right when every line is a record, what a line refers to was defined before it, and for each thread \
-produced = written + lost, where written are the events that the file has, each once, and lost are those that its gaps \
-count. What a killed process left in its ring files counts as written. The exit code is 1 when something is wrong, and \
-when that cannot be told: the ring files of a killed process are gone.
+A trace is right when every line is a record, everything that a line refers to was defined before it, and for each
+thread produced = written + lost: written are the events in the file, each once, and lost are those that its gaps
+count. What a killed process left in its ring files counts as written. The exit code is 1 when something is wrong, and
+when that cannot be decided because the ring files of a killed process are gone.
 
-A process that still runs has no accounts yet: what it has written so far is checked.";
+A process that still runs has no totals yet: what it has written so far is checked.";
 
 const RECOVER_NOTES: &str = "\
-Without TRACE: lists the ring files that killed processes of yours have left, with the traces that they belong to, and \
-changes nothing; --all finishes all of these, --discard removes the ring files of those whose trace's folder is gone.";
+Without TRACE: lists the ring files that killed processes of yours have left, with the traces that they belong to, and
+changes nothing. --all finishes all of these; --discard removes the ring files of those whose trace's folder is gone.";
 
 /// The options of `run`.
 #[derive(Args)]
@@ -143,16 +147,18 @@ pub(crate) struct Run {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
-    /// Record only the programs that these patterns fit, by name or path: `ollama,llama*` [default: $ROCSHIM_ONLY, else all]
+    /// Record only programs whose name or path matches one of these patterns: `ollama,llama*`
+    /// [default: $ROCSHIM_ONLY, else all]
     #[arg(long, value_name = "LIST")]
     pub(crate) only: Option<String>,
-    /// Leave these programs alone: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
+    /// Do not record programs that match: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
     #[arg(long, value_name = "LIST")]
     pub(crate) skip: Option<String>,
-    /// Ask the HIP runtime when each kernel and copy began and ended on the GPU [default: $ROCSHIM_GPU_TIME, else no]
+    /// Ask the HIP runtime when each kernel and copy began and ended on the GPU [default:
+    /// $ROCSHIM_GPU_TIME, else no]
     #[arg(long)]
     pub(crate) gpu_time: bool,
-    /// Say nothing when all is well
+    /// Print nothing when all is well
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program and its arguments
@@ -166,12 +172,13 @@ pub(crate) struct Summary {
     /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Only what belongs to the phases of this name, as `rocshim phases` calls them: prompt, decode, …
+    /// Only phases of this name, as `rocshim phases` prints them: prompt, decode, …
     #[arg(long, value_name = "NAME", conflicts_with = "replay")]
     pub(crate) phase: Option<String>,
     #[command(flatten)]
     pub(crate) forms: Forms,
-    /// The problems as commands that run each again: rocblas-bench, hipblaslt-bench, MIOpenDriver
+    /// Print each problem as a command that runs it alone: rocblas-bench, hipblaslt-bench,
+    /// MIOpenDriver
     #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv"])]
     pub(crate) replay: bool,
 }
@@ -182,11 +189,11 @@ pub(crate) struct Phases {
     /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Names for times: a JSON object a line, with `label` and, in Unix ns, `begin` and `end` (or `sent` and `received`, as the
-    /// prompt ladder writes them)
+    /// Names for intervals: lines of JSON with `label` and, in Unix ns, `begin` and `end` (or
+    /// `sent` and `received`, as the prompt ladder writes them)
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Every pass too
+    /// List every pass too
     #[arg(long)]
     pub(crate) steps: bool,
     #[command(flatten)]

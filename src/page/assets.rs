@@ -28,7 +28,7 @@ mod tests {
     #[test]
     fn plotly_is_whole_and_says_whose_it_is() {
         let script = plotly();
-        assert!(script.starts_with("/**\n* plotly.js v3."), "{}", &script[..40]);
+        assert!(script.starts_with("/**\n* plotly.js (cartesian - minified) v3.7.0"), "{}", &script[..40]);
         assert!(script.contains("Licensed under the MIT license") && !script.contains("</script"));
         assert_eq!(script.len().to_string(), env!("PLOTLY_BYTES"));
     }

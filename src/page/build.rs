@@ -1,35 +1,36 @@
-//! Packs the scripts of the page that `rocshim report` writes: plotly.js, which the crate `plotly` carries, and the page's own;
-//! each with the hash by which alone a browser runs it.
+//! Packs the scripts of the page that `rocshim report` writes: plotly.js and the page's own, each
+//! with the hash by which a browser is allowed to run it.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 use std::{env, fs, path::Path};
 
+/// plotly.js 3.7.0 (MIT), its bundle of Cartesian charts: the file of the package
+/// `plotly.js-cartesian-dist-min` of the npm registry, unchanged.
+const PLOTLY: &str = "plotly-cartesian.min.js";
+
+/// The page's own script.
 const OWN: &str = "page.js";
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed={OWN}");
     let out = env::var_os("OUT_DIR").expect("cargo names the folder");
-    let library = plotly();
-    // As fast as it unpacks, at a third of the size.
+    for (script, variable) in [(PLOTLY, "PLOTLY_HASH"), (OWN, "PAGE_HASH")] {
+        println!("cargo:rerun-if-changed={script}");
+        println!("cargo:rustc-env={variable}={}", hash(&read(script)));
+    }
+    println!("cargo:rerun-if-changed=build.rs");
+    let library = read(PLOTLY);
+    // A third of its size, and quick to unpack.
     let packed = miniz_oxide::deflate::compress_to_vec(library.as_bytes(), 9);
     fs::write(Path::new(&out).join("plotly.js.deflate"), packed).expect("the folder can be written");
     println!("cargo:rustc-env=PLOTLY_BYTES={}", library.len());
-    println!("cargo:rustc-env=PLOTLY_HASH={}", hash(&library));
-    println!("cargo:rustc-env=PAGE_HASH={}", hash(&fs::read_to_string(OWN).expect("the page's script")));
 }
 
-/// plotly.min.js: the first of the scripts that the crate gives for use without a network.
-fn plotly() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    let (_, script) = sources.split_once("<script type=\"text/javascript\">").expect("a script");
-    let (script, _) = script.split_once("</script>").expect("the script's end");
-    assert!(script.starts_with("/**\n* plotly.js v"), "the first script is plotly.js");
-    script.to_owned()
+fn read(script: &str) -> String {
+    fs::read_to_string(script).unwrap_or_else(|error| panic!("{script}: {error}"))
 }
 
-/// As a content security policy names a script.
+/// The hash as a content security policy names a script.
 fn hash(script: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(script.as_bytes())))
 }

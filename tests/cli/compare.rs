@@ -40,7 +40,7 @@ fn the_same_program_twice_differs_in_nothing_but_times() {
 #[test]
 fn launches_that_were_left_out_are_never_gone_for_certain() {
     let (a, b) = (traced("*"), traced("*,-hip*Launch*"));
-    let told = compare([&a, &b], &["--labels", "old,new", "--fail-if", "gone_kernels > 0"]);
+    let told = compare([&a, &b], &["--names", "old,new", "--fail-if", "gone_kernels > 0"]);
     assert_eq!(told.code, Some(1), "{}", told.stderr);
     assert!(told.stdout.contains("ONLY IN old; not in new, limited ("), "{}", told.stdout);
     assert!(!told.stdout.contains("confirmed absent (no launch"), "{}", told.stdout);
@@ -53,7 +53,7 @@ fn what_cannot_be_compared_is_told_in_one_sentence_with_a_code_of_its_own() {
     let a = traced("*");
     for (options, sentence) in [
         (&["--fail-if", "launchs > 1"][..], "there is no quantity `launchs`"),
-        (&["--labels", "a"], "--labels has 1 label"),
+        (&["--names", "a"], "--names has 1 name"),
         (&["/no/such/trace"], "cannot open /no/such/trace"),
         (&["--observer"], "no results that are known"),
     ] {

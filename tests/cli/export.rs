@@ -22,7 +22,7 @@ const FORMS: [&str; 4] = ["perfetto", "chrome", "csv", "parquet"];
 #[test]
 fn chrome_and_csv_hold_what_the_traces_hold() {
     for form in ["chrome", "csv"] {
-        for name in ["format-1.ndjson", "demo.ndjson", "gfx900.ndjson"] {
+        for name in ["graphs.ndjson", "demo.ndjson", "gfx900.ndjson"] {
             held(form, &[sample(name)], Path::new(""));
         }
         for outcome in traced() {
@@ -106,7 +106,7 @@ fn hosts_stand_on_one_clock_and_processes_of_one_number_apart() {
 
 #[test]
 fn standard_output_gets_what_a_file_gets() {
-    let trace = sample("format-1.ndjson");
+    let trace = sample("graphs.ndjson");
     let piped = Traced::rocshim(["export", "--to", "chrome", "-o", "-"]).arg(&trace).run().ok();
     let exported = export("chrome", &[trace]).ok();
     assert_eq!(piped.stdout, fs::read_to_string(exported.folder().join("out")).unwrap());
@@ -146,7 +146,7 @@ fn what_cannot_be_exported_is_told_in_one_sentence_and_leaves_nothing() {
         path.display().to_string()
     };
     let (alien, empty) = (file("alien.ndjson", "{\"ts\":1}\n"), file("empty.ndjson", ""));
-    let good = sample("format-1.ndjson").display().to_string();
+    let good = sample("graphs.ndjson").display().to_string();
     let (taken, mine) = (file("taken", "mine"), scratch.path().display().to_string());
     for form in FORMS {
         let one_file = ["perfetto", "chrome"].contains(&form);
@@ -206,8 +206,7 @@ fn an_earlier_export_is_replaced_where_that_is_asked_for() {
     for form in FORMS {
         let script = "$ROCSHIM export --to $FORM -o out/ $TRACE || $ROCSHIM export --to $FORM -o out $TRACE && ! $ROCSHIM export --to $FORM -o out $TRACE && $ROCSHIM export --force --to $FORM -o out $TRACE";
         let told = Traced::command("/bin/sh".as_ref()).args(["-c", script]).env("FORM", form);
-        let told =
-            told.env("TRACE", sample("format-1.ndjson")).env("ROCSHIM", artifacts::command()).run().ok();
+        let told = told.env("TRACE", sample("graphs.ndjson")).env("ROCSHIM", artifacts::command()).run().ok();
         assert!(told.stderr.ends_with("or replace it with --force\n"), "{form}: {}", told.stderr);
         assert_eq!(left(&told), [told.folder().join("out")]);
     }

@@ -1,4 +1,5 @@
-//! The README says what is: its table of variables, its example lines and its commands are held against the real ones.
+//! The README and the examples of the format describe what is there: each command has a row, each
+//! record type an example line, and the README stays short.
 
 use rocshim_tests::{Traced, artifacts};
 use rocshim_trace::{Record, parse_line};
@@ -8,34 +9,16 @@ fn readme() -> String {
     std::fs::read_to_string(artifacts::root().join("README.md")).expect("there is a README")
 }
 
-/// What lies between two lines of the README.
+/// The text between `first` and `last`.
 #[track_caller]
 fn between<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
-    let (_, rest) = text.split_once(first).unwrap_or_else(|| panic!("no {first} in the README"));
-    rest.split_once(last).unwrap_or_else(|| panic!("no {last} in the README")).0
-}
-
-#[test]
-fn the_table_of_variables_is_the_shims_own() {
-    let readme = readme();
-    let table = between(&readme, "<!-- variables:", "<!-- end of variables -->");
-    let rows = table.lines().filter(|line| line.starts_with("| `"));
-    let in_readme: Vec<Vec<String>> =
-        rows.map(|row| row.split('|').map(|cell| cell.trim().replace('`', "")).collect()).collect();
-    let shown = Traced::rocshim(["variables"]).env("COLUMNS", "10000").run().ok().stdout;
-    let shown: Vec<&str> = shown.lines().filter(|line| line.trim_start().starts_with("ROCSHIM_")).collect();
-    assert_eq!(in_readme.len(), shown.len(), "rows\n{shown:#?}");
-    for (row, line) in in_readme.iter().zip(shown) {
-        let words = |text: &str| text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ");
-        let default = if row[2] == "unset" { "" } else { &row[2] };
-        assert_eq!(words(&format!("{} {default} {}", row[1], row[3])), words(line));
-    }
+    let (_, rest) = text.split_once(first).unwrap_or_else(|| panic!("no {first}"));
+    rest.split_once(last).unwrap_or_else(|| panic!("no {last}")).0
 }
 
 #[test]
 fn there_is_an_example_line_of_every_record_type() {
-    let readme = readme();
-    let examples = between(&readme, "```json\n", "```");
+    let examples = std::fs::read_to_string(artifacts::root().join("src/trace/examples.ndjson")).unwrap();
     let mut types = BTreeSet::new();
     for line in examples.lines() {
         let record = parse_line(line.as_bytes()).unwrap_or_else(|e| panic!("{e}: {line}"));
@@ -46,7 +29,7 @@ fn there_is_an_example_line_of_every_record_type() {
     let schema: serde_json::Value = serde_json::from_str(rocshim_trace::SCHEMA).unwrap();
     let mut known = BTreeSet::new();
     collect_types(&schema, &mut known);
-    assert!(!known.is_empty() && known == types, "in the schema {known:?}, in the README {types:?}");
+    assert!(!known.is_empty() && known == types, "in the schema {known:?}, in the examples {types:?}");
 }
 
 /// Every `"type": {"const": …}` of a schema: the values of the key `type` of a line.
@@ -73,4 +56,13 @@ fn every_command_is_in_the_readme() {
     {
         assert!(readme.contains(&format!("| `rocshim {command}")), "rocshim {command}");
     }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = readme();
+    let lines = readme.lines().count();
+    assert!(lines <= 250, "{lines} lines");
+    let wide: Vec<&str> = readme.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(wide.is_empty(), "wider than 100 columns: {wide:#?}");
 }

@@ -17,7 +17,7 @@ fn tool(name: &str) -> PathBuf {
 fn perfettos_schema_and_pyarrow_read_what_the_traces_hold() {
     let packages = tool("python");
     for form in ["perfetto", "parquet"] {
-        for name in ["format-1.ndjson", "demo.ndjson", "gfx942.ndjson", "gfx1201.ndjson"] {
+        for name in ["graphs.ndjson", "demo.ndjson", "gfx942.ndjson", "gfx1201.ndjson"] {
             held(form, &[sample(name)], &packages);
         }
         for outcome in traced() {

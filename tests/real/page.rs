@@ -194,7 +194,7 @@ fn numbers_are_those_of_the_commands(tables: &Value, trace: &str, answers: &str)
 }
 
 fn sides_are_those_of_compare(tables: &Value, old: &str, new: &str) {
-    let compared = json(&["compare", "--json", "--labels", "old,new", old, new]);
+    let compared = json(&["compare", "--json", "--names", "old,new", old, new]);
     assert_same(
         &tables["sides"],
         &compared["sides"],

@@ -4,18 +4,18 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-The process is asked by a word in its shared memory: it gets no signal and is not attached to. It must see the same \
-files (or be in a container that is seen in /proc), and belong to you.
+The request is a word in the process's shared memory: the process gets no signal, and nothing attaches to it. It must
+be yours, and see the same files (or run in a container that is visible in /proc).
 
-Without a process all of yours that have the shim are listed.";
+Without PID: lists all your processes that record.";
 
 /// The options of `ctl`.
 #[derive(Args)]
 pub(crate) struct Ctl {
-    /// The process's number
+    /// The process's id
     #[arg(value_name = "PID")]
     pub(crate) pid: Option<u32>,
-    /// What is asked of it
+    /// What it should do
     #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
     pub(crate) verb: Verb,
     /// For gpu-time: on or off
@@ -27,7 +27,7 @@ pub(crate) struct Ctl {
     /// How long to wait for an answer, in seconds
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) wait: u32,
-    /// JSON instead of text (for status, and the list)
+    /// Print JSON instead of text (status and list)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -35,17 +35,17 @@ pub(crate) struct Ctl {
 /// What a process is asked.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Verb {
-    /// How it stands: threads, events, losses, rings, its trace
+    /// Print threads, events, lost events, rings and the trace
     Status,
-    /// Record nothing from now on; what the program calls goes straight through
+    /// Stop recording; calls go straight to the real functions
     Stop,
-    /// Record again
+    /// Start recording again
     Start,
-    /// Ask the HIP runtime for GPU times from now on, or not any more: `rocshim ctl PID gpu-time on`
+    /// Switch GPU times: `rocshim ctl PID gpu-time on`
     GpuTime,
-    /// Write all that was recorded by now to the trace, and the trace to the disk
+    /// Write all events recorded so far to the trace, and the trace to the disk
     Flush,
-    /// Write what a flight recorder holds now, or else the trace as it is now, to a file of its own
+    /// Copy what a flight recorder holds, or else the trace as it is, to a file of its own
     Snapshot,
 }
 

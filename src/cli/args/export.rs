@@ -4,20 +4,21 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-perfetto and chrome are one file: processes and threads with a slice for each call, ranges of roctx and rocshim.h, arrows \
-from a call to the launches made inside it and from a graph to its launches, and phases, passes, losses and hook coverage on \
-tracks of their own. csv and parquet are a folder: a table for each kind of call, and for ranges, losses, phases, passes, processes and \
-coverage, with the kernel, its family and its code object in each row of launches. --columns lists them all.
+perfetto and chrome write one file: a track per process and thread with a slice per call, ranges of roctx and
+rocshim.h, arrows from a call to the launches inside it and from a graph to its launches, and tracks of their own for
+phases, passes, lost events and hook coverage. csv and parquet write a folder: a table per kind of call, and tables of
+ranges, lost events, phases, passes, processes and coverage; each launch's row has its kernel, family and code object.
+--columns lists them all.
 
-Everything that the trace has is exported, in one pass; phases come at the end. Times are Unix nanoseconds (in chrome: since \
-the earliest process began), so processes and hosts stand on one clock. OUT has its name only when it is whole.
+The whole trace is exported, in one pass. Times are Unix nanoseconds (in chrome: since the earliest process began), so
+processes and hosts share one clock. OUT gets its name only when it is complete.
 
 Example:  rocshim export --to perfetto traces -o run.pftrace";
 
 /// The options of `export`.
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The form
+    /// The format to write
     #[arg(long, value_enum, value_name = "FORM", required_unless_present = "columns")]
     pub(crate) to: Option<To>,
     /// Trace files, or folders of them
@@ -29,12 +30,12 @@ pub(crate) struct Export {
     /// Replace OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// The tables and their columns, and nothing else
+    /// List the tables and their columns, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) columns: bool,
 }
 
-/// A form of other programs.
+/// A format of other programs.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum To {
     /// Perfetto's protobuf packets, for ui.perfetto.dev and trace_processor

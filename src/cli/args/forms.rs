@@ -1,23 +1,23 @@
-//! The forms in which every page of tables is given.
+//! The output formats that every command with tables has.
 
 use clap::Args;
 
-/// The form that was asked for; none: text.
+/// The output format that was asked for; none: text.
 #[derive(Args)]
 pub(crate) struct Forms {
-    /// One JSON object instead of tables
+    /// Print one JSON object instead of tables
     #[arg(long)]
     pub(crate) json: bool,
-    /// The tables in Markdown, with every row, and every name in full
+    /// Print the tables in Markdown, with every row and full names
     #[arg(long, conflicts_with = "json")]
     pub(crate) md: bool,
-    /// One table of the JSON object as CSV, with raw numbers; any other word lists the tables
+    /// Print one table as CSV, with raw numbers; any other word lists the tables
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["json", "md"])]
     pub(crate) csv: Option<String>,
-    /// Names as they are in the trace, neither tidied nor shortened
+    /// Print names as they are in the trace, neither simplified nor shortened
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Every row of every table (a terminal gets the first 20)
+    /// Print every row of every table (a terminal gets the first 20)
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -15,27 +15,25 @@ pub(crate) struct Report {
     /// Replace the page if it is there
     #[arg(long)]
     pub(crate) force: bool,
-    /// What a server answered, as `proxy` takes it: adds the prompt ladder and a verdict for each request
+    /// What a server answered, as for `proxy`: adds each request with its evidence
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]
     pub(crate) responses: Vec<PathBuf>,
-    /// Names for times, as `phases` takes them
+    /// Names for intervals, as for `phases`
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Each TRACE is a side of its own, the first the baseline; adds what differs between them, as `compare` tells it
+    /// Take each TRACE as a run of its own, the first as the baseline; adds what differs
     #[arg(long)]
     pub(crate) compare: bool,
-    /// What the sides are called, `old,new` [default: A,B,…]
+    /// Names of the runs: `old,new` [default: A,B,…]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "compare")]
     pub(crate) names: Vec<String>,
 }
 
-/// What `rocshim report --help` says below the options.
+/// What `rocshim report --help` prints below the options.
 pub(super) const NOTES: &str = "\
-One file that holds everything: text, figures, and plotly.js, which draws them. It opens from disk in any browser, asks no network, is light or \
-dark, and can be printed. It shows what summary, phases, proxy, compare and verify say of the same traces, each statement with its \
-evidence, and what was lost before anything else.
-
-Where there are too many steps for a picture, those of one name that begin at about the same time are one bar, and the page says how many became how many.
+The page is one file: text, figures, and plotly.js, which draws them. It opens from disk in any browser, uses no
+network, follows the light or dark theme, and can be printed. It shows the results of summary, phases, proxy, compare
+and verify, each statement with its evidence, and lost events before anything else.
 
 Example:  rocshim report traces --responses answers.ndjson -o ladder.html
           rocshim report --compare --names old,new traces-6.3 traces-6.4 -o compare.html";

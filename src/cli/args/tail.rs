@@ -4,12 +4,12 @@ use clap::Args;
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-A line for each call: when it was made (UTC), how long it took the host, process and thread, whose function or which family of kernels, \
-what was called, and what it was asked for. A folder stands for all the traces in it, and those that are still to come. It ends \
-when every trace that was named has; Ctrl-C ends it before.
+One line per call: when it was made (UTC), how long it took the host, process and thread, the library or the family of
+kernels, what was called, and its main arguments. A folder stands for all the traces in it, and those still to come.
+tail ends when every trace that was named has ended, or by Ctrl-C.
 
-A PATTERN with `*` fits a whole name, one without is a part of it; upper and lower case are the same. One of each kind that is given \
-must fit. What was lost, or not recorded, is told whatever was asked for: it may have been such.
+A PATTERN with `*` matches a whole name, one without matches a part of it; case does not matter. A call must match one
+pattern of each kind that is given. Lost events are always reported: they may have matched.
 
 Example:  rocshim tail traces --family mmq --process llama-server
           rocshim tail traces --library rocblas --json | jq .m";
@@ -20,7 +20,7 @@ pub(crate) struct Tail {
     /// Trace files, or folders of them [default: $ROCSHIM_OUT, else ./rocshim-out]
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Of what is there already, the last so many; `all` is everything
+    /// How many of the calls recorded so far to print first; `all`: every one
     #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = count)]
     pub(crate) lines: usize,
     /// Launches of kernels of this name
@@ -32,13 +32,13 @@ pub(crate) struct Tail {
     /// Calls of functions of this library (rocblas, amdhip64, …)
     #[arg(long, value_name = "PATTERN")]
     pub(crate) library: Vec<String>,
-    /// Processes of this number, or whose executable has this name
+    /// Processes with this id, or whose executable has this name
     #[arg(long, value_name = "PATTERN")]
     pub(crate) process: Vec<String>,
-    /// Names in full, also where they do not fit the terminal
+    /// Print names as they are in the trace, neither simplified nor shortened
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// A JSON object for each line, with the columns of `export --columns`
+    /// Print a JSON object per line, with the columns of `export --columns`
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-A folder stands for all the traces in it, and those that are still to come. Keys: q ends, p holds the screen still, Tab or 1 to 6 \
-choose the table, s sorts, / filters, arrows scroll, ? tells more. NO_COLOR=1 does without colour.
+A folder stands for all the traces in it, and those still to come. Keys: q quits, p freezes the screen, Tab or 1 to 6
+choose the table, s sorts, / filters, arrows scroll, ? shows help. NO_COLOR=1 switches colours off.
 
 Example:  rocshim run -o traces -- ollama serve &
           rocshim top traces";
@@ -16,12 +16,12 @@ pub(crate) struct Top {
     /// Trace files, or folders of them [default: $ROCSHIM_OUT, else ./rocshim-out]
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Seconds between two looks
+    /// Seconds between two updates
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub(crate) every: f64,
 }
 
-/// A time that a screen can be looked at: between a tenth of a second and an hour.
+/// An update interval: from a tenth of a second to an hour.
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),

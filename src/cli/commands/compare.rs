@@ -35,15 +35,13 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The labels that were given, one for each side; else letters, phases, or both.
+/// The names of the runs as given; else letters, phases, or both.
 fn labels(args: &args::Compare) -> Result<Vec<String>> {
     let sides = args.sides.len() * args.phase.len().max(1);
     if sides < 2 {
-        bail!(
-            "there is one side: give another trace or folder, or --phase twice or more for phases of this one"
-        );
+        bail!("compare needs two runs: name another trace or folder, or two phases of this one with --phase");
     }
-    side_labels(&args.labels, sides, "--labels", || {
+    side_labels(&args.names, sides, "--names", || {
         let letters = letters(args.sides.len());
         match (args.phase.as_slice(), args.sides.len()) {
             ([] | [_], _) => letters,
@@ -56,13 +54,13 @@ fn labels(args: &args::Compare) -> Result<Vec<String>> {
     })
 }
 
-/// What so many sides are called that nobody gave a name.
+/// Names for `sides` runs that were given none.
 pub(super) fn letters(sides: usize) -> Vec<String> {
     let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
     letters.take(sides).collect()
 }
 
-/// The labels that were `given` by `option`, if each side has one of its own; `usual` where none were.
+/// The names `given` by `option`, if there is a distinct one per run; `usual` where none were.
 pub(super) fn side_labels(
     given: &[String],
     sides: usize,
@@ -73,11 +71,11 @@ pub(super) fn side_labels(
         return Ok(usual());
     }
     if given.len() != sides {
-        bail!("{option} has {} labels, and there are {sides} sides: give one for each", given.len());
+        bail!("{option} has {} names for {sides} runs: give one for each", given.len());
     }
     let twice = given.iter().enumerate().find(|(at, label)| given[..*at].contains(label));
     match twice.map(|(_, label)| label).or_else(|| given.iter().find(|label| label.is_empty())) {
-        Some(label) => bail!("{option} has `{label}` twice, or an empty one: each side needs its own"),
+        Some(label) => bail!("{option} has `{label}` twice, or an empty name: each run needs its own"),
         None => Ok(given.to_vec()),
     }
 }
