@@ -23,7 +23,7 @@ const TOP_LEVEL: &[&str] = &[
 ];
 
 /// The longest that a source file may be, but for…
-const LONGEST: usize = 400;
+const LONGEST: usize = 450;
 /// … tables, each with what it has a row for.
 const TABLES: &[(&str, &str)] =
     &[("src/trace/record.rs", "every record type and each of its fields, documented where it is declared")];

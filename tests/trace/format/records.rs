@@ -14,7 +14,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
     match record {
         Record::Header(_) => "header",
         Record::Library(_) => "library",
-        Record::Interception(_) => "point",
+        Record::Interception(_) => "interception",
         Record::Bypass(_) => "bypass",
         Record::HookTable(_) => "hook_table",
         Record::Hook(_) => "hook",
