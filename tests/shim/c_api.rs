@@ -223,15 +223,16 @@ fn a_plug_in_that_is_opened_locally_finds_the_shim_too() {
     assert_eq!(told(&outcome.trace(), true), ["push 0 \"in a plug-in\""]);
 }
 
-/// The example in the README, as it stands there.
+/// The example in `samples/README.md`.
 fn python_example() -> String {
-    let readme = std::fs::read_to_string(artifacts::root().join("README.md")).expect("a README");
-    let (_, rest) = readme.split_once("```python\n").expect("an example in Python");
+    let readme = std::fs::read_to_string(artifacts::root().join("samples/README.md")).expect("a README");
+    let (_, phases) = readme.split_once("## Phases and marks of a program").expect("a section");
+    let (_, rest) = phases.split_once("```python\n").expect("an example in Python");
     rest.split_once("```").expect("its end").0.to_owned()
 }
 
 #[test]
-fn the_readmes_example_in_python_works_with_the_shim_and_without() {
+fn the_example_in_python_works_with_the_shim_and_without() {
     let python = || Traced::command(Path::new("/usr/bin/env")).args(["python3", "-c", &python_example()]);
     assert_eq!(python().run().ok().stderr, "");
     let trace = python().with_shim().ok().trace();

@@ -169,22 +169,4 @@ mod tests {
         let names: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
         assert_eq!(names.len(), TABLES.len());
     }
-
-    /// What README says of the tables: a line for each, made of what stands here.
-    #[test]
-    fn the_readme_lists_every_table_with_every_column() {
-        let readme = include_str!("../../../README.md");
-        for table in TABLES {
-            let columns: Vec<String> =
-                table.columns.iter().map(|column| format!("`{}` {}", column.name, column.what)).collect();
-            let line = format!("| `{}` | {} | {} |", table.name, table.what, columns.join("; "));
-            assert!(readme.contains(&line), "README.md lacks this line:\n{line}");
-        }
-        for (what, columns) in [("Every table begins with", COMMON), ("Of a call follow", CALL)] {
-            let columns: Vec<String> =
-                columns.iter().map(|column| format!("`{}` ({})", column.name, column.what)).collect();
-            let line = format!("{what} {}.", columns.join(", "));
-            assert!(readme.contains(&line), "README.md lacks this line:\n{line}");
-        }
-    }
 }

@@ -65,7 +65,7 @@ pub(crate) struct Way {
     /// The real function; NULL until it was found. Way 0: NULL again when libraries have come or gone, and always while
     /// it depends on the caller. The others: changed only when the library behind the old address is gone.
     real: AtomicPtr<c_void>,
-    /// Doors that gave it out, added together.
+    /// Interception points that gave it out, added together.
     points: AtomicU8,
     /// The address that it was last told to lead to.
     told: AtomicPtr<c_void>,

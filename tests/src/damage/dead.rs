@@ -219,7 +219,7 @@ mod tests {
         "conv",
         "copy",
         "device",
-        "point",
+        "interception",
         "footer",
         "gap",
         "gemm",
