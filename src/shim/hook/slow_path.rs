@@ -8,7 +8,7 @@ use crate::platform::tls::{self, State};
 use crate::session::process::Process;
 use crate::symbols::binding;
 use crate::symbols::real;
-use crate::table::row::{InterceptionPoint, Hook, is_runtime};
+use crate::table::row::{Hook, InterceptionPoint, is_runtime};
 use rocshim_ring::Producer;
 use std::ffi::c_void;
 
