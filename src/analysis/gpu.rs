@@ -337,7 +337,7 @@ impl Reports {
                 self.names_calls = told.release.is_some();
             }
             "off" => drop(self.why_not.insert("the runtime was not asked all the time".into())),
-            _ => drop(self.why_not.extend(told.why.clone())),
+            _ => self.why_not.extend(told.why.clone()),
         }
     }
 }

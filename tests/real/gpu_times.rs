@@ -38,7 +38,8 @@ fn assert_equal(trace: &Trace, log: &[Dispatch]) -> BTreeMap<Asked, usize> {
             _ => None,
         })
         .collect();
-    let (mut dispatches, mut copies): (HashMap<(u64, u64), Vec<&Gpu>>, Vec<&Gpu>) = Default::default();
+    let mut dispatches: HashMap<(u64, u64), Vec<&Gpu>> = HashMap::new();
+    let mut copies: Vec<&Gpu> = Vec::new();
     for report in trace.reports().filter(|report| report.op == "dispatch" || report.op == "copy") {
         assert!(report.begin + report.busy <= report.call.t, "{report:?}");
         match report.kernel.map(|id| names[&id]) {

@@ -264,10 +264,12 @@ impl Runtime {
             }
             return YES;
         }
-        // SAFETY: as above.
+        // SAFETY: `data` is the runtime's trace data, whose first word is the correlation id.
         unsafe { number.write(call.number()) };
-        // SAFETY: the two functions stand there in this release, and there are none of ours.
-        unsafe { data.byte_add(phases_at).cast::<[usize; 2]>().write_unaligned([0; 2]) };
+        // SAFETY: `phases_at` is inside the trace data of this release.
+        let callbacks = unsafe { data.byte_add(phases_at) }.cast::<[usize; 2]>();
+        // SAFETY: two function pointers are stored there, and NULL is "no callback".
+        unsafe { callbacks.write_unaligned([0; 2]) };
         YES
     }
 
