@@ -30,7 +30,7 @@ use super::{
     transfers::{Copies, Syncs},
 };
 use rocshim_reader::{End, Reading, Taker};
-use rocshim_trace::{Call, CodeObject, Hook, Kernel, Record, Span, ggml::Product};
+use rocshim_trace::{Call, CodeObject, Hook, Kernel, Record, Span, ggml::MatMul};
 use std::{collections::BTreeSet, rc::Rc};
 
 /// Takes the records of one file after the other.
@@ -237,7 +237,7 @@ impl Taker for SummaryBuilder {
 
     fn wants_arguments(&self, kernel: Option<u32>) -> bool {
         let known = self.process.as_ref().zip(kernel).and_then(|(process, id)| process.kernels.get(&id));
-        known.and_then(|kernel| kernel.product.as_ref()).is_some_and(Product::reads_arguments)
+        known.and_then(|kernel| kernel.product.as_ref()).is_some_and(MatMul::reads_arguments)
     }
 }
 
@@ -357,7 +357,7 @@ impl SummaryBuilder {
             self.code_objects.run(number, target);
         }
         let id = kernel.id;
-        let (hook, product) = (kernel.hook, Product::of(&kernel));
+        let (hook, product) = (kernel.hook, MatMul::of(&kernel));
         let new = LocalKernel { number, code_object, hook, product, launched: false, dispatched: 0 };
         process.kernels.entry(id).or_insert(new);
     }

@@ -6,7 +6,7 @@ use super::{
     solution_index::Numbering,
     verdict::{Circumstances, FunctionRow, HANDLES, judge},
 };
-use rocshim_trace::{Hook, Library, OWN_LIBRARY, is_library};
+use rocshim_trace::{Hook, Library, SHIM_LIBRARY, is_library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -200,14 +200,14 @@ impl Coverage {
 
     /// Every function that was hooked, in the order of the hook table.
     pub(crate) fn functions(&self) -> Vec<FunctionRow> {
-        let is_hook = |row: &&FunctionRow| !row.state.is_empty() && row.library != OWN_LIBRARY;
+        let is_hook = |row: &&FunctionRow| !row.state.is_empty() && row.library != SHIM_LIBRARY;
         self.functions.values().iter().filter(is_hook).cloned().collect()
     }
 
     /// Every library of the hook table, in its order.
     pub(crate) fn libraries(&self) -> Vec<LibraryRow> {
         let mut order: Vec<&str> = Vec::new();
-        for row in self.functions.values().iter().filter(|row| row.library != OWN_LIBRARY) {
+        for row in self.functions.values().iter().filter(|row| row.library != SHIM_LIBRARY) {
             if !order.contains(&row.library.as_str()) {
                 order.push(&row.library);
             }

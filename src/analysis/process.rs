@@ -13,7 +13,7 @@ use super::{
 use foldhash::{HashMap, HashMapExt};
 use rocshim_reader::End;
 use rocshim_trace::{
-    Bypass, Call, Footer, Header, Hook, Interception, Launch, Library, OF_KERNEL, file_name, ggml::Product,
+    Bypass, Call, Footer, Header, Hook, Interception, Launch, Library, OF_KERNEL, file_name, ggml::MatMul,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(crate) struct LocalKernel {
     /// That of its launches which tell none.
     pub hook: Option<u16>,
     /// If it is one of ggml's matrix products, how the columns of its launches are told.
-    pub product: Option<Product>,
+    pub product: Option<MatMul>,
     /// It was launched in this process.
     pub launched: bool,
     /// Launches in this process that did not fail.

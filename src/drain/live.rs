@@ -15,7 +15,7 @@ use rocshim_ring::clock::Clock;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::{Control, Folder, LogReader, Pool, Ring};
-use rocshim_trace::{Header, is_chosen, part_path};
+use rocshim_trace::{Header, is_chosen, segment_path};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -125,7 +125,7 @@ impl Live {
 
     /// The file that it writes: of a trace in parts, the last.
     pub fn file(&self) -> PathBuf {
-        part_path(&self.trace, self.control.committed().part)
+        segment_path(&self.trace, self.control.committed().part)
     }
 
     /// Bytes of that file that are there for good.

@@ -7,7 +7,7 @@ use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::folder::NAMES;
 use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Pool, Ring};
-use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, part_path, write_record};
+use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, segment_path, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -214,7 +214,7 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     .ok()?;
     let part =
         Folder::open(rings).and_then(|folder| Control::read(&folder)).map_or(1, |committed| committed.part);
-    Some((decoder.header().clone(), part_path(&trace?, part)))
+    Some((decoder.header().clone(), segment_path(&trace?, part)))
 }
 
 /// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).

@@ -139,7 +139,7 @@ impl Follower {
             // A part is read when the one before it has been.
             let waits = before.as_ref().is_some_and(|(first, ended)| *first == path.first && !ended);
             if !waits {
-                let file = rocshim_trace::part_path(&path.first, path.part);
+                let file = rocshim_trace::segment_path(&path.first, path.part);
                 match followed.look(&file, &path.first, &mut self.numbers, watcher) {
                     Ok(more) => look.more |= more,
                     Err(error) if followed.named => return Err(error),

@@ -30,7 +30,7 @@ use anyhow::{Context, Result, bail};
 use lines::Lines;
 use progress::Progress;
 use rocshim_drain::is_running;
-use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, part_path};
+use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, segment_path};
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeMap,
@@ -126,7 +126,7 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
     traces.dedup();
     let removed = removed_parts(&traces);
     traces.retain(|trace| removed.get(&trace.first).is_none_or(|oldest| trace.part >= *oldest));
-    Ok(traces.iter().map(|trace| part_path(&trace.first, trace.part)).collect())
+    Ok(traces.iter().map(|trace| segment_path(&trace.first, trace.part)).collect())
 }
 
 /// By the first files of traces in parts, the first part that counts: the process may have died before it had removed what it
@@ -134,7 +134,7 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
 fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
     let mut oldest = BTreeMap::new();
     for trace in traces.iter().filter(|trace| trace.part > 1) {
-        if let Ok(Some(header)) = rocshim_drain::header_of(&part_path(&trace.first, trace.part)) {
+        if let Ok(Some(header)) = rocshim_drain::header_of(&segment_path(&trace.first, trace.part)) {
             let known = oldest.entry(trace.first.clone()).or_default();
             *known = header.oldest.max(*known);
         }

@@ -1,27 +1,28 @@
-//! The value of a kernel argument.
+//! The value of a kernel argument, as JSON writes and reads it.
 
 use crate::Hex;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Integers beyond this lose digits in JSON readers.
+/// Integers beyond this lose digits in JSON readers that store numbers as doubles.
 const LARGEST: i64 = 1 << 53;
 
-/// The value of a kernel argument, as its type tells.
+/// The value of a kernel argument, by its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
-    /// An integer: a JSON number. Beyond 2^53 either way it is [`Arg::Hex`].
+    /// An integer: a JSON number. Beyond ±2^53 it is [`Arg::Hex`].
     Integer(i64),
-    /// A floating-point number, where it is finite: a JSON number with a point or an exponent; else `inf`, `-inf`, `nan`.
+    /// A floating-point number: a JSON number with a point or an exponent if finite; else `inf`,
+    /// `-inf`, `nan`.
     Float(f64),
     /// A pointer, or any 64 bits: `0x7f3a`.
     Hex(Hex),
-    /// What has no simpler type, byte for byte: hex digits, two a byte.
+    /// A value without a simpler type, byte for byte: two hex digits per byte.
     Bytes(Box<[u8]>),
 }
 
 impl Arg {
-    /// The integer, or its 64 bits where it is too large for a JSON number.
+    /// The integer, or its 64 bits if it is too large for a JSON number.
     pub fn integer(value: i128) -> Arg {
         match i64::try_from(value) {
             Ok(value) if (-LARGEST..=LARGEST).contains(&value) => Arg::Integer(value),
@@ -29,16 +30,16 @@ impl Arg {
         }
     }
 
-    /// The shortest decimal number that means this value among its kind.
+    /// The shortest decimal number that reads back as this `f32`.
     pub fn single(value: f32) -> Arg {
         let exact = f64::from(value);
-        // A number without a fraction has the same digits in both.
+        // Without a fraction, both types have the same digits.
         let is_simple = value.fract() == 0.0 && value.abs() < 1e7 || !value.is_finite();
         Arg::Float(if is_simple { exact } else { value.to_string().parse().unwrap_or(exact) })
     }
 }
 
-/// The word for a number that JSON has none for.
+/// The word for a number that JSON cannot represent.
 pub(crate) fn word_of(value: f64) -> Option<&'static str> {
     match value {
         _ if value.is_nan() => Some("nan"),
@@ -48,7 +49,7 @@ pub(crate) fn word_of(value: f64) -> Option<&'static str> {
     }
 }
 
-/// The bytes as hex digits, or as many of them as are digits.
+/// Bytes displayed as hex digits.
 struct Digits<'a>(&'a [u8]);
 
 impl std::fmt::Display for Digits<'_> {
@@ -71,7 +72,7 @@ impl Serialize for Arg {
     }
 }
 
-/// Reads what a string says: `0x…`, a word, or bytes.
+/// Parses the text form: `0x…`, a word, or bytes in hex; `None` for anything else.
 pub fn arg_of_text(text: &str) -> Option<Arg> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok().map(|value| Arg::Hex(Hex(value)));
@@ -110,7 +111,7 @@ impl<'de> Deserialize<'de> for Arg {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Arg, E> {
-                arg_of_text(text).ok_or_else(|| E::custom(format_args!("{text} is no argument")))
+                arg_of_text(text).ok_or_else(|| E::custom(format_args!("{text} is not an argument value")))
             }
         }
         from.deserialize_any(Value)
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused() {
+    fn other_json_is_rejected() {
         for json in
             ["null", "true", "[1]", r#""0x""#, r#""0xg""#, r#""abc""#, r#""zz""#, r#""0x10000000000000000""#]
         {

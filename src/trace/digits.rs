@@ -1,4 +1,4 @@
-//! Numbers to digits, eight at a time.
+//! Formats integers in decimal and hex, eight digits at a time.
 
 /// Appends `value` in decimal.
 #[inline]
@@ -19,8 +19,9 @@ pub(crate) fn decimal(out: &mut Vec<u8>, value: u64) {
 const EIGHT: u64 = 100_000_000;
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Appends a number below 10^8, without leading zeros. Each length has a branch of its own: from line to line they are
-/// the same, so that the processor guesses where the next text goes and need not wait for the digits.
+/// Appends a number below 10^8, without leading zeros. Each length has its own branch: lengths
+/// repeat from line to line, so the branch is predicted and the next write does not wait for the
+/// digits.
 #[inline]
 fn first_digits(out: &mut Vec<u8>, value: u32) {
     let digits = (eight_digits(value) | ZEROS).to_le_bytes();
@@ -36,7 +37,7 @@ fn first_digits(out: &mut Vec<u8>, value: u32) {
     }
 }
 
-/// The eight digits of a number below 10^8, a byte each, the first in the lowest.
+/// The eight digits of a number below 10^8, one per byte, the most significant in the lowest byte.
 #[inline(always)]
 pub(crate) fn eight_digits(value: u32) -> u64 {
     let value = u64::from(value);
@@ -48,14 +49,14 @@ pub(crate) fn eight_digits(value: u32) -> u64 {
     tens | ((twos - 10 * tens) << 8)
 }
 
-/// The eight hex digits of a number as text, the first in the lowest byte.
+/// The eight hex digits of a number as text, the most significant in the lowest byte.
 #[inline(always)]
 pub(crate) fn eight_hex(value: u32) -> u64 {
     let value = u64::from(value);
     let fours = (value | value << 16) & 0x0000_ffff_0000_ffff;
     let twos = (fours | fours << 8) & 0x00ff_00ff_00ff_00ff;
     let ones = (twos | twos << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // 1 where the digit is a letter: 'a' lies 39 behind the character after '9'.
+    // 1 where the digit is a letter: 'a' is 39 above the character after '9'.
     let letters = ((ones + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
     (ones + ZEROS + letters * 39).swap_bytes()
 }

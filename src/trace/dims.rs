@@ -1,9 +1,9 @@
-//! Sizes in three dimensions: `[x, y, z]`, of which ones at the end are left out of a line.
+//! JSON form of three-dimensional sizes: `[x, y, z]` with trailing ones omitted.
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserializer, Serializer};
 
-/// What is left of them in a line: at least the first.
+/// The sizes that are written: at least the first.
 pub(crate) fn shown(dims: &[u32; 3]) -> &[u32] {
     match dims {
         [_, 1, 1] => &dims[..1],
@@ -12,7 +12,7 @@ pub(crate) fn shown(dims: &[u32; 3]) -> &[u32] {
     }
 }
 
-/// One of something.
+/// The default: 1 × 1 × 1.
 pub(crate) fn one() -> [u32; 3] {
     [1; 3]
 }
@@ -50,7 +50,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u32; 3]
     from.deserialize_seq(Dims)
 }
 
-/// The same where there may be none.
+/// The same for an optional field.
 pub(crate) mod option {
     use serde::{Deserializer, Serializer};
 

@@ -1,4 +1,5 @@
-//! A record to a line. Launches, the bulk of every trace, are written by hand; the rest goes through serde.
+//! Writes a record as a line. Launches, the bulk of every trace, have a hand-written encoder; all
+//! others go through serde.
 
 use crate::{Arg, Call, Launch, OF_KERNEL, Record, StreamRef, digits, dims};
 
@@ -7,12 +8,12 @@ pub fn write_record(out: &mut Vec<u8>, record: &Record) {
     if let Record::Launch(launch) = record {
         return write_launch(out, launch);
     }
-    // Writing into memory cannot fail, and no record has a key that is not a string.
+    // Writing into memory cannot fail, and all keys are strings.
     let _ = serde_json::to_writer(&mut *out, record);
     out.push(b'\n');
 }
 
-/// Appends a launch and a line end to `out`: the same line as serde would make, several times faster.
+/// Appends a launch and a line end to `out`: the line that serde would write, several times faster.
 pub fn write_launch(out: &mut Vec<u8>, launch: &Launch) {
     out.reserve(512);
     out.extend_from_slice(br#"{"type":"launch","#);
@@ -110,7 +111,7 @@ pub fn write_arg(out: &mut Vec<u8>, arg: &Arg) {
     }
 }
 
-// Inline, so that the length of the key is known where it is copied.
+// Inlined, so that the key's length is a constant where it is copied.
 #[inline(always)]
 fn number(out: &mut Vec<u8>, key: &[u8], value: u64) {
     out.extend_from_slice(key);

@@ -1,33 +1,29 @@
-//! What kind of work a kernel does, by its name: `families.tsv` is the table.
+//! Classifies a kernel by its name into a family of work, such as attention or normalisation;
+//! `families.tsv` is the table.
 
 use crate::pattern::{fits, patterns};
 use std::{borrow::Cow, sync::OnceLock};
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Family {
-    /// What it is called, once for each whose it is: `mmvq`, `Tensile product`.
+    /// Its name, unique within `of`: `mmvq`, `Tensile product`.
     pub name: &'static str,
-    /// Whose kernels they are: `ggml`, `BLAS`, `PyTorch`.
+    /// The library or project the kernels belong to: `ggml`, `BLAS`, `PyTorch`.
     pub of: &'static str,
-    /// What they do.
+    /// What the kernels do.
     pub what: &'static str,
     kernels: &'static str,
 }
 
-/// Every family, in the order in which a kernel is held against them.
+/// Every family, in the order in which they are matched.
 pub fn families() -> &'static [Family] {
     static FAMILIES: OnceLock<Vec<Family>> = OnceLock::new();
     FAMILIES.get_or_init(|| include_str!("families.tsv").lines().filter_map(Family::of_line).collect())
 }
 
-/// The family of a kernel, by its symbol and, where that is a mangled name, by the name as people write it. `None` for one
-/// that no line fits: a name says nothing certain, and this one nothing at all.
-///
-/// ```
-/// let family = rocshim_trace::family("k", Some("void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*)"));
-/// assert_eq!(family.map(|family| (family.name, family.of)), Some(("mmvq", "ggml")));
-/// ```
+/// The family of a kernel, by its symbol and, if that is a mangled name, by the demangled one.
+/// `None` if no row matches.
 pub fn family(symbol: &str, demangled: Option<&str>) -> Option<&'static Family> {
     let whole = demangled.map_or_else(|| identifier(symbol), Cow::Borrowed);
     let whole = whole.as_ref();
@@ -56,13 +52,13 @@ fn function(demangled: &str) -> &str {
             break;
         }
     }
-    // What stands before the name is its type: `void`, in a kernel.
+    // The return type precedes the name: `void` for a kernel.
     let name = &demangled[..end];
     let name = name.strip_prefix("void ").unwrap_or(name);
     name.strip_prefix(ANONYMOUS).and_then(|name| name.strip_prefix("::")).unwrap_or(name)
 }
 
-/// Where the template that begins at `from` ends; the end of the text where it does not.
+/// The end of the template list that begins at `from`, or of the text if the list is not closed.
 fn template_end(text: &str, from: usize) -> usize {
     let mut depth = 0;
     for (at, byte) in text.bytes().enumerate().skip(from) {
@@ -74,8 +70,8 @@ fn template_end(text: &str, from: usize) -> usize {
     text.len()
 }
 
-/// The names in a mangled one that nobody could read, up to its template: `_ZN1a4nameIfEvPf` → `a::name`. Other symbols are
-/// names themselves.
+/// The names in a mangled symbol that no demangler accepted, up to its template: `_ZN1a4nameIfEvPf`
+/// → `a::name`. An unmangled symbol is returned unchanged.
 fn identifier(symbol: &str) -> Cow<'_, str> {
     let Some(rest) = symbol.strip_prefix("_Z") else { return symbol.into() };
     let (is_nested, mut rest) = match rest.strip_prefix('N') {
@@ -102,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_table_has_its_four_words() {
+    fn every_row_has_four_columns() {
         let lines = include_str!("families.tsv").lines().filter(|line| !line.starts_with('#'));
         assert_eq!(lines.count(), families().len());
         for family in families() {
@@ -115,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_is_told_by_its_functions_name() {
+    fn the_function_name_decides_the_family() {
         for (demangled, expected) in [
             ("void mul_mat_q<(ggml_type)2, 32, false>(char const*)", ("mmq", "ggml")),
             ("mul_mat_vec_q_moe<(ggml_type)2, 2>(void const*)", ("mmvq", "ggml")),
@@ -151,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_is_a_name_too() {
+    fn unmangled_symbols_are_matched() {
         let of = |symbol| family(symbol, None).map(|family| (family.name, family.of));
         assert_eq!(of("Cijk_Ailk_Bljk_HHS_BH_MT128x64x16"), Some(("Tensile product", "BLAS")));
         assert_eq!(of("naive_conv_fwd_nchw_half_double_half"), Some(("convolution, naive", "MIOpen")));
@@ -164,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mangled_name_that_nobody_could_read_has_a_family_too() {
+    fn mangled_names_without_a_demangled_form_are_matched() {
         let of = |symbol| family(symbol, None).map(|family| (family.name, family.of));
         assert_eq!(of("_ZN9rocsolver10v33100_xyz5getf2ITnjLj4EEEvv"), Some(("solve", "rocSOLVER")));
         assert_eq!(

@@ -1,4 +1,5 @@
-//! 64-bit handles and pointers, written as hex strings because JSON readers lose integers above 2^53.
+//! 64-bit handles and pointers, written as hex strings because many JSON readers round integers
+//! above 2^53.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 pub struct Hex(pub u64);
 
 impl Hex {
-    /// True for NULL; such fields are left out of a line.
+    /// True for NULL; such fields are omitted from a line.
     pub fn is_zero(&self) -> bool {
         self.0 == 0
     }

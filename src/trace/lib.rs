@@ -1,4 +1,5 @@
-//! The trace format: NDJSON, one record a line, written and read.
+//! The trace format: record types, their NDJSON encoder and parser, and decoders for the names of
+//! kernels and solvers.
 //!
 //! ```
 //! use rocshim_trace::{parse_line, Record};
@@ -7,19 +8,24 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Layers, lowest first: `hex` (64-bit values as strings), `word` (the words of records), `dims`
-//! (sizes in three dimensions), `digits` (numbers as text), `text` (short texts written in blocks),
-//! `stream` (how an event refers to its stream), `arg` (the value of a kernel argument), `tensile`
-//! (what a BLAS kernel's name says), `record` (every record type, its fields and units), `library`
-//! (files by their names, and which are one library), `pattern` (names that a list chooses),
-//! `solver` (MIOpen's id table), `ggml` (what a launch of ggml's works on), `family` (what kind of
-//! work a kernel does), `encode` (a record to a line), `line` (a line to a record), `part` (what the
-//! files of a trace are called).
+//! Modules, lowest layer first: `hex` (64-bit values as strings), `word` (named values), `dims`
+//! (three-dimensional sizes), `digits` (integers as text), `text` (short texts of fixed capacity),
+//! `stream` (a reference to a stream), `arg` (the value of a kernel argument), `tensile` (decodes
+//! the names of BLAS kernels), `record` (every record type, its fields and units), `library`
+//! (recognises libraries by file name), `pattern` (glob patterns), `solver` (MIOpen's id table),
+//! `ggml` (the columns of ggml's GEMMs), `family` (kernels by kind of work), `encode` (record to
+//! line), `line` (line to record), `segment` (the file names of a trace).
 //!
-//! Rules that hold for every record: times are integer nanoseconds since the header's epoch and durations are `dur`;
-//! handles and pointers are hex strings; what has an id is defined before its first use, and again only to say the same
-//! (or a hook's new state; or, where a dead process's trace is finished elsewhere, that a code object's file is not there); `(tid, id)` names an event and `parent` is the id of the enclosing hooked call of the same
-//! thread; an unknown type or key must not stop a reader.
+//! Rules for every record:
+//!
+//! - Times are integer nanoseconds since the header's epoch; durations are `dur`.
+//! - Handles and pointers are hex strings.
+//! - A definition precedes the first use of its id. It is repeated only unchanged, or for a hook's
+//!   new state, or, where a dead process's trace is completed on another machine, for a code object
+//!   whose file is missing there.
+//! - `(tid, id)` identifies an event; `parent` is the id of the enclosing hooked call of the same
+//!   thread.
+//! - An unknown type or key must not stop a reader.
 
 #![forbid(unsafe_code)]
 
@@ -32,9 +38,9 @@ pub mod ggml;
 mod hex;
 mod library;
 mod line;
-mod part;
 mod pattern;
 mod record;
+mod segment;
 mod solver;
 mod stream;
 mod tensile;
@@ -45,11 +51,11 @@ pub use arg::{Arg, arg_of_text};
 pub use encode::{write_arg, write_launch, write_record};
 pub use family::{Family, families, family};
 pub use hex::Hex;
-pub use library::{OWN_LIBRARY, file_name, is_library};
+pub use library::{SHIM_LIBRARY, file_name, is_library};
 pub use line::{LineError, parse_line};
-pub use part::{TracePath, part_path};
 pub use pattern::{fits, is_chosen, patterns};
 pub use record::*;
+pub use segment::{TracePath, segment_path};
 pub use solver::{Solver, solver, solver_name};
 pub use stream::StreamRef;
 pub use tensile::{MatrixInstruction, Tensile};

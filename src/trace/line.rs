@@ -1,35 +1,34 @@
-//! One line of a trace to a record.
+//! Parses a line of a trace into a record.
 
 use crate::Record;
 
 /// Why a line is not a record of this format.
 #[derive(Debug)]
 pub enum LineError {
-    /// Not JSON at all, or cut in the middle.
+    /// Not JSON, or truncated.
     Json(serde_json::Error),
-    /// JSON, but no object with a `type` that comes from this tool.
-    Alien,
+    /// JSON, but without the `type` key of a rocshim record.
+    Foreign,
 }
 
 impl std::fmt::Display for LineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            LineError::Json(e) => write!(f, "not a whole record: {e}"),
-            LineError::Alien => write!(f, "JSON, but not a rocshim record (no \"type\")"),
+            LineError::Json(e) => write!(f, "incomplete or invalid record: {e}"),
+            LineError::Foreign => write!(f, "JSON, but not a rocshim record (no \"type\")"),
         }
     }
 }
 
 impl std::error::Error for LineError {}
 
-/// Reads one line (with or without its line end). A type that this version does not know is `Record::Unknown`.
-///
-/// # Errors
-/// `LineError` when the line is cut, is not JSON, or has no `type`.
+/// Parses one line (with or without its line end). A type that this version does not know is
+/// `Record::Unknown`.
 pub fn parse_line(line: &[u8]) -> Result<Record, LineError> {
     serde_json::from_slice(line).map_err(|e| {
-        let alien = serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|v| v.get("type").is_none());
-        if alien { LineError::Alien } else { LineError::Json(e) }
+        let foreign =
+            serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|v| v.get("type").is_none());
+        if foreign { LineError::Foreign } else { LineError::Json(e) }
     })
 }
 
@@ -49,8 +48,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_line_and_an_alien_line_are_told_apart() {
+    fn truncated_and_foreign_lines_are_distinguished() {
         assert!(matches!(parse_line(br#"{"type":"gap","tid"#), Err(LineError::Json(_))));
-        assert!(matches!(parse_line(br#"{"ts":12,"ph":"X"}"#), Err(LineError::Alien)));
+        assert!(matches!(parse_line(br#"{"ts":12,"ph":"X"}"#), Err(LineError::Foreign)));
     }
 }

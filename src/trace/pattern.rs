@@ -1,24 +1,18 @@
-//! Patterns with `*`, as variables hold them: of functions, of programs.
+//! Glob patterns with `*`, as configuration variables list them for functions and programs.
 
 use crate::file_name;
 
-/// The patterns of a list that is separated by commas.
+/// The patterns of a comma-separated list.
 pub fn patterns(list: &str) -> impl DoubleEndedIterator<Item = &str> {
     list.split(',').map(str::trim).filter(|pattern| !pattern.is_empty())
 }
 
-/// True when `pattern`, in which `*` stands for anything, fits all of `name`.
-///
-/// ```
-/// use rocshim_trace::fits;
-/// assert!(fits("hip*Kernel", "hipLaunchKernel"));
-/// assert!(!fits("hipLaunch", "hipLaunchKernel"));
-/// ```
+/// True if `pattern`, in which `*` matches any text, matches all of `name`.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(before) else { return false };
     let (between, after) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // The first place that fits leaves most room for what follows.
+    // The leftmost match leaves most room for the rest.
     for part in between.split('*') {
         match left.find(part) {
             Some(at) => left = &left[at + part.len()..],
@@ -28,15 +22,8 @@ pub fn fits(pattern: &str, name: &str) -> bool {
     left.ends_with(after)
 }
 
-/// True when a program that goes by any of these names (paths, of which the last part counts as well) is chosen: a pattern
-/// of `only` fits it, where there are any, and none of `skip` does.
-///
-/// ```
-/// use rocshim_trace::is_chosen;
-/// let names = ["/usr/bin/python3.11", "python3"];
-/// assert!(is_chosen("python*", "", &names) && !is_chosen("ollama", "", &names));
-/// assert!(!is_chosen("", "sh,python3", &names) && !is_chosen("", "/usr/bin/*", &names));
-/// ```
+/// True if a program with any of these names (paths, of which the last component counts as well) is
+/// chosen: it matches a pattern of `only`, if there are any, and none of `skip`.
 pub fn is_chosen(only: &str, skip: &str, names: &[&str]) -> bool {
     let is = |pattern: &str| names.iter().any(|name| fits(pattern, name) || fits(pattern, file_name(name)));
     (patterns(only).next().is_none() || patterns(only).any(is)) && !patterns(skip).any(is)
@@ -47,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything_and_nothing() {
+    fn a_star_matches_any_text_and_none() {
         let fitting = |pattern| ["", "a", "ab", "aXb", "b"].map(|name| fits(pattern, name));
         assert_eq!(fitting("*"), [true; 5]);
         assert_eq!(fitting("a*"), [false, true, true, true, false]);

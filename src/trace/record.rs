@@ -1,11 +1,12 @@
-//! Every record type of the trace, with its fields and their units.
+//! The records of a trace: one type per record, one field per JSON key, each with its unit.
 
 use crate::tensile::Tensile;
 use crate::{Arg, Hex, StreamRef, Word, dims};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One line of a trace. Large records are boxed: what is handed from place to place at every launch stays small.
+/// One line of a trace. Large records are boxed, so that a launch, the most frequent record, stays
+/// cheap to move.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Record {
@@ -13,17 +14,17 @@ pub enum Record {
     Header(Header),
     /// A ROCm library found in the process.
     Library(Library),
-    /// A way in to the process's libraries beside the exported symbols.
+    /// An interception point beside the exported symbols.
     Interception(Interception),
-    /// An object that passes the hooks by.
+    /// An object whose calls can bypass the hooks.
     Bypass(Bypass),
     /// Functions of a library that are hooked.
     HookTable(HookTable),
-    /// A hooked function: how it is seen and which file it is bound to.
+    /// A hooked function: its interception points and the library it is bound to.
     Hook(Hook),
     /// Device code that was registered or loaded.
     CodeObject(CodeObject),
-    /// A device that the program asked about.
+    /// A device that the program queried.
     Device(Device),
     /// A kernel, defined before its first launch.
     Kernel(Box<Kernel>),
@@ -31,47 +32,47 @@ pub enum Record {
     Stream(Stream),
     /// A kernel launch, whichever API made it.
     Launch(Launch),
-    /// A matrix product of a BLAS library.
+    /// A GEMM of rocBLAS or hipBLAS.
     Gemm(Box<Gemm>),
-    /// A matrix product of hipBLASLt.
+    /// A GEMM of hipBLASLt.
     Matmul(Box<Matmul>),
-    /// A call of a BLAS library that makes no product.
+    /// A call of a BLAS library that computes no GEMM.
     Blas(Box<Blas>),
     /// A convolution call of MIOpen: search, run, or immediate mode.
     Conv(Box<Conv>),
-    /// A call of a library that is known by its name: a transform, a solve, a collective, …
+    /// A call of which only the name is recorded: an FFT, a solver, an RCCL collective, …
     Span(Span),
-    /// A mark or range of the program's own (roctx, rocshim.h).
+    /// A marker or range set by the program (roctx, rocshim.h).
     Mark(Mark),
-    /// A module being loaded or unloaded.
+    /// A module load or unload.
     Load(Load),
-    /// A copy, or memory being set.
+    /// A copy or a fill.
     Copy(Copy),
-    /// A call that waits, or that orders streams.
+    /// A synchronisation: the host waits, or one stream is ordered after another.
     Sync(Sync),
     /// A capture of streams into a graph.
     Capture(Capture),
-    /// What a graph does when it is launched.
+    /// The kernels that a graph executes when it is launched.
     Graph(Graph),
-    /// A graph being captured, instantiated or updated.
+    /// A graph is captured, instantiated or updated.
     GraphCall(GraphCall),
-    /// A graph being launched.
+    /// A graph is launched.
     GraphLaunch(GraphLaunch),
-    /// Whether and how the HIP runtime is asked for GPU times.
+    /// Whether and how GPU times are requested from the HIP runtime.
     GpuTime(GpuTime),
-    /// The name of a kernel that the runtime reports.
+    /// The name of a kernel in the runtime's reports.
     GpuKernel(GpuKernel),
-    /// A report of the runtime: when a command began and ended on the GPU.
+    /// A report of the runtime: begin and end of a command on the GPU.
     Gpu(Gpu),
-    /// Recording being stopped, or begun again.
+    /// Recording stops or starts.
     Recording(Recording),
-    /// Events that were lost, at their place.
+    /// Lost events, counted at their place in the order.
     Gap(Gap),
     /// A call that had not returned when the process died.
     InFlight(InFlight),
-    /// A thread's account, written when it has ended or at the end of the trace.
+    /// The event counts of a thread, written when it ends or at the end of the trace.
     Thread(Thread),
-    /// Last line of a whole file.
+    /// Last line of a complete file.
     Footer(Footer),
     /// A type that this version does not know.
     #[serde(other)]
@@ -79,7 +80,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// What every event has; `None` for what is no event.
+    /// The call of an event; `None` for a record that is not an event.
     pub fn call(&self) -> Option<&Call> {
         Some(match self {
             Record::Launch(event) => &event.call,
@@ -111,38 +112,40 @@ pub struct Header {
     pub pid: u32,
     /// Parent process id when recording began.
     pub ppid: u32,
-    /// Start time of the process in clock ticks since boot (field 22 of /proc/PID/stat): tells a reused pid.
+    /// Start time of the process in clock ticks since boot (field 22 of /proc/PID/stat);
+    /// distinguishes it from a later process with the same pid.
     pub start_ticks: u64,
     /// The executable.
     pub exe: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// The environment variables that steer ROCm, ggml, PyTorch and rocshim; no others are recorded.
+    /// The environment variables that configure ROCm, ggml, PyTorch and rocshim; no others are
+    /// recorded.
     pub env: BTreeMap<String, String>,
     /// The host's name.
     pub host: String,
     /// `tsc` (invariant time-stamp counter) or `clock_gettime` (fallback).
     pub clock: String,
-    /// Ticks of that clock in a second.
+    /// Frequency of that clock, Hz.
     pub tick_hz: u64,
-    /// What time 0 of the trace is, in nanoseconds since 1970 as a decimal string.
+    /// Time 0 of the trace: nanoseconds since 1970 as a decimal string.
     pub epoch: String,
-    /// The folder of the ring files; it exists as long as they hold events that are not in this file.
+    /// The folder of the ring files; it exists while they hold events that are not in this file.
     pub rings: String,
-    /// Why the trace is not where `ROCSHIM_OUT` asked for it, where that is so.
+    /// Why the trace is not at the path that `ROCSHIM_OUT` names; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Which part of the trace this file is, from 2 on; 0 (absent) for the first. The definitions that a part needs are in
-    /// it again.
+    /// The number of this segment of the trace, from 2; 0 (absent) for the first. A segment repeats
+    /// the definitions that it uses.
     #[serde(default, skip_serializing_if = "is_zero_32")]
     pub part: u32,
-    /// The first part that is left, from 2 on; 0 (absent) where none was removed.
+    /// The first segment that still exists, from 2; 0 (absent) if none was removed.
     #[serde(default, skip_serializing_if = "is_zero_32")]
     pub oldest: u32,
 }
 
 impl Header {
-    /// Which part of the trace this file is, from 1 on.
+    /// The number of this segment of the trace, from 1.
     pub fn part(&self) -> u32 {
         self.part.max(1)
     }
@@ -153,73 +156,79 @@ impl Header {
 pub struct Library {
     /// Referred to by `hook.library`.
     pub id: u32,
-    /// Its file.
+    /// Path of its file.
     pub path: String,
-    /// Its soname, where the file could be read.
+    /// Its soname; absent if the file could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soname: Option<String>,
-    /// Its GNU build id in hex, where it has one.
+    /// Its GNU build id in hex; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
-    /// Functions of its interface that it exports: C functions by the name that those of the library begin with. Absent
-    /// where the file could not be read.
+    /// Number of exported functions of its API: C functions with the library's name prefix. Absent
+    /// if the file could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<u64>,
-    /// Those of them that are hooked.
+    /// How many of those are hooked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooked: Option<u64>,
 }
 
-/// A way in beside the exported symbols. Written for each at the start, and again for every dispatch table.
+/// An interception point beside the exported symbols. Written for each at the start, and again for
+/// every dispatch table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interception {
-    /// `dlsym` (and `dlvsym`), `get_proc_address` (`hipGetProcAddress` and its kin), `table` (HIP's dispatch tables).
+    /// `dlsym` (and `dlvsym`), `get_proc_address` (`hipGetProcAddress` and its variants), `table`
+    /// (HIP's dispatch tables).
     pub point: String,
-    /// `open`, `closed` (by `ROCSHIM_INTERCEPT`), or `waiting` (no library has handed over a table).
+    /// `open`, `closed` (by `ROCSHIM_INTERCEPT`), or `waiting` (no library has registered a table
+    /// yet).
     pub state: String,
     /// Which table: `hip`, `hip_compiler`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The [`Library`] that handed it over.
+    /// The [`Library`] that registered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<u32>,
-    /// How many functions the table has.
+    /// Number of functions in the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<u32>,
-    /// How many of them are hooked.
+    /// Number of those that are hooked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<u32>,
 }
 
-/// An object whose calls of exported symbols do not reach the hooks. What it calls through HIP's dispatch table is seen.
+/// An object whose calls of exported symbols bypass the hooks. Its calls through HIP's dispatch
+/// table are still intercepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bypass {
-    /// What the program asked for.
+    /// The path that the program passed to the loader.
     pub path: String,
-    /// `deepbind`: opened with RTLD_DEEPBIND, so that its own libraries come before ours. `namespace`: opened with dlmopen.
+    /// `deepbind`: opened with RTLD_DEEPBIND, so its dependencies come before the shim in symbol
+    /// lookup. `namespace`: opened with dlmopen.
     pub how: String,
 }
 
-/// Functions of one library that are hooked: armed by preload until a [`Hook`] says otherwise. Written at the start, in
-/// several lines for a library with many.
+/// Hooked functions of one library: armed by preload until a [`Hook`] changes their state. Written
+/// at the start, in several lines for a library with many functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HookTable {
     /// Their ROCm library, without version: `libamdhip64.so`.
     pub of: String,
-    /// The id of the first; the others follow it in order.
+    /// The hook id of the first function; the others have consecutive ids.
     pub first: u16,
     /// Their symbols, as exported.
     pub names: Vec<String>,
 }
 
 impl HookTable {
-    /// Each of them, armed.
+    /// Every hook of the table, armed.
     pub fn hooks(&self) -> impl Iterator<Item = Hook> {
         (self.first..).zip(&self.names).map(|(id, name)| Hook::armed(id, name, &self.of))
     }
 }
 
-/// A hooked function by one way in. Written when its state changes or an interception point gives it out.
+/// A hooked function at one interception point. Written when its state changes or another
+/// interception point returns it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hook {
     /// Referred to by `hook` of the events.
@@ -228,11 +237,11 @@ pub struct Hook {
     pub name: String,
     /// Its ROCm library, without version: `libamdhip64.so`.
     pub of: String,
-    /// The way in: `preload` (the exported symbol), `dlsym`, `get_proc_address`, `table`; joined by `+` where several led
-    /// to one.
+    /// The interception point: `preload` (the exported symbol), `dlsym`, `get_proc_address`,
+    /// `table`; joined by `+` if several led to the same entry point.
     pub point: String,
-    /// `armed` (exported, not called yet), `bound` (called, the real function was found), `unbound` (called, not found), `off`
-    /// (left out, as `ROCSHIM_RECORD` asks).
+    /// `armed` (exported, not called yet), `bound` (called, real function found), `unbound`
+    /// (called, real function not found), `off` (excluded by `ROCSHIM_RECORD`).
     pub state: String,
     /// The [`Library`] that holds the real function, once bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -243,7 +252,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A function of library `of` as it is at the start: exported, not called yet.
+    /// A function of library `of` in its initial state: exported, not called yet.
     pub fn armed(id: u16, name: &str, of: &str) -> Hook {
         let (name, of) = (name.into(), of.into());
         Hook { id, name, of, point: "preload".into(), state: "armed".into(), ..Hook::default() }
@@ -255,21 +264,22 @@ impl Hook {
 pub struct CodeObject {
     /// Referred to by `kernel.code_object` and `load.code_object`.
     pub id: u32,
-    /// `fat_binary` (registered by a library or program), `file` (hipModuleLoad), `memory` (hipModuleLoadData).
+    /// `fat_binary` (registered by a library or program), `file` (hipModuleLoad), `memory`
+    /// (hipModuleLoadData).
     pub source: String,
     /// The file that holds it: the registering library, or the module's file. Absent for `memory`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Fat binary: its number among those of that file, in order of registration, from 0.
+    /// Fat binary: its ordinal in that file, in order of registration, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordinal: Option<u32>,
-    /// Fat binary: where it starts in that file, in bytes.
+    /// Fat binary: its offset in that file, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// `elf`, `bundle`, `compressed_bundle`, or `opaque`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// Length of the image in bytes, where its format tells.
+    /// Length of the image in bytes; absent if its format does not state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// XXH3-128 of those bytes, for an image that was loaded from memory.
@@ -278,32 +288,33 @@ pub struct CodeObject {
     /// The GPU targets it carries: `gfx1100`, `gfx90a:sramecc+:xnack-`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// For an image from memory: the file of rocBLAS's or hipBLASLt's folder that has its size and its XXH3-128.
+    /// For an image from memory: the file in rocBLAS's or hipBLASLt's library folder with the same
+    /// size and XXH3-128.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Whether that file (or the module's own, `path`) holds solutions of Tensile's fallback library, as its name says:
-    /// `…_fallback_gfx900.hsaco`. Absent where the name does not say.
+    /// Whether that file (or the module's own, `path`) holds solutions of Tensile's fallback
+    /// library, by its name: `…_fallback_gfx900.hsaco`. Absent if the name does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<bool>,
     /// Why no such file was found for an image from memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmatched: Option<String>,
-    /// Its kernels, the same number for each target. Absent where that is not so, and for a compressed bundle.
+    /// Number of kernels, equal for all targets. Absent if it differs, and for a compressed bundle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernels: Option<u32>,
 }
 
-/// A device, by what the program's own question was answered.
+/// A device, as a query of the program returned it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Device {
-    /// Its number in the process.
+    /// Its ordinal in the process.
     pub ordinal: i32,
     /// Its target: `gfx1100`, `gfx90a:sramecc+:xnack-`.
     pub gfx: String,
-    /// What it is sold as.
+    /// Its marketing name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The function that said so.
+    /// The function that returned it.
     pub how: String,
 }
 
@@ -314,55 +325,56 @@ pub struct Kernel {
     pub id: u32,
     /// The symbol, as the program or the compiler named it.
     pub name: String,
-    /// The name as people write it, where the symbol is a mangled C++ one.
+    /// The demangled name; absent if the symbol is not a mangled C++ name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
-    /// The [`Hook`] by which it was first launched: that of its launches which tell none themselves.
+    /// The [`Hook`] of its first launch; launches without a hook of their own came through this
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<u16>,
-    /// The [`CodeObject`] it comes from, where that is known.
+    /// The [`CodeObject`] it comes from; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_object: Option<u32>,
-    /// What the name says, where it is one of Tensile's or TensileLite's.
+    /// The decoded name of a Tensile or TensileLite kernel; absent for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensile: Option<Tensile>,
-    /// The target of its code. What follows is what the code object says for this target, which is that of the devices
-    /// that the program asked about; absent where it could be one of several: then only what holds for all of them is
-    /// told.
+    /// The target of its code. The fields below are the code object's metadata for this target,
+    /// chosen by the devices that the program queried. Absent if several targets are possible: then
+    /// only fields that are equal for all of them are present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Vector registers of a work-item.
+    /// Vector registers per work-item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vgprs: Option<u32>,
-    /// Accumulation registers of a work-item.
+    /// Accumulation registers per work-item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agprs: Option<u32>,
-    /// Scalar registers of a wavefront.
+    /// Scalar registers per wavefront.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sgprs: Option<u32>,
-    /// Vector registers that the compiler kept in memory for want of room.
+    /// Spilled vector registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vgpr_spills: Option<u32>,
-    /// Scalar registers that it did.
+    /// Spilled scalar registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sgpr_spills: Option<u32>,
-    /// Static LDS of a work-group, bytes.
+    /// Static LDS per work-group, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lds: Option<u32>,
-    /// Scratch of a work-item, bytes.
+    /// Scratch memory per work-item, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratch: Option<u32>,
-    /// Work-items of a wavefront.
+    /// Work-items per wavefront.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavefront: Option<u32>,
-    /// All arguments, hidden ones too, bytes.
+    /// Size of all arguments, hidden ones included, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernarg: Option<u32>,
-    /// The largest block, work-items.
+    /// Maximum block size, work-items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_block: Option<u32>,
-    /// The explicit arguments, in the order of `launch.args`. Absent where they are not known; empty for a kernel that
-    /// has none.
+    /// The explicit arguments, in the order of `launch.args`. Absent if unknown; empty if the
+    /// kernel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<Argument>>,
 }
@@ -370,48 +382,49 @@ pub struct Kernel {
 /// An explicit argument of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Argument {
-    /// Where it lies among the arguments, bytes.
+    /// Offset in the argument buffer, bytes.
     pub offset: u32,
-    /// Its length, bytes.
+    /// Size, bytes.
     pub size: u32,
-    /// `by_value`, `global_buffer`, …: the code object's word.
+    /// `by_value`, `global_buffer`, …, as in the code object's metadata.
     pub kind: String,
-    /// Its name, where the code object tells.
+    /// Its name; absent if the metadata have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its type: the code object's word, or, where it has none, the kernel name's own parameter. Absent where neither
-    /// tells: then its value is read by its kind and size.
+    /// Its type by the metadata, else by the parameter in the kernel's demangled name. Absent if
+    /// neither has it: then its value is decoded by kind and size.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_name: Option<String>,
 }
 
-/// What every event has: who, where in the call tree, when, and how it ended.
+/// What all events have in common: thread, position in the call tree, times, status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// Linux thread id.
     pub tid: u32,
-    /// The call's number in its thread, from 1, in the order in which calls were entered.
+    /// The call's number in its thread, from 1, in order of entry.
     pub id: u64,
-    /// The enclosing hooked call of the same thread. Its own line comes later: lines of one thread are in the order in
-    /// which calls returned.
+    /// The id of the enclosing hooked call of the same thread. Its line comes later: lines of one
+    /// thread are in order of return.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u64>,
-    /// When the call was entered, ns since the epoch.
+    /// Time of entry, ns since the epoch.
     pub t: u64,
-    /// How long the program's own call took, ns.
+    /// Duration of the real call, ns.
     pub dur: u64,
-    /// The [`Hook`] that saw it; absent ([`OF_KERNEL`]) for a launch that came by the hook of its [`Kernel`].
+    /// The [`Hook`] that intercepted it; absent ([`OF_KERNEL`]) for a launch through the hook of
+    /// its [`Kernel`].
     #[serde(default = "of_kernel", skip_serializing_if = "is_of_kernel")]
     pub hook: u16,
     /// What the call returned; absent for success (0).
     #[serde(default, skip_serializing_if = "is_success")]
     pub status: i32,
-    /// The call was left by a C++ exception, not by a return.
+    /// A C++ exception left the call, not a return.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unwound: bool,
 }
 
-/// In place of a launch's hook: it is [`Kernel::hook`].
+/// Value of a launch's hook that means: [`Kernel::hook`].
 pub const OF_KERNEL: u16 = u16::MAX;
 
 fn of_kernel() -> u16 {
@@ -434,35 +447,37 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-/// A stream. A handle that is given out again after its stream was seen being destroyed is another one.
+/// A stream. A handle that is reused after its stream was destroyed is a new stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     /// Referred to by `stream` of the events; never 0.
     pub id: u32,
-    /// What the program calls it (`hipStream_t`).
+    /// Its handle in the program (`hipStream_t`).
     pub handle: Hex,
 }
 
 /// A kernel launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// The [`Kernel`]; absent when the handle was never seen being made.
+    /// The [`Kernel`]; absent if the creation of its handle was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
-    /// The handle or host stub, where the kernel is not known.
+    /// The handle or host stub, if the kernel is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Hex>,
-    /// The grid in blocks (x, y, z), whichever unit the API takes: work-items are divided by the block, rounded up. Of this
-    /// and what follows, ones at the end are left out; absent for one block.
+    /// The grid in blocks (x, y, z), in whichever unit the API takes it: work-items are divided by
+    /// the block size, rounded up. Trailing ones of this and the next two fields are omitted;
+    /// absent for one block.
     #[serde(default = "dims::one", skip_serializing_if = "dims::is_one", with = "dims")]
     pub grid: [u32; 3],
     /// The block in work-items (x, y, z).
     #[serde(with = "dims")]
     pub block: [u32; 3],
-    /// The grid in work-items as it was passed, for the APIs that take it so (`hipExtModuleLaunchKernel`, `hipHcc…`).
+    /// The grid in work-items as passed, for APIs that take it so (`hipExtModuleLaunchKernel`,
+    /// `hipHcc…`).
     #[serde(default, skip_serializing_if = "Option::is_none", with = "dims::option")]
     pub items: Option<[u32; 3]>,
     /// Dynamic LDS in bytes.
@@ -471,25 +486,25 @@ pub struct Launch {
     /// The stream; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The start and stop events of the Ext forms, where one was given.
+    /// The start and stop events of the Ext forms; absent if neither is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<[Hex; 2]>,
-    /// The flags argument, where the API has one and it is not 0.
+    /// The flags argument; absent if the API has none or it is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
-    /// Launched as cooperative: by a function for that, or by an attribute.
+    /// A cooperative launch, by function or by attribute.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cooperative: bool,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
-    /// The kernel's explicit arguments in order, by its [`Kernel::args`].
+    /// The values of the kernel's explicit arguments, in the order of [`Kernel::args`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<Arg>,
-    /// How many more it has that were not recorded.
+    /// Number of further arguments that were not recorded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub args_cut: u64,
-    /// The buffer of arguments of a kernel that is not known, byte for byte, in hex; its first 376 bytes.
+    /// The argument buffer of an unknown kernel in hex; its first 376 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub args_raw: String,
 }
@@ -497,29 +512,29 @@ pub struct Launch {
 /// One matrix of a [`Gemm`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// Where it lies (for the batched form: the array of pointers).
+    /// Address (batched form: address of the pointer array).
     pub ptr: Hex,
-    /// Element type: `f16_r`, `bf16_r`, `f32_r`, `f8_e4m3`, … or the number where it is unknown.
+    /// Element type: `f16_r`, `bf16_r`, `f32_r`, `f8_e4m3`, …, or the number if it is unknown.
     #[serde(rename = "type")]
     pub element: Word,
-    /// Leading dimension, in elements; in any order, from one column to the next.
+    /// Leading dimension, in elements; form `any_order`: the column stride.
     pub ld: i64,
-    /// Elements from one batch to the next; strided batched form only.
+    /// Batch stride, in elements; strided batched form only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride: Option<i64>,
-    /// Elements from one row to the next; in any order only.
+    /// Row stride, in elements; form `any_order` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_stride: Option<i64>,
 }
 
-/// A matrix product of rocBLAS or hipBLAS: D = alpha * op(A) * op(B) + beta * C.
+/// A GEMM of rocBLAS or hipBLAS: D = alpha * op(A) * op(B) + beta * C.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gemm {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// `plain`, `batched`, `strided_batched`, or `any_order` (rocblas_gemm_ext2: one product whose matrices have any row
-    /// and column strides).
+    /// `plain`, `batched`, `strided_batched`, or `any_order` (rocblas_gemm_ext2: one GEMM on
+    /// matrices with arbitrary row and column strides).
     pub form: Word,
     /// The library handle.
     pub handle: Hex,
@@ -533,7 +548,7 @@ pub struct Gemm {
     pub n: i64,
     /// The inner dimension.
     pub k: i64,
-    /// Number of products; 1 for the plain form.
+    /// Batch count; 1 for the plain form.
     pub batch: i64,
     /// A, as passed.
     pub a: Matrix,
@@ -541,58 +556,61 @@ pub struct Gemm {
     pub b: Matrix,
     /// C, as passed.
     pub c: Matrix,
-    /// D, as passed; the same as C where the function has no D (all of hipBLAS, the typed ones of rocBLAS).
+    /// D, as passed; equal to C if the function has no D (all of hipBLAS, the typed functions of
+    /// rocBLAS).
     pub d: Matrix,
-    /// Where alpha lies (host or device, by the handle's pointer mode; never read).
+    /// Address of alpha (host or device, by the handle's pointer mode; never dereferenced).
     pub alpha: Hex,
-    /// Where beta lies.
+    /// Address of beta.
     pub beta: Hex,
-    /// The type in which it is computed: an element type (rocBLAS; hipBLAS up to ROCm 6; the typed functions, by their
-    /// name), a compute type of hipBLAS (`32f`, `32f_fast_16f`, …), or one of rocBLAS's ex3 (`f8_f8_f32`, …).
+    /// The compute type: an element type (rocBLAS; hipBLAS up to ROCm 6; typed functions by their
+    /// name), a compute type of hipBLAS (`32f`, `32f_fast_16f`, …), or one of rocBLAS's ex3
+    /// (`f8_f8_f32`, …).
     pub compute: Word,
-    /// `standard` or `solution_index` (rocBLAS), `default` (hipBLAS), `none` (the function takes no such argument), or the
-    /// number.
+    /// `standard` or `solution_index` (rocBLAS), `default` (hipBLAS), `none` (the function has no
+    /// such argument), or the number.
     pub algo: Word,
-    /// The solution index that was asked for (meaningful with `solution_index`).
+    /// The requested solution index (meaningful with `solution_index`).
     pub solution: i32,
     /// The flags argument.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
-    /// The stream that the handle was set to (0: the default one); absent where that was not seen, or changed so often
-    /// that it is no longer told.
+    /// The stream set on the handle (0: default); absent if not observed, or changed so often that
+    /// it is no longer tracked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamRef>,
-    /// Where the scalars lie, as the program last set it (`host`, `device`); absent where it has set nothing, so for
-    /// those below.
+    /// Where the scalars are, as last set on the handle (`host`, `device`); absent if the program
+    /// set nothing. The same holds for the three fields below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer_mode: Option<Word>,
-    /// Whether kernels may use atomic operations, which some solutions do: `allowed`, `not_allowed`.
+    /// Whether kernels may use atomic operations: `allowed`, `not_allowed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomics: Option<Word>,
-    /// Whether f32 may be computed in xf32: `default`, `xf32_xdl`, or the number.
+    /// Whether f32 may be computed as xf32: `default`, `xf32_xdl`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub math_mode: Option<Word>,
-    /// What the choice of a solution is to favour: `default`, `device_efficiency`, `cu_efficiency`, or the number.
+    /// The performance metric for the choice of a solution: `default`, `device_efficiency`,
+    /// `cu_efficiency`, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Word>,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// One matrix of a [`Problem`]; what is not known of it is absent.
+/// One matrix of a [`Problem`]; unknown fields are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LtMatrix {
-    /// Where it lies.
+    /// Address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptr: Option<Hex>,
-    /// Element type, in the words of [`Matrix`].
+    /// Element type, named as in [`Matrix`].
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub element: Option<Word>,
     /// Leading dimension, in elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ld: Option<i64>,
-    /// Elements from one batch to the next.
+    /// Batch stride, in elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride: Option<i64>,
     /// `col`, `row`, `col16_4r16`, …, or the number.
@@ -600,8 +618,8 @@ pub struct LtMatrix {
     pub order: Option<Word>,
 }
 
-/// The problem of a product whose arguments are descriptors, or of a question about products. What was told by a
-/// descriptor that was not seen being made, or by a C++ object, is absent.
+/// A GEMM problem given by descriptors, or the problem of a query. Fields set in a descriptor whose
+/// creation was not observed, or in a C++ object, are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// op(A): `N`, `T` or `C`.
@@ -619,7 +637,7 @@ pub struct Problem {
     /// The inner dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<i64>,
-    /// Number of products.
+    /// Batch count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<i64>,
     /// A.
@@ -634,95 +652,100 @@ pub struct Problem {
     /// D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub d: Option<LtMatrix>,
-    /// Where alpha lies; never read.
+    /// Address of alpha; never dereferenced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Hex>,
-    /// Where beta lies.
+    /// Address of beta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta: Option<Hex>,
-    /// `host`, `alpha_device_vector_beta_host`, or the number: 1 is the device, but in ROCm 6.0 it was the second.
+    /// `host`, `alpha_device_vector_beta_host`, or the number: 1 means device, except in ROCm 6.0,
+    /// where 1 was the second name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer_mode: Option<Word>,
-    /// The type in which it is computed: `32f`, `32f_fast_16f`, …, or the number.
+    /// The compute type: `32f`, `32f_fast_16f`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compute: Option<Word>,
     /// Element type of alpha and beta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_type: Option<Word>,
-    /// What is done to the result: `default` (nothing), `relu`, `bias`, `gelu_aux_bias`, …, or the number.
+    /// The operation on the result: `default` (none), `relu`, `bias`, `gelu_aux_bias`, …, or the
+    /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<Word>,
-    /// Where the bias lies, where there is one.
+    /// Address of the bias; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<Hex>,
-    /// Its element type, where one was set.
+    /// Element type of the bias, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias_type: Option<Word>,
-    /// Where A's scale lies, where there is one; so for B, C and D.
+    /// Address of A's scale; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_a: Option<Hex>,
-    /// B's.
+    /// Address of B's scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_b: Option<Hex>,
-    /// C's.
+    /// Address of C's scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_c: Option<Hex>,
-    /// D's.
+    /// Address of D's scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_d: Option<Hex>,
     /// How A's scale applies: `scalar_32f`, `vec32_ue8m0`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_mode_a: Option<Word>,
-    /// How B's does.
+    /// How B's scale applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_mode_b: Option<Word>,
-    /// Where the epilogue's second output or input lies, where there is one.
+    /// Address of the epilogue's auxiliary matrix; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aux: Option<Hex>,
-    /// Its leading dimension.
+    /// Leading dimension of the auxiliary matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aux_ld: Option<i64>,
 }
 
-/// A matrix product of hipBLASLt: D = epilogue(alpha * op(A) * op(B) + beta * C).
+/// A GEMM of hipBLASLt: D = epilogue(alpha * op(A) * op(B) + beta * C).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matmul {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
     /// The library handle (hipblasLtMatmul).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Hex>,
-    /// The C++ object that runs (hipblaslt_ext::GemmInstance::run): what it runs was told by [`Blas`] calls before.
+    /// The C++ object that runs (hipblaslt_ext::GemmInstance::run); earlier [`Blas`] calls with the
+    /// same instance describe its problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Hex>,
-    /// What is computed.
+    /// The problem.
     #[serde(flatten)]
     pub problem: Problem,
-    /// The index of the algorithm that was given; absent where none was and the library picks, where it was given to the
-    /// instance before, where the call failed, and where the descriptor is not known or of ROCm 5.
+    /// The index of the algorithm that was passed. Absent if none was passed (the library chooses),
+    /// if it was set on the instance before, if the call failed, and if the descriptor is unknown
+    /// or of ROCm 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algo: Option<i32>,
-    /// Workspace given to the call, bytes.
+    /// Workspace passed to the call, bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub workspace: u64,
     /// The stream; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// A call of a BLAS library that makes no product.
+/// A call of a BLAS library that computes no GEMM.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Blas {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// `create` and `destroy` (a handle), `initialize` (rocblas_initialize), `solutions` (rocblas_gemm…_get_solutions),
-    /// `heuristic` (hipblasLtMatmulAlgoGetHeuristic), `transform` (hipblasLtMatrixTransform: C = alpha * op(A) + beta *
-    /// op(B)); of a C++ object of hipBLASLt, `problem` (Gemm::setProblem) and `prepare` (GemmInstance::initialize).
+    /// `create` and `destroy` (a handle), `initialize` (rocblas_initialize), `solutions`
+    /// (rocblas_gemm…_get_solutions), `heuristic` (hipblasLtMatmulAlgoGetHeuristic), `transform`
+    /// (hipblasLtMatrixTransform: C = alpha * op(A) + beta * op(B)); of a C++ object of hipBLASLt,
+    /// `problem` (Gemm::setProblem) and `prepare` (GemmInstance::initialize).
     pub action: Word,
     /// The library handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -730,34 +753,35 @@ pub struct Blas {
     /// The C++ object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Hex>,
-    /// The form of the products that `solutions` asks about; absent where it asks about types.
+    /// The form of the GEMMs that `solutions` queries; absent if it queries by types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<Word>,
-    /// What it is about.
+    /// The problem.
     #[serde(flatten)]
     pub problem: Problem,
     /// The flags argument of `solutions`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
-    /// The index of the algorithm that was given, in `prepare`.
+    /// The index of the algorithm that was passed, in `prepare`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algo: Option<i32>,
-    /// How many results were asked for, in `heuristic`.
+    /// Number of results requested, in `heuristic`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub requested: u64,
-    /// How many there are; absent where the call does not tell (`solutions` that fills an array) or failed.
+    /// Number of results; absent if the call does not return it (`solutions` that fills an array)
+    /// or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<u64>,
-    /// The indices of the first of them (at most 8), in `heuristic`.
+    /// The indices of the first results (at most 8), in `heuristic`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solutions: Vec<i32>,
-    /// Workspace that the first of them needs, bytes.
+    /// Workspace that the first result needs, bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub needs: u64,
     /// The stream, of `transform` and `prepare`; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
@@ -765,7 +789,7 @@ pub struct Blas {
 /// A tensor of a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tensor {
-    /// Element type: `f32`, `f16`, `bf16`, … or the number.
+    /// Element type: `f32`, `f16`, `bf16`, …, or the number.
     #[serde(rename = "type")]
     pub element: Word,
     /// Lengths, outermost first (n, c, h, w).
@@ -775,27 +799,27 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Its lengths in a word, `1x3x224x224`.
+    /// Its lengths as text: `1x3x224x224`.
     pub fn lengths(&self) -> String {
         self.dims.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
     }
 }
 
-/// What MIOpen offered for a convolution.
+/// One result that MIOpen returned for a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConvResult {
-    /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number. Of Find 2.0, which returns
-    /// none: the solver's by the id table, or `unknown`.
+    /// `gemm`, `direct`, `fft`, `winograd`, `transpose_gemm`, `implicit_gemm`, or the number. Find
+    /// 2.0 returns none: there it is that of the solver in the id table, or `unknown`.
     pub algorithm: Word,
-    /// Measured or estimated time, ms, as MIOpen gave it; absent where that is no finite number.
+    /// Measured or estimated time, ms, as MIOpen returned it; absent if not finite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<f32>,
-    /// Workspace it needs, bytes.
+    /// Required workspace, bytes.
     pub workspace: u64,
     /// The solver id; immediate mode and Find 2.0 only (`find` returns none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
-    /// The solver's name by the id table.
+    /// The solver's name in the id table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
 }
@@ -803,13 +827,13 @@ pub struct ConvResult {
 /// A convolution call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conv {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// `find`, `run`; of immediate mode `get_solution`, `compile_solution`, `immediate`; of Find 2.0 `find_solutions`,
-    /// `run_solution`; of fusion plans `compile_plan`, `execute_plan`.
+    /// `find`, `run`; in immediate mode `get_solution`, `compile_solution`, `immediate`; in Find
+    /// 2.0 `find_solutions`, `run_solution`; for fusion plans `compile_plan`, `execute_plan`.
     pub action: Word,
-    /// `forward`, `backward_data`, `backward_weights`; `unknown` for a solution that was loaded from bytes.
+    /// `forward`, `backward_data`, `backward_weights`; `unknown` for a solution loaded from bytes.
     pub direction: Word,
     /// The input (or its gradient).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -828,57 +852,61 @@ pub struct Conv {
     pub dilations: Vec<i32>,
     /// Group count.
     pub groups: i32,
-    /// `convolution`, `transpose`, `group`, `depthwise`, or the number; `unknown` where the descriptor could not be read.
+    /// `convolution`, `transpose`, `group`, `depthwise`, or the number; `unknown` if the descriptor
+    /// could not be read.
     pub mode: Word,
-    /// What the fusion plan or fused problem does, in this order: `convolution`, `bias`, `activation`, `batch_norm`,
-    /// `softmax`, `mha`; empty for a convolution alone.
+    /// The operations of the fusion plan or fused problem, in order: `convolution`, `bias`,
+    /// `activation`, `batch_norm`, `softmax`, `mha`; empty for a plain convolution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
-    /// The stream of the MIOpen handle; absent for the default one (NULL) and where it could not be asked for.
+    /// The stream of the MIOpen handle; absent for the default one (NULL) and if it could not be
+    /// queried.
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The problem that is searched for, or the solution or fusion plan that is run.
+    /// The handle of the problem being searched, or of the solution or fusion plan being run.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub subject: Hex,
-    /// The algorithm asked for, in `run`.
+    /// The requested algorithm, in `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<Word>,
-    /// The solver id, in immediate mode and of a solution.
+    /// The solver id, in immediate mode and for a solution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
-    /// The solver's name by the id table.
+    /// The solver's name in the id table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
     /// `find` with `exhaustiveSearch` set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exhaustive: bool,
-    /// Workspace given to the call, bytes.
+    /// Workspace passed to the call, bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub workspace: u64,
-    /// How many results MIOpen returned.
+    /// Number of results that MIOpen returned.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub returned: u64,
-    /// The first of them (at most 8).
+    /// The first results (at most 8).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ConvResult>,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// A call that is known by its name; a collective or message of RCCL tells what it moves.
+/// A call of which only the name is recorded; for an RCCL collective or message also what it moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// Elements, as passed: those that each rank gives (`ncclAllGather`) or gets (`ncclReduceScatter`), or all.
+    /// Element count as passed: per rank sent (`ncclAllGather`) or received (`ncclReduceScatter`),
+    /// else in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Their type: `f16`, `bf16`, `f32`, … or the number.
+    /// Element type: `f16`, `bf16`, `f32`, …, or the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datatype: Option<Word>,
-    /// How they are combined: `sum`, `prod`, `max`, `min`, `avg`, or the number of an operation that the program made.
+    /// The reduction: `sum`, `prod`, `max`, `min`, `avg`, or the number of an operation that the
+    /// program created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<Word>,
     /// The other rank of a message, or the root.
@@ -887,45 +915,47 @@ pub struct Span {
     /// The communicator.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub comm: Hex,
-    /// The stream that was passed, or that of the MIOpen handle; absent for the default one (NULL) and where the function
-    /// takes none.
+    /// The stream that was passed, or that of the MIOpen handle; absent for the default one (NULL)
+    /// and if the function takes none.
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// A problem, solution or fusion plan of MIOpen that is no convolution: what it does, as in [`Conv::operations`].
+    /// MIOpen problems, solutions and fusion plans other than convolutions: their operations, as in
+    /// [`Conv::operations`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
-    /// … the solver id of the solution that is run.
+    /// MIOpen: the solver id of the solution that is run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution_id: Option<u64>,
-    /// … the solver's name by the id table.
+    /// MIOpen: the solver's name in the id table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// What the program says about itself through roctx or rocshim.h.
+/// A marker or range set by the program through roctx or rocshim.h.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// `mark`; `push` and `pop` (ranges of a thread, one in another); `start` and `stop` (ranges with an id, across
-    /// threads); `pause` and `resume` (what the program asks of profilers; we go on); `name_thread`, `name_agent`,
-    /// `name_device`, `name_stream`.
+    /// `mark`; `push` and `pop` (nested ranges of a thread); `start` and `stop` (ranges with an id,
+    /// across threads); `pause` and `resume` (requests to profilers; recording continues);
+    /// `name_thread`, `name_agent`, `name_device`, `name_stream`.
     pub action: Word,
     /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The text was longer than what is kept of one (432 bytes).
+    /// The text was longer than 432 bytes and is truncated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// The level that the library returned for a `push` or `pop`: 0 for the outermost range.
+    /// The nesting level that the library returned for a `push` or `pop`: 0 for the outermost
+    /// range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<i32>,
-    /// `start`, `stop`: the range's id. `pause`, `resume`: the thread (absent: all). `name_…`: the handle, or the device's
-    /// number.
+    /// `start`, `stop`: the range's id. `pause`, `resume`: the thread (absent: all). `name_…`: the
+    /// handle, or the device's ordinal.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub value: Hex,
 }
@@ -933,114 +963,118 @@ pub struct Mark {
 /// A module load or unload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
     /// `load` or `unload`.
     pub action: Word,
-    /// The module handle; absent where the load failed.
+    /// The module handle; absent if the load failed.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub module: Hex,
-    /// The [`CodeObject`] that was loaded, where that is known.
+    /// The [`CodeObject`] that was loaded; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_object: Option<u32>,
 }
 
-/// A copy, or memory being set.
+/// A copy or a fill.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
     /// `copy` or `memset`.
     pub action: Word,
-    /// The direction of a copy: `h2h`, `h2d`, `d2h`, `d2d`, `d2d_no_cu`, `default` (the runtime finds out), `peer` (between
-    /// devices), or the number. Absent where the arguments do not tell it.
+    /// The direction of a copy: `h2h`, `h2d`, `d2h`, `d2d`, `d2d_no_cu`, `default` (the runtime
+    /// decides), `peer` (between devices), or the number. Absent if the arguments do not determine
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Word>,
-    /// Bytes copied or set in all; absent where an array's elements are counted instead.
+    /// Total bytes copied or set; absent if an array's elements are counted instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Where to: an address, or what `via` says.
+    /// Destination: an address, or what `via` says.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub dst: Hex,
-    /// Where from: an address, or what `via` says.
+    /// Source: an address, or what `via` says.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub src: Hex,
     /// The stream; absent for the default one (NULL).
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The form of the function that does not wait.
+    /// The asynchronous form of the function.
     #[serde(default, rename = "async", skip_serializing_if = "std::ops::Not::not")]
     pub is_async: bool,
-    /// What one end of a copy is, where it is not plain memory: `symbol` (the host's handle of a device variable), `array`.
+    /// What one end of a copy is, if not plain memory: `symbol` (host handle of a device variable),
+    /// `array`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Word>,
-    /// The value that each element is set to.
+    /// The fill value of each element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u32>,
-    /// Bytes of an element that is set, where it is not 1.
+    /// Element size of a fill, bytes; absent for 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<u8>,
-    /// Width, height and depth, for two and three dimensions: width in bytes, or in elements where `bytes` is absent.
+    /// Width, height and depth, for two and three dimensions: width in bytes, or in elements if
+    /// `bytes` is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extent: Option<[u64; 3]>,
-    /// Bytes from row to row, for two and three dimensions: where to, where from.
+    /// Row pitches in bytes, for two and three dimensions: destination, source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pitches: Option<[u64; 2]>,
-    /// The devices of a copy between devices: where to, where from.
+    /// The devices of a copy between devices: destination, source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devices: Option<[u32; 2]>,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// A call that waits (`device`, `stream`, `event`), or that orders streams by an event.
+/// A wait of the host (`device`, `stream`, `event`), or an ordering of streams by an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sync {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// `device`, `stream`, `event`: the host waits for it; `wait_event`: the stream waits for the event; `record_event`:
-    /// the event stands for what is in the stream by now.
+    /// `device`, `stream`, `event`: the host waits for it; `wait_event`: the stream waits for the
+    /// event; `record_event`: the event completes when all work now in the stream has.
     pub action: Word,
-    /// The stream; absent for the default one (NULL) or none.
+    /// The stream; absent for the default one (NULL) and for calls without a stream.
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
     /// The event.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub event: Hex,
-    /// The flags argument, where it is not 0.
+    /// The flags argument; absent for 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flags: u64,
-    /// The [`Capture`] that recorded it into a graph: it was not executed.
+    /// The [`Capture`] that recorded it into a graph instead of executing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
 }
 
-/// A capture: what is launched and copied on its streams goes into a graph instead of being executed.
+/// A capture: work submitted to its streams goes into a graph instead of being executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     /// Referred to by `capture` of the events and graphs.
     pub id: u32,
-    /// When it began, ns since the epoch.
+    /// Begin, ns since the epoch.
     pub t: u64,
     /// The thread that began it.
     pub tid: u32,
-    /// The stream that it began on.
+    /// The stream on which it began.
     pub stream: StreamRef,
-    /// What other calls are allowed meanwhile: `global`, `thread_local`, `relaxed`, or the number.
+    /// The capture mode, which restricts other calls meanwhile: `global`, `thread_local`,
+    /// `relaxed`, or the number.
     pub mode: Word,
 }
 
 /// A kernel of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GraphKernel {
-    /// The [`Kernel`]; absent when the handle was never seen being made.
+    /// The [`Kernel`]; absent if the creation of its handle was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
-    /// The handle or host stub, where the kernel is not known.
+    /// The handle or host stub, if the kernel is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Hex>,
     /// The grid in blocks (x, y, z), as in [`Launch::grid`].
@@ -1054,33 +1088,34 @@ pub struct GraphKernel {
     pub lds: u64,
 }
 
-/// What a graph does when it is launched. Each launch executes every kernel of it once.
+/// The kernels of a graph. Each launch of the graph executes each of them once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Graph {
-    /// Referred to by `graph` of the events. Instantiated graphs that do the same share one.
+    /// Referred to by `graph` of the events. Instantiated graphs with equal contents share one.
     pub id: u32,
-    /// The [`Capture`] that it came from; absent where it was built node by node.
+    /// The [`Capture`] that it came from; absent if it was built node by node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
     /// All its kernels are listed.
     pub complete: bool,
-    /// Why not.
+    /// Why the list is not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Its kernels in the order in which the runtime lists its nodes, those of child graphs in their places.
+    /// Its kernels in the order in which the runtime lists its nodes; those of a child graph at its
+    /// node.
     pub kernels: Vec<GraphKernel>,
-    /// Kernels that are switched off (`hipGraphNodeSetEnabled`) and not listed.
+    /// Number of disabled kernels (`hipGraphNodeSetEnabled`), which are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub off: u64,
-    /// Its other nodes, counted by kind: `memcpy`, `memset`, `host`, `empty`, …, or the number.
+    /// Counts of its other nodes by kind: `memcpy`, `memset`, `host`, `empty`, …, or the number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, u64>,
 }
 
-/// A capture beginning or ending, or a graph being instantiated or updated.
+/// The begin or end of a capture, or the instantiation or update of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraphCall {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
     /// `begin_capture`, `end_capture`, `instantiate` or `update`.
@@ -1088,13 +1123,13 @@ pub struct GraphCall {
     /// The stream of a capture.
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]
     pub stream: StreamRef,
-    /// The graph's handle (`hipGraph_t`): captured, or given to be instantiated.
+    /// The graph's handle (`hipGraph_t`): the one captured, or the one instantiated.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub source: Hex,
     /// The handle of the instantiated graph (`hipGraphExec_t`).
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub exec: Hex,
-    /// The [`Graph`] that it does from now on.
+    /// The [`Graph`] that the instantiated graph executes from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<u32>,
     /// The [`Capture`] that begins or ends, or that the graph came from.
@@ -1102,13 +1137,13 @@ pub struct GraphCall {
     pub capture: Option<u32>,
 }
 
-/// A graph being launched.
+/// A launch of an instantiated graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraphLaunch {
-    /// Who and when.
+    /// Thread, ids, times and status.
     #[serde(flatten)]
     pub call: Call,
-    /// The [`Graph`]; absent when the handle was never seen being made.
+    /// The [`Graph`]; absent if the creation of its handle was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<u32>,
     /// The handle of the instantiated graph (`hipGraphExec_t`).
@@ -1119,30 +1154,32 @@ pub struct GraphLaunch {
     pub stream: StreamRef,
 }
 
-/// Whether a copy of the HIP runtime is asked for GPU times from here on, and what it is known to tell.
+/// Whether GPU times are requested from one copy of the HIP runtime from here on, and what its
+/// reports contain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTime {
-    /// From when on, ns since the epoch.
+    /// From when, ns since the epoch.
     pub t: u64,
-    /// `on`, `off`, or `unavailable`: this copy cannot be asked.
+    /// `on`, `off`, or `unavailable`: this copy cannot report.
     pub state: Word,
     /// The [`Library`] of the runtime.
     pub library: u32,
-    /// The functions in the runtime's own list.
+    /// Number of functions in the runtime's own list of API calls.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub apis: u64,
-    /// The release that has this list, whose layout is known: reports name their calls. Absent where it is not: they do not.
+    /// The release whose list has this length, hence a known layout: reports name their calls.
+    /// Absent if unknown: they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Word>,
-    /// Somebody else is registered too, and gets every report.
+    /// Another tool is registered too, and receives every report.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
-    /// Why it cannot be asked, or cannot tell calls.
+    /// Why it cannot report, or cannot name calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// The name of a kernel that the runtime reports.
+/// The name of a kernel in the runtime's reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuKernel {
     /// Referred to by `kernel` of [`Gpu`]; not the id of a [`Kernel`].
@@ -1151,35 +1188,37 @@ pub struct GpuKernel {
     pub name: String,
 }
 
-/// A report of the HIP runtime about a command that the GPU has done, on the thread of the runtime that saw it complete. Its
-/// `t` is when the report came.
+/// A report of the HIP runtime that a command completed on the GPU. It belongs to the runtime's
+/// thread that observed the completion; its `t` is when the report arrived.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Who reports and when.
+    /// The reporting thread, ids and time of arrival.
     #[serde(flatten)]
     pub call: Call,
-    /// `dispatch`, `copy` (a copy or fill, by a kernel of the runtime's own or without one), `barrier`; `link`: no report, the
-    /// call `of` goes by the number `other` of somebody else; `unread`: a report that was not understood.
+    /// `dispatch`, `copy` (a copy or fill, with or without a kernel), `barrier`; `link`: not a
+    /// report, but the call `of` has the number `other` in another tool; `unread`: a report that
+    /// could not be decoded.
     pub op: Word,
-    /// The kind of command: `kernel`, `graph`, `h2d`, `d2h`, `d2d`, `fill`, …, or the runtime's number.
+    /// The kind of command: `kernel`, `graph`, `h2d`, `d2h`, `d2d`, `fill`, …, or the runtime's
+    /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Word>,
-    /// When it began on the GPU, ns since the epoch.
+    /// Begin on the GPU, ns since the epoch.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub begin: u64,
-    /// How long it took on the GPU, ns.
+    /// Duration on the GPU, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub busy: u64,
-    /// When it began by the runtime's own clock, ns: as the runtime reported it.
+    /// Begin by the runtime's own clock, ns, as reported.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub raw: u64,
-    /// How far `begin` may be off because of how the runtime's clock was read, ns; absent below 1,000.
+    /// Uncertainty of `begin` from how the runtime's clock was read, ns; absent below 1,000.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub error: u64,
-    /// The device, as the driver numbers its nodes.
+    /// The device, by the driver's node number.
     #[serde(default, skip_serializing_if = "is_zero_32")]
     pub device: u32,
-    /// The queue, as the runtime numbers those of the device.
+    /// The queue, by the runtime's number within the device.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub queue: u64,
     /// The [`GpuKernel`] that was dispatched.
@@ -1188,25 +1227,26 @@ pub struct Gpu {
     /// Bytes copied or filled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The call that asked for it: its thread and its id. Absent for what no recorded call has asked for.
+    /// The call that caused it: its thread and id. Absent if no recorded call did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<(u32, u64)>,
-    /// Which of the dispatches that were reported for this call, from 0: those of a launch of a graph are many.
+    /// Its index among the dispatches reported for this call, from 0: a graph launch has many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub place: u64,
-    /// The function of the runtime that asked for it, which was called past every hook.
+    /// The runtime function that caused it, if that bypassed every hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// The number by which somebody else knows the call.
+    /// The call's number in another tool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub other: u64,
 }
 
-/// Recording is stopped, or begins again: between the two, calls that were made are not in the trace and not counted as lost.
-/// The same change may be told twice, by a line with the same time.
+/// Recording stops or starts: calls made while it is stopped are neither in the trace nor counted
+/// as lost. The same change may be written twice, with the same time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
-    /// `stopped`: from here on calls may be missing. `started`: from here on none is. ns since the epoch.
+    /// When, ns since the epoch. `stopped`: from here on calls may be missing. `started`: from here
+    /// on none is.
     pub t: u64,
     /// `stopped` or `started`.
     pub state: Word,
@@ -1215,58 +1255,60 @@ pub struct Recording {
 /// Lost events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The thread that lost them; 0 for threads that could be given no ring.
+    /// The thread that lost them; 0 for threads that got no ring.
     pub tid: u32,
-    /// When the first was lost, ns since the epoch.
+    /// Time of the first lost event, ns since the epoch.
     pub t: u64,
-    /// From the first lost to the last, ns.
+    /// From the first lost event to the last, ns.
     pub dur: u64,
-    /// How many.
+    /// Number of lost events.
     pub lost: u64,
-    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`, `overwritten`, `disk_full`,
-    /// `disk_error`, `disk_cap`, `file_limit`, `part_removed`.
+    /// `ring_full`, `no_memory`, `nested_too_deep`, `unreadable`, `interrupted`, `thread_ended`,
+    /// `overwritten`, `disk_full`, `disk_error`, `disk_cap`, `file_limit`, `part_removed`.
     pub reason: Word,
 }
 
 /// A call in flight when the process died.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InFlight {
-    /// The event as far as it had come (its `dur` is 0 and it has no status).
+    /// The event as far as it was filled in (its `dur` is 0 and it has no status).
     pub event: Box<Record>,
 }
 
-/// A thread's account in this file: `produced` = `written` + `lost`. Those of all parts of a trace add up.
+/// The event counts of a thread in this file: `produced` = `written` + `lost`. Those of all
+/// segments of a trace add up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Linux thread id.
     pub tid: u32,
-    /// Calls that the thread made through hooks and that had returned.
+    /// Hooked calls of the thread that returned.
     pub produced: u64,
     /// Events of this thread in this file.
     pub written: u64,
-    /// Events counted in its gaps.
+    /// Events counted in this thread's gaps.
     pub lost: u64,
 }
 
-/// The end of the trace, or of a part of it.
+/// The end of the trace, or of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Footer {
-    /// The end of what was recorded, ns since the epoch: no time in the trace is later.
+    /// The end of recording, ns since the epoch: no time in the trace is later.
     pub t: u64,
-    /// `exit` (the process ended in order), `recovered` (it died; the rest was read from the ring files), `snapshot` (it
-    /// ran on; this is what there was then), or `rotated` (the trace goes on in its next part).
+    /// `exit` (the process ended normally), `recovered` (it died; the rest was read from the ring
+    /// files), `snapshot` (the process still ran), or `rotated` (the trace continues in its next
+    /// segment).
     pub end: String,
-    /// Calls of the hooks that make no event of their own (registrations, look-ups), as (hook id, calls); known only where
-    /// `end` is `exit`.
+    /// Calls of hooks that make no event (registrations, look-ups), as (hook id, calls); known only
+    /// if `end` is `exit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(u16, u64)>,
-    /// Calls that came after recording had ended (exit handlers, dying threads); they are not in the trace.
+    /// Calls after recording had ended (exit handlers, dying threads); they are not in the trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
-    /// How far the clock ran from the system's real-time clock since the header, in parts per million.
+    /// Drift of the clock against the system's real-time clock since the header, parts per million.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_ppm: Option<f64>,
-    /// CPU time that the collector thread used, ns.
+    /// CPU time of the collector thread, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub collector_ns: u64,
 }

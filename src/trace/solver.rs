@@ -1,17 +1,13 @@
 //! MIOpen's solver ids and their names.
 //!
-//! Ids are stable by MIOpen's contract (`solver.cpp` registers in order and never reuses a number), so one table serves
-//! every release. `solvers.tsv` has a row per id: id, name, since, primitive, algorithm, notes.
+//! Ids are stable by MIOpen's contract (`solver.cpp` registers in order and never reuses a number),
+//! so one table serves every release. `solvers.tsv` has a row per id: id, name, since, primitive,
+//! algorithm, notes.
 
 use std::sync::LazyLock;
 
-/// The solver's name for an id, in MIOpen's own spelling; `None` for an id that the table does not have or that was
-/// registered and removed before any release named it.
-///
-/// ```
-/// assert_eq!(rocshim_trace::solver_name(1), Some("ConvAsm3x3U"));
-/// assert_eq!(rocshim_trace::solver_name(0), None);
-/// ```
+/// The solver's name for an id, in MIOpen's spelling; `None` for an id that is not in the table, or
+/// that was registered and removed before any release named it.
 pub fn solver_name(id: u64) -> Option<&'static str> {
     Some(solver(id)?.name)
 }
@@ -21,11 +17,13 @@ pub fn solver_name(id: u64) -> Option<&'static str> {
 pub struct Solver {
     /// Its id.
     pub id: u64,
-    /// Its name, in MIOpen's own spelling.
+    /// Its name, in MIOpen's spelling.
     pub name: &'static str,
-    /// What it solves, in MIOpen's own word: `Convolution`, `Fusion`, `Batchnorm`, …; empty where that is not known.
+    /// What it solves, in MIOpen's spelling: `Convolution`, `Fusion`, `Batchnorm`, …; empty if
+    /// unknown.
     pub primitive: &'static str,
-    /// The algorithm of a convolution, in MIOpen's own word: `Direct`, `Winograd`, `ImplicitGEMM`, `GEMM`, `FFT`; else empty.
+    /// The algorithm of a convolution, in MIOpen's spelling: `Direct`, `Winograd`, `ImplicitGEMM`,
+    /// `GEMM`, `FFT`; else empty.
     pub algorithm: &'static str,
 }
 

@@ -1,10 +1,13 @@
-//! What the name of a Tensile kernel says: the problem it solves, its tile, the instruction, how it was written.
+//! Decodes the name of a Tensile kernel: the problem it solves, its macro tile, the instruction, the
+//! language it was written in.
 //!
-//! rocBLAS takes its kernels from Tensile, hipBLASLt from TensileLite; both name them by what they are:
-//! `Cijk_Ailk_Bljk_HHS_BH_MT128x64x16_MI16x16x16x1_SN_…_GSU4_…_ISA1100_…_KLA_…`. The grammar is that of
-//! `Solution.getNameMin` and `ProblemType.__str__` (Tensile 4.33 to 4.43 in ROCm 5.2 to 6.5; TensileLite from ROCm 5.5 to
-//! 7.x), the helpers' that of `KernelWriterBetaOnly`, `KernelWriterConversion` and `KernelWriterReduction`. What a name
-//! does not say is absent; a name outside of the grammar is not decoded at all.
+//! rocBLAS takes its kernels from Tensile, hipBLASLt from TensileLite; both encode a kernel's
+//! parameters in its name:
+//! `Cijk_Ailk_Bljk_HHS_BH_MT128x64x16_MI16x16x16x1_SN_…_GSU4_…_ISA1100_…_KLA_…`. The grammar is that
+//! of `Solution.getNameMin` and `ProblemType.__str__` (Tensile 4.33 to 4.43 in ROCm 5.2 to 6.5;
+//! TensileLite from ROCm 5.5 to 7.x), for helper kernels that of `KernelWriterBetaOnly`,
+//! `KernelWriterConversion` and `KernelWriterReduction`. A property that the name does not encode is
+//! absent; a name outside of the grammar is not decoded at all.
 
 mod helper;
 mod problem;
@@ -12,17 +15,17 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
-/// A Tensile kernel, by its name.
+/// A Tensile kernel, decoded from its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tensile {
-    /// `product` (the matrix product), `beta` (scales C before a product that adds to it), `post_gsu` (adds up the parts of
-    /// a split product), `reduction` (of a bias gradient), `stream_k_flags`, or `custom` (written by hand under a name of its own,
-    /// which says nothing more).
+    /// `product` (the GEMM), `beta` (scales C before a GEMM that accumulates), `post_gsu` (sums the
+    /// partial results of a split GEMM), `reduction` (of a bias gradient), `stream_k_flags`, or
+    /// `custom` (hand-written; its name encodes nothing more).
     pub kind: String,
     /// The indices of C, A and B, the fastest first, as in the name: `Cijk_Ailk_Bljk`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contraction: Option<String>,
-    /// op(A), where the contraction is a matrix product: `N`, `T` or `C`.
+    /// op(A), if the contraction is a GEMM: `N`, `T` or `C`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trans_a: Option<String>,
     /// op(B).
@@ -37,29 +40,34 @@ pub struct Tensile {
     /// Element type of C and D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub d: Option<String>,
-    /// The type in which it is computed.
+    /// The compute type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compute: Option<String>,
-    /// How the matrices of a batch are given: `strided` (also a batch of one), `general` (an array of pointers), `grouped`.
+    /// How the matrices of a batch are given: `strided` (also a batch of one), `general` (an array
+    /// of pointers), `grouped`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// The macro tile: rows and columns of D for a work-group, and the steps of the inner dimension in one turn of its loop.
+    /// The macro tile: rows and columns of D per work-group, and the depth of one loop iteration in
+    /// the inner dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<[u32; 3]>,
     /// The matrix instruction (MFMA, WMMA); absent for a kernel that uses none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<MatrixInstruction>,
-    /// Global split U: into how many parts the inner dimension is split; 1 for none, 0 for a kernel that cannot. Absent where the
-    /// name does not say (TensileLite mostly passes it as an argument).
+    /// Global split U: the number of parts of the inner dimension; 1 for no split, 0 for a kernel
+    /// that cannot split. Absent if the name does not say (TensileLite mostly passes it as an
+    /// argument).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
     /// `source` (HIP C++) or `assembly`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The target that it was written for: `gfx1100`; `any` for ISA000, source that is compiled for whatever target.
+    /// The target it was generated for: `gfx1100`; `any` for ISA000, source compiled for any
+    /// target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isa: Option<String>,
-    /// What else the name says of the problem, in Tensile's words: `Bias`, `HA`, `SAV`, `UserArgs`.
+    /// The remaining properties of the problem, in Tensile's words: `Bias`, `HA`, `SAV`,
+    /// `UserArgs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extras: Vec<String>,
 }
@@ -71,7 +79,7 @@ pub struct MatrixInstruction {
     pub m: u32,
     /// Columns of a block.
     pub n: u32,
-    /// The inner dimension; TensileLite's names leave it out.
+    /// The inner dimension; absent in TensileLite's names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
     /// Number of blocks.
@@ -79,7 +87,7 @@ pub struct MatrixInstruction {
 }
 
 impl Tensile {
-    /// Decodes a kernel's name; `None` for one that is not Tensile's or is not in its grammar.
+    /// Decodes a kernel's name; `None` if it does not follow Tensile's grammar.
     ///
     /// ```
     /// let name = "Cijk_Ailk_Bljk_SB_MT128x64x8_SE_GSU1_ISA000_K1_KLS_TT8_4_WG16_16_1";
@@ -93,13 +101,14 @@ impl Tensile {
         helper::decode(&words).or_else(|| product(&words))
     }
 
-    /// A kernel that computes a product, not one that helps another.
+    /// True for a kernel that computes a GEMM, false for a helper kernel.
     pub fn is_product(&self) -> bool {
         self.kind == "product" || self.kind == "custom"
     }
 }
 
-/// `PROBLEM_MT…[_MI…][_CMS]_SN_PARAMETERS`; SE and SN say whether C and D share their leading dimension.
+/// `PROBLEM_MT…[_MI…][_CMS]_SN_PARAMETERS`; SE and SN say whether C and D share their leading
+/// dimension.
 fn product(words: &[&str]) -> Option<Tensile> {
     let at = words.iter().position(|word| tile(word).is_some())?;
     let mut kernel = problem::decode(&words[..at])?;

@@ -1,10 +1,13 @@
-//! A short text that is written in blocks: no allocation, no call, and a bounds check a block.
+//! A short text of fixed capacity, written in blocks: no allocation, no call, one bounds check per
+//! block.
 
 use crate::digits::{eight_digits, eight_hex};
 
-/// A text of at most `N` bytes. Every block that is written needs room for the whole of it: 8 bytes
-/// for a number's last digits, [`Text::put_text`] for the other text's capacity. A text without
-/// that room panics.
+/// A text of at most `N` bytes. Every write needs room for its whole block: 8 bytes for the last
+/// digits of a number, the other text's capacity for [`Text::put_text`].
+///
+/// # Panics
+/// The methods panic if the block does not fit.
 #[derive(Clone, Debug)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -21,7 +24,7 @@ const BLOCK: u64 = 100_000_000;
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 impl<const N: usize> Text<N> {
-    /// What was written.
+    /// The text written so far.
     #[inline(always)]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
@@ -46,7 +49,7 @@ impl<const N: usize> Text<N> {
         self.length += bytes.len();
     }
 
-    /// Appends a text, whose whole capacity is copied: its length need not be known for that.
+    /// Appends a text by copying its whole capacity, which makes the copy length a constant.
     #[inline(always)]
     pub fn put_text<const M: usize>(&mut self, text: &Text<M>) {
         self.put_block(&text.bytes, text.length);
@@ -79,7 +82,7 @@ impl<const N: usize> Text<N> {
     #[inline(always)]
     fn put_first(&mut self, value: u64) {
         let digits = eight_digits(value as u32);
-        // The last digit stays, whatever it is.
+        // At least one digit remains.
         let leading = ((digits | 1 << 56).trailing_zeros() / 8) as usize;
         self.put_block(&((digits | ZEROS) >> (8 * leading)).to_le_bytes(), 8 - leading);
     }
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_appended_with_what_it_has_and_no_more() {
+    fn an_appended_text_keeps_its_length() {
         let (mut line, mut word): (Text<64>, Text<32>) = Default::default();
         word.put(b"one,");
         line.put_text(&word);
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "out of range")]
-    fn what_has_no_room_is_no_silent_cut() {
+    fn a_write_without_room_panics() {
         Text::<8>::default().put(b"123456789");
     }
 }

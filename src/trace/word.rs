@@ -1,4 +1,6 @@
-//! The words of records: what a vendor's number means (`f16_r`, `h2d`, `standard`), or the number itself.
+//! The named values of records: the name of a vendor's constant (`f16_r`, `h2d`, `standard`), or
+//! its number as text.
 
-/// A word; up to 23 bytes of it, which all of ours are, lie in place: making, copying and comparing one allocates nothing.
+/// A named value. Up to 23 bytes are stored inline, and all of ours are shorter: creating, copying
+/// and comparing one allocates nothing.
 pub type Word = smol_str::SmolStr;

@@ -1,7 +1,7 @@
 //! What a program tells by `include/rocshim.h` is in its trace; without the shim it does nothing, however it was compiled.
 
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
-use rocshim_trace::{Mark, OWN_LIBRARY, Record, parse_line};
+use rocshim_trace::{Mark, Record, SHIM_LIBRARY, parse_line};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,7 +54,7 @@ fn phases_and_marks_stand_among_the_launches_and_their_functions_are_no_hooks() 
     let listed = shown(&["hooks", "--json", file.to_str().unwrap()]);
     let summary = shown(&["summary", file.to_str().unwrap()]);
     for text in [&functions, &listed, &summary] {
-        assert!(!text.contains("rocshim_mark") && !text.contains(OWN_LIBRARY), "{text}");
+        assert!(!text.contains("rocshim_mark") && !text.contains(SHIM_LIBRARY), "{text}");
     }
     shown(&["verify", file.to_str().unwrap()]);
 }

@@ -45,7 +45,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Trace> {
     let mut paths: Vec<TracePath> = files.iter().map(|file| TracePath::of(file).unwrap()).collect();
     paths.sort();
     let in_order: Vec<PathBuf> =
-        paths.iter().map(|path| rocshim_trace::part_path(&path.first, path.part)).collect();
+        paths.iter().map(|path| rocshim_trace::segment_path(&path.first, path.part)).collect();
     assert_eq!(in_order, files, "they stand in order in a listing");
     assert!(paths.iter().all(|path| path.first == paths[0].first), "one trace: {paths:?}");
     let mut all = Vec::new();

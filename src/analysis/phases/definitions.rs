@@ -8,7 +8,7 @@ use crate::{code_objects::is_of_library, families::is_product, interner::Interne
 use foldhash::HashMap;
 use rocshim_trace::{
     Arg, Call, CodeObject, Family, Graph, Hook, Kernel, Launch, family,
-    ggml::{Columns, Product},
+    ggml::{Columns, MatMul},
 };
 
 /// A kernel of a code object.
@@ -49,7 +49,7 @@ pub(super) struct Names {
 pub(super) struct LocalKernel {
     pub(super) number: usize,
     pub(super) hook: Option<u16>,
-    pub(super) product: Option<Product>,
+    pub(super) product: Option<MatMul>,
     /// It makes matrix products, and the call that launches it tells of what shape, if anything does.
     pub(super) is_blas: bool,
     pub(super) is_dequantise: bool,
@@ -117,7 +117,7 @@ impl Local {
         let known = demangled.as_deref().unwrap_or(&name);
         let is_of =
             |of: &str, name: &str| family.is_some_and(|family| (family.of, family.name) == (of, name));
-        let product = Product::of(kernel);
+        let product = MatMul::of(kernel);
         let local = LocalKernel {
             hook: kernel.hook,
             is_blas: product.is_none() && is_product(family.map(|family| family.name)),
@@ -232,7 +232,7 @@ pub(super) fn exactly(n: i64) -> Option<Range> {
 }
 
 /// The columns of a launch of a product, the sums over experts left aside.
-pub(super) fn columns(product: &Product, launch: &Launch) -> Option<Range> {
+pub(super) fn columns(product: &MatMul, launch: &Launch) -> Option<Range> {
     product.columns(launch).filter(|columns| !columns.of_all_experts()).map(|columns: Columns| columns.into())
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection};
 use rocshim_report::{HookLine, VariableLine};
-use rocshim_trace::OWN_LIBRARY;
+use rocshim_trace::SHIM_LIBRARY;
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -62,7 +62,7 @@ pub(crate) fn preload_value(shim: &Path, existing: Option<&OsStr>) -> Result<OsS
 pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
     Ok(rows_of(shim, ".rocshim.hooks")?
         .into_iter()
-        .filter(|[library, ..]| library != OWN_LIBRARY)
+        .filter(|[library, ..]| library != SHIM_LIBRARY)
         .map(|[library, symbol, signature]| HookLine { library, symbol, signature })
         .collect())
 }

@@ -3,7 +3,7 @@
 use super::Live;
 use crate::frames::lines_of;
 use rocshim_ring::{Committed, Ring};
-use rocshim_trace::{Footer, Record, Thread, part_path, write_record};
+use rocshim_trace::{Footer, Record, Thread, segment_path, write_record};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -22,7 +22,7 @@ impl Live {
         let footer =
             Footer { t: self.clock.ns(committed.stamp), end: "snapshot".into(), ..Footer::default() };
         write_record(&mut lines, &Record::Footer(footer));
-        let trace = part_path(&self.trace, committed.part);
+        let trace = segment_path(&self.trace, committed.part);
         let file = File::open(&trace)?;
         let is_whole = file.metadata()?.len() >= committed.offset;
         io::copy(&mut lines_of(&trace, file.take(committed.offset))?, to)?;

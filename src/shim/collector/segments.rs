@@ -4,7 +4,7 @@ use crate::collector::sink::Sink;
 use crate::table::config::{Config, DiskFull};
 use rocshim_ring::event::{DISK_CAP, DISK_ERROR, DISK_FULL, FILE_LIMIT};
 use rocshim_ring::file_limit;
-use rocshim_trace::part_path;
+use rocshim_trace::segment_path;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -176,10 +176,10 @@ impl Parts {
             bytes: self.sink.length(),
             story: Story { to: now, ..story },
         });
-        self.finished.retain(|part| part_path(first, part.number).try_exists().unwrap_or(true));
+        self.finished.retain(|part| segment_path(first, part.number).try_exists().unwrap_or(true));
         self.story.from = now;
         self.number += 1;
-        self.sink = Sink::new(part_path(&self.first, self.number), false, self.level);
+        self.sink = Sink::new(segment_path(&self.first, self.number), false, self.level);
         (self.beginning, self.began) = (0, Instant::now());
     }
 
@@ -201,7 +201,7 @@ impl Parts {
     /// Removes the parts that were given up.
     pub(crate) fn remove_doomed(&mut self) {
         for part in self.doomed.drain(..) {
-            let _ = std::fs::remove_file(part_path(&self.first, part.number));
+            let _ = std::fs::remove_file(segment_path(&self.first, part.number));
         }
     }
 

@@ -4,13 +4,13 @@
 use crate::abi::hip::CName;
 use crate::abi::roctx::Level;
 use crate::platform::tls::{level, set_level};
-use rocshim_trace::OWN_LIBRARY;
+use rocshim_trace::SHIM_LIBRARY;
 use std::ffi::c_void;
 
 /// The function behind the row `name` of library `of`, if that is a row of our own.
 pub(crate) fn function(of: &str, name: &str) -> Option<*mut c_void> {
     let found = match name {
-        _ if of != OWN_LIBRARY => return None,
+        _ if of != SHIM_LIBRARY => return None,
         "rocshim_phase_begin" => begin as *const c_void,
         "rocshim_phase_end" => end as *const c_void,
         "rocshim_mark" => mark as *const c_void,
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn only_rows_of_our_own_lead_here() {
-        assert!(function(OWN_LIBRARY, "rocshim_mark").is_some());
+        assert!(function(SHIM_LIBRARY, "rocshim_mark").is_some());
         assert!(function("libamdhip64.so", "rocshim_mark").is_none());
-        assert!(function(OWN_LIBRARY, "hipLaunchKernel").is_none());
+        assert!(function(SHIM_LIBRARY, "hipLaunchKernel").is_none());
     }
 }

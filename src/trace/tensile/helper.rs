@@ -1,8 +1,9 @@
-//! Kernels that help a product: their names say little.
+//! Decodes the names of Tensile's helper kernels, which run before or after a GEMM.
 
 use super::{Tensile, problem, types};
 
-/// `Cijk_S`, `Cijk_HS_Bias_PostGSU4_VW2`, `Dij_SS_MT256x1_VW1_Reduction`, and kernels written by hand.
+/// `Cijk_S`, `Cijk_HS_Bias_PostGSU4_VW2`, `Dij_SS_MT256x1_VW1_Reduction`, and kernels written by
+/// hand.
 pub(super) fn decode(words: &[&str]) -> Option<Tensile> {
     let kind = match words {
         ["WSFlags"] => "stream_k_flags",
@@ -19,7 +20,8 @@ pub(super) fn decode(words: &[&str]) -> Option<Tensile> {
     Some(Tensile { kind: kind.into(), ..Tensile::default() })
 }
 
-/// Before or after the product. What follows PostGSU is no split factor in every release, so it is not taken for one.
+/// Before or after the GEMM. What follows PostGSU is a split factor in some releases only, so it is
+/// not decoded as one.
 fn of_product(d: &str, words: &[&str]) -> Option<Tensile> {
     let is_beta = |word: &&str| matches!(*word, "GB" | "GG" | "GA") || word.starts_with("Bias");
     let kind = match words.iter().any(|word| word.starts_with("PostGSU")) {

@@ -1,4 +1,5 @@
-//! The first part of a product's name: which index runs where, element types, what is asked for beside the product.
+//! Decodes the first part of a Tensile kernel's name: contraction, element types, further
+//! properties of the problem.
 
 use super::{Tensile, types};
 
@@ -55,7 +56,7 @@ impl Operand<'_> {
     }
 }
 
-/// Conjugated ones end with a C; from ROCm 7 on, the C is a word of its own before a complex type.
+/// Conjugated ones end with a C; from ROCm 7 on, before a complex type, the C is a separate word.
 fn matrix<'a, 'w>(tensor: char, words: &'w [&'a str]) -> Option<(Operand<'a>, &'w [&'a str])> {
     let (word, rest) = words.split_first()?;
     let (word, conjugated) = match word.strip_suffix('C') {
@@ -71,7 +72,7 @@ fn matrix<'a, 'w>(tensor: char, words: &'w [&'a str]) -> Option<(Operand<'a>, &'
     Some((Operand { word, conjugated: conjugated || apart }, if apart { &rest[1..] } else { rest }))
 }
 
-/// N where the index of D comes first (A) or the inner one does (B); nothing where it is no matrix product.
+/// N if the index of D comes first (A) or the inner one does (B); `None` if it is no GEMM.
 fn transposes(c: &str, a: &Operand, b: &Operand) -> Option<(&'static str, &'static str)> {
     let [a_n, a_t, b_n, b_t] = match c {
         "Cijk" => ["Ailk", "Alik", "Bljk", "Bjlk"],
@@ -87,14 +88,15 @@ fn transposes(c: &str, a: &Operand, b: &Operand) -> Option<(&'static str, &'stat
     Some((operation(a, a_n, a_t)?, operation(b, b_n, b_t)?))
 }
 
-/// What the words after the contraction say: the types of A, B, D and of the computation, and everything else.
+/// Decodes the words after the contraction: the types of A, B, D and the compute type, and all
+/// others.
 struct Said<'a> {
     types: types::Four,
     extras: Vec<&'a str>,
 }
 
-/// The flags follow the types in the same word (`SB`) or in the next (`HHS_BH`); from ROCm 7 on always in a word of their own,
-/// after what is said of f32 emulation, scales and swizzles.
+/// The flags follow the types in the same word (`SB`) or in the next (`HHS_BH`); from ROCm 7 on
+/// always in a separate word, after the words for f32 emulation, scales and swizzles.
 fn said<'a>(words: &[&'a str]) -> Option<Said<'a>> {
     let (word, rest) = words.split_first()?;
     // A and B may be stored in other types than they are multiplied in: F8H_HHS.
@@ -119,7 +121,7 @@ fn said<'a>(words: &[&'a str]) -> Option<Said<'a>> {
     Some(Said { types, extras })
 }
 
-/// The flags in a word of their own, and the other words.
+/// The flags, if they are a separate word, and the other words.
 fn without_flags<'a>(words: &[&'a str]) -> (&'a str, Vec<&'a str>) {
     let is_before = |word: &&&str| {
         matches!(**word, "MX" | "STA" | "STB") || word.starts_with("MXA") || word.starts_with("MXB")
@@ -132,8 +134,8 @@ fn without_flags<'a>(words: &[&'a str]) -> (&'a str, Vec<&'a str>) {
     }
 }
 
-/// B: beta is used; H: computed with higher precision; R, RZ: f16 by way of bf16, and how that is rounded; I, Ic: first indices
-/// have strides.
+/// B: beta is used; H: higher-precision accumulation; R, RZ: f16 through bf16 and its rounding; I,
+/// Ic: first indices have strides.
 fn are_flags(word: &str) -> bool {
     let mut rest = word;
     for options in [&["B"][..], &["H"], &["RZ", "R"], &["IIc", "Ic", "I"]] {

@@ -1,9 +1,9 @@
-//! Real names: rocBLAS 4.4's and hipBLASLt 1.2's with what their own metadata say of those kernels, and others of ROCm 4 to 7 as users
-//! have published them (some cut at the end).
+//! Real names: those of rocBLAS 4.4 and hipBLASLt 1.2 with their own metadata, and others of ROCm 4
+//! to 7 as users published them (some truncated).
 
 use super::*;
 
-/// What a name is expected to say, in the columns of `names.tsv`; `-` for nothing.
+/// The expected result, in the columns of `names.tsv`; `-` for absent.
 fn row(kernel: &Tensile) -> Vec<String> {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let with = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
@@ -52,8 +52,8 @@ fn what_the_grammar_does_not_have_is_not_decoded() {
         "Cijk_MT64x64",                                           // no operands, no depth
         "Cijk_Ailk_Bljk_SB_MT64x64x8",                            // cut before SE or SN
         "Cijk_Ailk_Bljk_SB_MT64x64_SE_K1",                        // a tile of two numbers
-        "Cijk_Ailk_Bljk_QQS_BH_MT64x64x8_SE_K1",                  // types that nobody knows
-        "Cijk_Ailk_Bljk_SX_MT64x64x8_SE_K1",                      // flags that nobody knows
+        "Cijk_Ailk_Bljk_QQS_BH_MT64x64x8_SE_K1",                  // unknown types
+        "Cijk_Ailk_Bljk_SX_MT64x64x8_SE_K1",                      // unknown flags
         "Cijk_Ailk_SB_MT64x64x8_SE_K1",                           // no B
         "Cijk_Alik_Bljk_BBS_BH_Bias_SAV_UserArgs_MT96x96xQmnABc", // a file's name
         "Cijk_S_Unknown",
@@ -101,7 +101,7 @@ fn types_are_told_as_far_as_the_name_tells_them() {
         ("F8H_HHS_BH", "f8_r f16_r f16_r f32_r "),
         ("F8B8NSS_BH", "f8_fnuz_r bf8_fnuz_r f32_r f32_r "),
         ("F8NB8NSS_BH", "f8_fnuz_r bf8_fnuz_r f32_r f32_r "),
-        // Words of their own, as from ROCm 7 on.
+        // Separate words, as from ROCm 7 on.
         ("S_B", "f32_r f32_r f32_r f32_r "),
         ("H_BH_UserArgs", "f16_r f16_r   UserArgs"),
         ("B8F8_BH_Bias_SHB_HA_S", "bf8_r f8_r   Bias,SHB,HA,S"),

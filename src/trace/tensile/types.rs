@@ -1,6 +1,7 @@
 //! Tensile's letters for element types (`DataType.py`).
 
-/// Letters and our words for them, those of `gemm` records; longer ones stand before shorter, so that `F8N` is not taken for `F8`.
+/// Letters and the type names of `gemm` records; longer letters precede shorter ones, so that `F8N`
+/// is not read as `F8`.
 #[rustfmt::skip]
 const TYPES: &[(&str, &str)] = &[
     ("4xi8", "i8x4"), ("I64", "i64_r"), ("I8", "i8_r"), ("I", "i32_r"),
@@ -22,18 +23,18 @@ pub(super) fn all(mut word: &str) -> Option<Vec<&'static str>> {
         found.push(name);
         word = rest;
     }
-    // One letter for a pair of 8-bit types ends with the N of both: F8B8N.
+    // A single letter for a pair of 8-bit types ends with the N of both: F8B8N.
     if let [a @ ("f8_r" | "bf8_r"), "f8_fnuz_r" | "bf8_fnuz_r", ..] = found.as_mut_slice() {
         *a = if *a == "f8_r" { "f8_fnuz_r" } else { "bf8_fnuz_r" };
     }
     (!found.is_empty()).then_some(found)
 }
 
-/// The types of A, B, D and of the computation.
+/// The types of A, B, D and the compute type.
 pub(super) type Four = [Option<&'static str>; 4];
 
-/// A word for three types or, where those of A and B differ, four: `HHS`, `I8II`, `F8B8BS`. Tensile writes it so where the
-/// computation has another type than A and B: f32, or i32 for integers (`HPATypes`).
+/// A word for three types or, if A and B differ, four: `HHS`, `I8II`, `F8B8BS`. Tensile writes it
+/// where the compute type differs from A's and B's: f32, or i32 for integers (`HPATypes`).
 pub(super) fn mixed(word: &str) -> Option<Four> {
     let found = all(word)?;
     let (a, b, d, compute) = match *found.as_slice() {
@@ -55,8 +56,9 @@ pub(super) fn pair(word: &str) -> Option<[&'static str; 2]> {
     all(word)?.try_into().ok()
 }
 
-/// The types where only that of A and B is told: all are the same unless it is computed with `higher` precision. Then they are
-/// known only where type and flags are one word (`HBH`), as up to ROCm 5.2: later names tell the others.
+/// The types if the name has only that of A and B: all are equal unless the kernel accumulates in
+/// `higher` precision. Then they are known only if type and flags are one word (`HBH`), as up to
+/// ROCm 5.2: later names have the others.
 pub(super) fn single(a: &'static str, higher: bool, joined: bool) -> Four {
     match (a, higher) {
         ("f32_r" | "f64_r" | "f32_c" | "f64_c" | "f16_r", false) => [Some(a); 4],

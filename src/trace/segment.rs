@@ -1,28 +1,28 @@
-//! What the files of a trace are called: a process's first file, and the parts that follow it.
+//! The file names of a trace: the first segment of a process's trace, and the segments after it.
 //!
 //! ```text
 //!   prog-4711.ndjson   prog-4711.part-0002.ndjson   prog-4711.part-0003.ndjson …
 //! ```
-//! In this order they stand in a listing, too. Compressed ones end in `.ndjson.zst`.
+//! A directory listing shows them in this order. Compressed segments end in `.ndjson.zst`.
 
 use std::path::{Path, PathBuf};
 
-/// How the name of a trace file ends, as it is and compressed.
+/// The suffixes of a trace file, plain and compressed.
 const ENDS: [&str; 2] = [".ndjson", ".ndjson.zst"];
-/// Between the name of the first file and the number of a part.
+/// Separates the first file's stem from the number of a segment.
 const PART: &str = ".part-";
 
-/// What the name of a trace file says.
+/// A trace file's name, split into trace and segment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TracePath {
     /// The first file of the trace.
     pub first: PathBuf,
-    /// Which part of it this file is, from 1.
+    /// The segment number of this file, from 1.
     pub part: u32,
 }
 
 impl TracePath {
-    /// Reads the name of a file; `None` when it is no trace file's.
+    /// Parses a file name; `None` if it is not that of a trace file.
     pub fn of(path: &Path) -> Option<TracePath> {
         let (stem, end) = split(path.file_name()?.to_str()?)?;
         let part = stem.rsplit_once(PART).and_then(|(first, number)| Some((first, number.parse().ok()?)));
@@ -33,8 +33,8 @@ impl TracePath {
     }
 }
 
-/// The file of a part of the trace whose first file this is.
-pub fn part_path(first: &Path, part: u32) -> PathBuf {
+/// The path of segment `part` (from 1) of the trace with this first file.
+pub fn segment_path(first: &Path, part: u32) -> PathBuf {
     let name = first.file_name().unwrap_or_default().to_string_lossy();
     match split(&name) {
         Some((stem, end)) if part > 1 => first.with_file_name(format!("{stem}{PART}{part:04}{end}")),
@@ -42,7 +42,7 @@ pub fn part_path(first: &Path, part: u32) -> PathBuf {
     }
 }
 
-/// The name of a trace file without its end, and that.
+/// A trace file's name without its suffix, and the suffix; `None` for another file.
 fn split(name: &str) -> Option<(&str, &'static str)> {
     ENDS.into_iter().find_map(|end| Some((name.strip_suffix(end)?, end)))
 }
@@ -52,9 +52,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_trace_stand_in_order_and_know_their_first() {
+    fn segments_sort_in_order_and_name_their_first() {
         let first = Path::new("/t/prog-7.ndjson");
-        let paths: Vec<PathBuf> = [1, 2, 10, 9999].map(|part| part_path(first, part)).into();
+        let paths: Vec<PathBuf> = [1, 2, 10, 9999].map(|part| segment_path(first, part)).into();
         assert_eq!(paths[1], Path::new("/t/prog-7.part-0002.ndjson"));
         assert!(paths.is_sorted());
         for (path, part) in paths.iter().zip([1, 2, 10, 9999]) {
@@ -62,7 +62,7 @@ mod tests {
         }
         assert_eq!(TracePath::of(Path::new("/t/notes.txt")), None);
         let first = PathBuf::from("/t/prog-7.ndjson.zst");
-        let second = part_path(&first, 2);
+        let second = segment_path(&first, 2);
         assert_eq!(second, Path::new("/t/prog-7.part-0002.ndjson.zst"));
         assert_eq!(TracePath::of(&second), Some(TracePath { first, part: 2 }));
         let odd = Path::new("/t/x.part-one-7.ndjson");
