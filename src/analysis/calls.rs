@@ -59,6 +59,16 @@ impl Calls {
         self.total_ns
     }
 
+    /// Calls that were no trials.
+    pub(crate) fn no_trials(&self) -> u64 {
+        self.calls - self.trials
+    }
+
+    /// The kinds of matrix products made inside, by number, with their calls.
+    pub(crate) fn products(&self) -> &[(usize, u64)] {
+        &self.inside.products
+    }
+
     /// The counts as a row. `launches` says whether such a call is expected to launch anything.
     pub(crate) fn row(&self, kernels: &Kernels, launches: bool, blind: Option<&str>) -> CallCounts {
         let (evidence, why) = match (launches && self.silent > 0, blind) {

@@ -62,6 +62,27 @@ pub struct ConvProblem {
     pub operations: Vec<String>,
 }
 
+impl ConvRow {
+    /// It computes: searches and questions do not.
+    pub(crate) fn is_run(&self) -> bool {
+        launches(&self.action)
+    }
+
+    /// The solver that was asked for, else the algorithm.
+    pub(crate) fn chosen(&self) -> Option<String> {
+        match (self.solution_id, &self.solver) {
+            (Some(id), Some(name)) => Some(format!("{id} {name}")),
+            (Some(id), None) => Some(id.to_string()),
+            (None, _) => self.algorithm.as_ref().map(Word::to_string),
+        }
+    }
+}
+
+/// Asking and compiling launch nothing; a search may answer from its cache.
+fn launches(action: &str) -> bool {
+    matches!(action, "run" | "immediate" | "run_solution" | "execute_plan")
+}
+
 #[derive(Clone)]
 struct Kind {
     library: String,
@@ -125,8 +146,7 @@ fn key(function: usize, conv: &Conv) -> Key {
 impl Kind {
     fn row(&self, kernels: &Kernels, blind: Option<&str>) -> ConvRow {
         let conv = self.last.clone();
-        // Asking and compiling launch nothing; a search may answer from its cache.
-        let launches = matches!(conv.action.as_str(), "run" | "immediate" | "run_solution" | "execute_plan");
+        let launches = launches(&conv.action);
         ConvRow {
             library: self.library.clone(),
             function: self.function.clone(),

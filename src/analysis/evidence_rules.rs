@@ -1,8 +1,8 @@
 //! The rules by which statements are told as certain or inferred, all of them.
 
-use super::{RuleRow, verdict};
+use super::{RuleRow, experiment, verdict};
 
 /// Every rule, by what it is about.
 pub fn evidence_rules() -> Vec<RuleRow> {
-    verdict::rules()
+    [verdict::rules(), experiment::rules()].concat()
 }

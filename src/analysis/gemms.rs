@@ -9,6 +9,7 @@ use super::{
 };
 use rocshim_trace::{Call, Gemm, LtMatrix, Matmul, Word};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A kind of matrix product.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,8 +24,22 @@ pub struct GemmRow {
     pub unknown: Option<&'static str>,
     /// Whose solution that is.
     pub solution_of: Option<SolutionLibrary>,
+    /// The libraries that were called inside it to make the product.
+    #[serde(skip)]
+    pub through: BTreeSet<String>,
+    /// Every call of it was made inside another GEMM, by the library that the program called.
+    #[serde(skip)]
+    pub is_inside: bool,
     #[serde(flatten)]
     pub counts: CallCounts,
+}
+
+impl GemmRow {
+    /// The solution that was asked for, or the algorithm, where that is not the usual one.
+    pub(crate) fn chosen(&self) -> Option<String> {
+        let algo = self.problem.algo.as_ref().filter(|algo| *algo != "standard").map(Word::to_string);
+        self.problem.solution.map(|solution| format!("solution {solution}")).or(algo)
+    }
 }
 
 /// What makes two matrix products the same. What a trace does not tell is absent.
@@ -154,11 +169,19 @@ impl Gemms {
 
     /// Every kind, longest host time first.
     pub(crate) fn rows(&self, kernels: &Kernels, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
-        let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
-        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
+        let all = self.0.values();
+        let inside = |kind: &Kind| kind.calls.products().to_vec();
+        let mut made_inside = vec![0; all.len()];
+        for (product, calls) in all.iter().flat_map(inside) {
+            made_inside[product] += calls;
+        }
+        let mut kinds: Vec<(&Kind, u64)> = all.iter().zip(made_inside).collect();
+        kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(kind.calls.total_ns()));
         kinds
             .into_iter()
-            .map(|kind| GemmRow {
+            .map(|(kind, made_inside)| GemmRow {
+                through: inside(kind).into_iter().map(|(product, _)| all[product].library.clone()).collect(),
+                is_inside: made_inside > 0 && made_inside >= kind.calls.no_trials(),
                 library: kind.library.clone(),
                 function: kind.function.clone(),
                 problem: kind.problem.clone(),

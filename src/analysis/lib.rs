@@ -10,7 +10,8 @@
 //!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
 //!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
-//! - `compare` (what differs between summaries), `tracks` (records to rows, for other programs),
+//! - `compare` (what differs between summaries), `decisions` (what a run decided), `experiment` (which
+//!   decisions follow a change), `bisect` (which difference they follow), `tracks` (records to rows, for other programs),
 //!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
 //! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
 //! - `evidence_rules` (every rule, listed);
@@ -21,6 +22,7 @@
 
 mod activity;
 mod answers;
+mod bisect;
 mod builder;
 mod calls;
 mod code_objects;
@@ -28,9 +30,11 @@ mod columns;
 mod compare;
 mod convolutions;
 mod coverage;
+mod decisions;
 mod durations;
 mod evidence;
 mod evidence_rules;
+mod experiment;
 mod failures;
 mod fallback;
 mod families;
@@ -74,6 +78,7 @@ mod verify;
 
 pub use activity::Activity;
 pub use answers::{Answer, Answers};
+pub use bisect::{Bench, Bisection, Cause, Differences, Others, bisect};
 pub use builder::SummaryBuilder;
 pub use calls::CallCounts;
 pub use code_objects::CodeObjectRow;
@@ -86,8 +91,13 @@ pub use compare::{
 };
 pub use convolutions::{ConvProblem, ConvRow};
 pub use coverage::LibraryRow;
+pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
 pub use evidence::Evidence;
 pub use evidence_rules::evidence_rules;
+pub use experiment::{
+    Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, USUAL_RUNS,
+    Verdict as FollowVerdict, judge, times,
+};
 pub use failures::FailureRow;
 pub use fallback::Fallback;
 pub use families::FamilyRow;

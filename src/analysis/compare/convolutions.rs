@@ -4,8 +4,7 @@ use super::{
     BySide, Side,
     calls::{CallCell, CallChange},
 };
-use crate::{ConvProblem, ConvRow};
-use rocshim_trace::Word;
+use crate::ConvProblem;
 use serde::Serialize;
 
 /// A convolution that some side ran.
@@ -23,13 +22,13 @@ pub struct ComparedConv {
 pub(super) fn compare(sides: &[Side]) -> Vec<ComparedConv> {
     let mut kinds: Vec<(&str, ConvProblem, Vec<Option<CallCell>>)> = Vec::new();
     for (side, of) in sides.iter().enumerate() {
-        for row in of.summary.convolutions.iter().filter(|row| is_run(row)) {
+        for row in of.summary.convolutions.iter().filter(|row| row.is_run()) {
             let problem = row.problem.clone();
             let place = kinds.iter().position(|(_, known, _)| *known == problem).unwrap_or_else(|| {
                 kinds.push((&row.library, problem, vec![None; sides.len()]));
                 kinds.len() - 1
             });
-            kinds[place].2[side].get_or_insert_default().add(&row.counts, chosen(row));
+            kinds[place].2[side].get_or_insert_default().add(&row.counts, row.chosen());
         }
     }
     let mut rows: Vec<ComparedConv> = kinds
@@ -46,17 +45,4 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedConv> {
     let longest = |row: &ComparedConv| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
     rows.sort_by_key(|row| std::cmp::Reverse(longest(row)));
     rows
-}
-
-fn is_run(row: &ConvRow) -> bool {
-    matches!(row.action.as_str(), "run" | "immediate" | "run_solution" | "execute_plan")
-}
-
-/// The solver that was asked for, else the algorithm.
-fn chosen(row: &ConvRow) -> Option<String> {
-    match (row.solution_id, &row.solver) {
-        (Some(id), Some(name)) => Some(format!("{id} {name}")),
-        (Some(id), None) => Some(id.to_string()),
-        (None, _) => row.algorithm.as_ref().map(Word::to_string),
-    }
 }

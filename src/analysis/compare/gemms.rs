@@ -4,8 +4,7 @@ use super::{
     BySide, Side,
     calls::{CallCell, CallChange},
 };
-use crate::{GemmProblem, GemmRow};
-use rocshim_trace::Word;
+use crate::GemmProblem;
 use serde::Serialize;
 
 /// A kind of matrix product that some side made.
@@ -35,7 +34,7 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedGemm> {
                 kinds.push((&row.library, &row.function, problem, vec![None; sides.len()]));
                 kinds.len() - 1
             });
-            kinds[place].3[side].get_or_insert_default().add(&row.counts, chosen(row));
+            kinds[place].3[side].get_or_insert_default().add(&row.counts, row.chosen());
         }
     }
     let mut rows: Vec<ComparedGemm> = kinds
@@ -54,10 +53,4 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedGemm> {
     let longest = |row: &ComparedGemm| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
     rows.sort_by_key(|row| std::cmp::Reverse(longest(row)));
     rows
-}
-
-/// The solution that was asked for, or the algorithm, where that is not the usual one.
-fn chosen(row: &GemmRow) -> Option<String> {
-    let algo = row.problem.algo.as_ref().filter(|algo| *algo != "standard").map(Word::to_string);
-    row.problem.solution.map(|solution| format!("solution {solution}")).or(algo)
 }

@@ -56,12 +56,12 @@ impl Side {
     }
 
     /// Why a launch may be missing from this side's tables; `None`: none can be.
-    pub(super) fn limit(&self) -> Option<String> {
+    pub(crate) fn limit(&self) -> Option<String> {
         self.summary.unseen.launches.clone().or_else(|| self.unfinished())
     }
 
     /// Why a call of `library` may be missing; `None`: none can be.
-    pub(super) fn limit_of(&self, library: &str) -> Option<String> {
+    pub(crate) fn limit_of(&self, library: &str) -> Option<String> {
         let Some(row) = self.summary.libraries.iter().find(|row| row.library == library) else {
             return Some(format!("the shim that wrote the trace did not hook {library}"));
         };

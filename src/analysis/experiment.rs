@@ -1,0 +1,269 @@
+//! Experiments: a program run with a change and without it, in random order, and which of its
+//! decisions follow the change.
+//!
+//! Whether a decision follows a change cannot be read from two runs: a program that decides by
+//! chance, by time, or by how often it ran before would often seem to follow. So the order of the
+//! runs is drawn by lot. Where a change has no effect on a decision, its choices come in some
+//! sequence that does not depend on the lots, and the probability that they separate into one
+//! choice without and another one with the change is at most 2 in the number of orders that could
+//! have been drawn. A cause is *confirmed* where that is at most [`CONFIRMED_CHANCE`], after
+//! multiplication with the number of different sequences that were seen; this holds whatever else
+//! the program decides by.
+
+mod order;
+mod times;
+
+pub use order::Order;
+pub use times::{Measure, TimeRow, times};
+
+use crate::{
+    Choice, Decisions, Evidence, ObservedDecision, Subject,
+    rules::{Answer, Class, Rule, RuleRow, premises},
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A cause is confirmed where chance would show the same at most so often.
+pub(crate) const CONFIRMED_CHANCE: f64 = 0.001;
+/// The fewest runs with the change, and without it.
+pub const LEAST_RUNS: usize = 2;
+/// As many of each confirm a cause, also where two other decisions vary by themselves.
+pub const USUAL_RUNS: usize = 8;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct ExperimentRun {
+    /// With the change.
+    pub changed: bool,
+    pub decisions: Decisions,
+}
+
+/// What the runs show; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// Runs without the change.
+    pub without: usize,
+    /// Runs with it.
+    pub with: usize,
+    /// The probability that a decision that the change has no effect on seems to follow it.
+    pub chance: f64,
+    /// Different sequences of choices that were seen; `chance` is multiplied with it.
+    pub sequences: usize,
+    /// Every decision: those that follow the change first, those that stay last.
+    pub decisions: Vec<Judged>,
+}
+
+/// A decision over all runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    #[serde(flatten)]
+    pub subject: Subject,
+    pub verdict: Verdict,
+    pub evidence: Evidence,
+    /// The rule, or what is missing.
+    pub why: String,
+    /// The choices without the change, most frequent first.
+    pub without: Vec<Chosen>,
+    /// The choices with it.
+    pub with: Vec<Chosen>,
+}
+
+/// A choice, and the runs that made it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chosen {
+    /// Absent: it was not asked for.
+    pub choice: Option<Choice>,
+    pub runs: usize,
+}
+
+/// How a decision behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// One choice in all runs without the change, another one in all runs with it.
+    Follows,
+    /// It varies with the change, and not without it.
+    UnstableWith,
+    /// It varies without the change.
+    Unstable,
+    /// Some runs do not show all of it.
+    Limited,
+    /// The same in all runs.
+    Stays,
+}
+
+struct Facts {
+    runs: [usize; 2],
+    is_whole: bool,
+    /// One choice without the change; one with it.
+    is_one: [bool; 2],
+    /// The choices of both.
+    differ: bool,
+    chance: f64,
+}
+
+const CONFIRMED: Rule<Facts> = Rule {
+    says: "the decision follows the change",
+    class: Class::Confirmed,
+    premises: premises! {
+        "at least two runs with the change and two without" Observed |f| Some(f.runs.iter().all(|runs| *runs >= LEAST_RUNS));
+        "nothing was lost that could show it otherwise" Observed |f| Some(f.is_whole);
+        "it is the same in all runs without the change" Observed |f| Some(f.is_one[0]);
+        "it is the same in all runs with the change" Observed |f| Some(f.is_one[1]);
+        "it is another one with the change than without" Observed |f| Some(f.differ);
+        "the runs came in random order, and by chance this would be so in at most 1 of 1000 orders" Observed |f| Some(f.chance <= CONFIRMED_CHANCE);
+    },
+};
+const STAYS: Rule<Facts> = Rule {
+    says: "the decision was the same in all runs",
+    class: Class::Confirmed,
+    premises: premises! {
+        "nothing was lost that could show it otherwise" Observed |f| Some(f.is_whole);
+        "it is the same in all runs with the change and without" Observed |f| Some(f.is_one[0] && f.is_one[1] && !f.differ);
+    },
+};
+
+/// The rules of this module.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    [&CONFIRMED, &STAYS].map(|rule| rule.row("try, bisect")).into()
+}
+
+/// What a run shows of a subject.
+type Value<'a> = Result<Option<&'a Choice>, &'a str>;
+
+/// Judges every decision that some run shows. The runs come in the order in which they were made,
+/// which is the beginning of `order`.
+pub fn judge(runs: &[ExperimentRun], order: &Order) -> Experiment {
+    let subjects: BTreeSet<&Subject> = runs.iter().flat_map(|run| run.decisions.by_subject.keys()).collect();
+    let rows: Vec<(&Subject, Vec<Value<'_>>)> =
+        subjects.into_iter().map(|subject| (subject, values(runs, subject))).collect();
+    let sequences: BTreeSet<Vec<usize>> = rows
+        .iter()
+        .map(|(_, values)| sequence(values))
+        .filter(|sequence| sequence.iter().any(|at| *at > 0))
+        .collect();
+    let chance = (order.chance(runs.len()) * sequences.len().max(1) as f64).min(1.0);
+    let count = |changed: bool| runs.iter().filter(|run| run.changed == changed).count();
+    let counts = [count(false), count(true)];
+    let mut decisions: Vec<Judged> =
+        rows.into_iter().map(|(subject, values)| judge_one(subject, runs, &values, counts, chance)).collect();
+    decisions.sort_by(|a, b| (a.verdict, &a.subject).cmp(&(b.verdict, &b.subject)));
+    Experiment {
+        without: counts[0],
+        with: counts[1],
+        chance: order.chance(runs.len()),
+        sequences: sequences.len(),
+        decisions,
+    }
+}
+
+impl Experiment {
+    /// The decisions with this verdict.
+    pub fn that(&self, verdict: Verdict) -> impl Iterator<Item = &Judged> {
+        self.decisions.iter().filter(move |row| row.verdict == verdict)
+    }
+
+    /// Some decision follows the change as far as the runs go, so that more runs would decide.
+    pub fn is_open(&self) -> bool {
+        self.that(Verdict::Follows).any(|row| row.evidence != Evidence::Confirmed)
+    }
+
+    /// Some decision is confirmed to follow the change.
+    pub fn has_effect(&self) -> bool {
+        self.that(Verdict::Follows).any(|row| row.evidence == Evidence::Confirmed)
+    }
+}
+
+fn values<'a>(runs: &'a [ExperimentRun], subject: &Subject) -> Vec<Value<'a>> {
+    let value = |run: &'a ExperimentRun| match run.decisions.observed(subject) {
+        ObservedDecision::Decided(choice) => Ok(Some(choice)),
+        ObservedDecision::NotAsked => Ok(None),
+        ObservedDecision::Limited(why) => Err(why),
+    };
+    runs.iter().map(value).collect()
+}
+
+/// Which runs are alike: the number of each value in the order in which values first came.
+fn sequence(values: &[Value<'_>]) -> Vec<usize> {
+    let mut known: Vec<&Value<'_>> = Vec::new();
+    let mut number = |value| {
+        known.iter().position(|other| *other == value).unwrap_or_else(|| {
+            known.push(value);
+            known.len() - 1
+        })
+    };
+    values.iter().map(&mut number).collect()
+}
+
+fn judge_one(
+    subject: &Subject,
+    runs: &[ExperimentRun],
+    values: &[Value<'_>],
+    counts: [usize; 2],
+    chance: f64,
+) -> Judged {
+    let side = |changed: bool| chosen(runs, values, changed);
+    let (without, with) = (side(false), side(true));
+    let limit = values.iter().find_map(|value| value.err());
+    let facts = Facts {
+        runs: counts,
+        is_whole: limit.is_none(),
+        is_one: [&without, &with].map(|side| side.len() == 1),
+        differ: without.first().map(|one| &one.choice) != with.first().map(|one| &one.choice),
+        chance,
+    };
+    let (verdict, evidence, why) = match (limit, facts.is_one) {
+        (Some(why), _) => (Verdict::Limited, Evidence::Limited, why.to_string()),
+        (None, _) if STAYS.is_met(&facts) => {
+            let why = format!("the same in all {} runs", runs.len());
+            (Verdict::Stays, Evidence::Confirmed, why)
+        }
+        (None, [false, _]) => {
+            (Verdict::Unstable, Evidence::Unresolved, "it varies without the change".into())
+        }
+        (None, [_, false]) => (
+            Verdict::UnstableWith,
+            Evidence::Unresolved,
+            "it varies with the change, and not without it".into(),
+        ),
+        (None, _) => {
+            let (evidence, why) = follows(&facts);
+            (Verdict::Follows, evidence, why)
+        }
+    };
+    Judged { subject: subject.clone(), verdict, evidence, why, without, with }
+}
+
+fn follows(facts: &Facts) -> (Evidence, String) {
+    let [without, with] = facts.runs;
+    let all = format!("in {with} of {with} runs with the change and in none of {without} without");
+    let odds = |chance: f64| match chance {
+        chance if chance >= 1.0 => "chance could show the same".to_string(),
+        chance => {
+            format!("chance would show the same in 1 of {:.0} orders of the runs", (1.0 / chance).floor())
+        }
+    };
+    match CONFIRMED.answer(facts) {
+        Answer::Met => (Evidence::Confirmed, format!("{all}; {}", odds(facts.chance))),
+        Answer::NotMet(_) | Answer::Unknown(_) => {
+            (Evidence::Inferred, format!("{all}; {}: more runs would decide", odds(facts.chance)))
+        }
+    }
+}
+
+/// The choices of one side, most frequent first. A run that does not show all is left out.
+fn chosen(runs: &[ExperimentRun], values: &[Value<'_>], changed: bool) -> Vec<Chosen> {
+    let mut counts: BTreeMap<Option<&Choice>, usize> = BTreeMap::new();
+    for (run, value) in runs.iter().zip(values) {
+        if let (Ok(choice), true) = (value, run.changed == changed) {
+            *counts.entry(*choice).or_default() += 1;
+        }
+    }
+    let mut chosen: Vec<Chosen> =
+        counts.into_iter().map(|(choice, runs)| Chosen { choice: choice.cloned(), runs }).collect();
+    chosen.sort_by_key(|chosen| std::cmp::Reverse(chosen.runs));
+    chosen
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! What a change does to times: the same measure of every run, with the change and without.
+
+use super::{CONFIRMED_CHANCE, Order};
+use crate::Evidence;
+use serde::{Deserialize, Serialize};
+
+/// A time that was measured in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// `wall`, `launch calls`, `GPU`.
+    pub name: String,
+    pub ns: u64,
+}
+
+/// A measure over all runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeRow {
+    pub name: String,
+    pub without: Spread,
+    pub with: Spread,
+    /// The median with the change as a multiple of that without.
+    pub ratio: f64,
+    /// `confirmed` or `inferred` that they differ; `unresolved` where the runs overlap.
+    pub evidence: Evidence,
+    pub why: &'static str,
+}
+
+/// The least, the middle and the most of some runs, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    pub least_ns: u64,
+    pub median_ns: u64,
+    pub most_ns: u64,
+}
+
+const APART: &str = "every run with the change is on one side of every run without";
+const FEW: &str = "every run with the change is on one side of every run without, but more runs would decide";
+const OVERLAP: &str = "the runs with the change and without overlap";
+
+/// A row for each measure that all runs have. `runs` come in the order in which they were made.
+pub fn times(runs: &[(bool, Vec<Measure>)], order: &Order) -> Vec<TimeRow> {
+    let names =
+        runs.first().into_iter().flat_map(|(_, measures)| measures.iter().map(|measure| &measure.name));
+    names.filter_map(|name| row(runs, name, order.chance(runs.len()))).collect()
+}
+
+fn row(runs: &[(bool, Vec<Measure>)], name: &str, chance: f64) -> Option<TimeRow> {
+    let mut sides = [Vec::new(), Vec::new()];
+    for (changed, measures) in runs {
+        let measure = measures.iter().find(|measure| measure.name == name)?;
+        sides[usize::from(*changed)].push(measure.ns);
+    }
+    let [without, with] = sides.map(spread);
+    let (without, with) = (without?, with?);
+    let are_apart = without.most_ns < with.least_ns || with.most_ns < without.least_ns;
+    let (evidence, why) = match (are_apart, chance <= CONFIRMED_CHANCE) {
+        (false, _) => (Evidence::Unresolved, OVERLAP),
+        (true, true) => (Evidence::Confirmed, APART),
+        (true, false) => (Evidence::Inferred, FEW),
+    };
+    let ratio = with.median_ns as f64 / without.median_ns.max(1) as f64;
+    Some(TimeRow { name: name.into(), without, with, ratio, evidence, why })
+}
+
+fn spread(mut times: Vec<u64>) -> Option<Spread> {
+    times.sort_unstable();
+    let (least_ns, most_ns) = (*times.first()?, *times.last()?);
+    Some(Spread { least_ns, median_ns: times[(times.len() - 1) / 2], most_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_differ_where_no_run_overlaps() {
+        let order = Order::draw(8, 3);
+        let rows = |with: fn(u64) -> u64, count: usize| {
+            let run = |(at, changed): (usize, &bool)| {
+                let ns = if *changed { with(at as u64) } else { 100 + at as u64 };
+                (*changed, vec![Measure { name: "wall".into(), ns }])
+            };
+            let runs: Vec<_> = order.changed.iter().take(count).enumerate().map(run).collect();
+            let row = times(&runs, &order).remove(0);
+            (row.evidence, row.ratio > 1.5)
+        };
+        assert_eq!(rows(|at| 200 + at, 16), (Evidence::Confirmed, true));
+        assert_eq!(rows(|at| 200 + at, 4), (Evidence::Inferred, true));
+        assert_eq!(rows(|at| 101 + at, 16), (Evidence::Unresolved, false));
+    }
+}
