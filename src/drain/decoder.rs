@@ -27,7 +27,7 @@ use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::hip::{Copy, Sync};
 use rocshim_ring::mark;
 use rocshim_ring::named::Named;
-use rocshim_ring::slot::{Event, Kind};
+use rocshim_ring::slot::{Event, EventKind};
 use rocshim_trace::{
     Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread, write_record,
 };
@@ -263,7 +263,7 @@ impl Decoder {
 
     /// Writes the event of thread `tid`, after the definition of the kernel that it is the first to use.
     pub fn event(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
-        if event.kind == Kind::Launch {
+        if event.kind == EventKind::Launch {
             return self.write_launch(tid, event, out);
         }
         let record = self.record(tid, event, out);
@@ -286,8 +286,8 @@ impl Decoder {
 
     fn bare_record(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         match event.kind {
-            Kind::Launch => Record::Launch(self.launch(tid, event, out)),
-            Kind::Gemm => {
+            EventKind::Launch => Record::Launch(self.launch(tid, event, out)),
+            EventKind::Gemm => {
                 let raw = event::Gemm::read(event);
                 let set_to = |setting| self.settings.at(event.stamp, raw.handle, setting);
                 let mut gemm = gemm(self.call(tid, event), &raw, set_to);
@@ -295,28 +295,30 @@ impl Decoder {
                 gemm.stream = handle.map(|handle| self.stream(handle, event.stamp, out));
                 Record::Gemm(gemm.into())
             }
-            Kind::Blas => blas(self.call(tid, event), event, |stream| self.stream(stream, event.stamp, out)),
-            Kind::Conv => self.conv(tid, event, out),
-            Kind::Load => Record::Load(self.load(tid, event)),
-            Kind::Span => {
+            EventKind::Blas => {
+                blas(self.call(tid, event), event, |stream| self.stream(stream, event.stamp, out))
+            }
+            EventKind::Conv => self.conv(tid, event, out),
+            EventKind::Load => Record::Load(self.load(tid, event)),
+            EventKind::Span => {
                 let raw = Named::read(event);
                 let stream = self.stream(raw.stream, event.stamp, out);
                 Record::Span(span(self.call(tid, event), &raw, stream))
             }
-            Kind::Mark => Record::Mark(mark(self.call(tid, event), mark::Mark::read(event))),
-            Kind::Copy => {
+            EventKind::Mark => Record::Mark(mark(self.call(tid, event), mark::Mark::read(event))),
+            EventKind::Copy => {
                 let raw = Copy::read(event);
                 let stream = self.stream(raw.stream, event.stamp, out);
                 copy(self.call(tid, event), &raw, stream, self.capture(tid, event, raw.stream, out))
             }
-            Kind::Sync => {
+            EventKind::Sync => {
                 let raw = Sync::read(event);
                 let stream = self.stream(raw.stream, event.stamp, out);
                 sync(self.call(tid, event), &raw, stream, self.capture(tid, event, raw.stream, out))
             }
-            Kind::Graph => self.graph_call(tid, event, out),
-            Kind::Gpu => Record::Gpu(self.gpu(tid, event, out)),
-            Kind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
+            EventKind::Graph => self.graph_call(tid, event, out),
+            EventKind::Gpu => Record::Gpu(self.gpu(tid, event, out)),
+            EventKind::Gap => Record::Gap(self.gap_of(tid, &event::Gap::read(event))),
         }
     }
 

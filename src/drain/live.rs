@@ -1,12 +1,12 @@
 //! Processes that record now: found by their numbers, asked by a word in their control page, and copied from. Nothing here
 //! stops a process, sends it a signal or attaches to it.
 
-mod ask;
 mod copy;
+mod send;
 mod snapshot;
 
-pub use ask::Silence;
-pub use rocshim_ring::orders::{Account, Order};
+pub use rocshim_ring::requests::{CollectorStats, Request};
+pub use send::Silence;
 pub use snapshot::Snapshot;
 
 use crate::records::header;
@@ -134,8 +134,8 @@ impl Live {
     }
 
     /// What it says of its recording: as of its last look, or up to a quarter of a second before.
-    pub fn account(&self) -> Option<Account> {
-        self.control.orders().account()
+    pub fn account(&self) -> Option<CollectorStats> {
+        self.control.requests().stats()
     }
 
     /// The reasons of losses, in the order of the account's.

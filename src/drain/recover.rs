@@ -6,7 +6,7 @@ use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::folder::NAMES;
-use rocshim_ring::{Account, Committed, Consumer, Control, Folder, LogReader, Pool, Ring};
+use rocshim_ring::{Committed, Consumer, Control, Counters, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, segment_path, write_record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -319,7 +319,7 @@ fn drain_rings(
             events += drain_ring(decoder, Arc::new(ring), committed.epoch, &mut latest, lines);
         }
     }
-    for gap in committed.ringless.iter().filter(|gap| gap.lost != 0) {
+    for gap in committed.untracked.iter().filter(|gap| gap.lost != 0) {
         latest = latest.max(gap.last);
         decoder.gap(0, gap, lines);
     }
@@ -344,8 +344,8 @@ fn drain_ring(
         *latest = (*latest).max(event.stamp.saturating_add(event.ticks));
         decoder.event(tid, event, lines);
     });
-    let Account { written, mut lost } = consumer.account();
-    for gap in consumer.untold() {
+    let Counters { written, mut lost } = consumer.counters();
+    for gap in consumer.unreported() {
         *latest = (*latest).max(gap.last);
         lost = lost.saturating_add(gap.lost);
         decoder.gap(tid, &gap, lines);

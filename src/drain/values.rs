@@ -1,7 +1,7 @@
 //! The vendors' numbers as words. A number that no table has stays a number: it is what was passed.
 
 use rocshim_ring::event::NO_ALGO;
-use rocshim_ring::hip::{PEER, UNTOLD};
+use rocshim_ring::hip::{PEER, UNKNOWN_KIND};
 use rocshim_trace::solver;
 use std::borrow::Cow;
 
@@ -204,7 +204,7 @@ pub(crate) fn copy_kind(number: u32) -> Option<Cow<'static, str>> {
     let table = [
         (0, "h2h"), (1, "h2d"), (2, "d2h"), (3, "d2d"), (4, "default"), (1024, "d2d_no_cu"), (PEER, "peer"),
     ];
-    (number != UNTOLD).then(|| word(&table, number))
+    (number != UNKNOWN_KIND).then(|| word(&table, number))
 }
 
 /// `hipStreamCaptureMode` (hip_runtime_api.h).

@@ -1,28 +1,29 @@
-//! A launch's arguments on their way into its event: each at its own offset, as the kernel will find them.
-#![allow(unsafe_code)] // reads what the program passes to the launch, and writes into the stage
+//! Copies a launch's kernel arguments into its event, each at its offset in the kernel's argument
+//! buffer.
+#![allow(unsafe_code)] // reads what the program passes to the launch, and writes into the event
 
 use crate::event::Launch;
 use crate::payload::Payload;
-use crate::slot::Kind;
+use crate::slot::EventKind;
 
-/// The most bytes of arguments that an event holds; what lies behind is cut. (A stage has this room after the wide form
-/// of a launch and before the word that it keeps for itself.)
+/// The most argument bytes that an event holds; the rest is cut. (An in-flight slot has this room
+/// after the wide form of a launch and before its own last word.)
 pub const ARGUMENT_BYTES: usize = 376;
 
 /// `HIP_LAUNCH_PARAM_BUFFER_POINTER`, `…_BUFFER_SIZE`, `…_END` (hip_runtime_api.h).
 const BUFFER: [usize; 3] = [1, 2, 3];
 
-/// Where a kernel's explicit arguments lie, as far as an event has room for them.
+/// The offsets and sizes of a kernel's explicit arguments, as far as an event has room for them.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
     runs: Vec<Run>,
-    /// Where the last of them ends.
+    /// End of the last argument, bytes.
     end: usize,
-    /// How much is taken of a buffer that holds all arguments.
+    /// How many bytes are copied from a buffer that holds all arguments.
     of_buffer: usize,
 }
 
-/// Arguments of one size, in bytes, that lie one after the other. They lie within [`ARGUMENT_BYTES`].
+/// Consecutive arguments of equal size, in bytes, within [`ARGUMENT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Run {
     offset: u16,
@@ -37,8 +38,8 @@ impl Run {
 }
 
 impl Layout {
-    /// The layout of a kernel with arguments at these (offset, size), up to the first that does not fit. A kernel of whose
-    /// arguments not one fits has a byte that tells of them.
+    /// The layout of a kernel with arguments at these (offset, size), up to the first that does not
+    /// fit. If not even the first fits, one byte is recorded to show that there are arguments.
     pub fn new(arguments: impl IntoIterator<Item = (u32, u32)>) -> Layout {
         let mut arguments = arguments.into_iter().peekable();
         let least = usize::from(arguments.peek().is_some());
@@ -57,18 +58,18 @@ impl Layout {
         Layout { runs, end, of_buffer: end }
     }
 
-    /// The layout of a kernel whose arguments are not known: a buffer with them is taken as it is.
+    /// The layout of an unknown kernel: an argument buffer is copied unchanged.
     pub const fn unknown() -> Layout {
         Layout { runs: Vec::new(), end: 0, of_buffer: ARGUMENT_BYTES }
     }
 
-    /// The layout of a kernel whose arguments are not to be recorded.
+    /// The layout of a kernel whose arguments are not recorded.
     pub const fn none() -> Layout {
         Layout { runs: Vec::new(), end: 0, of_buffer: 0 }
     }
 }
 
-/// Who knows how the arguments of a function lie.
+/// Looks up the argument layout of a function.
 pub trait Layouts: Copy {
     /// The layout of `function`, which is about to be launched.
     fn layout(&self, function: u64) -> &Layout;
@@ -80,21 +81,24 @@ impl Layouts for &Layout {
     }
 }
 
-/// A launch with what it passes to its kernel.
+/// A launch with its kernel arguments.
 #[derive(Clone, Copy)]
 pub struct LaunchWith<L> {
     launch: Launch,
     layouts: L,
     /// `kernelParams`: a pointer to each explicit argument.
     params: *const *const u8,
-    /// `extra`: a buffer with all of them.
+    /// `extra`: a buffer with all arguments.
     extra: *const usize,
 }
 
 impl<L: Layouts> LaunchWith<L> {
+    /// The launch with the arguments that the program passes.
+    ///
     /// # Safety
-    /// Until this is stored: `params` is NULL or has a pointer to the bytes of each argument of the function's layout (or a
-    /// NULL among them); `extra` is NULL or a list as HIP takes it, which names a buffer and its size.
+    /// Until this is stored: `params` is NULL, or has a pointer (possibly NULL) to the bytes of
+    /// each argument of the function's layout; `extra` is NULL, or a list in HIP's format that
+    /// names a buffer and its size.
     #[inline(always)]
     pub unsafe fn new(
         launch: Launch,
@@ -106,23 +110,26 @@ impl<L: Layouts> LaunchWith<L> {
     }
 }
 
-/// Copies what a launch passes to `to`; gives how many bytes.
+/// Copies the arguments of a launch to `to`; returns the number of bytes.
 ///
 /// # Safety
 /// As [`LaunchWith::new`] and [`Payload::store_bytes`].
 #[inline(never)]
 unsafe fn take(layout: &Layout, params: *const *const u8, extra: *const usize, to: *mut u8) -> usize {
     match (params.is_null(), extra.is_null()) {
-        // SAFETY: by this function's contract.
+        // SAFETY: `params` is not NULL and points to this layout's arguments, and `to` has room, by
+        // this function's contract.
         (false, true) => unsafe { copy_params(layout, params, to) },
-        // SAFETY: by this function's contract.
+        // SAFETY: `extra` is not NULL and is a list in HIP's format, and `to` has room, by this
+        // function's contract.
         (true, false) => unsafe { copy_buffer(layout, extra, to) },
-        // Both, which the runtime refuses.
+        // Both are given, which the runtime rejects.
         _ => 0,
     }
 }
 
-/// Copies each argument from where `params` says. One that is NULL makes the launch fail: nothing is taken then.
+/// Copies each argument from its pointer in `params`. A NULL pointer makes the launch fail: then
+/// nothing is recorded.
 ///
 /// # Safety
 /// As [`take`].
@@ -131,14 +138,17 @@ unsafe fn copy_params(layout: &Layout, params: *const *const u8, to: *mut u8) ->
     let mut at = params;
     for run in &layout.runs {
         let (to, size, count) = (to.wrapping_add(run.offset.into()), usize::from(run.size), run.count);
-        // There is a pointer for each argument of the layout, of which each run has its own, and the places of a run lie within
-        // the room at `to`. The usual sizes are copied with one move each.
+        // `params` has a pointer for each argument of the layout, and all offsets are within
+        // `ARGUMENT_BYTES`. The usual sizes are copied with one move each.
         let is_whole = match size {
-            // SAFETY: as said.
+            // SAFETY: `at` has `count` pointers to 8-byte arguments or NULL; `to` has room for them
+            // within `ARGUMENT_BYTES`.
             8 => unsafe { copy_run::<8>(at, to, count) },
-            // SAFETY: as said.
+            // SAFETY: `at` has `count` pointers to 4-byte arguments or NULL; `to` has room for them
+            // within `ARGUMENT_BYTES`.
             4 => unsafe { copy_run::<4>(at, to, count) },
-            // SAFETY: as said.
+            // SAFETY: `at` has `count` pointers to arguments of `size` bytes or NULL; `to` has room
+            // for them within `ARGUMENT_BYTES`.
             _ => unsafe { copy_run_of(at, to, size, count) },
         };
         if !is_whole {
@@ -149,70 +159,76 @@ unsafe fn copy_params(layout: &Layout, params: *const *const u8, to: *mut u8) ->
     layout.end
 }
 
-/// Copies `count` arguments of `SIZE` bytes to where they lie one after the other; false when one is NULL.
+/// Copies `count` arguments of `SIZE` bytes to consecutive places; false if a pointer is NULL.
 ///
 /// # Safety
-/// `params` has a pointer to each, or NULL; `to` is valid for them all.
+/// `params` has `count` pointers, each NULL or to `SIZE` readable bytes; `to` is valid for writes
+/// of all of them.
 #[inline(always)]
 unsafe fn copy_run<const SIZE: usize>(params: *const *const u8, to: *mut u8, count: u16) -> bool {
     for i in 0..usize::from(count) {
-        // SAFETY: by the contract.
+        // SAFETY: `i` is below `count`, and `params` has that many pointers.
         let from = unsafe { params.wrapping_add(i).read() };
         if from.is_null() {
             return false;
         }
-        // SAFETY: by the contract; as bytes, for nobody promised an alignment.
+        // SAFETY: `from` is not NULL and points to `SIZE` bytes; read as bytes, because their
+        // alignment is unknown.
         let value = unsafe { from.cast::<[u8; SIZE]>().read() };
-        // SAFETY: by the contract.
+        // SAFETY: `to` is valid for `count` values of `SIZE` bytes, and `i` is below `count`.
         unsafe { to.cast::<[u8; SIZE]>().wrapping_add(i).write(value) };
     }
     true
 }
 
-/// As [`copy_run`], for any size. Not inlined: `take` would have to save registers for it on the usual way.
+/// As [`copy_run`], for any size. Not inlined: `take` would have to save registers for it on the
+/// fast path.
 ///
 /// # Safety
-/// As [`copy_run`].
+/// As [`copy_run`], with `size` in place of `SIZE`.
 #[inline(never)]
 unsafe fn copy_run_of(params: *const *const u8, to: *mut u8, size: usize, count: u16) -> bool {
     for i in 0..usize::from(count) {
-        // SAFETY: by the contract.
+        // SAFETY: `i` is below `count`, and `params` has that many pointers.
         let from = unsafe { params.wrapping_add(i).read() };
         if from.is_null() {
             return false;
         }
-        // SAFETY: by the contract.
+        // SAFETY: `from` is not NULL and points to `size` bytes; `to` is valid for `count` of them
+        // and belongs to the event.
         unsafe { std::ptr::copy_nonoverlapping(from, to.wrapping_add(i * size), size) };
     }
     true
 }
 
-/// Copies the buffer that `extra` names, if it is the list that the runtime takes: in this order, and no other.
+/// Copies the buffer that `extra` names, if the list has the order that the runtime accepts.
 ///
 /// # Safety
 /// As [`take`].
 #[inline(never)]
 unsafe fn copy_buffer(layout: &Layout, extra: *const usize, to: *mut u8) -> usize {
-    // SAFETY: the list goes on as long as its words are the right ones.
+    // SAFETY: HIP's list continues as long as its words are the expected ones, and the reads stop
+    // at the first other one.
     let word = |i: usize| unsafe { extra.wrapping_add(i).read() };
     let is_list = word(0) == BUFFER[0] && word(2) == BUFFER[1] && word(4) == BUFFER[2];
     if !is_list || word(1) == 0 || word(3) == 0 {
         return 0;
     }
     let (from, size) = (word(1) as *const u8, word(3) as *const usize);
-    // SAFETY: the list names its buffer's size.
+    // SAFETY: the list's size entry points to the buffer's size.
     let size = unsafe { size.read_unaligned() }.min(layout.of_buffer);
-    // SAFETY: the buffer is at least so long, and the room at `to` is.
+    // SAFETY: the buffer has at least `size` bytes, and so has `to`, because `of_buffer` is at most
+    // `ARGUMENT_BYTES`.
     unsafe { std::ptr::copy_nonoverlapping(from, to, size) };
     size
 }
 
 impl<L: Layouts> Payload for LaunchWith<L> {
-    const KIND: Kind = Kind::Launch;
+    const KIND: EventKind = EventKind::Launch;
     const WORDS: usize = Launch::WORDS;
     const SHORT: bool = true;
     const BYTES: bool = true;
-    const IN_PLACE: bool = true;
+    const RESERVED: bool = true;
 
     #[inline(always)]
     fn is_wide(&self) -> bool {
@@ -220,9 +236,9 @@ impl<L: Layouts> Payload for LaunchWith<L> {
     }
 
     #[inline(always)]
-    unsafe fn store_in_place(&self, to: *mut u64) {
-        // SAFETY: by this function's contract.
-        unsafe { self.launch.store_in_place(to) };
+    unsafe fn store_reserved(&self, to: *mut u64) {
+        // SAFETY: `to` has room for five words, by this function's contract.
+        unsafe { self.launch.store_reserved(to) };
     }
 
     #[inline(always)]
@@ -236,7 +252,8 @@ impl<L: Layouts> Payload for LaunchWith<L> {
             return 0;
         }
         let layout = self.layouts.layout(self.launch.function);
-        // SAFETY: by the contracts of `new` and this function.
+        // SAFETY: `params` and `extra` satisfy the contract of `new`, and `to` that of this
+        // function.
         unsafe { take(layout, self.params, self.extra, to) }
     }
 }
@@ -248,7 +265,7 @@ mod tests {
     use crate::slot::Event;
     use crate::tests::{call, drain, here, launch, ring};
 
-    /// A launch that passes what `params` or `extra` say.
+    /// A launch with these arguments.
     fn launch_with(
         wide: bool,
         layout: &Layout,
@@ -259,7 +276,8 @@ mod tests {
         let launch = Launch { flags: wide.into(), ..launch() };
         let params = params.map_or(std::ptr::null(), <[_]>::as_ptr);
         let extra = extra.map_or(std::ptr::null(), <[_]>::as_ptr);
-        // SAFETY: each test passes what its layout needs, and lists as HIP takes them or refuses them.
+        // SAFETY: each test passes the pointers that its layout needs, and lists in HIP's format or
+        // ones that are rejected.
         call(producer, 5, &unsafe { LaunchWith::new(launch, layout, params, extra) }, 0);
         let event = drain(&mut consumer).remove(0);
         assert_eq!(Launch::read(&event), launch, "whatever it passes");
@@ -272,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_lie_at_their_offsets_in_an_event_that_is_as_short_as_can_be() {
+    fn arguments_keep_their_offsets_in_the_shortest_event() {
         let (pointer, count, byte, triple) = (0x7f00_dead_beef_u64, 7_u32, 9_u8, [1_u32, 2, 3]);
         let layout = Layout::new([(0, 8), (8, 4), (12, 1), (16, 12)]);
         let params = [bytes_of(&pointer), bytes_of(&count), bytes_of(&byte), bytes_of(&triple)];
@@ -288,14 +306,14 @@ mod tests {
         let (event, bytes) = launch_with(false, &Layout::none(), Some(&params), None);
         assert_eq!((event.slots(), bytes.len()), (1, 0));
         let (event, bytes) = launch_with(false, &Layout::unknown(), Some(&params), None);
-        assert_eq!((event.slots(), bytes.len()), (1, 0), "nobody knows how many there are");
+        assert_eq!((event.slots(), bytes.len()), (1, 0), "their number is unknown");
     }
 
     #[test]
-    fn arguments_that_do_not_fit_are_left_out() {
+    fn arguments_that_do_not_fit_are_cut() {
         let large = [5_u8; 4096];
         let layout = Layout::new([(0, 360), (360, 8), (368, 8), (376, 8), (384, 8)]);
-        let params = [bytes_of(&large), bytes_of(&large), bytes_of(&large)]; // no more are looked at
+        let params = [bytes_of(&large), bytes_of(&large), bytes_of(&large)]; // the first two fill the room
         for (wide, slots) in [(false, 8), (true, 8)] {
             let (event, bytes) = launch_with(wide, &layout, Some(&params), None);
             assert_eq!((event.slots(), bytes), (slots, vec![5; ARGUMENT_BYTES]));
@@ -312,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_taken_in_its_own_length() {
+    fn an_argument_buffer_is_copied_in_its_own_length() {
         let (buffer, size) = ([1_u8, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 10_usize);
         let extra = [1, bytes_of(&buffer) as usize, 2, bytes_of(&size) as usize, 3];
         let taken = |layout: &Layout| launch_with(false, layout, None, Some(&extra)).1;
@@ -327,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_of_what_the_runtime_refuses() {
+    fn arguments_that_the_runtime_rejects_are_not_copied() {
         let (value, size) = (7_u64, 8_usize);
         let layout = Layout::new([(0, 8), (8, 8)]);
         let good = [1, bytes_of(&value) as usize, 2, bytes_of(&size) as usize, 3];
@@ -345,17 +363,17 @@ mod tests {
     }
 
     #[test]
-    fn arguments_stay_with_a_call_that_fails_and_with_one_in_flight() {
+    fn failed_calls_and_calls_in_flight_keep_their_arguments() {
         let (ring, producer, mut consumer) = ring();
         let (layout, value) = (Layout::new([(0, 4)]), 0x0403_0201_u32);
         let params = [bytes_of(&value)];
-        // SAFETY: one pointer for the one argument.
+        // SAFETY: one pointer for the layout's one argument; `extra` is NULL.
         let payload = unsafe { LaunchWith::new(launch(), &layout, params.as_ptr(), std::ptr::null()) };
         let span = here(producer).enter(5, &payload).unwrap();
         let open = ring.in_flight().remove(0);
         assert_eq!((Launch::read_arguments(&open), open.status), (vec![1, 2, 3, 4], 0));
         span.leave(now(), -9);
-        call(producer, 5, &launch(), -9); // the same stage
+        call(producer, 5, &launch(), -9); // the same in-flight slot
         let events = drain(&mut consumer);
         assert_eq!((Launch::read_arguments(&events[0]), events[0].status), (vec![1, 2, 3, 4], -9));
         assert_eq!((Launch::read_arguments(&events[1]), events[1].status), (vec![], -9));

@@ -1,52 +1,53 @@
-//! The payload of a call of a BLAS library that is told in more than its arguments, or makes no product: hipBLASLt's
-//! products, whose problem lies in descriptors, and what is asked and prepared around products.
+//! The payload of BLAS calls other than rocBLAS-style GEMMs: hipBLASLt GEMMs, whose problem is in
+//! descriptors, and queries, preparation and handles.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 
-/// What such a call does; events hold the index.
+/// Names of the actions of such a call; events hold the index.
 pub const BLAS_ACTIONS: [&str; 9] =
     ["run", "heuristic", "solutions", "problem", "prepare", "transform", "create", "destroy", "initialize"];
 
-/// A product: hipblasLtMatmul, hipblaslt_ext::GemmInstance::run.
+/// A GEMM: hipblasLtMatmul, hipblaslt_ext::GemmInstance::run.
 pub const RUN: u8 = 0;
-/// Which algorithms there are: hipblasLtMatmulAlgoGetHeuristic.
+/// A query for algorithms: hipblasLtMatmulAlgoGetHeuristic.
 pub const HEURISTIC: u8 = 1;
-/// Which solutions there are: rocblas_gemm…_get_solutions.
+/// A query for solutions: rocblas_gemm…_get_solutions.
 pub const SOLUTIONS: u8 = 2;
-/// A problem is given to an instance: hipblaslt_ext::Gemm::setProblem.
+/// Sets the problem of an instance: hipblaslt_ext::Gemm::setProblem.
 pub const PROBLEM: u8 = 3;
-/// An algorithm is given to an instance: hipblaslt_ext::GemmInstance::initialize.
+/// Sets the algorithm of an instance: hipblaslt_ext::GemmInstance::initialize.
 pub const PREPARE: u8 = 4;
-/// Matrices are reordered and added: hipblasLtMatrixTransform.
+/// Transforms and adds matrices: hipblasLtMatrixTransform.
 pub const TRANSFORM: u8 = 5;
-/// A handle is made.
+/// Creates a handle.
 pub const CREATE: u8 = 6;
-/// A handle is destroyed.
+/// Destroys a handle.
 pub const DESTROY: u8 = 7;
-/// Everything is loaded: rocblas_initialize.
+/// Loads all kernels: rocblas_initialize.
 pub const INITIALIZE: u8 = 8;
 
-/// The most results kept of one question.
+/// The most results recorded per query.
 pub const BLAS_RESULTS: usize = 8;
 
-/// Bits of [`Blas::known`]: matrix `i` has a layout (its type, leading dimension, stride, order).
+/// Bits of [`Blas::known`]: bit `i` says that matrix `i` has a layout (type, leading dimension,
+/// stride, order).
 pub const LAYOUT: u32 = 1;
-/// The operations (where they are not 0) and the compute type are known.
+/// The operations (if not 0) and the compute type are known.
 pub const OPERATION: u32 = 1 << 4;
 /// `size` has m and n (bit 5) and k (bit 6).
 pub const ROWS: u32 = 1 << 5;
 /// See [`ROWS`].
 pub const INNER: u32 = 1 << 6;
-/// `lds` and `strides` are known, of matrices without layouts.
+/// `lds` and `strides` are known, for matrices without layouts.
 pub const STRIDES: u32 = 1 << 7;
 /// `handle` is the address of a C++ object.
 pub const INSTANCE: u32 = 1 << 8;
-/// The epilogue with its bias is known, and the type of the scalars.
+/// The epilogue with its bias, and the type of the scalars, are known.
 pub const EPILOGUE: u32 = 1 << 9;
-/// The attributes that came with ROCm 6 are known: scales, the epilogue's second output, the pointer mode.
+/// The attributes added in ROCm 6 are known: scales, the auxiliary matrix, the pointer mode.
 pub const EXTRAS: u32 = 1 << 10;
-/// Element types (where they are not 0) are known, of matrices without layouts.
+/// Element types (if not 0) are known, for matrices without layouts.
 pub const TYPES: u32 = 1 << 11;
 
 /// A call, in the library's own numbers.
@@ -54,7 +55,7 @@ pub const TYPES: u32 = 1 << 11;
 pub struct Blas {
     /// Index into [`BLAS_ACTIONS`].
     pub action: u8,
-    /// What is known of it: [`LAYOUT`]` << i`, [`OPERATION`], …
+    /// Which fields are known: [`LAYOUT`]` << i`, [`OPERATION`], …
     pub known: u32,
     /// Index into [`crate::event::GEMM_FORMS`].
     pub form: u8,
@@ -64,17 +65,17 @@ pub struct Blas {
     pub trans: [u32; 2],
     /// Element types of A, B, C, D.
     pub types: [u32; 4],
-    /// Compute type, and that of the scalars.
+    /// Compute type, and type of the scalars.
     pub compute: [u32; 2],
     /// Epilogue.
     pub epilogue: u32,
-    /// The bias's element type.
+    /// Element type of the bias.
     pub bias_type: u32,
-    /// Where the scalars lie.
+    /// Pointer mode of the scalars.
     pub pointer_mode: u32,
     /// Pointers to alpha and beta.
     pub scalars: [u64; 2],
-    /// Number of products.
+    /// Batch count.
     pub batch: i64,
     /// m, n, k.
     pub size: [i64; 3],
@@ -82,9 +83,9 @@ pub struct Blas {
     pub matrices: [u64; 4],
     /// Their leading dimensions.
     pub lds: [i64; 4],
-    /// Their strides from batch to batch.
+    /// Their batch strides, in elements.
     pub strides: [i64; 4],
-    /// Their orders.
+    /// Their memory orders.
     pub orders: [u32; 4],
     /// Pointer to the bias.
     pub bias: u64,
@@ -92,27 +93,27 @@ pub struct Blas {
     pub scales: [u64; 4],
     /// How the scales of A and B apply.
     pub scale_modes: [u32; 2],
-    /// Pointer to the epilogue's second output or input.
+    /// Pointer to the auxiliary matrix of the epilogue.
     pub aux: u64,
     /// Its leading dimension.
     pub aux_ld: i64,
-    /// Workspace given, bytes.
+    /// Workspace passed, bytes.
     pub workspace: u64,
     /// The stream.
     pub stream: u64,
     /// Flags.
     pub flags: u32,
-    /// Results asked for; 0 where the call asks for all.
+    /// Number of results requested; 0 for all.
     pub requested: u32,
 }
 
 /// Payload word of the algorithm's index.
 const ALGO_AT: usize = 39;
-/// Payload word that counts the results of a question.
+/// Payload word of the number of results.
 const ANSWER_AT: usize = 40;
 
 impl Payload for Blas {
-    const KIND: Kind = Kind::Blas;
+    const KIND: EventKind = EventKind::Blas;
     const WORDS: usize = ANSWER_AT + 2 + BLAS_RESULTS / 2;
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
@@ -151,12 +152,12 @@ impl Payload for Blas {
 }
 
 impl Blas {
-    /// True when these bits are set in `known`.
+    /// True if all these bits are set in `known`.
     pub fn knows(&self, bits: u32) -> bool {
         self.known & bits == bits
     }
 
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Blas {
         let word = |index| event.payload(index);
         let two = |index: usize| [low(word(index)), high(word(index))];
@@ -193,21 +194,21 @@ impl Blas {
         }
     }
 
-    /// Gives the word of an algorithm's index, known when a call has returned, to `put`.
+    /// Passes the word of the algorithm's index, known after the call, to `put`.
     pub fn store_algo(index: i32, mut put: impl FnMut(usize, u64)) {
         put(ALGO_AT, pair(index as u32, 1));
     }
 
-    /// Reads the algorithm's index back; `None` when the call was given none.
+    /// Decodes the algorithm's index; `None` if none was passed.
     pub fn read_algo(event: &Event) -> Option<i32> {
         let word = event.payload(ALGO_AT);
         (high(word) != 0).then_some(low(word) as i32)
     }
 
-    /// Gives the words of an answer to `put`: how many results there are, the workspace that the first needs, and what is
-    /// known of their indices, of which the first [`BLAS_RESULTS`] are kept.
+    /// Passes the words of a query's results to `put`: their number, the workspace in bytes that
+    /// the first needs, and the known indices, of which the first [`BLAS_RESULTS`] are kept.
     pub fn store_answer(returned: u32, workspace: u64, indices: &[i32], mut put: impl FnMut(usize, u64)) {
-        // One more, so that an answer of none is told from no answer.
+        // Plus one, to distinguish zero results from no results recorded.
         put(ANSWER_AT, pair(returned.saturating_add(1), indices.len().min(BLAS_RESULTS) as u32));
         put(ANSWER_AT + 1, workspace);
         let index = |i: usize| indices.get(i).map_or(0, |index| *index as u32);
@@ -216,8 +217,8 @@ impl Blas {
         }
     }
 
-    /// Reads the answer back: how many, the workspace that the first needs, and the indices that were kept; `None` when
-    /// the call gave none.
+    /// Decodes the results: their number, the workspace in bytes that the first needs, and the
+    /// recorded indices; `None` if the call recorded none.
     pub fn read_answer(event: &Event) -> Option<(u32, u64, Vec<i32>)> {
         let answer = event.payload(ANSWER_AT);
         let returned = low(answer).checked_sub(1)?;
@@ -230,17 +231,17 @@ impl Blas {
     }
 }
 
-/// A handle is made or destroyed, or a library loads everything.
+/// A handle is created or destroyed, or a library loads all kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handle {
     /// Index into [`BLAS_ACTIONS`].
     pub action: u8,
-    /// The handle; of one that is being made, known when the call returns.
+    /// The handle; when one is created, known after the call.
     pub handle: u64,
 }
 
 impl Payload for Handle {
-    const KIND: Kind = Kind::Blas;
+    const KIND: EventKind = EventKind::Blas;
     const WORDS: usize = 6;
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
@@ -250,7 +251,7 @@ impl Payload for Handle {
 }
 
 impl Handle {
-    /// Gives the word that is known when a handle has been made to `put`.
+    /// Passes the word that is known after a handle was created to `put`.
     pub fn store_made(handle: u64, mut put: impl FnMut(usize, u64)) {
         put(1, handle);
     }

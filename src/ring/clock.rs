@@ -1,8 +1,9 @@
-//! The stamp of every event: the invariant time-stamp counter, or `clock_gettime` where the machine has none.
+//! Event time stamps: the invariant time-stamp counter (TSC), or `clock_gettime` on machines
+//! without one.
 //!
-//! A program may forbid itself the instruction that reads the counter while it is recorded. Stamps go on in the same
-//! ticks then, reckoned from `clock_gettime`.
-#![allow(unsafe_code)] // one C call and one instruction, both without preconditions
+//! A program may disable the RDTSC instruction for itself while it is recorded. Stamps then
+//! continue in the same ticks, computed from `clock_gettime`.
+#![allow(unsafe_code)] // C calls and RDTSC
 
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -13,41 +14,42 @@ const UNKNOWN: u8 = 0;
 const TSC: u8 = 1;
 const SYSTEM: u8 = 2;
 const RECKONED: u8 = 3;
-/// Which clock stamps are read from; found out once, by whoever asks first. Release: after the two that follow.
+/// The source of stamps, chosen at first use. Release: after `MOMENT` and `TICK_HZ`.
 static SOURCE: AtomicU8 = AtomicU8::new(if cfg!(loom) { TSC } else { UNKNOWN });
-/// A moment by both clocks: a stamp, `CLOCK_MONOTONIC_RAW`. When the counter was chosen; then, when it was forbidden.
+/// A stamp and `CLOCK_MONOTONIC_RAW` in ns, read together: when the TSC was chosen, or again when
+/// it was disabled.
 static MOMENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-/// Ticks in a second, as measured between the two.
+/// Ticks per second, measured between the two readings.
 static TICK_HZ: AtomicU64 = AtomicU64::new(0);
 
-/// Some thread has forbidden itself to read the counter, or is about to.
+/// Some thread has disabled RDTSC for itself, or is about to.
 static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
-/// The shortest time in which a rate can be measured.
+/// The shortest interval over which a rate can be measured.
 const SHORTEST: Duration = Duration::from_millis(5);
 
 /// A raw stamp, in ticks of [`Clock::tick_hz`].
 #[inline(always)]
 pub fn now() -> u64 {
-    // Relaxed: every thread that finds out comes to the same answer.
+    // Relaxed: every thread that chooses comes to the same result.
     if SOURCE.load(Relaxed) == TSC { tsc() } else { slow_now() }
 }
 
-/// The time-stamp counter, whatever the source of stamps is.
+/// Reads the TSC, whatever the source of stamps is.
 #[inline(always)]
 pub(crate) fn tsc() -> u64 {
-    // A model must go the same way again.
+    // A model must be deterministic.
     if cfg!(loom) {
         return 1;
     }
-    // SAFETY: rdtsc exists on every x86-64 processor and reads no memory.
+    // SAFETY: RDTSC exists on every x86-64 processor and reads no memory.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
 #[cold]
 #[inline(never)]
 fn slow_now() -> u64 {
-    // Acquire: with a source come the moment and the rate.
+    // Acquire: the source is published after the moment and the rate.
     match SOURCE.load(Acquire) {
         UNKNOWN => {
             let source = if has_invariant_tsc() { TSC } else { SYSTEM };
@@ -75,11 +77,11 @@ fn ticks_of(ns: u64, hz: u64) -> u64 {
     (ns as u128 * hz as u128 / 1_000_000_000) as u64
 }
 
-/// The program is about to forbid its threads to read the counter, which would be a SIGSEGV: it is not read any more. (By a
-/// ring's producer neither: see `Ring::forbid_tsc`.)
+/// Stops reading the TSC, because the program is about to disable it (reading it would be a
+/// SIGSEGV). A ring's producer must be stopped too: see `Ring::forbid_tsc`.
 pub fn forbid_tsc() {
     FORBIDDEN.store(true, Relaxed);
-    // A program that does so in several threads at once is met by none.
+    // Only one thread switches the source, also if several disable the TSC at once.
     if SOURCE.compare_exchange(UNKNOWN, SYSTEM, Release, Relaxed) != Err(TSC) {
         return;
     }
@@ -89,25 +91,26 @@ pub fn forbid_tsc() {
     let (stamp_now, ns_now) = together(monotonic_ns);
     let hz = ((stamp_now - stamp) as u128 * 1_000_000_000 / (ns_now - ns).max(1) as u128) as u64;
     TICK_HZ.store(hz, Relaxed);
-    // As much ahead as two clocks may be read apart: no call that is being made ends before it began.
+    // Advanced by more than two clock readings can differ: no call in progress ends before it
+    // began.
     remember((stamp_now + hz / 10_000_000, ns_now));
     SOURCE.store(RECKONED, Release);
 }
 
-/// True when stamps are read from the time-stamp counter; else they are nanoseconds of `CLOCK_MONOTONIC_RAW`, or reckoned
-/// from them.
+/// True if stamps are read from the TSC; else they are nanoseconds of `CLOCK_MONOTONIC_RAW`, or
+/// computed from them.
 pub fn is_tsc() -> bool {
     now();
     SOURCE.load(Relaxed) == TSC
 }
 
-/// CPUID leaf 0x8000_0007, EDX bit 8: the counter runs at one rate in every power state. And the program must not have
-/// forbidden itself the instruction (`PR_SET_TSC`), which would then be a SIGSEGV.
+/// CPUID leaf 0x8000_0007, EDX bit 8: the counter runs at one rate in every power state. Also false
+/// if the program has disabled RDTSC (`PR_SET_TSC`), which would make it a SIGSEGV.
 fn has_invariant_tsc() -> bool {
     use core::arch::x86_64::__cpuid;
     let mut allowed: i32 = 0;
     let place: *mut i32 = &mut allowed;
-    // SAFETY: PR_GET_TSC stores an int at its second argument.
+    // SAFETY: PR_GET_TSC stores an int at its second argument, which is a local one.
     if unsafe { libc::prctl(libc::PR_GET_TSC, place) } == 0 && allowed != libc::PR_TSC_ENABLE {
         FORBIDDEN.store(true, Relaxed);
         return false;
@@ -115,23 +118,23 @@ fn has_invariant_tsc() -> bool {
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
-/// Lets the calling thread, which may have forbidden itself the counter, read it, for what reads clocks in its own ways.
-/// True when it had to be done: `forbid_again` is to follow.
+/// Enables RDTSC for the calling thread, for code that reads clocks by other means. True if it was
+/// disabled: the caller must call `forbid_again`.
 pub fn allow_tsc() -> bool {
     let mut allowed: i32 = libc::PR_TSC_ENABLE;
     let place: *mut i32 = &mut allowed;
     if !FORBIDDEN.load(Relaxed) {
         return false;
     }
-    // SAFETY: PR_GET_TSC stores an int at its second argument.
+    // SAFETY: PR_GET_TSC stores an int at its second argument, which is a local one.
     unsafe { libc::prctl(libc::PR_GET_TSC, place) };
-    // SAFETY: PR_SET_TSC takes a number.
+    // SAFETY: PR_SET_TSC takes a number and no pointer.
     allowed != libc::PR_TSC_ENABLE && unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) } == 0
 }
 
-/// The calling thread is as before [`allow_tsc`].
+/// Disables RDTSC for the calling thread again, after [`allow_tsc`].
 pub fn forbid_again() {
-    // SAFETY: PR_SET_TSC takes a number. Not `prctl`, which the shim exports for its sake.
+    // SAFETY: PR_SET_TSC takes a number. Not `prctl`, which the shim itself interposes.
     unsafe { libc::syscall(libc::SYS_prctl, libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
 }
 
@@ -153,23 +156,24 @@ fn read_clock(which: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let place: *mut libc::timespec = &mut time;
     match FORBIDDEN.load(Relaxed) {
-        // SAFETY: `time` is a valid place for the answer; these clocks exist on every Linux that ROCm runs on.
+        // SAFETY: `place` points to a local timespec; these clocks exist on every Linux that ROCm
+        // supports.
         false => unsafe { libc::clock_gettime(which, place) },
-        // The C library's reads the counter, in the program's place.
-        // SAFETY: as above.
+        // The C library reads the TSC in user space, the system call does not. SAFETY: `place`
+        // points to a local timespec.
         true => unsafe { libc::syscall(libc::SYS_clock_gettime, which, place) as i32 },
     };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How stamps become times: nanoseconds since the moment of `start`.
+/// Converts stamps to times: nanoseconds since the moment of `start`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// The stamp that is time 0.
     pub start: u64,
-    /// What that moment is in nanoseconds since 1970.
+    /// That moment in nanoseconds since 1970.
     pub unix_ns: u64,
-    /// Ticks in a second.
+    /// Ticks per second.
     pub tick_hz: u64,
 }
 
@@ -179,40 +183,40 @@ impl Clock {
         self.duration_ns(stamp.saturating_sub(self.start))
     }
 
-    /// Ticks as nanoseconds.
+    /// Converts ticks to nanoseconds.
     pub fn duration_ns(&self, ticks: u64) -> u64 {
         (ticks as u128 * 1_000_000_000 / self.tick_hz.max(1) as u128) as u64
     }
 }
 
-/// Turns ticks into nanoseconds by a multiplication, as exactly as [`Clock::duration_ns`].
+/// Converts ticks to nanoseconds by one multiplication, as exactly as [`Clock::duration_ns`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     tick_hz: u64,
-    /// Nanoseconds of a tick, times 2 to the `shift`, rounded down.
+    /// Nanoseconds per tick, times 2^`shift`, rounded down.
     multiplier: u64,
     shift: u32,
 }
 
 impl Rate {
-    /// Of so many ticks in a second.
+    /// The conversion for `tick_hz` ticks per second.
     pub fn new(tick_hz: u64) -> Rate {
         let tick_hz = tick_hz.max(1);
-        // As many bits as there is room for.
+        // As many bits as fit.
         let scaled = |shift: u32| (1_000_000_000_u128 << shift) / u128::from(tick_hz);
         let shift = (0..=64).take_while(|shift| u64::try_from(scaled(*shift)).is_ok()).last().unwrap_or(0);
         Rate { tick_hz, multiplier: scaled(shift) as u64, shift }
     }
 
-    /// Ticks as nanoseconds, rounded down.
+    /// Converts ticks to nanoseconds, rounded down.
     #[inline]
     pub fn ns(&self, ticks: u64) -> u64 {
         let whole = u128::from(ticks) * 1_000_000_000;
         if ticks.checked_shr(self.shift).unwrap_or(0) != 0 {
             return (whole / u128::from(self.tick_hz)) as u64;
         }
-        // The multiplier is less than one too small and there are less than 2^`shift` ticks: what comes out is right, or
-        // one too small.
+        // The multiplier is less than one too small and there are fewer than 2^`shift` ticks, so
+        // the result is right or one too small.
         let ns = ((u128::from(ticks) * u128::from(self.multiplier)) >> self.shift) as u64;
         let rest = whole - u128::from(ns) * u128::from(self.tick_hz);
         ns + u64::from(rest >= u128::from(self.tick_hz))
@@ -225,13 +229,13 @@ impl Default for Rate {
     }
 }
 
-/// Two clocks read at one moment: a stamp and nanoseconds since 1970.
+/// A stamp and nanoseconds since 1970, read together.
 pub fn anchor() -> (u64, u64) {
     together(unix_ns)
 }
 
-/// A stamp and what `clock` says at the same moment: the tightest of a few tries, since a switch to another thread
-/// between the two reads would set them apart.
+/// A stamp and the reading of `clock` at the same moment: the closest of a few tries, because a
+/// thread switch between the two reads would separate them.
 fn together(clock: impl Fn() -> u64) -> (u64, u64) {
     let read = || {
         let (before, time, after) = (now(), clock(), now());
@@ -242,8 +246,9 @@ fn together(clock: impl Fn() -> u64) -> (u64, u64) {
     (stamp, time)
 }
 
-/// Measures the tick rate against the system's clock for `span` (5 ms give about ten parts per million).
-pub fn measure_hz(span: Duration) -> u64 {
+/// Measures the tick rate against the system's clock over `interval` (5 ms give about ten parts per
+/// million).
+pub fn measure_hz(interval: Duration) -> u64 {
     if !is_tsc() {
         return match TICK_HZ.load(Relaxed) {
             0 => 1_000_000_000,
@@ -251,7 +256,7 @@ pub fn measure_hz(span: Duration) -> u64 {
         };
     }
     let (ticks, ns) = together(monotonic_ns);
-    std::thread::sleep(span);
+    std::thread::sleep(interval);
     let (ticks_end, ns_end) = together(monotonic_ns);
     ((ticks_end - ticks) as u128 * 1_000_000_000 / (ns_end - ns).max(1) as u128) as u64
 }
@@ -271,12 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn where_the_instruction_is_forbidden_the_counter_is_not_read() {
+    fn the_tsc_is_not_read_where_it_is_disabled() {
         let forbidden = std::thread::spawn(|| {
-            // SAFETY: PR_SET_TSC takes a number; it holds for this thread, which reads no clock that needs it, and ends.
+            // SAFETY: PR_SET_TSC takes a number; it affects this thread alone, which reads no TSC
+            // until it is enabled again.
             let done = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
             let has = has_invariant_tsc();
-            // SAFETY: as above.
+            // SAFETY: PR_SET_TSC takes a number and enables what was disabled above.
             unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
             (done, has)
         });
@@ -293,7 +299,7 @@ mod tests {
             let mut ticks = 0x9e37_79b9_7f4a_7c15_u64;
             for i in 0..100_000_u64 {
                 ticks = ticks.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                // Of every length, and around whole seconds, where rounding shows.
+                // Ticks of every length, and around whole seconds, where rounding errors show.
                 let around = (i * tick_hz).wrapping_add(i % 3).wrapping_sub(1);
                 for ticks in [ticks >> (i % 64), around, i, u64::MAX - i] {
                     assert_eq!(rate.ns(ticks), clock(tick_hz).duration_ns(ticks), "{ticks} at {tick_hz} Hz");

@@ -1,82 +1,83 @@
-//! The reading end of a ring: events out, chunks back, positions noted for the commit.
-#![allow(unsafe_code)] // copies of slots, which lie in chunks of the pool
+//! The consumer end of a ring: reads events, returns chunks, and prepares positions for the commit.
+#![allow(unsafe_code)] // copies of slots in chunks of the pool
 
 use crate::event::{DISK_CAP, Gap, LOSS_REASONS, OVERWRITTEN};
 use crate::page::{REASONS, WhenFull};
 use crate::ring::Ring;
-use crate::slot::{Event, Kind, SLOT_WORDS, slots_of};
+use crate::slot::{Event, EventKind, SLOT_WORDS, slots_of};
 use crate::sync;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 mod chain;
 
-/// So many unread slots are called a full ring where only the rate counts at which it is filled: 1 MiB of them.
+/// Unread slots that count as a full ring when the poll interval is chosen: 1 MiB.
 const FULL: f32 = 16_384.0;
 
-/// In place of the events written: nothing of this ring is left to tell.
+/// Value of `written` after the ring's counters are in the trace: nothing of it is unreported.
 const RETIRED: u64 = u64::MAX;
 
-/// The reading end of a ring, live or dead.
+/// The consumer end of a ring, live or dead.
 pub struct Consumer {
     ring: Arc<Ring>,
     now: Progress,
-    /// As of the last commit.
+    /// Progress as of the last commit.
     kept: Progress,
-    /// The oldest chunk that was not given back; 0: the ring's first.
+    /// The oldest chunk that was not returned; 0: the ring's first.
     oldest: u64,
-    /// Calls that had returned when the head was last looked at.
+    /// Number of returned calls when the head was last loaded.
     produced: u64,
 }
 
 /// How far a ring is read.
 #[derive(Clone, Copy, Default)]
 struct Progress {
-    /// Slots.
+    /// Position of the next unread slot.
     tail: u64,
-    /// The chunk in which `tail` lies, or behind whose last event; 0: nothing was read yet.
+    /// The chunk that holds `tail`, or whose last event ends there; 0: nothing was read yet.
     chunk: u64,
-    /// Where that begins.
+    /// Position at which that chunk begins.
     start: u64,
-    /// Events that were handed out, gaps not counted.
+    /// Events delivered, gaps not counted.
     written: u64,
-    /// Losses that gaps tell of which were handed out, by reason.
-    told: [u64; REASONS],
-    /// Events that are lost although they had found room: newer ones had taken their place before they were read, or there
-    /// was nowhere to write them.
-    passed: u64,
-    /// What finished parts of the trace tell of.
-    before: Account,
+    /// Losses reported by the gaps that were delivered, by reason.
+    reported: [u64; REASONS],
+    /// Events that were stored but not delivered: overwritten before they were read, or discarded
+    /// because the trace could not be written.
+    skipped: u64,
+    /// Counters of the finished segments of the trace.
+    before: Counters,
 }
 
-/// What a trace, or a part of one, tells of a thread's calls.
+/// Counters of a thread in a trace or in one segment of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Events that are in it.
+pub struct Counters {
+    /// Events in it.
     pub written: u64,
-    /// Events that its gaps count.
+    /// Events counted by its gaps.
     pub lost: u64,
 }
 
-/// How far a ring had come at one moment.
+/// The write position of a ring at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// The thread had ended: nothing comes after `head`.
+    /// The thread had ended: nothing follows `head`.
     pub ended: bool,
-    /// What lies before it may be read.
+    /// Slots before this position may be read.
     pub head: u64,
 }
 
 impl Ring {
-    /// Events that the trace's part holds, and losses that it tells of, as of the commit `epoch`, which must be one of the last
-    /// two. `None`: the account is written, and nothing is left to tell of this ring.
+    /// Written and lost events of the current segment as of the commit `epoch`, which must be one
+    /// of the last two. `None`: the counters are in the trace, and nothing of this ring is
+    /// unreported.
     pub fn committed(&self, epoch: u64) -> Option<(u64, u64)> {
         let (side, page) = ((epoch & 1) as usize, self.page());
         let written = page.written[side].load(Relaxed);
         let [before, lost_before] = page.before[side].each_ref().map(|count| count.load(Relaxed));
-        // Acquire: whoever looks at the epoch then, looks after this.
-        let told: u64 = page.told[side].iter().map(|told| told.load(Acquire)).sum();
-        (written != RETIRED).then(|| (written.wrapping_sub(before), told.wrapping_sub(lost_before)))
+        // Acquire: a later load of the epoch does not move before this one.
+        let reported: u64 = page.reported[side].iter().map(|reported| reported.load(Acquire)).sum();
+        (written != RETIRED).then(|| (written.wrapping_sub(before), reported.wrapping_sub(lost_before)))
     }
 }
 
@@ -86,7 +87,8 @@ impl Consumer {
         Consumer { ring, now: Progress::default(), kept: Progress::default(), oldest: 0, produced: 0 }
     }
 
-    /// Reads a dead ring from where the last commit ended; `None` when it was wholly written out and retired by then.
+    /// Reads a dead ring from the last commit on; `None` if it was completely written and retired
+    /// by then.
     pub fn after_commit(ring: Arc<Ring>, epoch: u64) -> Option<Consumer> {
         let side = (epoch & 1) as usize;
         let page = ring.page();
@@ -94,42 +96,42 @@ impl Consumer {
         let chunk = page.committed_chunk[side].load(Relaxed);
         let start = ring.pool().chunk(chunk).and_then(|chunk| chunk.start()).unwrap_or(0);
         let written = page.written[side].load(Relaxed);
-        let told = page.told[side].each_ref().map(|told| told.load(Relaxed));
+        let reported = page.reported[side].each_ref().map(|reported| reported.load(Relaxed));
         let [before, lost] = page.before[side].each_ref().map(|count| count.load(Relaxed));
-        let before = Account { written: before, lost };
-        let now = Progress { tail, chunk, start, written, told, passed: 0, before };
+        let before = Counters { written: before, lost };
+        let now = Progress { tail, chunk, start, written, reported, skipped: 0, before };
         (written != RETIRED).then(|| Consumer { now, kept: now, ..Consumer::new(ring) })
     }
 
-    /// Goes back to where the last commit was: what was read since is read again.
+    /// Returns to the last commit: what was read since is read again.
     pub fn rewind(&mut self) {
         self.now = self.kept;
     }
 
-    /// What was handed out since the trace's part began.
-    pub fn account(&self) -> Account {
-        let Account { written, lost } = self.now.before;
-        // What was lost before may be less than nothing: see `adopt`.
-        Account {
+    /// Events delivered since the segment began.
+    pub fn counters(&self) -> Counters {
+        let Counters { written, lost } = self.now.before;
+        // `before.lost` may have wrapped below zero: see `adopt`.
+        Counters {
             written: self.now.written.wrapping_sub(written),
             lost: self.handed_lost().wrapping_sub(lost),
         }
     }
 
-    /// What was handed out so far is a finished part's to tell of.
+    /// Starts a new segment: what was delivered so far belongs to the finished one.
     pub fn begin_part(&mut self) {
-        self.now.before = Account { written: self.now.written, lost: self.handed_lost() };
+        self.now.before = Counters { written: self.now.written, lost: self.handed_lost() };
     }
 
-    /// The part tells of `lost` events that an earlier one had told of, and which was removed.
+    /// Adds to this segment `lost` events that a deleted segment had counted.
     pub fn adopt(&mut self, lost: u64) {
         self.now.before.lost = self.now.before.lost.wrapping_sub(lost);
     }
 
-    /// Events that were lost and handed out as such.
+    /// Lost events that were delivered as gaps, or discarded.
     fn handed_lost(&self) -> u64 {
         // A dead process's page may hold any numbers.
-        self.now.told.iter().fold(self.now.passed, |sum, told| sum.wrapping_add(*told))
+        self.now.reported.iter().fold(self.now.skipped, |sum, reported| sum.wrapping_add(*reported))
     }
 
     /// The ring.
@@ -137,49 +139,52 @@ impl Consumer {
         &self.ring
     }
 
-    /// How far the ring is written now.
+    /// The write position now.
     pub fn position(&mut self) -> Position {
-        // In this order: what was produced by now, and all of a thread that has ended by now, lies before the head.
+        // In this order: all that was produced by now, and all of a thread that has ended by now,
+        // is before the head.
         self.produced = self.ring.produced();
         let ended = self.ring.has_ended();
         // Acquire: the slots before it were published with it.
         Position { ended, head: self.ring.page().head.load(Acquire) }
     }
 
-    /// Calls that had returned by the last look, or later and were read all the same, and that no finished part tells of.
+    /// Calls that had returned when last observed, or were read since, without those of finished
+    /// segments.
     pub fn produced(&self) -> u64 {
-        let Account { written, lost } = self.account();
-        let lost = self.untold().fold(lost, |sum, gap| sum.saturating_add(gap.lost));
-        self.produced_of(Account { written, lost })
+        let Counters { written, lost } = self.counters();
+        let lost = self.unreported().fold(lost, |sum, gap| sum.saturating_add(gap.lost));
+        self.produced_of(Counters { written, lost })
     }
 
-    /// The same where `account` was handed out of this part. A thread that goes on loses more meanwhile: that was looked at
-    /// once, and not here again.
-    pub fn produced_of(&self, account: Account) -> u64 {
-        let Account { written, lost } = self.now.before;
+    /// The same if `counters` is all that the segment delivered. Further losses of a running thread
+    /// are not counted until it is observed again.
+    pub fn produced_of(&self, counters: Counters) -> u64 {
+        let Counters { written, lost } = self.now.before;
         let by_then = self.produced.wrapping_sub(written.wrapping_add(lost)) as i64;
-        account.written.saturating_add(account.lost).max(by_then.max(0) as u64)
+        counters.written.saturating_add(counters.lost).max(by_then.max(0) as u64)
     }
 
-    /// Events handed out since the ring's beginning, gaps not counted.
+    /// Events delivered since the ring's beginning, gaps not counted.
     pub fn written(&self) -> u64 {
         self.now.written
     }
 
-    /// Losses that no gap handed out so far tells of, by reason.
-    pub fn untold(&self) -> impl Iterator<Item = Gap> {
-        let losses = self.ring.losses().into_iter().zip(self.now.told);
-        let untold = losses.map(|(loss, told)| Gap { lost: loss.lost.saturating_sub(told), ..loss });
-        untold.filter(|gap| gap.lost != 0)
+    /// Losses that no delivered gap has reported, by reason.
+    pub fn unreported(&self) -> impl Iterator<Item = Gap> {
+        let losses = self.ring.losses().into_iter().zip(self.now.reported);
+        let unreported =
+            losses.map(|(loss, reported)| Gap { lost: loss.lost.saturating_sub(reported), ..loss });
+        unreported.filter(|gap| gap.lost != 0)
     }
 
     /// Events lost since the ring's beginning, by reason.
     pub fn lost_by_reason(&self) -> [u64; LOSS_REASONS.len()] {
-        let mut lost: [u64; LOSS_REASONS.len()] = std::array::from_fn(|reason| self.now.told[reason]);
+        let mut lost: [u64; LOSS_REASONS.len()] = std::array::from_fn(|reason| self.now.reported[reason]);
         let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
-        let passed = &mut lost[if overwrites { OVERWRITTEN } else { DISK_CAP } as usize];
-        *passed = passed.wrapping_add(self.now.passed);
-        for gap in self.untold() {
+        let skipped = &mut lost[if overwrites { OVERWRITTEN } else { DISK_CAP } as usize];
+        *skipped = skipped.wrapping_add(self.now.skipped);
+        for gap in self.unreported() {
             let reason = &mut lost[(gap.reason as usize).min(LOSS_REASONS.len() - 1)];
             *reason = reason.wrapping_add(gap.lost);
         }
@@ -188,10 +193,11 @@ impl Consumer {
 
     /// Events lost since the ring's beginning.
     pub fn lost(&self) -> u64 {
-        self.untold().fold(self.handed_lost(), |sum, gap| sum.wrapping_add(gap.lost))
+        self.unreported().fold(self.handed_lost(), |sum, gap| sum.wrapping_add(gap.lost))
     }
 
-    /// Hands out the events that lie before `head`. False when what lies there is no event: the rest is skipped.
+    /// Delivers the events before `head`. False if the data there is not a valid event: the rest is
+    /// skipped.
     pub fn read(&mut self, head: u64, mut each: impl FnMut(&Event)) -> bool {
         self.read_while(head, |event| {
             each(event);
@@ -199,24 +205,24 @@ impl Consumer {
         })
     }
 
-    /// How much lies before `head` and was not read, as a part of 1 MiB of slots.
+    /// Unread slots before `head`, as a fraction of 1 MiB.
     pub fn fill(&self, head: u64) -> f32 {
         self.waiting(head) as f32 / FULL
     }
 
-    /// How many slots lie before `head` and were not read.
+    /// Number of unread slots before `head`.
     pub fn waiting(&self, head: u64) -> u64 {
         head.saturating_sub(self.now.tail)
     }
 
-    /// As `read`, until `each` has had enough.
+    /// As `read`, until `each` returns false.
     pub fn read_while(&mut self, head: u64, mut each: impl FnMut(&Event) -> bool) -> bool {
         let overwrites = WhenFull::of(self.ring.page()) == WhenFull::Overwrite;
         let mut event = Event::blank();
         let mut goes_on = true;
         while goes_on && self.now.tail < head {
             if overwrites && self.is_overwritten() {
-                match self.catch_up(head, &mut each) {
+                match self.resync(head, &mut each) {
                     Some(answer) => goes_on = answer,
                     None => return self.skip(head),
                 }
@@ -228,7 +234,8 @@ impl Consumer {
                 }
                 return self.skip(head);
             };
-            // SAFETY: a slot of a chunk of the pool.
+            // SAFETY: `from` is a slot of a chunk of the pool, and `event` has room for the longest
+            // event.
             unsafe { sync::copy(from, event.words().as_mut_ptr(), SLOT_WORDS) };
             let slots = slots_of(event.words()[0]).filter(|slots| {
                 let end = self.now.tail.saturating_add(*slots as u64);
@@ -239,7 +246,8 @@ impl Consumer {
             }
             let Some(slots) = slots else { return self.skip(head) };
             if slots > 1 {
-                // SAFETY: so many slots are left in the chunk.
+                // SAFETY: the chunk has `slots` slots from `from` on, at most `MAX_SLOTS`, for
+                // which `event` has room.
                 unsafe { sync::copy(from, event.words().as_mut_ptr(), slots * SLOT_WORDS) };
             }
             if overwrites && self.is_overwritten() {
@@ -250,10 +258,10 @@ impl Consumer {
             }
             goes_on = each(&event);
             self.now.tail += slots as u64;
-            if event.kind == Kind::Gap {
+            if event.kind == EventKind::Gap {
                 let gap = Gap::read(&event);
-                let told = &mut self.now.told[gap.reason as usize % REASONS];
-                *told = told.wrapping_add(gap.lost);
+                let reported = &mut self.now.reported[gap.reason as usize % REASONS];
+                *reported = reported.wrapping_add(gap.lost);
             } else {
                 self.now.written = self.now.written.wrapping_add(1);
             }
@@ -261,13 +269,13 @@ impl Consumer {
         true
     }
 
-    /// Passes the events before `head` by: they are lost for `reason`. `each` is given the gap that they leave, and those
-    /// that lie among them.
+    /// Discards the events before `head` as lost for `reason`. `each` is called with the gap that
+    /// replaces them and with the gaps among them.
     pub fn discard(&mut self, head: u64, reason: u64, mut each: impl FnMut(&Gap)) {
         let before = self.now.written;
         let mut gap = Gap { reason, ..Gap::default() };
         self.read(head, |event| match event.kind {
-            Kind::Gap => each(&Gap::read(event)),
+            EventKind::Gap => each(&Gap::read(event)),
             _ => {
                 gap.first = if gap.lost == 0 { event.stamp } else { gap.first };
                 gap.last = gap.last.max(event.stamp.saturating_add(event.ticks));
@@ -275,15 +283,15 @@ impl Consumer {
             }
         });
         self.now.written = before;
-        self.now.passed += gap.lost;
+        self.now.skipped += gap.lost;
         if gap.lost != 0 {
             each(&gap);
         }
     }
 
-    /// Events that were handed out, or lost although they had found room.
-    fn passed_by(&self) -> u64 {
-        self.now.written.wrapping_add(self.now.passed)
+    /// Events that were delivered, or discarded after they had been stored.
+    fn consumed(&self) -> u64 {
+        self.now.written.wrapping_add(self.now.skipped)
     }
 
     fn skip(&mut self, head: u64) -> bool {
@@ -291,28 +299,28 @@ impl Consumer {
         false
     }
 
-    /// Notes in the ring how far it is written out, for the commit after `epoch`.
+    /// Stores in the ring how far it is written, for the commit after `epoch`.
     pub fn prepare_commit(&self, epoch: u64) {
         let side = (epoch.wrapping_add(1) & 1) as usize;
         // Relaxed: read only together with the epoch, which is stored with release.
         self.ring.page().committed[side].store(self.now.tail, Relaxed);
         self.ring.page().committed_chunk[side].store(self.now.chunk, Relaxed);
         self.ring.page().written[side].store(self.now.written, Relaxed);
-        for (to, told) in self.ring.page().told[side].iter().zip(self.now.told) {
-            to.store(told, Relaxed);
+        for (to, reported) in self.ring.page().reported[side].iter().zip(self.now.reported) {
+            to.store(reported, Relaxed);
         }
         let [written, lost] = &self.ring.page().before[side];
         written.store(self.now.before.written, Relaxed);
         lost.store(self.now.before.lost, Relaxed);
     }
 
-    /// As `prepare_commit`, and tells recovery that the ring's account is written too.
+    /// As `prepare_commit`, and marks the ring's counters as written.
     pub fn prepare_retirement(&self, epoch: u64) {
         self.prepare_commit(epoch);
         self.ring.page().written[(epoch.wrapping_add(1) & 1) as usize].store(RETIRED, Relaxed);
     }
 
-    /// After the commit: gives the chunks back that were read.
+    /// After the commit: returns the chunks that were read.
     pub fn release(&mut self) {
         self.kept = self.now;
         // Release: after the slots were copied.
@@ -322,13 +330,13 @@ impl Consumer {
         }
     }
 
-    /// The ring's thread has ended, and all of it is committed: gives its chunks back.
+    /// The ring's thread has ended, and all of it is committed: returns all its chunks.
     pub fn retire(&mut self) {
         self.release();
         self.give(0);
     }
 
-    /// Gives back the chunks before this one.
+    /// Returns the chunks before this one.
     fn give(&mut self, until: u64) {
         let (page, pool) = (self.ring.page(), self.ring.pool());
         let mut given = 0;

@@ -1,22 +1,22 @@
-//! The payload of a convolution call: the problem, what was asked, and what came back.
+//! The payload of a convolution call: the problem, the request, and the results.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
-/// The longest tensor that is recorded: n, c, d, h, w.
+/// The most dimensions of a recorded tensor: n, c, d, h, w.
 pub const TENSOR_DIMS: usize = 5;
 /// The most spatial dimensions of a convolution.
 pub const SPATIAL_DIMS: usize = 3;
-/// The most results kept of one search.
+/// The most results recorded per search.
 pub const CONV_RESULTS: usize = 8;
 
-/// A tensor descriptor's contents.
+/// The contents of a tensor descriptor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     /// `miopenDataType_t`.
     pub element: u32,
-    /// How many of the dimensions count; 0 when the descriptor could not be read.
+    /// Number of dimensions in use; 0 if the descriptor could not be read.
     pub rank: u32,
     /// Lengths.
     pub dims: [i32; TENSOR_DIMS],
@@ -33,16 +33,16 @@ pub struct ConvResult {
     pub time: f32,
     /// Workspace, bytes.
     pub workspace: u64,
-    /// Solver id; 0 where the call gives none.
+    /// Solver id; 0 if the call returns none.
     pub solution: u64,
 }
 
 impl ConvResult {
-    /// For `algorithm`: it follows from the solver.
+    /// Value of `algorithm`: it follows from the solver.
     pub const BY_SOLVER: u32 = u32::MAX;
 }
 
-/// What a fusion plan or problem of MIOpen does, one after the other; the first eight are kept.
+/// The operations of a fusion plan or problem of MIOpen, in order; the first eight are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operations(pub u64);
 
@@ -52,55 +52,55 @@ pub struct Operations(pub u64);
 pub enum Operation {
     /// A convolution.
     Convolution = 1,
-    /// A bias is added.
+    /// Addition of a bias.
     Bias,
     /// An activation function.
     Activation,
-    /// Batch normalisation, with the statistics of the whole or of this batch.
+    /// Batch normalisation, training or inference.
     BatchNorm,
     /// Softmax.
     Softmax,
-    /// Attention with several heads.
+    /// Multi-head attention.
     Mha,
 }
 
-/// The words for [`Operation`], in the order of their numbers from 1.
+/// Names of [`Operation`], in the order of their numbers from 1.
 pub const OPERATIONS: [&str; 6] = ["convolution", "bias", "activation", "batch_norm", "softmax", "mha"];
 
 impl Operations {
-    /// These, in this order.
+    /// The first eight of these, in order.
     pub fn of(operations: &[Operation]) -> Operations {
         operations.iter().fold(Operations::default(), |all, one| all.then(Operations(*one as u64)))
     }
 
-    /// These, then `others`.
+    /// These, followed by `others`.
     pub fn then(self, others: Operations) -> Operations {
         let used = 8 - self.0.leading_zeros() / 8;
         Operations(self.0 | others.0.checked_shl(8 * used).unwrap_or(0))
     }
 
-    /// Their words.
+    /// Their names.
     pub fn words(self) -> Vec<&'static str> {
         let word = |number: &u8| (*number as usize).checked_sub(1).map(|at| OPERATIONS.get(at).copied());
         self.0.to_le_bytes().iter().map_while(word).map(|word| word.unwrap_or("unknown")).collect()
     }
 }
 
-/// A convolution call: the problem, what was asked, what came back.
+/// A convolution call: problem, request, results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conv {
     /// Index into the actions that the decoder names.
     pub action: u8,
     /// 0 forward, 1 backward data, 2 backward weights.
     pub direction: u8,
-    /// It is known to be a convolution. A run of a solution or plan is not: what its handle stands for is known to whoever
-    /// reads the event.
+    /// It is known to be a convolution. A run of a solution or plan is not: only the reader of the
+    /// event knows what its handle refers to.
     pub is_convolution: bool,
-    /// What the plan or problem does, where there is more to it than a convolution.
+    /// The operations of the plan or problem, if it is more than a convolution.
     pub operations: Operations,
     /// x, w, y.
     pub tensors: [Tensor; 3],
-    /// How many spatial dimensions count; 0 when the descriptor could not be read.
+    /// Number of spatial dimensions; 0 if the descriptor could not be read.
     pub spatial: u32,
     /// Padding.
     pub pads: [i32; SPATIAL_DIMS],
@@ -112,22 +112,22 @@ pub struct Conv {
     pub groups: i32,
     /// `miopenConvolutionMode_t`.
     pub mode: u32,
-    /// Algorithm asked for (run).
+    /// Requested algorithm (run).
     pub algorithm: u32,
-    /// Solver id asked for (immediate mode).
+    /// Requested solver id (immediate mode).
     pub solution: u64,
-    /// Workspace given, bytes.
+    /// Workspace passed, bytes.
     pub workspace: u64,
-    /// Exhaustive search asked for.
+    /// Exhaustive search was requested.
     pub exhaustive: bool,
-    /// `hipStream_t` of the MIOpen handle; 0 for the default one and where it could not be asked for.
+    /// `hipStream_t` of the MIOpen handle; 0 for the default one and if it could not be queried.
     pub stream: u64,
-    /// The problem, solution or fusion plan, where the call has one.
+    /// The problem, solution or fusion plan; 0 if the call has none.
     pub subject: u64,
 }
 
 impl Payload for Conv {
-    const KIND: Kind = Kind::Conv;
+    const KIND: EventKind = EventKind::Conv;
     const WORDS: usize = OPERATIONS_AT + 1;
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
@@ -160,14 +160,14 @@ impl Payload for Conv {
 
 const TENSORS_AT: usize = 9;
 const TENSOR_WORDS: usize = 1 + TENSOR_DIMS;
-/// Payload word that counts the results; they follow, three words each.
+/// Payload word of the number of results; they follow, three words each.
 pub(crate) const CONV_RESULTS_AT: usize = TENSORS_AT + 3 * TENSOR_WORDS;
 const STREAM_AT: usize = CONV_RESULTS_AT + 1 + 3 * CONV_RESULTS;
 const SUBJECT_AT: usize = STREAM_AT + 1;
 const OPERATIONS_AT: usize = SUBJECT_AT + 1;
 
 impl Conv {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Conv {
         let word = |index| event.payload(index);
         let tensor = |i: usize| {
@@ -201,7 +201,7 @@ impl Conv {
         }
     }
 
-    /// Fills in what a run does not tell from `problem`, which it is a run of.
+    /// Copies from `problem`, which this call runs, the fields that the run itself does not have.
     pub fn complete(&mut self, problem: &Conv) {
         for (tensor, of_problem) in self.tensors.iter_mut().zip(problem.tensors) {
             *tensor = if tensor.rank == 0 { of_problem } else { *tensor };
@@ -219,7 +219,7 @@ impl Conv {
         };
     }
 
-    /// Gives the words of `returned` results (the first [`CONV_RESULTS`] are kept) to `put`.
+    /// Passes the words of `returned` results (the first [`CONV_RESULTS`] are kept) to `put`.
     pub fn store_results(returned: u64, results: &[ConvResult], mut put: impl FnMut(usize, u64)) {
         put(CONV_RESULTS_AT, returned);
         for (i, result) in results.iter().take(CONV_RESULTS).enumerate() {
@@ -230,7 +230,7 @@ impl Conv {
         }
     }
 
-    /// Reads the results back: how many were returned, and those that were kept.
+    /// Decodes the results: how many were returned, and those that were recorded.
     pub fn read_results(event: &Event) -> (u64, Vec<ConvResult>) {
         let returned = event.payload(CONV_RESULTS_AT);
         let result = |i: usize| {

@@ -1,7 +1,8 @@
-//! What is told once and referred to by number: the process, hooks, libraries, device code, kernels.
+//! Definitions: facts that are written once and then referred to by number: the process, hooks,
+//! libraries, device code, kernels.
 //!
-//! A definition's number is its place in the log, from 0; ids in the trace are these numbers, so that whoever reads the
-//! log again (after a crash) gives the same ids.
+//! A definition's number is its index in the log, from 0. Ids in the trace are these numbers, so a
+//! second reader (after a crash) assigns the same ids.
 
 mod stream;
 
@@ -13,34 +14,34 @@ use crate::kernel::KernelCode;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Text that is borrowed on the way in and on the way out.
+/// Text that is borrowed both when written and when read.
 pub type Text<'a> = Cow<'a, str>;
 
-/// Rows that a hook table may have; see [`Definition::Bound`].
+/// The most rows of a hook table; see [`Definition::Bound`].
 pub const ROWS: u16 = 1 << 13;
 
-/// The ways in to a function, each with its number in a sum.
+/// The interception points, each with its bit.
 pub const INTERCEPTION_POINTS: [(u8, &str); 4] =
     [(1, "preload"), (2, "dlsym"), (4, "get_proc_address"), (8, "table")];
 
-/// A definition with who told it, and when.
+/// A definition with its stamp.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame<'a> {
     /// From when on it holds.
     pub stamp: u64,
-    /// What is told.
+    /// The definition.
     #[serde(borrow)]
     pub definition: Definition<'a>,
 }
 
-/// What is told.
+/// One fact, written once.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Definition<'a> {
     /// The process; always the first.
     Process(#[serde(borrow)] Process<'a>),
-    /// How fast the clock of the stamps runs, once measured.
+    /// The clock rate, once measured.
     Clock {
-        /// Ticks in a second.
+        /// Ticks per second.
         tick_hz: u64,
     },
     /// The hook table.
@@ -48,28 +49,30 @@ pub enum Definition<'a> {
         /// In order: (symbol, library, whether its calls are recorded).
         #[serde(borrow)]
         hooks: Vec<(Text<'a>, Text<'a>, bool)>,
-        /// The interception points beside the exported symbols that are open, added together as in [`INTERCEPTION_POINTS`].
+        /// The open interception points beside the exported symbols, as bits of
+        /// [`INTERCEPTION_POINTS`].
         points: u8,
     },
-    /// A library handed over a dispatch table.
+    /// A library registered a dispatch table.
     Table {
-        /// What it called itself: `hip`, `hip_compiler`.
+        /// The table's name: `hip`, `hip_compiler`.
         #[serde(borrow)]
         name: Text<'a>,
         /// The file that holds the table.
         #[serde(borrow)]
         path: Text<'a>,
-        /// Its entries.
+        /// Number of its entries.
         entries: u32,
-        /// Those that lead to us now.
+        /// Number of entries that now point to hooks.
         functions: u32,
     },
-    /// An object was opened that passes the hooks by.
+    /// An object was opened whose calls bypass the hooks.
     Bypass {
-        /// What the program asked for.
+        /// The path that the program passed.
         #[serde(borrow)]
         path: Text<'a>,
-        /// It lives in a namespace of its own (dlmopen), else its own libraries come first (RTLD_DEEPBIND).
+        /// Opened in a separate namespace (dlmopen); else its dependencies come first in symbol
+        /// lookup (RTLD_DEEPBIND).
         namespace: bool,
     },
     /// A ROCm library in the process.
@@ -78,28 +81,29 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         path: Text<'a>,
     },
-    /// A hook found its real function (or did not).
+    /// A hook found its real function, or did not.
     Bound {
-        /// Row of the hook table, plus [`ROWS`] times the number of the way in.
+        /// Row of the hook table, plus [`ROWS`] times the number of the entry point.
         hook: u16,
-        /// The interception points that gave the way out, added together as in [`INTERCEPTION_POINTS`].
+        /// The interception points that returned this entry point, as bits of
+        /// [`INTERCEPTION_POINTS`].
         points: u8,
-        /// The file that holds it; `None`: not found.
+        /// The file that holds the real function; `None`: not found.
         #[serde(borrow)]
         path: Option<Text<'a>>,
     },
     /// `__hipRegisterFatBinary`.
     FatBinary {
-        /// What it returned.
+        /// Its return value.
         handle: u64,
-        /// The file it lies in.
+        /// The file that contains it.
         #[serde(borrow)]
         path: Text<'a>,
-        /// Where in that file, bytes.
+        /// Offset in that file, bytes.
         offset: u64,
-        /// Which of that file's fat binaries, from 0.
+        /// Its ordinal among that file's fat binaries, from 0.
         ordinal: u32,
-        /// Where it lies in memory.
+        /// Its address in memory.
         address: u64,
     },
     /// `__hipRegisterFunction`.
@@ -140,81 +144,82 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         name: Text<'a>,
     },
-    /// A handle of a kernel that has another one: `hipGetFuncBySymbol`, `hipKernelGetFunction`.
+    /// A second handle of a known kernel: `hipGetFuncBySymbol`, `hipKernelGetFunction`.
     SameFunction {
         /// The new handle.
         function: u64,
-        /// The one that is known.
+        /// The known handle.
         of: u64,
     },
     /// A capture began.
     Capture {
-        /// The stream that it began on.
+        /// The stream on which it began.
         stream: Stream,
         /// `hipStreamCaptureMode`.
         mode: u8,
         /// The thread that began it.
         tid: u32,
     },
-    /// Another stream takes part in a capture from now on.
+    /// Another stream joins a capture.
     Join {
         /// The number of the capture's definition.
         capture: u32,
         /// The stream.
         stream: Stream,
     },
-    /// A stream takes part in no capture any more: it was destroyed.
+    /// A stream leaves its capture, because it was destroyed.
     Leave {
         /// The stream.
         stream: Stream,
     },
-    /// A stream is about to be destroyed: what its handle means from now on is another one.
+    /// A stream is about to be destroyed: from now on its handle means another stream.
     StreamGone {
         /// The stream's handle.
         stream: u64,
     },
-    /// What a stream is called in the trace; told by whoever writes that.
+    /// The id of a stream in the trace; written by the collector.
     StreamId {
         /// Its handle.
         stream: u64,
-        /// How many streams that had this handle were destroyed before it was made.
+        /// How many streams with this handle were destroyed before it was created.
         after: u32,
         /// Its id.
         id: u32,
     },
-    /// What a kernel is called in the trace; told by whoever writes that.
+    /// The id of a kernel in the trace; written by the collector.
     KernelId {
         /// The number of the kernel's definition.
         kernel: u32,
         /// Its id.
         id: u32,
-        /// The hook that its record tells.
+        /// The hook in its record.
         hook: Option<u16>,
     },
-    /// A capture ended in order; no stream takes part in it any more.
+    /// A capture ended normally; no stream belongs to it any more.
     EndCapture {
         /// The number of the capture's definition.
         capture: u32,
     },
-    /// What a graph does when it is launched.
+    /// The contents of a graph.
     Graph(#[serde(borrow)] Graph<'a>),
-    /// What an instantiated graph does from now on.
+    /// What an instantiated graph executes from now on.
     Exec {
         /// `hipGraphExec_t`.
         exec: u64,
-        /// The number of the graph's definition; `None`: it is destroyed.
+        /// The number of the graph's definition; `None`: it was destroyed.
         graph: Option<u32>,
     },
-    /// A kernel of an instantiated graph is another from now on, or takes no part any more.
+    /// A kernel node of an instantiated graph was changed or disabled.
     ExecNode {
         /// `hipGraphExec_t`.
         exec: u64,
-        /// Which of the graph's kernels, from 0.
+        /// Index of the kernel in the graph, from 0.
         index: u32,
-        /// What it is; `None`: it is switched off.
+        /// The new kernel; `None`: disabled.
         kernel: Option<GraphKernel>,
     },
-    /// What the code object says of the kernel that `function` means at this stamp; told before its first launch.
+    /// The metadata of the kernel that `function` refers to at this stamp; written before its first
+    /// launch.
     Code {
         /// `hipFunction_t` or host stub.
         function: u64,
@@ -222,17 +227,17 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         code: KernelCode<'a>,
     },
-    /// A device was asked about.
+    /// A device was queried.
     Device {
-        /// Its number.
+        /// Its ordinal.
         ordinal: i32,
         /// Its target: `gfx1100`, `gfx90a:sramecc+:xnack-`.
         #[serde(borrow)]
         gfx: Text<'a>,
-        /// What it is sold as.
+        /// Its marketing name.
         #[serde(borrow)]
         name: Text<'a>,
-        /// The function that said so.
+        /// The function that returned it.
         #[serde(borrow)]
         how: Text<'a>,
     },
@@ -240,25 +245,25 @@ pub enum Definition<'a> {
     Solution {
         /// The solution or plan.
         handle: u64,
-        /// Solver id; 0 where it is not known.
+        /// Solver id; 0 if unknown.
         solver: u64,
-        /// The convolution that it stands for; `None`: something else, or not known.
+        /// Its convolution; `None`: not a convolution, or unknown.
         conv: Option<Box<Conv>>,
     },
-    /// MIOpen has told the program the solver id of a solution.
+    /// MIOpen returned the solver id of a solution to the program.
     SolutionSolver {
         /// The solution.
         handle: u64,
         /// Solver id.
         solver: u64,
     },
-    /// A BLAS library's handle has a setting from now on.
+    /// A BLAS library's handle has a new setting.
     Setting {
         /// The handle.
         handle: u64,
         /// Index into [`SETTINGS`].
         setting: u8,
-        /// The stream, or the library's own number; `None`: it is not known any more.
+        /// The stream, or the library's own number; `None`: no longer known.
         value: Option<u64>,
     },
     /// A BLAS library's handle was destroyed.
@@ -266,20 +271,21 @@ pub enum Definition<'a> {
         /// The handle.
         handle: u64,
     },
-    /// The runtime is asked for GPU times from now on, or is not any more.
+    /// GPU times are requested from the runtime from now on, or no longer.
     GpuTime(#[serde(borrow)] GpuTime<'a>),
-    /// The name of a kernel that the runtime reports; its number stands for it.
+    /// The name of a kernel in the runtime's reports, which refer to it by number.
     GpuKernel {
         /// The symbol.
         #[serde(borrow)]
         name: Text<'a>,
     },
-    /// Recording began (true): from this stamp on no call is missing. Or it was stopped: from this stamp on any may be.
+    /// Recording started (true): from this stamp on no call is missing. Or it stopped: from this
+    /// stamp on any call may be missing.
     Recording(bool),
 }
 
 impl Definition<'_> {
-    /// True for what a forked child does not have from its parent.
+    /// True for what a forked child does not inherit.
     pub(crate) fn is_of_one_process(&self) -> bool {
         use Definition::*;
         let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. } | Recording(_));
@@ -289,16 +295,17 @@ impl Definition<'_> {
     }
 }
 
-/// What a graph does when it is launched.
+/// The contents of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Graph<'a> {
-    /// The number of the definition of the capture that it came from; `None`: it was built node by node.
+    /// The number of the capture's definition; `None`: it was built node by node.
     pub capture: Option<u32>,
-    /// Its kernels, as the runtime lists them, those of child graphs in their places; `None`: one that is switched off.
+    /// Its kernels in the order in which the runtime lists them, those of a child graph at its
+    /// node; `None`: a disabled one.
     pub kernels: Vec<Option<GraphKernel>>,
-    /// Its other nodes: `hipGraphNodeType` and how many.
+    /// Its other nodes: `hipGraphNodeType` and count.
     pub others: Vec<(u32, u32)>,
-    /// Why the kernels are not all there.
+    /// Why the list of kernels is incomplete.
     #[serde(borrow)]
     pub why: Option<Text<'a>>,
 }
@@ -316,20 +323,20 @@ pub struct GraphKernel {
     pub lds: u32,
 }
 
-/// What a BLAS library's handle can be set to.
+/// Names of the settings of a BLAS library's handle.
 pub const SETTINGS: [&str; 5] = ["stream", "pointer_mode", "atomics", "math_mode", "metric"];
 /// The stream of its work.
 pub const STREAM: u8 = 0;
-/// Where the scalars lie.
+/// Where the scalars are: host or device.
 pub const POINTER_MODE: u8 = 1;
 /// Whether its kernels may use atomic operations.
 pub const ATOMICS: u8 = 2;
-/// Whether narrower types may be used inside.
+/// Whether narrower types may be used internally.
 pub const MATH_MODE: u8 = 3;
-/// By what a solution is chosen.
+/// The metric for the choice of a solution.
 pub const METRIC: u8 = 4;
 
-/// The process that is traced.
+/// The traced process.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process<'a> {
     /// Version of the shim.
@@ -347,43 +354,43 @@ pub struct Process<'a> {
     /// Command line.
     #[serde(borrow)]
     pub argv: Vec<Text<'a>>,
-    /// Allowed environment variables.
+    /// Environment variables, only those on the allow list.
     #[serde(borrow)]
     pub env: Vec<(Text<'a>, Text<'a>)>,
     /// Host name.
     #[serde(borrow)]
     pub host: Text<'a>,
-    /// Stamps are time-stamp counter ticks.
+    /// Stamps are TSC ticks.
     pub tsc: bool,
-    /// The moment of the process's first stamp in ns since 1970; the stamp is the frame's.
+    /// The time of the first stamp in ns since 1970; the stamp is the frame's.
     pub unix_ns: u64,
     /// The trace file, absolute.
     #[serde(borrow)]
     pub trace: Text<'a>,
-    /// Folder of the ring files; empty when they are private memory.
+    /// Folder of the ring files; empty if they are private memory.
     #[serde(borrow)]
     pub rings: Text<'a>,
-    /// Why the trace is not where it was asked for.
+    /// Why the trace is not at the requested path.
     #[serde(borrow)]
     pub note: Option<Text<'a>>,
 }
 
-/// An image given to `hipModuleLoad…`.
+/// An image passed to `hipModuleLoad…`.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Image<'a> {
     /// The file, for `hipModuleLoad`.
     #[serde(borrow)]
     pub path: Option<Text<'a>>,
-    /// `elf`, `bundle`, `compressed_bundle`, `opaque`; empty for a file that was not looked into.
+    /// `elf`, `bundle`, `compressed_bundle`, `opaque`; empty for a file that was not inspected.
     #[serde(borrow)]
     pub format: Text<'a>,
-    /// Its length, where its format tells.
+    /// Its length in bytes; `None` if its format does not state it.
     pub bytes: Option<u64>,
     /// XXH3-128 of those bytes.
     pub hash: Option<u128>,
     /// GPU targets.
     #[serde(borrow)]
     pub targets: Vec<Text<'a>>,
-    /// Kernels for each target, where that is known.
+    /// Number of kernels per target, if known.
     pub kernels: Option<u32>,
 }

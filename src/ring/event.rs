@@ -1,16 +1,17 @@
-//! The payload of each kind of event: what the application's thread stores and the reader gets back.
+//! The payloads of launches, GEMMs, module loads and gaps: what the application's thread stores and
+//! the reader gets back.
 //!
-//! A payload is a row of 64-bit words (convolutions have their own room: `conv`). `store` runs on the application's thread and only moves numbers; `read` runs
-//! wherever events are read.
+//! A payload is a sequence of 64-bit words. `store` runs on the application's thread and only moves
+//! numbers; `read` runs wherever events are read.
 #![allow(unsafe_code)] // a launch is written to its slot field by field
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind, SLOT_WORDS, head_word, payload_at};
+use crate::slot::{Event, EventKind, SLOT_WORDS, head_word, payload_at};
 
 /// In word 4 of a launch: the grid is in work-items.
 const ITEMS: u64 = 0x8000;
 
-/// A kernel launch, its grid in the unit in which it was passed.
+/// A kernel launch, with its grid in the unit in which it was passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// `hipFunction_t` or host stub.
@@ -35,7 +36,7 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
-/// The words of a launch that is not wide, as its fields: written without packing them first.
+/// The words of a narrow launch as fields, stored without packing them first.
 #[repr(C)]
 struct Narrow {
     function: u64,
@@ -50,10 +51,10 @@ struct Narrow {
 const _: () = assert!(size_of::<Narrow>() == 40);
 
 impl Payload for Launch {
-    const KIND: Kind = Kind::Launch;
+    const KIND: EventKind = EventKind::Launch;
     const WORDS: usize = 10;
     const SHORT: bool = true;
-    const IN_PLACE: bool = true;
+    const RESERVED: bool = true;
 
     #[inline(always)]
     fn is_wide(&self) -> bool {
@@ -62,7 +63,7 @@ impl Payload for Launch {
     }
 
     #[inline(always)]
-    unsafe fn store_in_place(&self, to: *mut u64) {
+    unsafe fn store_reserved(&self, to: *mut u64) {
         let narrow = Narrow {
             function: self.function,
             stream: self.stream,
@@ -72,7 +73,8 @@ impl Payload for Launch {
             block_z: self.block[2] as u16,
             shared: self.shared as u32,
         };
-        // SAFETY: by the contract, there is room for five words; every word of memory may hold these fields.
+        // SAFETY: by the contract of `store_reserved`, `to` has room for five words, the size of
+        // `Narrow`, and is aligned for them.
         unsafe { to.cast::<Narrow>().write(narrow) };
     }
 
@@ -96,7 +98,7 @@ impl Payload for Launch {
 }
 
 impl Launch {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Launch {
         let word = |index| event.payload(index);
         let mut launch = Launch {
@@ -117,14 +119,14 @@ impl Launch {
         launch
     }
 
-    /// The words that hold all of it but its arguments. `None` for one that takes more than the narrow form.
+    /// The words of the launch without its arguments. `None` if it needs the wide form.
     #[inline]
     pub fn narrow_words(event: &Event) -> Option<[u64; 5]> {
         (!event.wide).then(|| std::array::from_fn(|index| event.payload(index)))
     }
 
-    /// The bytes of arguments that were recorded with it, each argument at its own offset; what lies between them is
-    /// noise. Empty when there are none.
+    /// The recorded argument bytes, each argument at its own offset; the bytes between are
+    /// undefined. Empty if there are none.
     pub fn read_arguments(event: &Event) -> Vec<u8> {
         let (words, count) = event.bytes();
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -132,20 +134,20 @@ impl Launch {
         bytes
     }
 
-    /// The same as words, and how many bytes of them count.
+    /// The same as words, and how many of their bytes are valid.
     #[inline]
     pub fn argument_words(event: &Event) -> (&[u64], usize) {
         event.bytes()
     }
 }
 
-/// Which of the forms a matrix product has.
+/// Names of the GEMM forms.
 pub const GEMM_FORMS: [&str; 4] = ["plain", "batched", "strided_batched", "any_order"];
 
 /// The algorithm of a function that takes none.
 pub const NO_ALGO: u32 = u32::MAX;
 
-/// A matrix product's arguments, in the library's own numbers.
+/// The arguments of a GEMM, in the library's own numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gemm {
     /// Index into [`GEMM_FORMS`].
@@ -156,15 +158,15 @@ pub struct Gemm {
     pub trans: [u32; 2],
     /// m, n, k.
     pub size: [i64; 3],
-    /// Number of products.
+    /// Batch count.
     pub batch: i64,
     /// Pointers A, B, C, D.
     pub matrices: [u64; 4],
     /// Their element types.
     pub types: [u32; 4],
-    /// Their leading dimensions; in any order, the strides from column to column.
+    /// Their leading dimensions; in form `any_order`, the column strides.
     pub lds: [i64; 4],
-    /// Their strides from batch to batch; in any order, those from row to row.
+    /// Their batch strides; in form `any_order`, the row strides.
     pub strides: [i64; 4],
     /// Pointers to alpha and beta.
     pub scalars: [u64; 2],
@@ -172,14 +174,14 @@ pub struct Gemm {
     pub compute: u32,
     /// Algorithm, or [`NO_ALGO`].
     pub algo: u32,
-    /// Solution index asked for.
+    /// Requested solution index.
     pub solution: i32,
     /// Flags.
     pub flags: u32,
 }
 
 impl Payload for Gemm {
-    const KIND: Kind = Kind::Gemm;
+    const KIND: EventKind = EventKind::Gemm;
     const WORDS: usize = 26;
 
     #[inline(always)]
@@ -206,7 +208,7 @@ impl Payload for Gemm {
 }
 
 impl Gemm {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Gemm {
         let word = |index| event.payload(index);
         let four = |first: usize| std::array::from_fn(|i| word(first + i));
@@ -230,19 +232,19 @@ impl Gemm {
     }
 }
 
-/// A module load or unload. The handle of a load is known only when it returns.
+/// A module load or unload. The handle of a load is known only after the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// An unload.
     pub unload: bool,
     /// The module handle.
     pub module: u64,
-    /// The number of the definition that tells of the image, plus one; 0 for none.
+    /// The number of the image's definition, plus one; 0 for none.
     pub image: u64,
 }
 
 impl Payload for Load {
-    const KIND: Kind = Kind::Load;
+    const KIND: EventKind = EventKind::Load;
     const WORDS: usize = 6;
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
@@ -253,19 +255,19 @@ impl Payload for Load {
 }
 
 impl Load {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Load {
         Load { unload: event.payload(0) != 0, module: event.payload(1), image: event.payload(2) }
     }
 
-    /// Gives the words that are known when a load has returned to `put`.
+    /// Passes the words that are known after a load to `put`.
     pub fn store_loaded(module: u64, image: u64, mut put: impl FnMut(usize, u64)) {
         put(1, module);
         put(2, image);
     }
 }
 
-/// Why events were lost; the index is what a ring file holds.
+/// Reasons for lost events; ring files hold the index.
 pub const LOSS_REASONS: [&str; 12] = [
     "ring_full",
     "no_memory",
@@ -281,31 +283,31 @@ pub const LOSS_REASONS: [&str; 12] = [
     "part_removed",
 ];
 
-/// An event found no room in the ring.
+/// The ring had no room for the event.
 pub const RING_FULL: u64 = 0;
-/// No ring could be made for the thread.
+/// No ring could be created for the thread.
 pub const NO_MEMORY: u64 = 1;
-/// More than [`crate::DEPTH`] calls in one another.
+/// More than [`crate::DEPTH`] nested calls.
 pub const NESTED_TOO_DEEP: u64 = 2;
-/// A signal handler called while the thread was storing an event.
+/// A signal handler made a call while the thread was storing an event.
 pub const INTERRUPTED: u64 = 4;
-/// The thread had closed its ring: a destructor that runs after all others made a call.
+/// The thread had closed its ring: a call in a destructor that runs after all others.
 pub const THREAD_ENDED: u64 = 5;
 
-/// Newer ones have taken their place, as was asked for.
+/// Overwritten by newer events, as requested by the configuration.
 pub const OVERWRITTEN: u64 = 6;
-/// The trace could not be written: the disk, or its owner's share of it, is full.
+/// The trace could not be written: no disk space or quota left.
 pub const DISK_FULL: u64 = 7;
 /// The trace could not be written for another reason.
 pub const DISK_ERROR: u64 = 8;
-/// The trace takes as much room as it may.
+/// The trace has reached its disk budget.
 pub const DISK_CAP: u64 = 9;
-/// The process may write no larger files.
+/// The process has reached its file size limit.
 pub const FILE_LIMIT: u64 = 10;
-/// The part of the trace that told of them was removed to make room.
+/// The segment that contained them was deleted to free disk budget.
 pub const PART_REMOVED: u64 = 11;
 
-/// Lost events, in their place in the ring.
+/// Lost events, at their place in the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     /// How many.
@@ -319,10 +321,10 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// The words of its event.
+    /// The words of its slot.
     pub(crate) fn words(&self) -> [u64; SLOT_WORDS] {
         let mut words = [0; SLOT_WORDS];
-        words[0] = head_word(Kind::Gap as u8, 1, 0);
+        words[0] = head_word(EventKind::Gap as u8, 1, 0);
         words[1] = self.first;
         words[payload_at(0)] = self.lost;
         words[payload_at(1)] = self.last;
@@ -330,7 +332,7 @@ impl Gap {
         words
     }
 
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Gap {
         let word = |index| event.payload(index);
         Gap { lost: word(0), first: event.stamp, last: word(1), reason: word(2) }

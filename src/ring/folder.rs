@@ -1,19 +1,20 @@
-//! The files of one process: its rings, its definition log, and the control page that makes writing out exactly-once.
+//! The files of one process: its rings, its definition log, and the control page with the commit
+//! protocol that makes writing exactly-once.
 //!
 //! ```text
-//!   read rings ─► write lines to the trace ─► note each ring's position and the trace's part and length on the other side
-//!                                             ─► epoch + 1 (this is the commit) ─► give the slots back
+//!   read rings ─► write lines to the trace ─► store each ring's position, the segment and its length in the inactive copy
+//!                                             ─► epoch + 1 (this commits) ─► return the chunks
 //! ```
-//! Each ring and the control page hold the values of two commits; the epoch's lowest bit says which side counts. A
-//! process that dies before the epoch moves left lines that recovery cuts off and writes again; after it, lines that
-//! recovery leaves alone.
+//! Each ring and the control page hold the values of two commits; the epoch's lowest bit selects
+//! the valid one. If the process dies before the epoch changes, recovery truncates the uncommitted
+//! lines and writes them again; after it, recovery keeps them.
 #![allow(unsafe_code)] // one cast of a mapped page to atomics, and a C call
 
 use crate::clock;
 use crate::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use crate::log::DEFINITIONS;
 use crate::map::{Mapping, PAGE, read_file};
-use crate::orders::Orders;
+use crate::requests::ControlRequests;
 use crate::sync::{AtomicU64, fence};
 use std::io;
 use std::mem::offset_of;
@@ -22,37 +23,37 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
-/// How the names of ring folders begin: in shared memory, and beside a trace.
+/// Name prefixes of ring folders: in shared memory, and beside a trace.
 pub const NAMES: [&str; 2] = ["rocshim-", ".rocshim-"];
-/// How the names of the files in them begin, or are.
+/// Names or name prefixes of the files in them.
 const RING: &str = "ring-";
 const CONTROL: &str = "control";
 const CHUNKS: &str = "chunks";
 
-/// The folder of a process's files.
+/// The folder of a process's ring files.
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes `path` for this user alone; it must not exist.
+    /// Creates `path`, accessible to this user alone; it must not exist.
     ///
     /// # Errors
-    /// As the system says.
+    /// Those of the system call.
     pub fn create(path: PathBuf) -> io::Result<Folder> {
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Folder { path })
     }
 
-    /// The folder of another process, dead or alive. Its path may come out of a file that anyone has written.
+    /// The folder of another process, dead or alive. Its path may come from an untrusted file.
     ///
     /// # Errors
-    /// When it cannot be looked at, or is no folder that [`Folder::create`] makes: its name, a link, another user's (unless
-    /// we are root), open to others.
+    /// If it cannot be inspected, or is not a folder that [`Folder::create`] makes: another name, a
+    /// link, owned by another user (unless we are root), or accessible to others.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let file = std::fs::symlink_metadata(path)?;
-        // SAFETY: cannot fail.
+        // SAFETY: geteuid takes no argument and cannot fail.
         let me = unsafe { libc::geteuid() };
         let is_ours = NAMES.iter().any(|begin| name.starts_with(begin))
             && file.is_dir()
@@ -65,25 +66,25 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf() })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of the `number`th ring.
+    /// The file of ring `number`.
     pub fn ring_path(&self, number: u64) -> PathBuf {
         self.path.join(format!("{RING}{number}"))
     }
 
-    /// The file of the chunks of all rings.
+    /// The file of the pool, which holds the chunks of all rings.
     pub fn pool_path(&self) -> PathBuf {
         self.path.join(CHUNKS)
     }
 
-    /// The ring files in it, in order.
+    /// The ring files in it, sorted by name.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn ring_paths(&self) -> io::Result<Vec<PathBuf>> {
         let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(RING)?.parse::<u64>().ok();
         let entries = std::fs::read_dir(&self.path)?.map(|entry| entry.map(|e| e.path()));
@@ -93,10 +94,12 @@ impl Folder {
         Ok(rings.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Removes the folder with our files in it; the control page last, without which none of the others means anything.
+    /// Removes our files and the folder; the control page last, because the other files have no
+    /// meaning without it.
     ///
     /// # Errors
-    /// As the system says; a file that is not ours, or that cannot be removed, is left, and the folder with it.
+    /// Those of the system calls. A foreign file, or one that cannot be removed, stays, and so does
+    /// the folder.
     pub fn remove(&self) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {
             let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
@@ -116,55 +119,56 @@ impl Folder {
 #[repr(C)]
 struct ControlPage {
     magic: AtomicU64,
-    /// Commits so far. Release: after both sides' values.
+    /// Number of commits. Release: after both copies' values.
     epoch: AtomicU64,
-    /// Length of the trace file as of the two last commits. 0: it may not have been made.
+    /// Length of the segment file in bytes, as of the last two commits. 0: the file may not exist.
     offset: [AtomicU64; 2],
-    /// When the two last commits were made, as stamps.
+    /// Stamps of the last two commits.
     stamp: [AtomicU64; 2],
-    /// Calls that came when recording had ended.
+    /// Calls after recording had ended.
     late: AtomicU64,
-    /// Which part of the trace the file is, as of the two last commits.
+    /// The segment number, as of the last two commits.
     part: [AtomicU64; 2],
-    /// Calls of threads that could be given no ring, of threads that had closed theirs, and of those that were refused one.
-    ringless: [Ringless; 3],
+    /// Calls of threads without a ring: none could be created, it was already closed, or it was
+    /// refused for another reason.
+    untracked: [Untracked; 3],
 }
 
-/// Where the orders lie in the page.
-const ORDERS_AT: usize = PAGE / 2;
-const _: () = assert!(size_of::<ControlPage>() <= ORDERS_AT);
-const _: () = assert!(size_of::<Orders>() <= PAGE - ORDERS_AT);
-/// Calls that were made without a ring: how many, the stamps of the first and the last, and why the last was.
+/// Offset of the control requests in the page.
+const REQUESTS_AT: usize = PAGE / 2;
+const _: () = assert!(size_of::<ControlPage>() <= REQUESTS_AT);
+const _: () = assert!(size_of::<ControlRequests>() <= PAGE - REQUESTS_AT);
+/// Calls made without a ring: count, stamps of the first and the last, and the reason of the last.
 #[repr(C)]
-struct Ringless {
+struct Untracked {
     count: AtomicU64,
     first: AtomicU64,
     last: AtomicU64,
     reason: AtomicU64,
 }
 
-/// What a dead process committed last.
+/// The last commit of a dead process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Committed {
-    /// Which commit it was.
+    /// Its number.
     pub epoch: u64,
-    /// Which part of the trace was written to, from 1.
+    /// The segment that was being written, from 1.
     pub part: u32,
-    /// Length of its file then, bytes.
+    /// Length of its file, bytes.
     pub offset: u64,
-    /// When it was, as a stamp: nothing that was written is later.
+    /// Its stamp: nothing that was written is later.
     pub stamp: u64,
-    /// Calls that came when recording had ended.
+    /// Calls after recording had ended.
     pub late: u64,
-    /// The calls of threads that had no ring.
-    pub ringless: [Gap; 3],
+    /// Calls of threads without a ring.
+    pub untracked: [Gap; 3],
 }
 
 impl Committed {
-    /// From the bytes of a control page that is called `path`.
+    /// Decodes the bytes of a control page; `path` names it in errors.
     ///
     /// # Errors
-    /// When it is none of ours.
+    /// If it is not a control page of this version.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> io::Result<Committed> {
         let word = |i: usize| {
             bytes.get(8 * i..8 * i + 8).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes)
@@ -174,8 +178,8 @@ impl Committed {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let side = (word(1) & 1) as usize;
-        let ringless = |i: usize| {
-            let at = (offset_of!(ControlPage, ringless) + i * size_of::<Ringless>()) / 8;
+        let untracked = |i: usize| {
+            let at = (offset_of!(ControlPage, untracked) + i * size_of::<Untracked>()) / 8;
             Gap { lost: word(at), first: word(at + 1), last: word(at + 2), reason: word(at + 3) }
         };
         Ok(Committed {
@@ -184,7 +188,7 @@ impl Committed {
             offset: word(2 + side),
             stamp: word(4 + side),
             late: word(offset_of!(ControlPage, late) / 8),
-            ringless: [0, 1, 2].map(ringless),
+            untracked: [0, 1, 2].map(untracked),
         })
     }
 }
@@ -195,10 +199,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// Makes the control page in `folder`, or in private memory.
+    /// Creates the control page in `folder`, or in private memory.
     ///
     /// # Errors
-    /// When neither can be had.
+    /// If neither is possible.
     pub fn create(folder: Option<&Folder>) -> io::Result<Control> {
         let memory = match folder {
             Some(folder) => Mapping::create(&folder.path.join(CONTROL), PAGE)?,
@@ -209,10 +213,10 @@ impl Control {
         Ok(control)
     }
 
-    /// The control page of a process that lives.
+    /// Opens the control page of a live process.
     ///
     /// # Errors
-    /// When the page cannot be opened, or is none of ours.
+    /// If the page cannot be opened, or is not a control page of this version.
     pub fn open(folder: &Folder) -> io::Result<Control> {
         let path = folder.path.join("control");
         let control = Control { memory: Mapping::open(&path, true)? };
@@ -223,7 +227,7 @@ impl Control {
         Ok(control)
     }
 
-    /// What was committed last, of a process that lives.
+    /// The last commit of a live process.
     pub fn committed(&self) -> Committed {
         loop {
             let epoch = self.epoch();
@@ -231,37 +235,39 @@ impl Control {
             let page = self.page();
             let [offset, stamp, part] =
                 [&page.offset, &page.stamp, &page.part].map(|of| of[side].load(Relaxed));
-            // The values are read before the epoch is looked at again: then they were not being written anew.
+            // The values are loaded before the epoch is checked again, so a concurrent commit is
+            // noticed.
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
-                let (part, late, ringless) = ((part as u32).max(1), self.late(), self.ringless());
-                return Committed { epoch, part, offset, stamp, late, ringless };
+                let (part, late, untracked) = ((part as u32).max(1), self.late(), self.untracked());
+                return Committed { epoch, part, offset, stamp, late, untracked };
             }
         }
     }
 
-    /// What is asked of the process.
-    pub fn orders(&self) -> &Orders {
-        let at = self.memory.start().wrapping_add(ORDERS_AT);
-        // SAFETY: the mapping is a whole page, in which `Orders` lies aligned behind the rest; all its fields are atomics.
+    /// The control requests.
+    pub fn requests(&self) -> &ControlRequests {
+        let at = self.memory.start().wrapping_add(REQUESTS_AT);
+        // SAFETY: the mapping is a whole page, in which `ControlRequests` is aligned at `REQUESTS_AT`
+        // after the other fields; all its fields are atomics.
         unsafe { &*at.cast() }
     }
 
-    /// Reads what a dead process committed last.
+    /// Reads the last commit of a dead process.
     ///
     /// # Errors
-    /// When the page cannot be read or is none of ours.
+    /// If the page cannot be read or is not a control page of this version.
     pub fn read(folder: &Folder) -> io::Result<Committed> {
         let path = folder.path.join(CONTROL);
         Committed::from_bytes(&read_file(&path, PAGE)?, &path)
     }
 
     fn page(&self) -> &ControlPage {
-        // SAFETY: the mapping is a whole, aligned page and all fields are atomics.
+        // SAFETY: the mapping is a whole, page-aligned page, and all fields of `Page` are atomics.
         unsafe { &*self.memory.start().cast() }
     }
 
-    /// Of a model: the words that a commit writes, the epoch first.
+    /// For loom models: the words that a commit writes, the epoch first.
     #[cfg(all(test, loom))]
     pub(crate) fn words(&self) -> Vec<*const u64> {
         let page = self.page();
@@ -269,35 +275,37 @@ impl Control {
         std::iter::once(&page.epoch).chain(sides).map(|word| word.as_ptr().cast_const()).collect()
     }
 
-    /// Commits so far.
+    /// Number of commits.
     pub fn epoch(&self) -> u64 {
         self.page().epoch.load(Acquire)
     }
 
-    /// Makes what was prepared in the rings for the next epoch, and the length `offset` of the trace's `part`, what counts.
+    /// Commits what the rings prepared for the next epoch, together with the segment number and its
+    /// length `offset` in bytes.
     pub fn commit(&self, part: u32, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
         let side = (epoch & 1) as usize;
-        // Who reads a value of this side that is stored from here on, finds that another epoch counts by now.
+        // A reader that loads a value stored after this fence finds another epoch when it checks
+        // again.
         fence(Release);
         self.page().part[side].store(part.into(), Relaxed);
         self.page().offset[side].store(offset, Relaxed);
         self.page().stamp[side].store(clock::now(), Relaxed);
-        // Release: the values of this side are in place before it counts.
+        // Release: this copy's values are stored before the epoch makes it valid.
         self.page().epoch.store(epoch, Release);
     }
 
-    /// Counts a call of a thread that has no ring: none could be made, it had closed it (`NO_MEMORY`, `THREAD_ENDED`), or
-    /// was refused one for another reason.
-    pub fn count_ringless(&self, reason: u64) {
+    /// Counts a call of a thread without a ring: it could not be created (`NO_MEMORY`), was already
+    /// closed (`THREAD_ENDED`), or was refused for another reason.
+    pub fn count_untracked(&self, reason: u64) {
         let now = clock::now();
         self.count_lost(&Gap { lost: 1, first: now, last: now, reason });
     }
 
-    /// Counts calls that no ring file tells of.
+    /// Counts calls that are in no ring file.
     pub fn count_lost(&self, gap: &Gap) {
         let which = [NO_MEMORY, THREAD_ENDED].iter().position(|usual| *usual == gap.reason).unwrap_or(2);
-        let calls = &self.page().ringless[which];
+        let calls = &self.page().untracked[which];
         // Relaxed, here and below: counters; they are read at the end.
         let _ = calls.first.compare_exchange(0, gap.first, Relaxed, Relaxed);
         calls.first.fetch_min(gap.first, Relaxed);
@@ -306,21 +314,21 @@ impl Control {
         calls.count.fetch_add(gap.lost, Relaxed);
     }
 
-    /// The calls of threads that had no ring; without any, `lost` is 0.
-    pub fn ringless(&self) -> [Gap; 3] {
-        self.page().ringless.each_ref().map(|calls| {
+    /// The calls of threads without a ring; `lost` is 0 if there are none.
+    pub fn untracked(&self) -> [Gap; 3] {
+        self.page().untracked.each_ref().map(|calls| {
             let [lost, first, last, reason] =
                 [&calls.count, &calls.first, &calls.last, &calls.reason].map(|number| number.load(Relaxed));
             Gap { lost, first, last, reason }
         })
     }
 
-    /// Counts a call that came when recording had ended.
+    /// Counts a call after recording had ended.
     pub fn count_late(&self) {
         self.page().late.fetch_add(1, Relaxed);
     }
 
-    /// Calls that came when recording had ended.
+    /// Calls after recording had ended.
     pub fn late(&self) -> u64 {
         self.page().late.load(Relaxed)
     }

@@ -1,62 +1,64 @@
-//! The payload of a report of the HIP runtime: when a command began and ended on the GPU, and whose it was.
+//! The payload of a GPU report of the HIP runtime: when a command began and ended on the GPU, and
+//! which call caused it.
 //!
-//! A report arrives on whatever thread of the runtime saw the command complete. Its times are of the runtime's own clock; the
-//! event holds how long before a stamp of ours the command had ended, by a reading of that clock beside the stamp, so that no
-//! drift between the two clocks adds up.
+//! A report arrives on the runtime's thread that observed the completion. Its times are in the
+//! runtime's own clock. The event stores how long before one of our stamps the command had ended,
+//! from a reading of that clock beside the stamp, so drift between the two clocks does not add up.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What a report is about; events hold the index.
+/// Names of the report kinds; events hold the index.
 pub const GPU_OPS: [&str; 4] = ["dispatch", "copy", "barrier", "link"];
 
-/// A command as the runtime reports it, or the number that somebody else gave to a call.
+/// A kernel dispatch.
 pub const DISPATCH: u8 = 0;
 /// A copy or fill.
 pub const MOVE: u8 = 1;
 /// A barrier.
 pub const BARRIER: u8 = 2;
-/// No report: a call of this thread has a number of somebody else's, by which its commands will be reported.
+/// Not a report: another tool's correlation number for a call of this thread; the call's commands
+/// are reported with it.
 pub const LINK: u8 = 3;
-/// A report that was not understood: nothing else of it is known.
+/// A report that could not be decoded: no other field is valid.
 pub const UNREAD: u8 = 0xff;
 
-/// Bit of a correlation number of ours.
+/// Bit of a correlation number that the shim assigned.
 const OURS: u64 = 1 << 63;
-/// The call has passed every hook: the low bits are its number in the runtime's list of functions.
+/// The call bypassed every hook: the low bits are its index in the runtime's list of functions.
 const UNHOOKED: u64 = 1 << 62;
 const TID_AT: u32 = 40;
 const TID: u64 = (1 << 22) - 1;
 const ID: u64 = (1 << TID_AT) - 1;
 
-/// What the number says that a call was given and its commands are reported with.
+/// The meaning of the correlation number with which a command is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Correlation {
-    /// There is none: no call of the program's, or the runtime could not be asked to give numbers.
+    /// None: no call of the program, or the runtime could not be given numbers.
     #[default]
     None,
     /// A recorded call.
     Call {
-        /// Its thread.
+        /// Its thread id.
         tid: u32,
-        /// Its number there.
+        /// Its number in the thread.
         id: u64,
     },
-    /// A call of the runtime's function number `api` that no hook saw.
+    /// A call of the runtime's function number `api` that no hook intercepted.
     Unhooked {
-        /// The thread; 0 where it has no ring.
+        /// The thread id; 0 if it has no ring.
         tid: u32,
-        /// The function's number in the runtime's own list.
+        /// The function's index in the runtime's own list.
         api: u32,
     },
-    /// A number of somebody else's.
+    /// A number of another tool.
     Other(u64),
 }
 
 impl Correlation {
-    /// As the runtime carries it.
+    /// Encodes it as the runtime's 64-bit correlation id.
     #[inline]
     pub fn number(self) -> u64 {
         match self {
@@ -69,7 +71,7 @@ impl Correlation {
         }
     }
 
-    /// Reads it back.
+    /// Decodes a correlation id.
     pub fn of(number: u64) -> Correlation {
         let tid = (number >> TID_AT & TID) as u32;
         match number {
@@ -81,40 +83,41 @@ impl Correlation {
     }
 }
 
-/// A report. In a link only `correlation` counts (the call), and `begin` (the other number).
+/// A report. In a link, only `correlation` (the call) and `begin` (the other number) are valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// One of [`DISPATCH`], [`MOVE`], [`BARRIER`], [`LINK`], [`UNREAD`].
     pub op: u8,
-    /// The runtime's number of the kind of command (`cl_command_type`).
+    /// The runtime's number for the kind of command (`cl_command_type`).
     pub kind: u32,
-    /// Whose command it is, as a number ([`Correlation`]).
+    /// The correlation id ([`Correlation`]).
     pub correlation: u64,
-    /// When it began, by the runtime's clock, ns.
+    /// Begin by the runtime's clock, ns.
     pub begin: u64,
-    /// How long it took, ns.
+    /// Duration, ns.
     pub dur: u64,
-    /// How long before the stamp it had ended, ns.
+    /// How long before the reference stamp it had ended, ns.
     pub age: i64,
-    /// How many ticks before the event's own stamp that stamp was taken.
+    /// Ticks from the reference stamp to the event's own stamp.
     pub before: u32,
-    /// The reading of the runtime's clock beside the stamp took so many ticks.
+    /// Duration of the clock reading beside the reference stamp, ticks.
     pub width: u64,
-    /// The device, as the driver numbers its nodes.
+    /// The device, by the driver's node number.
     pub device: u32,
-    /// The queue, as the runtime numbers them on the device.
+    /// The queue, by the runtime's number within the device.
     pub queue: u64,
-    /// Of a copy or fill: bytes. Of a dispatch: the number of the definition of the kernel's name, plus one; 0: not known.
+    /// For a copy or fill: bytes. For a dispatch: the number of the definition of the kernel's
+    /// name, plus one; 0: unknown.
     pub what: u64,
 }
 
-/// Word that holds how long before the event's own stamp the other one was taken.
+/// Word of `before`.
 const BEFORE_AT: usize = 3;
-/// Ticks in a unit of the narrow width.
+/// Ticks per unit of the narrow `width`.
 const WIDTH_UNIT: u64 = 64;
 
 impl Payload for Report {
-    const KIND: Kind = Kind::Gpu;
+    const KIND: EventKind = EventKind::Gpu;
     const WORDS: usize = 10;
     const SHORT: bool = true;
 
@@ -150,7 +153,7 @@ impl Payload for Report {
 }
 
 impl Report {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Report {
         let word = |index| event.payload(index);
         let (times, last) = (word(2), word(4));
@@ -174,31 +177,32 @@ impl Report {
         report
     }
 
-    /// Gives the word that is known when the event has its stamp to `put`: the other one was taken `before` ticks earlier.
+    /// Passes the word that is known once the event has its stamp to `put`: the ticks since the
+    /// reference stamp.
     pub fn store_before(&self, before: u32, mut put: impl FnMut(usize, u64)) {
         put(BEFORE_AT, pair(before, self.what as u32));
     }
 }
 
-/// How a copy of the HIP runtime is asked for GPU times.
+/// Whether GPU times are requested from one copy of the HIP runtime.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTime<'a> {
     /// The runtime's file.
     #[serde(borrow)]
     pub path: Cow<'a, str>,
-    /// It is asked; else it is not any more, or cannot be.
+    /// They are requested; else no longer, or not possible.
     pub on: bool,
-    /// The functions in its list, and what stands for their names in order.
+    /// Number of functions in the runtime's list, and a hash of their names in order.
     pub apis: (u32, u64),
-    /// The release whose list that is; `None`: not known, and commands are reported without their calls.
+    /// The release with that list; `None`: unknown, and commands are reported without their calls.
     #[serde(borrow)]
     pub release: Option<Cow<'a, str>>,
-    /// Somebody else is registered beside us.
+    /// Another tool is registered as well.
     pub shared: bool,
-    /// Why it cannot be asked.
+    /// Why they cannot be requested.
     #[serde(borrow)]
     pub why: Option<Cow<'a, str>>,
-    /// The names of its functions that launch, copy or fill, with their numbers.
+    /// Names of its functions that launch, copy or fill, with their numbers.
     #[serde(borrow)]
     pub functions: Vec<(u32, Cow<'a, str>)>,
 }
@@ -213,7 +217,7 @@ mod tests {
     use crate::tests::{drain, here, launch, ring};
 
     #[test]
-    fn a_correlation_is_read_as_it_was_given() {
+    fn a_correlation_id_round_trips() {
         let all = [
             Correlation::None,
             Correlation::Call { tid: 4_194_303, id: (1 << 40) - 1 },
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_read_as_it_was_stored_however_long_its_command_took() {
+    fn a_report_round_trips_for_commands_of_any_duration() {
         let (_ring, producer, mut consumer) = ring();
         let correlation = Correlation::Call { tid: 7, id: 3 }.number();
         let short = Report {
@@ -246,17 +250,17 @@ mod tests {
             here(producer).report(5, &report, 0);
             let events = drain(&mut consumer);
             let [event] = &events[..] else { panic!("{events:?}") };
-            assert_eq!((event.hook, event.kind, event.slots(), event.ticks), (5, Kind::Gpu, slots, 0));
+            assert_eq!((event.hook, event.kind, event.slots(), event.ticks), (5, EventKind::Gpu, slots, 0));
             assert_eq!(Report { before: 0, ..Report::read(event) }, report);
         }
     }
 
     #[test]
-    fn the_open_call_is_the_innermost_one_of_the_runtime() {
+    fn the_call_in_flight_is_the_innermost_of_the_runtime() {
         let (_ring, producer, mut consumer) = ring();
-        assert_eq!(producer.open_runtime_call(), None);
+        assert_eq!(producer.runtime_call_in_flight(), None);
         let outer = here(producer).enter(1, &Gemm::default()).unwrap();
-        assert_eq!(below(producer).open_runtime_call(), None, "a BLAS call");
+        assert_eq!(below(producer).runtime_call_in_flight(), None, "a BLAS call");
         let launch_call = below(producer).enter(2, &launch()).unwrap();
         assert_eq!(inside(producer), Some(2));
         launch_call.leave(now(), 0);
@@ -276,6 +280,6 @@ mod tests {
 
     #[inline(never)]
     fn inside(producer: Producer) -> Option<u64> {
-        below(producer).open_runtime_call()
+        below(producer).runtime_call_in_flight()
     }
 }

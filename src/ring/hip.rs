@@ -1,19 +1,20 @@
-//! The payloads of the HIP calls that are no launches: graphs and captures, copies, calls that wait.
+//! The payloads of HIP calls other than launches: graphs and captures, copies, synchronisation.
 //!
-//! Each fits one slot when it succeeds; only a copy of more than one dimension, or between devices, takes two.
+//! Each fits one slot if the call succeeds; only a copy of several dimensions, or between devices,
+//! takes two.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 
-/// What a call about a graph does; events hold the index.
+/// Names of the graph actions; events hold the index.
 pub const GRAPH_ACTIONS: [&str; 5] = ["launch", "begin_capture", "end_capture", "instantiate", "update"];
 
-/// A call about a graph or a capture. What it makes is known only when it returns.
+/// A call on a graph or a capture. What it creates is known only after the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphCall {
     /// Index into [`GRAPH_ACTIONS`].
     pub action: u8,
-    /// `hipStreamCaptureMode`, where a capture begins.
+    /// `hipStreamCaptureMode`, if a capture begins.
     pub mode: u8,
     /// `hipGraphExec_t`.
     pub exec: u64,
@@ -21,14 +22,14 @@ pub struct GraphCall {
     pub stream: u64,
     /// `hipGraph_t`.
     pub graph: u64,
-    /// The number of the definition that tells of the graph's nodes, plus one; 0 for none.
+    /// The number of the definition of the graph's contents, plus one; 0 for none.
     pub nodes: u32,
-    /// The number of the definition that tells of the capture, plus one; 0 for none.
+    /// The number of the capture's definition, plus one; 0 for none.
     pub capture: u32,
 }
 
 impl Payload for GraphCall {
-    const KIND: Kind = Kind::Graph;
+    const KIND: EventKind = EventKind::Graph;
     const WORDS: usize = 5;
     const SHORT: bool = true;
 
@@ -43,7 +44,7 @@ impl Payload for GraphCall {
 }
 
 impl GraphCall {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> GraphCall {
         let word = |index| event.payload(index);
         GraphCall {
@@ -57,7 +58,7 @@ impl GraphCall {
         }
     }
 
-    /// Gives the words that are known when a call has returned to `put`.
+    /// Passes the words that are known after the call to `put`.
     pub fn store_made(&self, mut put: impl FnMut(usize, u64)) {
         put(1, self.exec);
         put(3, self.graph);
@@ -65,11 +66,11 @@ impl GraphCall {
     }
 }
 
-/// A copy: from memory to memory.
+/// A copy between memory regions.
 pub const COPY: u8 = 0;
-/// Memory being set to a value.
+/// A fill.
 pub const MEMSET: u8 = 1;
-/// The other end of a copy is plain memory.
+/// Both ends of a copy are plain memory.
 pub const PLAIN: u8 = 0;
 /// One end of a copy is a symbol of the device code.
 pub const SYMBOL: u8 = 1;
@@ -77,44 +78,44 @@ pub const SYMBOL: u8 = 1;
 pub const ARRAY: u8 = 2;
 /// The arguments of a copy were not read.
 pub const UNREAD: u8 = 3;
-/// `kind` of a copy between devices, which has none of `hipMemcpyKind`.
+/// `kind` of a copy between devices, for which `hipMemcpyKind` has no value.
 pub const PEER: u32 = 0x8000_0000;
-/// `kind` of a copy whose arguments do not tell it.
-pub const UNTOLD: u32 = 0x8000_0001;
+/// `kind` of a copy whose arguments do not determine it.
+pub const UNKNOWN_KIND: u32 = 0x8000_0001;
 
-/// A copy, or memory being set.
+/// A copy or a fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copy {
     /// [`COPY`] or [`MEMSET`].
     pub what: u8,
     /// [`PLAIN`], [`SYMBOL`], [`ARRAY`] or [`UNREAD`].
     pub via: u8,
-    /// The form that does not wait.
+    /// The asynchronous form.
     pub is_async: bool,
-    /// Bytes of an element that memory is set to.
+    /// Element size of a fill, bytes.
     pub unit: u8,
-    /// `hipMemcpyKind`, [`PEER`] or [`UNTOLD`].
+    /// `hipMemcpyKind`, [`PEER`] or [`UNKNOWN_KIND`].
     pub kind: u32,
-    /// Where to: an address, a symbol or an array.
+    /// Destination: an address, a symbol or an array.
     pub dst: u64,
-    /// Where from, or the value that memory is set to.
+    /// Source, or the fill value.
     pub src: u64,
-    /// Bytes of a row; elements where memory is set, or where an array takes part in a copy of three dimensions.
+    /// Bytes per row; elements for a fill, or if an array is one end of a three-dimensional copy.
     pub width: u64,
     /// `hipStream_t`.
     pub stream: u64,
-    /// Rows; 0 for a copy of one dimension.
+    /// Rows; 0 for one dimension.
     pub height: u64,
-    /// Layers; 0 for a copy of fewer than three dimensions.
+    /// Layers; 0 for fewer than three dimensions.
     pub depth: u64,
-    /// Bytes from row to row, where to and where from.
+    /// Row pitches in bytes: destination, source.
     pub pitches: [u64; 2],
-    /// Devices of a copy between devices: where to, where from.
+    /// Devices of a copy between devices: destination, source.
     pub devices: [u32; 2],
 }
 
 impl Payload for Copy {
-    const KIND: Kind = Kind::Copy;
+    const KIND: EventKind = EventKind::Copy;
     const WORDS: usize = 10;
     const SHORT: bool = true;
 
@@ -142,7 +143,7 @@ impl Payload for Copy {
 }
 
 impl Copy {
-    /// Of one dimension, by the form that waits, its ends still to be told.
+    /// A synchronous copy of one dimension; the caller sets source and destination.
     #[inline(always)]
     pub const fn plain(what: u8, width: u64, kind: u32) -> Copy {
         let (via, is_async, unit) = (PLAIN, false, 0);
@@ -151,7 +152,7 @@ impl Copy {
         Copy { what, via, is_async, unit, kind, dst, src, width, stream, height, depth, pitches, devices }
     }
 
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Copy {
         let word = |index| event.payload(index);
         let [what, via, is_async, unit] = low(word(4)).to_le_bytes();
@@ -166,7 +167,7 @@ impl Copy {
     }
 }
 
-/// What a call waits for, or orders; events hold the index.
+/// Names of the synchronisation actions; events hold the index.
 pub const SYNC_ACTIONS: [&str; 5] = ["device", "stream", "event", "wait_event", "record_event"];
 
 /// A call that waits, or that orders streams by an event.
@@ -183,7 +184,7 @@ pub struct Sync {
 }
 
 impl Payload for Sync {
-    const KIND: Kind = Kind::Sync;
+    const KIND: EventKind = EventKind::Sync;
     const WORDS: usize = 3;
     const SHORT: bool = true;
 
@@ -196,7 +197,7 @@ impl Payload for Sync {
 }
 
 impl Sync {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Sync {
         let word = |index| event.payload(index);
         Sync { stream: word(0), event: word(1), action: low(word(2)) as u8, flags: high(word(2)) }
@@ -211,7 +212,7 @@ mod tests {
     use crate::tests::{call, drain, here, ring};
 
     #[test]
-    fn a_copy_comes_out_as_it_went_in_and_takes_one_slot_when_it_is_plain() {
+    fn a_copy_round_trips_and_takes_one_slot_if_plain() {
         let (_ring, producer, mut consumer) = ring();
         let plain = Copy {
             what: COPY,
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_waits_comes_out_as_it_went_in_and_takes_one_slot() {
+    fn a_synchronisation_round_trips_and_takes_one_slot() {
         let (_ring, producer, mut consumer) = ring();
         let sync = Sync { action: 4, stream: u64::MAX, event: 1 << 63, flags: u32::MAX };
         for (status, head) in [(0, 1), (600, 3)] {
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_graph_call_makes_is_stored_when_it_returns() {
+    fn a_graph_call_stores_its_results_after_the_call() {
         let (_ring, producer, mut consumer) = ring();
         let asked = GraphCall { action: 3, mode: 2, stream: 9, graph: 8, ..GraphCall::default() };
         let made = GraphCall { exec: u64::MAX, nodes: u32::MAX, capture: 7, ..asked };
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_event_with_a_far_parent_has_its_second_slot() {
+    fn a_short_event_with_a_far_parent_takes_a_second_slot() {
         assert_eq!([GraphCall::WORDS, Copy::WORDS, Sync::WORDS].map(slots_for), [2, 2, 2]);
     }
 }

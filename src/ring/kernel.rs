@@ -1,41 +1,42 @@
-//! What a code object says of a kernel: its registers and memory, and where each argument lies.
+//! Kernel metadata from a code object: registers, memory, and the layout of the arguments.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 type Text<'a> = Cow<'a, str>;
 
-/// A kernel's code for one target. What the metadata does not tell is absent.
+/// A kernel's code for one target. Fields that the metadata lack are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelCode<'a> {
     /// The target of the code: `gfx1100`, `gfx90a:xnack-`.
     pub target: Option<Text<'a>>,
-    /// Vector registers of a work-item.
+    /// Vector registers per work-item.
     pub vgprs: Option<u32>,
-    /// Accumulation registers, which some targets have.
+    /// Accumulation registers, on targets that have them.
     pub agprs: Option<u32>,
-    /// Scalar registers of a wavefront.
+    /// Scalar registers per wavefront.
     pub sgprs: Option<u32>,
-    /// Vector registers that the compiler stored to memory for want of room.
+    /// Spilled vector registers.
     pub vgpr_spills: Option<u32>,
-    /// Scalar registers that it did.
+    /// Spilled scalar registers.
     pub sgpr_spills: Option<u32>,
-    /// Static LDS of a work-group, bytes.
+    /// Static LDS per work-group, bytes.
     pub lds: Option<u32>,
-    /// Scratch of a work-item, bytes.
+    /// Scratch memory per work-item, bytes.
     pub scratch: Option<u32>,
-    /// Work-items of a wavefront.
+    /// Work-items per wavefront.
     pub wavefront: Option<u32>,
-    /// All arguments, hidden ones too, bytes.
+    /// Size of all arguments, hidden ones included, bytes.
     pub kernarg: Option<u32>,
-    /// The largest block, work-items.
+    /// Maximum block size, work-items.
     pub max_block: Option<u32>,
-    /// The explicit arguments, in the order in which they are passed; hidden ones come from the runtime.
+    /// The explicit arguments in order; hidden ones are set by the runtime.
     pub args: Option<Vec<Argument<'a>>>,
 }
 
 impl<'a> KernelCode<'a> {
-    /// What holds whichever of two codes is the one that runs: where they differ, nothing is known.
+    /// The fields that are equal in both; the others become `None`. Used where either code may be
+    /// the one that runs.
     pub fn agreed(self, other: &KernelCode<'a>) -> KernelCode<'a> {
         fn same<T: PartialEq>(one: Option<T>, other: &Option<T>) -> Option<T> {
             one.filter(|one| Some(one) == other.as_ref())
@@ -56,7 +57,7 @@ impl<'a> KernelCode<'a> {
         }
     }
 
-    /// The same, on its own.
+    /// The same with owned texts.
     pub fn into_owned(self) -> KernelCode<'static> {
         let own = |text: Text| Text::Owned(text.into_owned());
         let argument = |argument: Argument| Argument {
@@ -88,15 +89,15 @@ impl<'a> KernelCode<'a> {
 /// An explicit argument.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Argument<'a> {
-    /// Where it lies among the arguments, bytes.
+    /// Offset in the argument buffer, bytes.
     pub offset: u32,
-    /// Its length, bytes.
+    /// Size, bytes.
     pub size: u32,
     /// `by_value`, `global_buffer`, `dynamic_shared_pointer`, `image`, …
     pub kind: Text<'a>,
-    /// Its name, where the compiler tells.
+    /// Its name, if the metadata have one.
     pub name: Option<Text<'a>>,
-    /// Its type as in the source, where the compiler tells.
+    /// Its type as in the source, if the metadata have it.
     pub type_name: Option<Text<'a>>,
     /// Its type in older metadata: `i32`, `f32`, `struct`.
     pub value_type: Option<Text<'a>>,

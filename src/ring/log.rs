@@ -1,9 +1,10 @@
-//! The definition log: names and everything else that is told once, in order, for ever.
+//! The definition log: an append-only log of names and everything else that is written once, in
+//! order, and never changed.
 //!
-//! Cold path: writers take a lock. The log lies in a few shared files of growing size (`defs-0`, `defs-1`, …), each
-//! reserved and faulted in when it is begun; a definition lies whole in one of them, as its length (4 bytes) and its
-//! bytes.
-#![allow(unsafe_code)] // reads and writes of the mapped chunks; the committed length (release/acquire) orders them
+//! Writers take a lock, because this is a cold path. The log is a series of shared files of growing
+//! size (`defs-0`, `defs-1`, …), each reserved and faulted in when it is created. A definition is
+//! contained in one file, as its length (4 bytes) and its bytes.
+#![allow(unsafe_code)] // reads and writes of the mapped files; the committed length (release/acquire) orders them
 
 use crate::definition::Frame;
 use crate::map::{Mapping, PAGE, is_unbegun, read_file};
@@ -12,13 +13,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Files that a log may have: 256 KiB, 512 KiB, … 16 MiB, 16 MiB, …
+/// The most files of a log: 256 KiB, 512 KiB, … 16 MiB, 16 MiB, …
 const CHUNKS: usize = 32;
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMD");
-/// Bytes before a chunk's first definition: magic, committed length.
+/// Header bytes before a file's first definition: magic, committed length.
 const HEAD: usize = 64;
 
-/// How the names of its files begin.
+/// Name prefix of its files.
 pub(crate) const DEFINITIONS: &str = "defs-";
 
 fn chunk_bytes(index: usize) -> usize {
@@ -43,12 +44,13 @@ impl Chunk {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         let at = self.memory.start().cast::<AtomicU64>().wrapping_add(index);
-        // SAFETY: the first `HEAD` bytes of every chunk are mapped, aligned and only used as atomics.
+        // SAFETY: the first `HEAD` bytes of every file are mapped, aligned and only used as
+        // atomics.
         unsafe { &*at }
     }
 
     fn committed(&self) -> usize {
-        // Acquire: the bytes before it were written before it was stored.
+        // Acquire: the bytes before the committed length were written before it was stored.
         (self.word(1).load(Acquire) as usize).min(self.memory.bytes() - HEAD)
     }
 
@@ -60,7 +62,8 @@ impl Chunk {
     fn append(&self, bytes: &[u8]) {
         let at = self.committed();
         let to = self.memory.start().wrapping_add(HEAD + at);
-        // SAFETY: the caller saw room for `bytes` behind the committed length; no reader looks there before the store.
+        // SAFETY: the caller checked that there is room for `bytes` after the committed length; no
+        // reader looks there before the store below.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         sync::wrote(to, bytes.len());
         // Release: after the bytes.
@@ -82,7 +85,7 @@ fn begin_chunk(place: &OnceLock<Chunk>, memory: Mapping) -> &Chunk {
     chunk
 }
 
-/// Where a definition lies in its log: it stays there, and can be read again.
+/// The position of a definition in its log; it never moves and can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     chunk: u32,
@@ -99,23 +102,24 @@ pub struct Log {
 
 #[derive(Default)]
 struct Writer {
-    /// The chunk being written.
+    /// The file being written.
     chunk: usize,
-    /// Definitions so far.
+    /// Number of definitions.
     count: u32,
 }
 
 impl Log {
-    /// Begins a log in `folder`, or in private memory.
+    /// Creates a log in `folder`, or in private memory.
     pub fn new(folder: Option<&Path>) -> Log {
         let chunks = [const { OnceLock::new() }; CHUNKS];
         Log { folder: folder.map(Path::to_path_buf), chunks, writer: Mutex::default() }
     }
 
-    /// Makes its first file, where it has a folder. Without it nobody could tell whose folder that is.
+    /// Creates its first file, if it has a folder. Without this file the folder could not be
+    /// attributed to a process.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn begin(&self) -> io::Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let memory = Mapping::create(&chunk_path(folder, 0), chunk_bytes(0))?;
@@ -123,16 +127,17 @@ impl Log {
         Ok(())
     }
 
-    /// Appends a definition; gives its number, and its place for [`Log::read`].
+    /// Appends a definition; returns its number, and its position for [`Log::read`].
     ///
     /// # Errors
-    /// When there is no more memory for it; nothing is written then.
+    /// If there is no more memory for it; then nothing is written.
     pub fn define(&self, frame: &Frame) -> io::Result<(u32, Place)> {
         let bytes = postcard::to_allocvec(frame).map_err(io::Error::other)?;
         self.append(&bytes)
     }
 
-    /// Of a model: the words by which readers find that the `index`th file was begun, and, if it was, how far it is written.
+    /// For loom models: the words that show readers that file `index` exists and, if it does, how
+    /// far it is written.
     #[cfg(all(test, loom))]
     pub(crate) fn words(&self, index: usize) -> (*const u64, Option<*const u64>) {
         let chunk = &self.chunks[index];
@@ -177,9 +182,9 @@ impl Log {
         Ok(begin_chunk(place, memory))
     }
 
-    /// Copies what another log (of the process before a fork) holds by now and a child has from its parent: libraries,
-    /// bindings, code, names. Graphs and captures are the parent's alone: they do not survive a fork. Each is given to
-    /// `each` as it is in this log. Takes no lock of that log.
+    /// Copies from another log (that of the process before a fork) what a child inherits:
+    /// libraries, bindings, code, names. Graphs and captures do not survive a fork. `each` receives
+    /// the position of each copy in this log. Takes no lock of the parent's log.
     pub fn inherit(&self, parent: &Log, mut each: impl FnMut(Place)) {
         let is_own = |bytes: &[u8]| decode(bytes).is_none_or(|frame| frame.definition.is_of_one_process());
         let mut reader = LogReader::default();
@@ -193,7 +198,7 @@ impl Log {
     }
 }
 
-/// Reads a log from its beginning, a piece at a time.
+/// Reads a log incrementally from its beginning.
 #[derive(Default)]
 pub struct LogReader {
     chunk: usize,
@@ -202,7 +207,8 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Hands out the definitions that came since the last call, as (number, bytes); decode them with [`decode`].
+    /// Delivers the definitions added since the last call, as (number, bytes); decode them with
+    /// [`decode`].
     pub fn read(&mut self, log: &Log, mut each: impl FnMut(u32, &[u8])) {
         while let Some(chunk) = log.chunks.get(self.chunk).and_then(OnceLock::get) {
             let next_begun = log.chunks.get(self.chunk + 1).is_some_and(|next| next.get().is_some());
@@ -214,10 +220,10 @@ impl LogReader {
         }
     }
 
-    /// Hands out the definitions of a dead process's log files.
+    /// Delivers the definitions of a dead process's log files.
     ///
     /// # Errors
-    /// When a file cannot be read or is none of ours.
+    /// If a file cannot be read or is not a log file of this version.
     pub fn read_files(folder: &Path, mut each: impl FnMut(u32, &[u8])) -> io::Result<()> {
         let mut reader = LogReader::default();
         for index in 0..CHUNKS {
@@ -233,11 +239,12 @@ impl LogReader {
         Ok(())
     }
 
-    /// Hands out the definitions of the next file of a dead process's log, from its bytes; it is called `path`. False: the
-    /// process died while it made the file, and there is no other.
+    /// Delivers the definitions of the next file of a dead process's log, from its bytes; `path`
+    /// names it in errors. False: the process died while it created the file, which is then the
+    /// last.
     ///
     /// # Errors
-    /// When it is none of ours.
+    /// If it is not a log file of this version.
     pub fn read_file(
         &mut self,
         bytes: &[u8],
@@ -270,7 +277,7 @@ impl LogReader {
     }
 }
 
-/// Decodes a definition's bytes; `None` when they are damaged.
+/// Decodes a definition's bytes; `None` if they are damaged.
 pub fn decode(bytes: &[u8]) -> Option<Frame<'_>> {
     postcard::from_bytes(bytes).ok()
 }

@@ -1,9 +1,9 @@
-//! The payload of a mark: what the program says about itself, its text inline.
+//! The payload of a mark: a marker, range or name set by the program, with its text inline.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 
-/// What a mark does; events hold the index.
+/// Names of the actions; events hold the index.
 pub const MARK_ACTIONS: [&str; 11] = [
     "mark",
     "push",
@@ -18,17 +18,17 @@ pub const MARK_ACTIONS: [&str; 11] = [
     "name_stream",
 ];
 
-/// The most bytes of text that are kept.
+/// The most bytes of text that are recorded.
 pub const TEXT_BYTES: usize = 8 * TEXT_WORDS;
 
-/// A mark, range, or name of the program's own.
+/// A marker, range, or name set by the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark<T> {
     /// Index into [`MARK_ACTIONS`].
     pub action: u8,
-    /// The range, thread, agent, device or stream that it is about; 0 where there is none, or none yet.
+    /// The range, thread, agent, device or stream it refers to; 0 if there is none, or none yet.
     pub value: u64,
-    /// The level that a push or pop returned.
+    /// The nesting level that a push or pop returned.
     pub level: Option<i32>,
     /// The text, if the action has one: at most [`TEXT_BYTES`] of it.
     pub text: Option<T>,
@@ -39,17 +39,17 @@ pub struct Mark<T> {
 const VALUE_AT: usize = 1;
 const LEVEL_AT: usize = 2;
 const TEXT_AT: usize = 3;
-/// With it, the event fills its eight slots as far as a payload may.
+/// Fills the eight slots of the longest event.
 const TEXT_WORDS: usize = 54;
 
-/// In word 0: the text was longer; there is a text.
+/// In word 0: the text was truncated; there is a text.
 const CUT: u32 = 0x100;
 const TEXT: u32 = 0x200;
 /// In the high half of the level's word: there is a level.
 const LEVEL: u32 = 1;
 
 impl Payload for Mark<&[u8]> {
-    const KIND: Kind = Kind::Mark;
+    const KIND: EventKind = EventKind::Mark;
     const WORDS: usize = TEXT_AT + TEXT_WORDS;
     const SHORT: bool = true;
 
@@ -80,7 +80,7 @@ fn level_word(level: i32) -> u64 {
 }
 
 impl Mark<Vec<u8>> {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Mark<Vec<u8>> {
         let (head, level) = (event.payload(0), event.payload(LEVEL_AT));
         let bytes = (high(head) as usize).min(TEXT_BYTES);
@@ -98,12 +98,12 @@ impl Mark<Vec<u8>> {
     }
 }
 
-/// Gives the word of a level that was not known when the call was entered to `put`.
+/// Passes the word of the level, known after the call, to `put`.
 pub fn store_level(level: i32, mut put: impl FnMut(usize, u64)) {
     put(LEVEL_AT, level_word(level));
 }
 
-/// Gives the word of a range that was not known when the call was entered to `put`.
+/// Passes the word of the range id, known after the call, to `put`.
 pub fn store_value(value: u64, mut put: impl FnMut(usize, u64)) {
     put(VALUE_AT, value);
 }

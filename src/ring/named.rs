@@ -1,17 +1,17 @@
-//! The payload of a call that is known by its name: the library and the function say what it is. A collective tells a
-//! little more: what it moves, and with whom.
+//! The payload of a call of which only the name is recorded; for RCCL collectives and messages also
+//! what they move, and between which ranks.
 
 use crate::payload::{Payload, high, low, pair};
-use crate::slot::{Event, Kind};
+use crate::slot::{Event, EventKind};
 
-/// A call that is known by its name. What a function does not have stays `None`.
+/// A call of which only the name is recorded. Fields that the function does not have are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// Elements that a collective or message moves, as passed.
     pub count: Option<u64>,
-    /// Their type, in the library's own number.
+    /// Their type, as the library's own number.
     pub datatype: Option<u32>,
-    /// How they are combined, in the library's own number.
+    /// The reduction operation, as the library's own number.
     pub op: Option<u32>,
     /// The other rank of a message, or the root of a collective that has one.
     pub peer: Option<i32>,
@@ -27,7 +27,7 @@ const OP: u32 = 4;
 const PEER: u32 = 8;
 
 impl Payload for Named {
-    const KIND: Kind = Kind::Span;
+    const KIND: EventKind = EventKind::Span;
     const WORDS: usize = 5;
     const SHORT: bool = true;
 
@@ -47,7 +47,7 @@ impl Payload for Named {
 }
 
 impl Named {
-    /// Reads it back.
+    /// Decodes the payload.
     pub fn read(event: &Event) -> Named {
         let word = |index| event.payload(index);
         let known = |bit| low(word(0)) & bit != 0;

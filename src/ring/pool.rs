@@ -1,15 +1,15 @@
-//! The ring memory of a process: chunks in one sparse file, which threads take when theirs is full and get back from the
-//! consumer when it was read.
+//! The ring memory of a process: chunks in one sparse file. A thread takes one when its last is
+//! full; the consumer returns it after reading.
 //!
 //! ```text
 //!            reserved, faulted in               taken by a thread
 //!   COLD ──────────────────────────► READY ──────────────────────► in a ring's chain
 //!     ▲   the collector, ahead of need │ ▲                           │
-//!     └── memory given back ───────────┘ └──── read, given back ─────┘
+//!     └── memory given back ───────────┘ └──── read, returned ───────┘
 //! ```
-//! Two bitmaps say which chunks are cold and which are ready, so that taking one is a compare-and-swap, and the lowest are
-//! used over and over. A thread that finds none ready reserves some itself: a system call for [`PIECE`] chunks is better
-//! than events that are lost.
+//! Two bitmaps mark the cold and the ready chunks, so that taking one is a compare-and-swap, and
+//! the lowest are reused first. A thread that finds none ready reserves some itself: a system call
+//! for [`PIECE`] chunks is better than lost events.
 #![allow(unsafe_code)] // the address of a chunk in the mapping
 
 use crate::chunk::{CHUNK_BYTES, CHUNK_SLOTS, Chunk, ChunkHead};
@@ -32,72 +32,74 @@ mod tests;
 pub const PIECE: usize = 32;
 /// Chunks that are ready when recording begins.
 const AT_FIRST: usize = 32;
-/// The same where threads cannot reserve any: before Linux 5.14, and where the rings are not in memory.
+/// The same where threads cannot reserve any: before Linux 5.14, and if the rings are not in
+/// memory.
 const AT_FIRST_ALLOCATED: usize = 512;
-/// Chunks that a thread may take whatever others have.
+/// Chunks that every thread may take, whatever others hold.
 const FEW: u64 = 4;
-/// A part of the pool that is left for threads that have fewer: one in so many chunks.
+/// One chunk in this many is left for threads that hold fewer.
 const SPARE: usize = 16;
-/// Of a ring that is overwritten: as many chunks as it has are free this many times.
+/// For rings that overwrite: a ring takes a chunk only while this many times its own number is
+/// free.
 const FAIR: u64 = 8;
 /// Fewest and most chunks of a pool: 64 KiB, 4 GiB.
 const FEWEST: usize = 2;
 const MOST: usize = (4 << 30) / CHUNK_BYTES;
-/// Ticks until memory is asked for again, after there was none.
-const PATIENCE: u64 = 1 << 22;
+/// Ticks until reservation is retried after it failed.
+const RETRY_TICKS: u64 = 1 << 22;
 
 /// How chunks get their memory.
 enum Reserve {
-    /// By a system call that needs no descriptor, and does nothing but that.
+    /// By madvise, which needs no file descriptor.
     Populate,
-    /// By that, after the file with this inode was opened again: the collector alone can.
+    /// By fallocate, after opening the file with this inode again: only the collector can.
     Allocate(u64),
 }
 
 /// The chunks of a process.
 pub struct Pool {
     memory: Mapping,
-    /// The file; `None` for memory of this process alone.
+    /// The file; `None` for private memory.
     path: Option<PathBuf>,
     reserve: Reserve,
     chunks: usize,
-    /// A copy: nobody takes chunks of it.
+    /// A copy: its chunks are never taken.
     is_copy: bool,
-    /// A bit for each chunk that may be taken. Release: after it was read, or reserved.
+    /// A bit per chunk that may be taken. Release: after it was read, or reserved.
     ready: Box<[Bits]>,
-    /// A bit for each that has no memory.
+    /// A bit per chunk without memory.
     cold: Box<[Bits]>,
-    /// Chunks that rings have.
+    /// Chunks in rings.
     in_use: AtomicU64,
     /// Chunks taken since the beginning.
     taken: AtomicU64,
-    /// Those of them that threads had to reserve, the rest of the piece not counted.
+    /// How many of them a thread had to reserve, not counting the rest of the piece.
     reserved: AtomicU64,
-    /// There was no memory; the stamp at which it is asked for again.
+    /// Reservation failed: the stamp at which it is retried.
     retry: AtomicU64,
 }
 
-/// How a pool is used.
+/// Usage of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
-    /// Chunks that rings have.
+    /// Chunks in rings.
     pub in_use: u64,
     /// Chunks that are ready.
     pub ready: u64,
-    /// Chunks that there may be.
+    /// Maximum number of chunks.
     pub chunks: u64,
     /// Chunks taken since the beginning.
     pub taken: u64,
-    /// Times that a thread found none ready, and reserved some.
+    /// How often a thread found none ready, and reserved some.
     pub reserved: u64,
 }
 
 impl Pool {
-    /// Makes a pool of at most `bytes` bytes in a new file, or in private memory; fewer where the process may not have so
-    /// many addresses.
+    /// Creates a pool of at most `bytes` bytes in a new file, or in private memory; smaller if the
+    /// address space limit of the process is.
     ///
     /// # Errors
-    /// When there is no memory to begin with.
+    /// If there is no memory for the first chunks.
     pub fn create(path: Option<&Path>, bytes: u64) -> io::Result<Pool> {
         let most = path.map_or(u64::MAX, |_| file_limit()).min(address_limit() / 16);
         let mut chunks = (bytes.min(most) / CHUNK_BYTES as u64).clamp(FEWEST as u64, MOST as u64) as usize;
@@ -142,19 +144,19 @@ impl Pool {
         Pool { memory, path, reserve, chunks, is_copy: false, ready, cold, in_use, taken, reserved, retry }
     }
 
-    /// Room for copies of chunks of `pool`, at the same places.
+    /// A pool for copies of the chunks of `pool`, with the same indices.
     ///
     /// # Errors
-    /// When there are no addresses for it.
+    /// If there is no address space for it.
     pub(crate) fn copy_of(pool: &Pool) -> io::Result<Pool> {
         let memory = Mapping::anonymous_sparse(pool.memory.bytes())?;
         Ok(Pool { is_copy: true, ..Pool::of(memory, pool.path.as_deref(), pool.chunks) })
     }
 
-    /// The pool that a dead process left.
+    /// The pool of a dead process.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn read(path: &Path) -> io::Result<Pool> {
         Ok(Pool::dead(Mapping::read_sparse(path, MOST * CHUNK_BYTES, CHUNK_BYTES)?))
     }
@@ -162,10 +164,10 @@ impl Pool {
     /// The same from its bytes.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub fn from_bytes(bytes: &[u8]) -> io::Result<Pool> {
         let memory = Mapping::anonymous_sparse(bytes.len().next_multiple_of(CHUNK_BYTES).max(CHUNK_BYTES))?;
-        // SAFETY: the mapping is as long, and nobody else knows it.
+        // SAFETY: the mapping has `bytes.len()` bytes at least, and is not shared yet.
         unsafe { bytes.as_ptr().copy_to_nonoverlapping(memory.start(), bytes.len()) };
         Ok(Pool::dead(memory))
     }
@@ -175,10 +177,10 @@ impl Pool {
         Pool { is_copy: true, ..Pool::of(memory, None, chunks) }
     }
 
-    /// The pool of a process that lives, as it is.
+    /// The pool of a live process, shared.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Pool> {
         let memory = Mapping::open(path, false)?;
         let chunks = memory.bytes() / CHUNK_BYTES;
@@ -190,22 +192,24 @@ impl Pool {
         self.chunks as u64 * CHUNK_SLOTS
     }
 
-    /// How it is used now.
+    /// Its usage now.
     pub fn state(&self) -> PoolState {
         let ready = self.ready.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
         let [in_use, taken, reserved] = [&self.in_use, &self.taken, &self.reserved].map(|n| n.load(Relaxed));
         PoolState { in_use, ready, chunks: self.chunks as u64, taken, reserved }
     }
 
-    /// The chunk with this number, if there is one.
+    /// The chunk with this number, if it exists.
     pub(crate) fn chunk(&self, number: u64) -> Option<Chunk<'_>> {
         let index = number.checked_sub(1).filter(|index| *index < self.chunks as u64)?;
         let at = self.memory.start().wrapping_add(index as usize * CHUNK_BYTES).cast::<ChunkHead>();
-        // SAFETY: a whole chunk of the mapping, which begins on a page; all fields of its head are atomics.
+        // SAFETY: `at` is a whole chunk of the mapping, page-aligned; all fields of its header are
+        // atomics.
         Some(Chunk { head: unsafe { &*at }, number })
     }
 
-    /// Takes a chunk for a ring that has `own` chunks; `None` when there is none, or it is to be left to others.
+    /// Takes a chunk for a ring that holds `own` chunks; `None` if there is none, or it is left for
+    /// others.
     pub(crate) fn take(&self, own: u64, when_full: WhenFull) -> Option<Chunk<'_>> {
         let free = (self.chunks as u64).saturating_sub(self.in_use.load(Relaxed));
         let is_fair = match when_full {
@@ -222,12 +226,12 @@ impl Pool {
         self.chunk(index as u64 + 1)
     }
 
-    /// True of a pool whose owner is dead, or of a copy.
+    /// True for the pool of a dead process, and for a copy.
     pub(crate) fn is_copy(&self) -> bool {
         self.is_copy
     }
 
-    /// Takes back a chunk that nobody will read or write again.
+    /// Returns a chunk that nothing reads or writes any more.
     pub(crate) fn give(&self, number: u64) {
         if self.is_copy {
             return;
@@ -238,22 +242,22 @@ impl Pool {
     }
 
     fn set_ready(&self, word: usize, bits: u64) {
-        // Release: who takes them finds them read.
+        // Release: a thread that takes them sees them read.
         self.ready[word].fetch_or(bits, Release);
     }
 
-    /// The first chunk that is ready.
+    /// Takes the first chunk that is ready.
     fn pop(&self) -> Option<usize> {
         self.ready.iter().enumerate().find_map(|(i, word)| {
-            // Acquire: as in `set_ready`.
+            // Acquire: pairs with the release in `set_ready`.
             claim(word, |bits| bits & bits.wrapping_neg()).map(|bit| i * BITS + bit.trailing_zeros() as usize)
         })
     }
 
-    /// Reserves a piece for a thread that has found nothing ready, and gives its first chunk.
+    /// Reserves a piece for a thread that found nothing ready, and takes its first chunk.
     #[cold]
     fn reserve_some(&self) -> Option<usize> {
-        // Under a program's own filter a system call may end it.
+        // Under the program's own seccomp filter, a system call may kill it.
         if self.is_by_descriptor() || clock::now() < self.retry.load(Relaxed) || sandbox::is_new() {
             return None;
         }
@@ -275,16 +279,16 @@ impl Pool {
         }
     }
 
-    /// Gives the memory of about `wanted` ready chunks back: of those that are used last.
+    /// Returns the memory of about `wanted` ready chunks: those that would be used last.
     pub fn cool(&self, wanted: usize) {
         let mut left = wanted;
         for (i, word) in self.ready.iter().enumerate().rev() {
             while left > 0 {
-                // Acquire: what is given back was read.
+                // Acquire: the chunks whose memory is returned were read.
                 let Some(bits) = claim(word, |bits| last_run(bits, left)) else { break };
                 left -= bits.count_ones() as usize;
-                let (from, bytes) = span(i, bits);
-                // Where that cannot be, they stay.
+                let (from, bytes) = range(i, bits);
+                // If that fails, they stay ready.
                 match self.memory.remove(from, bytes, self.path.is_some()) {
                     Ok(()) => self.cold[i].fetch_or(bits, Release),
                     Err(_) => {
@@ -296,15 +300,15 @@ impl Pool {
         }
     }
 
-    /// Reserves a run of at most `most` cold chunks; gives its word and bits.
+    /// Reserves a run of at most `most` cold chunks; returns its bitmap word and bits.
     fn warm_piece(&self, most: usize) -> Option<(usize, u64)> {
         let claimed =
             |(i, word): (usize, &Bits)| claim(word, |bits| first_run(bits, most)).map(|bits| (i, bits));
         let (word, bits) = self.cold.iter().enumerate().find_map(claimed)?;
-        let (from, bytes) = span(word, bits);
+        let (from, bytes) = range(word, bits);
         if self.reserve(from, bytes).is_err() {
             self.cold[word].fetch_or(bits, Release);
-            self.retry.store(clock::now() + PATIENCE, Relaxed);
+            self.retry.store(clock::now() + RETRY_TICKS, Relaxed);
             return None;
         }
         Some((word, bits))
@@ -321,28 +325,28 @@ impl Pool {
         match self.populate(from, bytes) {
             // It is reserved; threads fault it in.
             Err(_) if self.is_by_descriptor() => Ok(()),
-            // Before Linux 5.14; private memory is there when it is needed.
+            // Before Linux 5.14; private memory is allocated on first touch.
             Err(error) if self.path.is_none() && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             result => result,
         }
     }
 
     fn populate(&self, from: usize, bytes: usize) -> io::Result<()> {
-        // Of a model, chunks are smaller than pages.
+        // Under loom, chunks are smaller than pages.
         if cfg!(loom) { Ok(()) } else { self.memory.reserve(from, bytes) }
     }
 }
 
-/// Where the chunks of a run lie, and how many bytes they take.
-fn span(word: usize, run: u64) -> (usize, usize) {
+/// Offset and length in bytes of a run of chunks.
+fn range(word: usize, run: u64) -> (usize, usize) {
     let first = word * BITS + run.trailing_zeros() as usize;
     (first * CHUNK_BYTES, run.count_ones() as usize * CHUNK_BYTES)
 }
 
-/// How many addresses the process may have, bytes (`ulimit -v`).
+/// The address space limit of the process, bytes (`ulimit -v`).
 fn address_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `limit` is a place for the answer.
+    // SAFETY: `limit` is a local structure for the result.
     unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
     limit.rlim_cur
 }

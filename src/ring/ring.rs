@@ -1,10 +1,10 @@
-//! A ring file: made, read back after a death, and asked for its account.
+//! A thread's ring file: created, opened, or read back after a death.
 #![allow(unsafe_code)] // the head of the mapping is used as a `Page`, whose fields are all atomics; its first chunk
 
 use crate::clock;
 use crate::event::{Gap, INTERRUPTED};
 use crate::map::{Mapping, is_unbegun, read_file};
-use crate::page::{COUNT, DEPTH, IN_PLACE, MAGIC, PAGE_BYTES, Page, REASONS, VERSION, WhenFull};
+use crate::page::{COUNT, DEPTH, MAGIC, PAGE_BYTES, Page, REASONS, RESERVED, VERSION, WhenFull};
 use crate::pool::Pool;
 use crate::producer::{Frame, Producer};
 use crate::slot::{Event, MAX_SLOTS, MAX_WORDS, SLOT_WORDS};
@@ -15,21 +15,21 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// A ring: its file, mapped, and the chunks of its process.
+/// A ring: its mapped file, and the pool of its process.
 pub struct Ring {
     memory: Mapping,
     pool: Arc<Pool>,
-    /// The file; `None` for memory of this process alone.
+    /// The file; `None` for private memory.
     path: Option<PathBuf>,
 }
 
 impl Ring {
-    /// Makes the `number`th ring of a process, for thread `tid`, in a new file or in private memory. Its chunks are those of
-    /// `pool`; where there is none left for it, it takes its first one later. `when_full` says what becomes of an event for
-    /// which there is none then.
+    /// Creates ring `number` of a process, for thread `tid`, in a new file or in private memory. It
+    /// takes its chunks from `pool`; if none is free now, it takes its first one later. `when_full`
+    /// decides what happens to an event for which there is none then.
     ///
     /// # Errors
-    /// When the file or the memory cannot be had.
+    /// If the file or the memory cannot be had.
     pub fn create(
         path: Option<&Path>,
         number: u64,
@@ -43,7 +43,7 @@ impl Ring {
         };
         let ring = Ring { memory, pool: pool.clone(), path: path.map(Path::to_path_buf) };
         let page = ring.page();
-        // Relaxed: nobody else knows the ring yet; the file's reader sees what memory holds.
+        // Relaxed: the ring is not shared yet; a reader of the file sees memory as it is.
         page.version.store(VERSION, Relaxed);
         page.tid.store(tid.into(), Relaxed);
         page.number.store(number + 1, Relaxed);
@@ -51,26 +51,26 @@ impl Ring {
         page.pool.store(Arc::as_ptr(pool).expose_provenance() as u64, Relaxed);
         page.tsc.store(clock::is_tsc().into(), Relaxed);
         page.when_full.store(when_full as u64, Relaxed);
-        // SAFETY: this thread alone knows the ring, which keeps its pool.
+        // SAFETY: only this thread knows the ring, which keeps its mapping and pool alive.
         unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) }.begin_ring();
-        // Release: a file with this word is whole, however its process ends.
+        // Release: a file with this word is complete, however its process ends.
         page.magic.store(MAGIC, Release);
         Ok(ring)
     }
 
-    /// Reads a ring file that a dead process left into private memory; its chunks are those of `pool`. `None`: it died while
-    /// it made the file, in which nothing is yet.
+    /// Reads a dead process's ring file into private memory; its chunks are in `pool`. `None`: the
+    /// process died while it created the file, which is empty.
     ///
     /// # Errors
-    /// When it cannot be read or is not a whole ring file.
+    /// If it cannot be read or is not a complete ring file.
     pub fn read(path: &Path, pool: &Arc<Pool>) -> io::Result<Option<Ring>> {
         Ring::from_bytes(&read_file(path, PAGE_BYTES)?, path, pool)
     }
 
-    /// The same from the bytes of a file that is called `path`.
+    /// The same from the bytes of a file; `path` names it in errors.
     ///
     /// # Errors
-    /// When they are not a whole ring file, or there is no memory.
+    /// If they are not a complete ring file, or there is no memory.
     pub fn from_bytes(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> io::Result<Option<Ring>> {
         if is_unbegun(bytes) {
             return Ok(None);
@@ -79,15 +79,15 @@ impl Ring {
             return Err(bad(path, "not a whole ring file"));
         }
         let memory = Mapping::anonymous(bytes.len())?;
-        // SAFETY: the mapping was made with `bytes.len()` bytes just now and nobody else knows it.
+        // SAFETY: the mapping was just made with `bytes.len()` bytes, and is not shared yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start(), bytes.len()) };
         Ring::of(memory, pool.clone(), Some(path)).check(path).map(Some)
     }
 
-    /// The ring of a process that lives, as it is: for a look at its positions, and for [`Ring::freeze`].
+    /// The shared ring of a live process, for its positions, and for [`Ring::snapshot`].
     ///
     /// # Errors
-    /// When it cannot be opened or is not a whole ring file (yet).
+    /// If it cannot be opened or is not a complete ring file (yet).
     pub fn open(path: &Path, pool: &Arc<Pool>) -> io::Result<Ring> {
         let memory = Mapping::open(path, false)?;
         if memory.bytes() != PAGE_BYTES {
@@ -96,7 +96,7 @@ impl Ring {
         Ring::of(memory, pool.clone(), Some(path)).check(path)
     }
 
-    /// What its head says must be of this version.
+    /// Checks magic number, version and sizes.
     fn check(self, path: &Path) -> io::Result<Ring> {
         let page = self.page();
         let is_ours = page.magic.load(Relaxed) == MAGIC && page.version.load(Relaxed) == VERSION;
@@ -116,29 +116,30 @@ impl Ring {
         &self.pool
     }
 
-    /// The page, whose address the owning thread keeps.
+    /// The address of the page, which the owning thread keeps.
     pub fn page_ptr(&self) -> NonNull<Page> {
         NonNull::new(self.memory.start().cast()).expect("a mapping is never at address 0")
     }
 
     pub(crate) fn page(&self) -> &Page {
         debug_assert!(self.memory.bytes() >= PAGE_BYTES);
-        // SAFETY: every mapping of a ring is page-aligned and at least `PAGE_BYTES` long; all fields are atomics.
+        // SAFETY: every mapping of a ring is page-aligned and at least `PAGE_BYTES` long; all
+        // fields are atomics.
         unsafe { self.page_ptr().as_ref() }
     }
 
-    /// The ring's number, which its chunks bear.
+    /// The ring's number, which its chunks hold.
     pub(crate) fn number(&self) -> u64 {
         self.page().number.load(Relaxed)
     }
 
-    /// Slots of ring memory that its process may have.
+    /// Slots in the pool of its process.
     pub(crate) fn slots(&self) -> u64 {
         self.page().slots.load(Relaxed)
     }
 
-    /// Copies the words of the event that is to be at the head to `to`. What lies there is the caller's to judge; false
-    /// where there is no place for it.
+    /// Copies the words of the event at the head to `to`, unvalidated; false if there is no slot
+    /// for it.
     fn copy_next(&self, to: &mut [u64; MAX_WORDS]) -> bool {
         let page = self.page();
         let head = page.head.load(Relaxed);
@@ -146,103 +147,110 @@ impl Ring {
         let Some(from) = chunk.slot(chunk.start().unwrap_or(u64::MAX), head) else { return false };
         // The longest event that can begin there.
         let slots = chunk.left(from).min(MAX_SLOTS);
-        // SAFETY: so many slots lie between `from` and the end of the chunk.
+        // SAFETY: `slots` slots are between `from` and the end of the chunk, and `to` has room for
+        // `MAX_SLOTS`.
         unsafe { sync::copy(from, to.as_mut_ptr(), slots * SLOT_WORDS) };
         true
     }
 
-    /// The owning thread.
+    /// The thread id of the owner.
     pub fn tid(&self) -> u32 {
         self.page().tid.load(Relaxed) as u32
     }
 
-    /// The file, where there is one.
+    /// The file; `None` for private memory.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// The owning thread reads the time-stamp counter no more, after [`clock::forbid_tsc`]: at once, if it is the caller;
-    /// another at the latest when it looks how far the ring is read.
+    /// Makes the owning thread stop reading the TSC, after [`clock::forbid_tsc`]: at once if it is
+    /// the caller; another thread at the latest on its slow path.
     pub fn forbid_tsc(&self) {
         let page = self.page();
         page.tsc.store(0, Relaxed);
-        // The short ways read it: see `limit_of`.
+        // The fast path reads it: see `limit_of`.
         page.limit.store(0, Relaxed);
     }
 
-    /// True once the owning thread has ended; nothing is added after that.
+    /// True once the owning thread has ended; nothing is added afterwards.
     pub fn has_ended(&self) -> bool {
         self.page().ended.load(Acquire) != 0
     }
 
-    /// Calls that had returned, whether they were written or lost.
+    /// Calls that had returned, written or lost.
     pub fn produced(&self) -> u64 {
         let page = self.page();
         // Acquire, and in this order: a call that is counted is in flight until it is published.
         let interrupted = &page.losses[INTERRUPTED as usize].lost;
         // A dead process's page may hold any numbers.
         let calls = page.calls.load(Acquire).wrapping_add(interrupted.load(Acquire));
-        calls.saturating_sub(page.open.load(Acquire) & COUNT)
+        calls.saturating_sub(page.depth.load(Acquire) & COUNT)
     }
 
-    /// Slots of ring memory that its process may have, and how many hold what this ring's thread made and was not read yet.
+    /// Slots in the pool of its process, and how many hold unread events of this ring.
     pub fn filled(&self) -> (u64, u64) {
         // Acquire: the head is not older than the tail.
         let tail = self.page().tail.load(Acquire);
         (self.slots(), self.page().head.load(Relaxed).saturating_sub(tail).min(self.slots()))
     }
 
-    /// Events lost since the beginning, by reason, and the span of those that no gap event tells of yet.
+    /// Events lost since the beginning, by reason, with the stamps of those that no gap event has
+    /// reported.
     pub(crate) fn losses(&self) -> [Gap; REASONS] {
         let losses = &self.page().losses;
         std::array::from_fn(|reason| {
             let loss = &losses[reason];
-            // Acquire: with the count comes its span.
+            // Acquire: the stamps are stored before the count.
             let lost = loss.lost.load(Acquire);
             let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
             Gap { lost, first, last, reason: reason as u64 }
         })
     }
 
-    /// Says why an event is lost from now on that finds no room: one of the reasons in [`crate::event`].
+    /// Sets the loss reason used while the ring is full: one of the reasons in [`crate::event`].
     pub fn set_why_full(&self, reason: u64) {
-        // Relaxed: a number that stands for itself.
+        // Relaxed: no other data depends on it.
         self.page().why_full.store(reason, Relaxed);
     }
 
-    /// The calls that had been entered and had not returned, outermost first. For a dead process, or one at rest.
+    /// The calls that were entered and had not returned, outermost first. For a dead process, or
+    /// one between two calls.
     pub fn in_flight(&self) -> Vec<Event> {
-        self.open_calls(self.page().open.load(Relaxed), self.page().calls.load(Relaxed))
+        self.calls_in_flight(self.page().depth.load(Relaxed), self.page().calls.load(Relaxed))
     }
 
-    /// The same by what the page says of `open` and `calls`.
-    pub(crate) fn open_calls(&self, open: u64, calls: u64) -> Vec<Event> {
-        let mut events: Vec<Event> =
-            (0..staged(open)).filter_map(|depth| Event::from_words(&self.stage(depth))).collect();
-        if open & IN_PLACE != 0 {
+    /// The same for these values of the page's `depth` and `calls`.
+    pub(crate) fn calls_in_flight(&self, depth_word: u64, calls: u64) -> Vec<Event> {
+        let mut events: Vec<Event> = (0..slots_used(depth_word))
+            .filter_map(|depth| Event::from_words(&self.in_flight_slot(depth)))
+            .collect();
+        if depth_word & RESERVED != 0 {
             let mut words = [0; MAX_WORDS];
             let is_there = self.copy_next(&mut words);
             let event = Event::from_words(&words).filter(|_| is_there);
-            // Else it was published, and the slot is an older event's.
+            // Otherwise it was published, and the slot holds an older event.
             events.extend(event.filter(|event| event.id == calls));
         }
-        // A kill may fall between a return and its publishing: what the event says of the end was never recorded.
+        // The process may be killed between return and publication: return stamp and status are not
+        // recorded then.
         events.iter_mut().for_each(Event::forget_end);
         events
     }
 
-    /// Those of the first `calls` that are in flight in an owner that does not rest, outermost first: that are in flight, with
-    /// the same words, at two looks. Not the innermost, where it is stored in its place.
+    /// The calls in flight, among the first `calls`, of an owner that is running, outermost first:
+    /// those in flight with the same words in two readings. Not a reserved one.
     pub(crate) fn lasting_calls(&self, calls: u64) -> Vec<Event> {
-        // Acquire: what was staged then is there. So a call that was being stored at the first look is whole at the second.
-        let look = || {
-            let open = self.page().open.load(Acquire);
-            (0..staged(open)).map(|depth| self.stage(depth)).collect::<Vec<_>>()
+        // Acquire: what the in-flight slots held then is visible, so a call that was being stored
+        // in the first reading is complete in the second.
+        let read = || {
+            let depth_word = self.page().depth.load(Acquire);
+            (0..slots_used(depth_word)).map(|depth| self.in_flight_slot(depth)).collect::<Vec<_>>()
         };
-        let first = look();
-        // Whoever was read being stored is found in `open` again, or what came after it.
+        let first = read();
+        // A call that was read while it was being stored is found again in `depth`, or a later one
+        // is.
         fence(Acquire);
-        let second = look();
+        let second = read();
         let same = first.iter().zip(&second).take_while(|(first, second)| first == second);
         let mut events: Vec<Event> = same.filter_map(|(words, _)| Event::from_words(words)).collect();
         events.retain(|event| event.id <= calls);
@@ -250,9 +258,9 @@ impl Ring {
         events
     }
 
-    /// The words of a stage as they are.
-    pub(crate) fn stage(&self, depth: usize) -> [u64; MAX_WORDS] {
-        self.page().stages[depth].words.each_ref().map(|word| word.load(Relaxed))
+    /// The words of an in-flight slot.
+    pub(crate) fn in_flight_slot(&self, depth: usize) -> [u64; MAX_WORDS] {
+        self.page().in_flight[depth].words.each_ref().map(|word| word.load(Relaxed))
     }
 }
 
@@ -260,7 +268,7 @@ fn bad(path: &Path, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()))
 }
 
-/// How many calls are staged by what the page says of `open`.
-fn staged(open: u64) -> usize {
-    ((open & COUNT) as usize).saturating_sub((open & IN_PLACE != 0).into()).min(DEPTH)
+/// How many in-flight slots this value of `depth` uses.
+fn slots_used(depth_word: u64) -> usize {
+    ((depth_word & COUNT) as usize).saturating_sub((depth_word & RESERVED != 0).into()).min(DEPTH)
 }

@@ -1,4 +1,4 @@
-//! How an event lies in a ring: one to eight slots of 64 bytes.
+//! The layout of an event in a ring: one to eight slots of 64 bytes.
 //!
 //! ```text
 //! slot 0   word 0   kind : 8 | slots : 8 | hook : 16 | ticks taken : 32
@@ -12,12 +12,14 @@
 //! slot 2…  word 0…7 payload 10…
 //! ```
 //!
-//! A launch's arguments are bytes behind its payload: from payload 5 on, or from 10 on when the launch is wide.
+//! A launch's arguments are bytes after its payload: from payload 5 on, or from 10 on if the launch
+//! is wide.
 //!
-//! A launch that returned success fits slot 0 alone. What does not fit its narrow fields (a failure, a call of seconds,
-//! a distant parent) adds slot 1, so that the common event costs one cache line and no value is ever cut.
+//! A successful launch fits slot 0. What does not fit its narrow fields (a failure, a call of
+//! seconds, a distant parent) adds slot 1, so that the common event costs one cache line and no
+//! value is ever truncated.
 
-/// Words of 8 bytes in a slot.
+/// 8-byte words per slot.
 pub const SLOT_WORDS: usize = 8;
 /// Slots of the longest event.
 pub const MAX_SLOTS: usize = 8;
@@ -26,62 +28,62 @@ pub const MAX_WORDS: usize = SLOT_WORDS * MAX_SLOTS;
 
 /// In `kind`: payload 5…9 of a launch hold its wide fields.
 pub(crate) const WIDE: u8 = 0x80;
-/// In the flags of slot 1: the call was left by an exception.
+/// In the flags of slot 1: an exception left the call.
 pub(crate) const UNWOUND: u32 = 1;
 pub(crate) const PARENT_BITS: u32 = 24;
 pub(crate) const FAR_PARENT: u64 = (1 << PARENT_BITS) - 1;
 pub(crate) const LONG_CALL: u64 = u32::MAX as u64;
-/// In word 2 of slot 1: where the number of bytes begins.
+/// In word 2 of slot 1: the bit at which the number of bytes begins.
 pub(crate) const BYTES_AT: u32 = 48;
 
 /// In `kind`: a call of the HIP runtime itself.
 pub(crate) const RUNTIME: u8 = 0x10;
 
-/// What an event is. Calls of the HIP runtime have bit 4 set.
+/// The kind of an event. Calls of the HIP runtime have bit 4 set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
-    /// A matrix product.
+pub enum EventKind {
+    /// A GEMM.
     Gemm = 2,
     /// A convolution call.
     Conv = 3,
     /// Lost events.
     Gap = 5,
-    /// A library's function that is known by its name.
+    /// A call of which only the name is recorded.
     Span = 6,
-    /// A mark or range of the program's own.
+    /// A marker or range set by the program.
     Mark = 7,
-    /// A call of a BLAS library that is told in more than its arguments, or makes no product.
+    /// Another call of a BLAS library; see `blas`.
     Blas = 8,
-    /// A report of the HIP runtime: a command's time on the GPU.
+    /// A GPU report of the HIP runtime.
     Gpu = 9,
     /// A kernel launch.
     Launch = 0x11,
     /// A module load or unload.
     Load = 0x12,
-    /// A call about a graph or a capture.
+    /// A call on a graph or a capture.
     Graph = 0x13,
-    /// A copy, or memory being set.
+    /// A copy or a fill.
     Copy = 0x14,
     /// A call that waits, or that orders streams.
     Sync = 0x15,
 }
 
-impl Kind {
-    fn from_bits(bits: u8) -> Option<Kind> {
-        const ALL: [Kind; 12] = [
-            Kind::Gemm,
-            Kind::Conv,
-            Kind::Gap,
-            Kind::Span,
-            Kind::Mark,
-            Kind::Blas,
-            Kind::Gpu,
-            Kind::Launch,
-            Kind::Load,
-            Kind::Graph,
-            Kind::Copy,
-            Kind::Sync,
+impl EventKind {
+    fn from_bits(bits: u8) -> Option<EventKind> {
+        const ALL: [EventKind; 12] = [
+            EventKind::Gemm,
+            EventKind::Conv,
+            EventKind::Gap,
+            EventKind::Span,
+            EventKind::Mark,
+            EventKind::Blas,
+            EventKind::Gpu,
+            EventKind::Launch,
+            EventKind::Load,
+            EventKind::Graph,
+            EventKind::Copy,
+            EventKind::Sync,
         ];
         ALL.into_iter().find(|kind| *kind as u8 == bits & !WIDE)
     }
@@ -93,34 +95,34 @@ pub(crate) const fn head_word(kind: u8, slots: u64, hook: u16) -> u64 {
     kind as u64 | slots << 8 | (hook as u64) << 16
 }
 
-/// Where word `index` of the payload lies among the words of an event.
+/// Index of payload word `index` among the words of an event.
 #[inline(always)]
 pub(crate) const fn payload_at(index: usize) -> usize {
     if index < 5 { index + 3 } else { index + 6 }
 }
 
-/// How many slots an event with `payload` words takes when it has slot 1.
+/// Number of slots of an event with `payload` words and slot 1.
 pub(crate) const fn slots_for(payload: usize) -> u64 {
     if payload <= 5 { 2 } else { payload_at(payload - 1) as u64 / SLOT_WORDS as u64 + 1 }
 }
 
-/// The index of the payload word where the bytes of an event begin.
+/// Index of the payload word at which the bytes of an event begin.
 #[inline(always)]
 pub(crate) const fn bytes_at(wide: bool) -> usize {
     if wide { 10 } else { 5 }
 }
 
-/// How many slots an event takes that has `bytes` bytes.
+/// Number of slots of an event with `bytes` bytes.
 #[inline(always)]
 pub(crate) const fn slots_with_bytes(wide: bool, bytes: usize) -> u64 {
     (payload_at(bytes_at(wide)) * 8 + bytes).div_ceil(SLOT_WORDS * 8) as u64
 }
 
-/// An event, read back from its slots.
+/// An event, decoded from its slots.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What it is.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: EventKind,
     /// The row of the hook table.
     pub hook: u16,
     /// Its number in its thread, from 1.
@@ -131,9 +133,9 @@ pub struct Event {
     pub stamp: u64,
     /// Ticks until the return.
     pub ticks: u64,
-    /// What the call returned.
+    /// The call's return value.
     pub status: i32,
-    /// Left by an exception.
+    /// An exception left the call.
     pub unwound: bool,
     pub(crate) wide: bool,
     words: [u64; MAX_WORDS],
@@ -141,27 +143,27 @@ pub struct Event {
     bytes: usize,
 }
 
-/// How many slots the event takes whose word 0 this is; `None` when no event begins so.
+/// Number of slots of the event with this word 0; `None` if it is not that of an event.
 pub fn slots_of(head: u64) -> Option<usize> {
     let slots = (head >> 8 & 0xff) as usize;
-    (Kind::from_bits(head as u8).is_some() && (1..=MAX_SLOTS).contains(&slots)).then_some(slots)
+    (EventKind::from_bits(head as u8).is_some() && (1..=MAX_SLOTS).contains(&slots)).then_some(slots)
 }
 
 impl Event {
     /// Room for an event.
     pub(crate) fn blank() -> Event {
-        let (kind, words) = (Kind::Gap, [0; MAX_WORDS]);
+        let (kind, words) = (EventKind::Gap, [0; MAX_WORDS]);
         let (hook, id, parent, stamp, ticks, status) = (0, 0, 0, 0, 0, 0);
         let (unwound, wide, slots, bytes) = (false, false, 0, 0);
         Event { kind, hook, id, parent, stamp, ticks, status, unwound, wide, words, slots, bytes }
     }
 
-    /// What it says of its end was not recorded.
+    /// Clears duration and status, which were not recorded.
     pub(crate) fn forget_end(&mut self) {
         (self.ticks, self.status, self.unwound) = (0, 0, false);
     }
 
-    /// Reads an event from its words; `None` when they are not one.
+    /// Decodes an event from its words; `None` if they are not one.
     pub fn from_words(words: &[u64]) -> Option<Event> {
         let mut event = Event::blank();
         let own = words.get(..slots_of(*words.first()?)? * SLOT_WORDS)?;
@@ -169,15 +171,15 @@ impl Event {
         event.understand().then_some(event)
     }
 
-    /// Where to put the words of the next event; as many as it has slots for.
+    /// The buffer for the words of the next event, of the maximum length.
     pub(crate) fn words(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
-    /// Takes what its words say, which were put there; false when they are no event.
+    /// Decodes the words in the buffer; false if they are not an event.
     pub(crate) fn understand(&mut self) -> bool {
         let words = &self.words;
-        let (Some(kind), Some(slots)) = (Kind::from_bits(words[0] as u8), slots_of(words[0])) else {
+        let (Some(kind), Some(slots)) = (EventKind::from_bits(words[0] as u8), slots_of(words[0])) else {
             return false;
         };
         let has_more = slots > 1;
@@ -206,12 +208,12 @@ impl Event {
         if at < self.slots * SLOT_WORDS { self.words[at] } else { 0 }
     }
 
-    /// How many slots it took.
+    /// Number of slots it took.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The bytes behind the payload, in a whole number of words, and how many of them count.
+    /// The bytes after the payload, in a whole number of words, and how many of them are valid.
     #[inline]
     pub(crate) fn bytes(&self) -> (&[u64], usize) {
         let at = payload_at(bytes_at(self.wide));

@@ -1,13 +1,13 @@
-//! What threads and processes meet in: shared words, the fences between them, locks and waits. Under `cfg(loom)` the same
-//! as loom models them, so that its tests run the code that is here.
+//! The primitives that threads and processes share: atomic words, fences, locks and waits. Under
+//! `cfg(loom)` they are loom's models, so that loom checks the code of this crate itself.
 
 #[cfg(loom)]
 pub(crate) use modelled::{
-    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, relax, write, wrote,
+    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, read, reads, relax, sleep, write, wrote,
 };
 #[cfg(not(loom))]
 pub(crate) use plain::{
-    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, nap, read, reads, relax, write, wrote,
+    AtomicU64, Bits, Deadline, Mutex, OnceLock, copy, fence, read, reads, relax, sleep, write, wrote,
 };
 
 #[cfg(loom)]

@@ -1,5 +1,5 @@
-//! What goes into a ring comes out of it: every field, every loss, every call in flight.
-#![allow(unsafe_code)] // making a producer, whose contract each test fulfils
+//! Round trips through a ring: every field, every loss, every call in flight.
+#![allow(unsafe_code)] // creates producers, whose contract each test fulfils
 
 use crate::clock::now;
 use crate::conv::{Conv, ConvResult, Operation, Operations, Tensor};
@@ -9,17 +9,17 @@ use crate::mark::{Mark, TEXT_BYTES, store_level};
 use crate::named::Named;
 use crate::payload::Payload;
 use crate::producer::Frame;
-use crate::slot::{Event, Kind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
+use crate::slot::{Event, EventKind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
 use crate::{CHUNK_BYTES, CHUNK_SLOTS, Consumer, Pool, Producer, Ring, WhenFull};
 use std::sync::Arc;
 
-mod frozen;
 mod full;
 #[cfg(loom)]
 mod models;
 mod nesting;
+mod snapshot;
 
-/// Slots of the pool, in which events may begin.
+/// Slots of the pool in which events may begin.
 pub(crate) const CAPACITY: u64 = 8 * CHUNK_SLOTS;
 
 pub(crate) fn ring() -> (Arc<Ring>, Producer, Consumer) {
@@ -33,12 +33,13 @@ fn ring_that(when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
 fn ring_of(pool: &Arc<Pool>, number: u64, when_full: WhenFull) -> (Arc<Ring>, Producer, Consumer) {
     let ring = Arc::new(Ring::create(None, number, 7, when_full, pool).unwrap());
     let consumer = Consumer::new(ring.clone());
-    // SAFETY: the consumer keeps the ring and its pool mapped as long as the test runs; only this thread produces.
+    // SAFETY: the consumer keeps the ring and its pool mapped as long as the test runs; only this
+    // thread produces.
     let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
     (ring, producer, consumer)
 }
 
-/// For a call by the function that this is inlined into, as if a hook had been entered there.
+/// A call from the function into which this is inlined, as if a hook had been entered there.
 #[inline(always)]
 pub(crate) fn here(producer: Producer) -> Producer {
     let stack: u64;
@@ -47,7 +48,7 @@ pub(crate) fn here(producer: Producer) -> Producer {
     producer.at(Frame::at(stack))
 }
 
-/// In a frame of its own, as a hook is.
+/// In a stack frame of its own, as a hook is.
 #[inline(never)]
 pub(crate) fn call<P: Payload>(producer: Producer, hook: u16, payload: &P, status: i32) {
     let span = here(producer).enter(hook, payload).unwrap();
@@ -77,7 +78,7 @@ pub(crate) fn launch() -> Launch {
 }
 
 #[test]
-fn a_launch_comes_out_as_it_went_in() {
+fn a_launch_round_trips() {
     let (_ring, producer, mut consumer) = ring();
     let wide = Launch {
         block: [u32::MAX, 70_000, 1 << 31],
@@ -95,7 +96,7 @@ fn a_launch_comes_out_as_it_went_in() {
         let events = drain(&mut consumer);
         assert_eq!(events.len(), 1);
         assert_eq!(Launch::read(&events[0]), payload);
-        assert_eq!((events[0].hook, events[0].status, events[0].kind), (3, status, Kind::Launch));
+        assert_eq!((events[0].hook, events[0].status, events[0].kind), (3, status, EventKind::Launch));
     }
 }
 
@@ -109,7 +110,7 @@ fn a_successful_launch_takes_one_slot() {
 }
 
 #[test]
-fn a_gemm_comes_out_as_it_went_in() {
+fn a_gemm_round_trips() {
     let (_ring, producer, mut consumer) = ring();
     let gemm = Gemm {
         form: 2,
@@ -132,7 +133,7 @@ fn a_gemm_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn a_convolution_comes_out_as_it_went_in() {
+fn a_convolution_round_trips() {
     let (_ring, producer, mut consumer) = ring();
     let tensor = |seed: i32| Tensor {
         element: seed as u32,
@@ -176,7 +177,7 @@ fn a_convolution_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn a_named_call_comes_out_as_it_went_in() {
+fn a_named_call_round_trips() {
     let (_ring, producer, mut consumer) = ring();
     let whole = Named {
         count: Some(u64::MAX),
@@ -192,7 +193,7 @@ fn a_named_call_comes_out_as_it_went_in() {
         let events = drain(&mut consumer);
         assert_eq!(
             (Named::read(&events[0]), events[0].kind, events[0].status),
-            (payload, Kind::Span, status)
+            (payload, EventKind::Span, status)
         );
     }
 }
@@ -234,7 +235,7 @@ fn payloads_fit_the_longest_event() {
         Mark::<&[u8]>::WORDS,
     ] {
         assert!((2..=8).contains(&slots_for(words)), "{words} words");
-        // The last word of a stage is the producer's own.
+        // The last word of an in-flight slot is the producer's own.
         assert!(payload_at(words - 1) < MAX_WORDS - 1, "{words} words");
     }
 }
@@ -250,19 +251,20 @@ fn a_call_in_flight_has_no_result_of_an_earlier_one() {
 }
 
 #[test]
-fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
+fn a_dead_ring_yields_uncommitted_events_and_calls_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let [path, chunks] = ["ring-0", "chunks"].map(|name| folder.path().join(name));
     let pool = Arc::new(Pool::create(Some(&chunks), 8 * CHUNK_BYTES as u64).unwrap());
     let ring = Arc::new(Ring::create(Some(&path), 0, 9, WhenFull::Drop, &pool).unwrap());
     let mut consumer = Consumer::new(ring.clone());
-    // SAFETY: as in `ring`.
+    // SAFETY: the consumer keeps the ring and its pool mapped as long as the test runs; only this
+    // thread produces.
     let producer = unsafe { Producer::new(ring.page_ptr(), Frame::at(0)) };
     (0..3).for_each(|_| call(producer, 0, &launch(), 0));
     drain(&mut consumer);
     consumer.prepare_commit(0);
     (0..2).for_each(|_| call(producer, 1, &launch(), 0));
-    drain(&mut consumer); // read, but its commit never came
+    drain(&mut consumer); // read, but not committed
     let open = here(producer).enter(2, &Gemm { size: [1, 2, 3], ..Gemm::default() }).unwrap();
 
     let left = Arc::new(Pool::read(&chunks).unwrap());
@@ -277,19 +279,19 @@ fn a_dead_ring_gives_what_was_not_committed_and_the_calls_in_flight() {
     assert_eq!(drain(&mut recovered).iter().map(|e| e.id).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(recovered.written(), 5);
     recovered.prepare_retirement(1);
-    assert!(Consumer::after_commit(dead, 2).is_none(), "nothing of a retired ring is told again");
+    assert!(Consumer::after_commit(dead, 2).is_none(), "nothing of a retired ring is reported again");
     open.leave(0, 0);
 }
 
 #[test]
-fn accounts_of_a_damaged_ring_are_wrong_and_no_more() {
+fn a_damaged_ring_yields_wrong_counters_but_no_panic() {
     let (ring, producer, mut consumer) = ring();
-    // A gap that tells of more than there is, and counters as large as can be.
+    // A gap that reports more than there is, and counters at their maximum.
     for _ in 0..2 {
         let gap = Gap { lost: u64::MAX, ..Gap::default() };
         call(producer, 0, &launch(), 0);
         let slot = producer.slot(ring.page().head.load(std::sync::atomic::Ordering::Relaxed) - 1);
-        // SAFETY: the slot that was just filled, of this thread's own ring.
+        // SAFETY: the slot that was just filled, in this thread's own ring.
         unsafe { std::ptr::copy_nonoverlapping(gap.words().as_ptr(), slot, SLOT_WORDS) };
     }
     ring.page().calls.store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
@@ -302,7 +304,7 @@ fn accounts_of_a_damaged_ring_are_wrong_and_no_more() {
 }
 
 #[test]
-fn alien_bytes_are_refused_and_never_read_past_their_end() {
+fn foreign_bytes_are_rejected_and_never_read_past_their_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ring-0");
     let pool = Arc::new(Pool::from_bytes(&[]).unwrap());
@@ -310,7 +312,7 @@ fn alien_bytes_are_refused_and_never_read_past_their_end() {
         std::fs::write(&path, bytes).unwrap();
         assert!(Ring::read(&path, &pool).is_err());
     }
-    // A process that is killed while it makes the file leaves it so.
+    // A process killed while it creates the file leaves it so.
     for bytes in [vec![], vec![0; 8192]] {
         std::fs::write(&path, bytes).unwrap();
         assert!(Ring::read(&path, &pool).unwrap().is_none());

@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::{Context, Result, anyhow, bail};
 use rocshim_analysis::units::{bytes, counted, time};
-use rocshim_drain::live::{Absent, Account, Live, Order, Silence};
+use rocshim_drain::live::{Absent, CollectorStats, Live, Request, Silence};
 use rocshim_report as report;
 use rocshim_report::{State, Status};
 use rocshim_trace::{Record, parse_line};
@@ -38,8 +38,8 @@ pub(crate) fn ctl(args: &args::Ctl) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn ask(live: &Live, order: Order, args: &args::Ctl) -> Result<Account> {
-    live.ask(order, patience(args)).map_err(|silence| anyhow!("{}", silent(live, silence, args.wait)))
+fn send(live: &Live, request: Request, args: &args::Ctl) -> Result<CollectorStats> {
+    live.send(request, patience(args)).map_err(|silence| anyhow!("{}", silent(live, silence, args.wait)))
 }
 
 fn patience(args: &args::Ctl) -> Duration {
@@ -48,7 +48,7 @@ fn patience(args: &args::Ctl) -> Duration {
 
 fn status(live: &Live, args: &args::Ctl) -> Result<()> {
     // What does not answer at once is told of as it was.
-    let (account, silence) = match live.ask(Order::Account, patience(args).min(Duration::from_secs(1))) {
+    let (account, silence) = match live.send(Request::Stats, patience(args).min(Duration::from_secs(1))) {
         Ok(account) => (Some(account), None),
         Err(silence @ Silence::Ended) => bail!("{}", silent(live, silence, args.wait)),
         Err(silence) => (live.account(), Some(silence)),
@@ -57,7 +57,7 @@ fn status(live: &Live, args: &args::Ctl) -> Result<()> {
     if args.json { report::print_json(&status) } else { report::print(&report::status(&status)) }
 }
 
-fn status_of(live: &Live, account: Option<Account>, silence: Option<Silence>) -> Result<Status> {
+fn status_of(live: &Live, account: Option<CollectorStats>, silence: Option<Silence>) -> Result<Status> {
     let account = account.unwrap_or_default();
     let rings = live.rings().context("cannot read the ring files")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
@@ -95,8 +95,8 @@ fn status_of(live: &Live, account: Option<Account>, silence: Option<Silence>) ->
 
 fn turn(live: &Live, args: &args::Ctl) -> Result<()> {
     let before = live.account().is_some_and(|account| account.stopped);
-    let order = if args.verb == Verb::Stop { Order::Stop } else { Order::Start };
-    let stopped = ask(live, order, args)?.stopped;
+    let request = if args.verb == Verb::Stop { Request::Stop } else { Request::Start };
+    let stopped = send(live, request, args)?.stopped;
     let already = if stopped == before { " already" } else { "" };
     let pid = live.pid;
     report::print(&match stopped {
@@ -107,7 +107,7 @@ fn turn(live: &Live, args: &args::Ctl) -> Result<()> {
 
 fn gpu_time(live: &Live, args: &args::Ctl) -> Result<()> {
     let on = args.state == Some(Switch::On);
-    ask(live, if on { Order::GpuTimeOn } else { Order::GpuTimeOff }, args)?;
+    send(live, if on { Request::GpuTimeOn } else { Request::GpuTimeOff }, args)?;
     let (pid, file) = (live.pid, live.file());
     report::print(&match on {
         true => format!("{pid}: the HIP runtime is asked for GPU times from here on: {}\n", file.display()),
@@ -122,7 +122,7 @@ fn flush(live: &Live, args: &args::Ctl) -> Result<()> {
             "process {pid} is a flight recorder (ROCSHIM_FULL=overwrite), whose rings are written when it ends: `rocshim ctl {pid} snapshot` writes what they hold now"
         );
     }
-    let account = ask(live, Order::Flush, args)?;
+    let account = send(live, Request::Flush, args)?;
     let file = live.file();
     let trace = file.display();
     if account.failing {
@@ -140,7 +140,7 @@ fn snapshot(live: &Live, args: &args::Ctl) -> Result<()> {
     let written = if live.is_flight_recorder() {
         flight(live, args, &mut file)
     } else {
-        ask(live, Order::Flush, args)
+        send(live, Request::Flush, args)
             .and_then(|_| Ok((live.copy_trace(&mut file)?, part_of(&path)?)))
             .map(|(length, part)| format!("{} of {part} up to now", bytes(length)))
     };

@@ -4,8 +4,8 @@
 use super::Live;
 use crate::decoder::Decoder;
 use rocshim_ring::event::{Gap, LOSS_REASONS, NO_MEMORY};
-use rocshim_ring::slot::Kind;
-use rocshim_ring::{Frozen, LogReader, Ring, clock};
+use rocshim_ring::slot::EventKind;
+use rocshim_ring::{LogReader, Ring, RingSnapshot, clock};
 use rocshim_trace::{Footer, Record, write_record};
 use std::io;
 use std::time::{Duration, Instant};
@@ -56,7 +56,8 @@ impl Live {
     /// What the rings hold now, if there is a clock to read their stamps by.
     fn look(&self) -> io::Result<Option<Snapshot>> {
         // Before the definitions: every name that an event needs is then there.
-        let frozen: Vec<Frozen> = self.open_rings()?.iter().map(Ring::freeze).collect::<io::Result<_>>()?;
+        let rings: Vec<RingSnapshot> =
+            self.open_rings()?.iter().map(Ring::snapshot).collect::<io::Result<_>>()?;
         let (mut decoder, mut snapshot) = (Decoder::new(false), Snapshot::default());
         LogReader::read_files(self.folder.path(), |number, bytes| {
             decoder.define(number, bytes, &mut snapshot.lines);
@@ -65,7 +66,7 @@ impl Live {
             return Ok(None);
         }
         let mut span = Span { first: u64::MAX, last: 0 };
-        frozen.into_iter().for_each(|ring| take(ring, &mut decoder, &mut span, &mut snapshot));
+        rings.into_iter().for_each(|ring| take(ring, &mut decoder, &mut span, &mut snapshot));
         self.hidden(&decoder, &mut snapshot);
         // Of one machine, so of one counter.
         let now = if self.header.clock == "tsc" && clock::is_tsc() { clock::now() } else { 0 };
@@ -88,12 +89,12 @@ impl Live {
     }
 }
 
-fn take(mut frozen: Frozen, decoder: &mut Decoder, span: &mut Span, snapshot: &mut Snapshot) {
-    let (tid, in_flight) = (frozen.tid(), std::mem::take(&mut frozen.in_flight));
-    let mut consumer = frozen.consumer();
+fn take(mut ring: RingSnapshot, decoder: &mut Decoder, span: &mut Span, snapshot: &mut Snapshot) {
+    let (tid, in_flight) = (ring.tid(), std::mem::take(&mut ring.in_flight));
+    let mut consumer = ring.consumer();
     let (head, mut last_id, lines) = (consumer.position().head, 0, &mut snapshot.lines);
     let whole = consumer.read(head, |event| {
-        if event.kind != Kind::Gap {
+        if event.kind != EventKind::Gap {
             last_id = event.id;
             span.first = span.first.min(event.stamp);
         }
@@ -101,7 +102,7 @@ fn take(mut frozen: Frozen, decoder: &mut Decoder, span: &mut Span, snapshot: &m
         decoder.event(tid, event, lines);
     });
     let (written, mut lost) = (consumer.written(), consumer.lost());
-    for gap in consumer.untold() {
+    for gap in consumer.unreported() {
         span.last = span.last.max(gap.last);
         decoder.gap(tid, &gap, lines);
     }

@@ -1,13 +1,14 @@
-//! A stream as definitions name it.
+//! The identity of a stream in definitions.
 
 use serde::{Deserialize, Serialize};
 
-/// A stream: a handle alone means as many streams as there are threads where it is `hipStreamPerThread`.
+/// A stream. The thread id is needed because `hipStreamPerThread` is one handle for one stream per
+/// thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stream {
     /// `hipStream_t`.
     pub handle: u64,
-    /// The thread that it is the default stream of; 0 for all other streams.
+    /// The thread whose default stream it is; 0 for all other streams.
     pub tid: u32,
 }
 
@@ -15,8 +16,8 @@ pub struct Stream {
 const PER_THREAD: u64 = 2;
 
 impl Stream {
-    /// The stream that `handle` means to thread `tid`. `spt`: the function is one of those for which the default stream is
-    /// the thread's own.
+    /// The stream that `handle` means on thread `tid`. `spt`: the function treats the default
+    /// stream as the per-thread one.
     pub fn of(handle: u64, tid: u32, spt: bool) -> Stream {
         // NULL and `hipStreamLegacy` (1) are the default stream.
         match handle {

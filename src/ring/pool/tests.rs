@@ -1,17 +1,17 @@
-//! Chunks are taken once, and memory is given back.
+//! Chunks are taken once, and memory is returned.
 
 use super::*;
 use std::collections::HashSet;
 
 #[test]
-fn runs_are_the_bits_in_a_row() {
+fn runs_are_consecutive_bits() {
     assert_eq!([first_run(0b1110_1100, 9), first_run(0b1110_1100, 1)], [0b1100, 0b100]);
     assert_eq!([last_run(0b1110_1100, 9), last_run(0b1110_1100, 2)], [0b1110_0000, 0b1100_0000]);
     assert_eq!([first_run(u64::MAX, 64), last_run(u64::MAX, 99)], [u64::MAX; 2]);
 }
 
 #[test]
-fn every_chunk_is_taken_once_and_again_when_it_was_given_back() {
+fn a_chunk_is_taken_again_only_after_it_was_returned() {
     let pool = Pool::create(None, 100 * CHUNK_BYTES as u64).unwrap();
     let take = |own| pool.take(own, WhenFull::Drop).map(|chunk| chunk.number);
     let first: Vec<u64> = (0..).map_while(take).collect();
@@ -24,7 +24,7 @@ fn every_chunk_is_taken_once_and_again_when_it_was_given_back() {
 }
 
 #[test]
-fn memory_that_is_given_back_is_had_again() {
+fn returned_memory_is_reserved_again() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let path = folder.path().join("chunks");
     let pool = Pool::create(Some(&path), 8 << 20).unwrap();
@@ -47,7 +47,7 @@ fn memory_that_is_given_back_is_had_again() {
 }
 
 #[test]
-fn where_a_file_must_be_opened_to_be_reserved_threads_reserve_nothing() {
+fn threads_reserve_nothing_if_the_file_must_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chunks");
     let memory = Mapping::create_sparse(&path, 128 * CHUNK_BYTES).unwrap();
@@ -63,7 +63,7 @@ fn where_a_file_must_be_opened_to_be_reserved_threads_reserve_nothing() {
 }
 
 #[test]
-fn threads_that_take_and_give_at_once_never_have_the_same_chunk() {
+fn concurrent_threads_never_share_a_chunk() {
     let pool = Pool::create(None, 64 * CHUNK_BYTES as u64).unwrap();
     std::thread::scope(|scope| {
         for owner in 1..=4 {

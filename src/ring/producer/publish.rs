@@ -1,11 +1,11 @@
-//! How staged events get into the ring, and what becomes of those that find no room.
+//! Publishes events from in-flight slots to the ring, takes chunks, and counts losses.
 #![allow(unsafe_code)] // writes to slots past the head, which no consumer reads; errno
 
 use super::{Frame, Producer, STACK};
 use crate::chunk::{CHUNK_SLOTS, Chunk, SLOT_BYTES};
 use crate::clock;
 use crate::event::{Gap, INTERRUPTED, RING_FULL};
-use crate::page::{BUSY, COUNT, Loss, REASONS, Stage, WhenFull, limit_of};
+use crate::page::{COUNT, InFlightSlot, Loss, REASONS, WRITING, WhenFull, limit_of};
 use crate::pool::Pool;
 use crate::slot::{BYTES_AT, FAR_PARENT, LONG_CALL, PARENT_BITS, SLOT_WORDS, UNWOUND};
 use crate::sync::{self, Deadline};
@@ -13,15 +13,15 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
 impl Producer {
-    /// Completes the staged event with this word 2 and publishes it.
+    /// Completes the event with this word 2 in its in-flight slot, and publishes it.
     #[inline(always)]
-    pub(crate) fn leave_stage(self, call: u64, returned: u64, status: i32) {
+    pub(crate) fn leave_in_flight(self, call: u64, returned: u64, status: i32) {
         let Some(depth) = self.depth_of(call) else { return };
-        let (stage, open) = (self.stage(depth), depth as u64 + 1);
-        if self.page().open.load(Relaxed) != open {
+        let (stage, depth_word) = (self.in_flight_slot(depth), depth as u64 + 1);
+        if self.page().depth.load(Relaxed) != depth_word {
             self.close_inner(call);
         }
-        self.begin(Frame::at(stage.words[STACK].load(Relaxed)), open | BUSY);
+        self.begin(Frame::at(stage.words[STACK].load(Relaxed)), depth_word | WRITING);
         let ticks = returned.wrapping_sub(stage.words[1].load(Relaxed));
         let head = stage.words[0].load(Relaxed);
         if head >> 8 & 0xff == 1 && status == 0 && ticks < LONG_CALL {
@@ -30,7 +30,7 @@ impl Producer {
             self.complete(depth, ticks, status, 0);
         }
         // Release: after the event was published.
-        self.page().open.store(depth as u64, Release);
+        self.page().depth.store(depth as u64, Release);
     }
 
     /// An exception leaves the call with this word 2.
@@ -43,10 +43,10 @@ impl Producer {
         }
     }
 
-    /// The way of every staged event that takes more than one slot.
+    /// Completes and publishes the in-flight event at `depth`, of more than one slot.
     #[inline(never)]
     pub(crate) fn complete(self, depth: usize, ticks: u64, status: i32, flags: u32) {
-        let stage = self.stage(depth);
+        let stage = self.in_flight_slot(depth);
         let words = &stage.words;
         let head = words[0].load(Relaxed);
         let mut slots = head >> 8 & 0xff;
@@ -66,9 +66,9 @@ impl Producer {
         self.publish(stage, slots);
     }
 
-    /// Copies `slots` staged slots into the ring and publishes them.
+    /// Copies `slots` slots from the in-flight slot into the ring and publishes them.
     #[inline(always)]
-    fn publish(self, stage: &Stage, slots: u64) {
+    fn publish(self, stage: &InFlightSlot, slots: u64) {
         let page = self.page();
         let head = page.head.load(Relaxed);
         if head >= page.limit.load(Relaxed) {
@@ -79,18 +79,19 @@ impl Producer {
         page.head.store(head + slots, Release);
     }
 
-    /// Word by word: a wider load would wait for the stores that have just filled the stage.
+    /// Word by word: a wider load would wait for the recent stores to the in-flight slot (store
+    /// forwarding).
     #[inline(always)]
-    fn write(self, stage: &Stage, head: u64, slots: u64) {
+    fn write(self, stage: &InFlightSlot, head: u64, slots: u64) {
         let to = self.slot(head);
         for (slot, words) in
             stage.words[..slots as usize * SLOT_WORDS].as_chunks::<SLOT_WORDS>().0.iter().enumerate()
         {
             let to = to.wrapping_add(slot * SLOT_WORDS);
-            Producer::fetch_ahead(to);
+            Producer::prefetch(to);
             for (word, from) in words.iter().enumerate() {
-                // SAFETY: `to` and what follows are slots of this ring's chunk that the consumer does not read (they lie at or
-                // past `head`); where an event may begin, the longest fits.
+                // SAFETY: `to` and the following slots belong to this ring's chunk and are at or
+                // past `head`, so the consumer does not read them; the longest event fits.
                 unsafe { sync::write(to.wrapping_add(word), from.load(Relaxed)) };
             }
         }
@@ -98,7 +99,7 @@ impl Producer {
 
     /// Publishes an event of one slot, whose word 0 is `first`; word by word, as in `write`.
     #[inline(always)]
-    fn publish_one(self, stage: &Stage, first: u64) {
+    fn publish_one(self, stage: &InFlightSlot, first: u64) {
         let page = self.page();
         let head = page.head.load(Relaxed);
         if head >= page.limit.load(Relaxed) {
@@ -106,38 +107,41 @@ impl Producer {
             return self.publish_slowly(stage, 1);
         }
         let to = self.slot(head);
-        Producer::fetch_ahead(to);
-        // SAFETY: `to` is a slot of this ring's chunk at `head`, below `limit`: the consumer does not read it.
+        Producer::prefetch(to);
+        // SAFETY: `to` is the slot at `head`, below `limit`, in this ring's chunk: the consumer
+        // does not read it.
         unsafe { sync::write(to, first) };
         for i in 1..SLOT_WORDS {
-            // SAFETY: as above; a slot has `SLOT_WORDS` words.
+            // SAFETY: word `i` of the slot at `head`, below `SLOT_WORDS`: the consumer does not
+            // read it.
             unsafe { sync::write(to.wrapping_add(i), stage.words[i].load(Relaxed)) };
         }
-        // Release: as in `publish`.
+        // Release: the consumer that sees the new head sees the slot.
         page.head.store(head + 1, Release);
     }
 
-    /// Takes a chunk where the current one is full; tells of losses first; counts the event as lost if there is none.
+    /// The slow path of publishing: takes a new chunk if the current one is full, reports losses
+    /// first, and counts the event as lost if there is no chunk.
     #[cold]
     #[inline(never)]
-    fn publish_slowly(self, stage: &Stage, slots: u64) {
+    fn publish_slowly(self, stage: &InFlightSlot, slots: u64) {
         let page = self.page();
-        let untold = page.losses.each_ref().map(Loss::untold);
-        let gaps = untold.iter().filter(|untold| **untold != 0).count() as u64;
+        let unreported = page.losses.each_ref().map(Loss::unreported);
+        let gaps = unreported.iter().filter(|unreported| **unreported != 0).count() as u64;
         let mut head = page.head.load(Relaxed);
         if head + gaps >= page.chunk_end.load(Relaxed) && !self.take_chunk(gaps != 0) {
             return self.lose(page.why_full.load(Relaxed));
         }
-        for (reason, lost) in untold.iter().enumerate().filter(|(_, untold)| **untold != 0) {
+        for (reason, lost) in unreported.iter().enumerate().filter(|(_, unreported)| **unreported != 0) {
             self.write_gap(head, reason, *lost);
             head += 1;
         }
         page.limit.store(limit_of(page.chunk_end.load(Relaxed)), Relaxed);
         self.write(stage, head, slots);
-        for (loss, untold) in page.losses.iter().zip(untold) {
-            loss.told.store(loss.told.load(Relaxed) + untold, Relaxed);
+        for (loss, unreported) in page.losses.iter().zip(unreported) {
+            loss.reported.store(loss.reported.load(Relaxed) + unreported, Relaxed);
         }
-        // Release: as in `publish`.
+        // Release: the consumer that sees the new head sees the slots.
         page.head.store(head + slots, Release);
     }
 
@@ -149,11 +153,12 @@ impl Producer {
         }
     }
 
-    /// Goes on in another chunk; false where there is none.
+    /// Continues in another chunk; false if there is none.
     fn take_chunk(self, is_losing: bool) -> bool {
         let page = self.page();
         let address = page.pool.load(Relaxed) as usize;
-        // SAFETY: by the contract of `new`, the pool outlives this producer.
+        // SAFETY: `address` is that of the pool, which by the contract of `new` outlives this
+        // producer.
         let pool: &Pool = unsafe { &*std::ptr::with_exposed_provenance(address) };
         let when_full = WhenFull::of(page);
         let take = || {
@@ -162,45 +167,48 @@ impl Producer {
                 .inspect(|_| page.taken.store(page.taken.load(Relaxed) + 1, Relaxed))
                 .or_else(|| self.current_if_read(pool, when_full))
         };
-        // Who has waited in vain once does not wait again before there is room; and nobody does for a disk.
+        // A thread that waited in vain does not wait again before there is room; and none waits for
+        // a disk.
         let can_wait = || when_full == WhenFull::Wait && page.why_full.load(Relaxed) == RING_FULL;
         let taken = match take() {
             None if when_full == WhenFull::Overwrite => return self.take_oldest(pool),
             None if !is_losing && can_wait() => wait_for(take, can_wait),
             taken => taken,
         };
-        taken.inspect(|chunk| self.go_on_in(pool, *chunk)).is_some()
+        taken.inspect(|chunk| self.continue_in(pool, *chunk)).is_some()
     }
 
-    /// The current chunk, when all of it was read: it can be filled again.
+    /// The current chunk, if all of it was read: it can be refilled.
     fn current_if_read(self, pool: &Pool, when_full: WhenFull) -> Option<Chunk<'_>> {
         let page = self.page();
-        // Acquire: what lies before `tail` was read.
+        // Acquire: what is before `tail` was read.
         let is_read = page.tail.load(Acquire) == page.head.load(Relaxed);
         pool.chunk(page.chunk.load(Relaxed)).filter(|_| is_read && when_full != WhenFull::Overwrite)
     }
 
-    /// Overwrites the oldest chunk of this ring, be it the current one. False while it has none.
+    /// Overwrites the oldest chunk of this ring, which may be the current one. False if it has
+    /// none.
     fn take_oldest(self, pool: &Pool) -> bool {
         let page = self.page();
         let Some(oldest) = pool.chunk(page.first.load(Relaxed)) else { return false };
         let next = oldest.next().map_or(oldest.number, |(next, _)| next);
-        // Release: who finds that the chunk holds something else, finds the new beginning; see `Chunk::begin`.
+        // Release: a reader that finds the chunk reused finds the new first chunk; see
+        // `Chunk::begin`.
         page.first.store(next, Release);
-        self.go_on_in(pool, oldest);
+        self.continue_in(pool, oldest);
         true
     }
 
-    /// What is stored from the head on lies in `chunk`.
-    fn go_on_in(self, pool: &Pool, chunk: Chunk) {
+    /// Makes `chunk` the current one, from the head on.
+    fn continue_in(self, pool: &Pool, chunk: Chunk) {
         let (page, head) = (self.page(), self.page().head.load(Relaxed));
-        // All that were entered, but for those that are still open and those that are lost.
-        let closed = page.calls.load(Relaxed) - (page.open.load(Relaxed) & COUNT);
+        // All calls entered, without those in flight and those lost.
+        let closed = page.calls.load(Relaxed) - (page.depth.load(Relaxed) & COUNT);
         chunk.begin(page.number.load(Relaxed), head, closed - self.lost());
         match pool.chunk(page.chunk.load(Relaxed)) {
             Some(current) if current.number == chunk.number => {}
             Some(current) => current.link(chunk.number, head),
-            // Release: the chunk is begun.
+            // Release: the chunk is initialised.
             None => page.first.store(chunk.number, Release),
         }
         let slots = chunk.slots().expose_provenance() as u64;
@@ -209,7 +217,7 @@ impl Producer {
         page.chunk.store(chunk.number, Relaxed);
     }
 
-    /// Events lost so far, without those of signal handlers that had interrupted.
+    /// Events lost so far, without those of signal handlers that interrupted a write.
     fn lost(self) -> u64 {
         let own = self.page().losses.iter().enumerate().filter(|(reason, _)| *reason as u64 != INTERRUPTED);
         own.map(|(_, loss)| loss.lost.load(Relaxed)).sum()
@@ -219,7 +227,8 @@ impl Producer {
         let loss = &self.page().losses[reason];
         let (first, last) = (loss.first.load(Relaxed), loss.last.load(Relaxed));
         let words = Gap { lost, first, last, reason: reason as u64 }.words();
-        // SAFETY: a slot of this ring past `head`, which the consumer does not read; `words` is one slot long.
+        // SAFETY: the slot at `head`, which the consumer does not read yet; `words` is one slot
+        // long.
         unsafe { sync::copy(words.as_ptr(), self.slot(head), SLOT_WORDS) };
     }
 
@@ -228,24 +237,27 @@ impl Producer {
     #[inline(never)]
     pub(crate) fn lose(self, reason: u64) {
         let lost = &self.note_loss(reason).lost;
-        // Release: a reader that sees the count sees its span. Until then the call counts as in flight.
+        // Release: a reader that sees the count sees its stamps. Until then the call counts as in
+        // flight.
         lost.store(lost.load(Relaxed) + 1, Release);
     }
 
-    /// Counts the call of a signal handler that has interrupted this thread while it was busy, in a counter of its own: what it
-    /// has interrupted may be counting a loss.
+    /// Counts the call of a signal handler that interrupted a write of this thread, in a separate
+    /// counter: the interrupted code may be counting a loss.
     #[cold]
     pub(crate) fn lose_interrupting(self) {
-        // Release: as in `lose`. One addition, for another handler may come in between.
+        // Release: a reader that sees the count sees its stamps. One atomic addition, because
+        // another handler may interrupt.
         self.note_loss(INTERRUPTED).lost.fetch_add(1, Release);
     }
 
-    /// Notes when losses for `reason` began and ended, so that the next event tells of them.
+    /// Stores the stamps of the first and last loss for `reason`, so that the next event reports
+    /// them.
     fn note_loss<'a>(self, reason: u64) -> &'a Loss {
         let (page, now) = (self.page(), clock::now());
-        // A foreign number cannot come here, and would do no harm.
+        // An invalid reason cannot occur, and would be harmless.
         let loss = &page.losses[reason as usize % REASONS];
-        if loss.untold() == 0 {
+        if loss.unreported() == 0 {
             loss.first.store(now, Relaxed);
         }
         loss.last.store(now, Relaxed);
@@ -253,66 +265,66 @@ impl Producer {
         loss
     }
 
-    /// The innermost call, at `depth`, was left by an exception or a jump.
+    /// Records the innermost call, at `depth`, as left by an exception or a jump.
     #[cold]
     #[inline(never)]
     pub(crate) fn unwound(self, depth: usize) {
-        let ticks = clock::now().wrapping_sub(self.stage(depth).words[1].load(Relaxed));
+        let ticks = clock::now().wrapping_sub(self.in_flight_slot(depth).words[1].load(Relaxed));
         self.complete(depth, ticks, 0, UNWOUND);
         // Release: after the event was published.
-        self.page().open.store(depth as u64, Release);
+        self.page().depth.store(depth as u64, Release);
     }
 }
 
-/// Waits for a chunk, up to a second and while it `can`.
+/// Waits for a chunk, up to a second and while `can` holds.
 #[cold]
 fn wait_for<T>(take: impl Fn() -> Option<T>, can: impl Fn() -> bool) -> Option<T> {
     if is_in_handler() {
         return None;
     }
     keeping_errno(|| {
-        let deadline = Deadline::after(PATIENCE);
+        let deadline = Deadline::after(WAIT_LIMIT);
         let mut found = None;
         while found.is_none() && !deadline.has_passed() && can() {
-            sync::nap(NAP);
+            sync::sleep(POLL_INTERVAL);
             found = take();
         }
         found
     })
 }
 
-/// True when the thread may be in a signal handler: a signal is blocked that has one. (Of a handler that blocks nothing,
-/// not even its own signal, that cannot be seen.)
+/// True if the thread may be in a signal handler: a signal with a handler is blocked. (A handler
+/// that blocks nothing, not even its own signal, is not detected.)
 fn is_in_handler() -> bool {
     let mut blocked = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: asks for this thread's mask, and changes nothing.
+    // SAFETY: with a NULL set it only reads this thread's mask into a local one.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), blocked.as_mut_ptr()) };
     let is_handled = |signal: i32| {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: asks what happens at this signal, and changes nothing.
+        // SAFETY: with a NULL action it only reads the handler into a local structure.
         let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
-        // SAFETY: zeroed, and a plain structure of numbers.
+        // SAFETY: it was zeroed, and is a plain structure of integers.
         let handler = unsafe { action.assume_init() }.sa_sigaction;
         asked == 0 && handler != libc::SIG_DFL && handler != libc::SIG_IGN
     };
-    // SAFETY: the set was written, or is empty; the signal is one.
+    // SAFETY: the set was written or is zeroed; `signal` is between 1 and 64.
     let is_blocked = |signal: i32| unsafe { libc::sigismember(blocked.as_ptr(), signal) == 1 };
     (1..=64).any(|signal| is_blocked(signal) && is_handled(signal))
 }
 
-/// Does `work`, which may set this thread's `errno`; the program finds it as it was.
+/// Runs `work`, and restores this thread's `errno` afterwards.
 fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
-    // SAFETY: the address of this thread's errno.
+    // SAFETY: takes no argument and returns the address of this thread's errno.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above.
+    // SAFETY: `errno` is the address of this thread's errno, valid while it runs.
     let before = unsafe { *errno };
     let done = work();
-    // SAFETY: as above.
+    // SAFETY: `errno` is the address of this thread's errno, valid while it runs.
     unsafe { *errno = before };
     done
 }
 
 /// How long an event waits for room.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two looks.
-const NAP: Duration = Duration::from_micros(50);
+const WAIT_LIMIT: Duration = Duration::from_secs(1);
+/// Sleep between two attempts.
+const POLL_INTERVAL: Duration = Duration::from_micros(50);

@@ -1,10 +1,11 @@
-//! As loom models them. Words that a model [shares](share) before its threads begin are loom's: what a load sees is any value
-//! that the memory model allows, slots' words included. All others are plain memory of one thread after the other.
+//! The primitives as modelled by loom. Words that a model [shares](share) before its threads begin
+//! are loom's: a load may return any value that the memory model allows, slots' words included. All
+//! other words are plain memory of one thread at a time.
 //!
-//! Raw stores that a payload makes itself (`Payload::store_in_place` of launches, arguments) are not seen here: models have
-//! payloads of their own.
+//! Raw stores in a payload (`Payload::store_reserved` of launches, arguments) are not modelled:
+//! models have payloads of their own.
 #![allow(unsafe_code)] // plain reads and writes of memory, whose contract the caller fulfils
-#![cfg_attr(not(test), allow(dead_code))] // who sets up a model
+#![cfg_attr(not(test), allow(dead_code))] // the setup of a model
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU64 as Word;
@@ -15,11 +16,11 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
-/// Loom runs all threads of a model on one of the system's.
+/// Loom runs all threads of a model on one OS thread.
 #[derive(Default)]
 struct Model {
     words: HashMap<usize, Shared>,
-    /// Bytes that were written once and are read by others: where each piece begins, its length.
+    /// Bytes that are written once and read by other threads: start and length of each piece.
     pieces: BTreeMap<usize, (usize, Rc<UnsafeCell<()>>)>,
     weak: HashSet<(usize, Side)>,
     roles: HashMap<ThreadId, Role>,
@@ -33,24 +34,25 @@ struct Shared {
 
 #[derive(Clone)]
 enum Memory {
-    /// A load sees any value that it may.
+    /// A load returns any value that the memory model allows.
     Atomic(Rc<Word>),
-    /// Who reads it while it may be written, or the other way round, has lost.
+    /// A concurrent read and write is an error.
     Plain(Rc<UnsafeCell<()>>),
 }
 
-/// Who writes a word; what a thread is. Whoever alone writes a word finds there what it has written last, without asking
-/// loom: that (0.7.3) forgets that another thread has loaded a word when this one loads it before it stores.
+/// The writer of a word; the role of a thread. The only writer of a word loads its own last value
+/// without asking loom, because loom (0.7.3) loses the fact that another thread has loaded a word
+/// if this one loads it before it stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The thread that owns a ring, or writes what others read.
     Owner,
-    /// The one that reads it; and every thread at first.
+    /// The thread that reads; the initial role of every thread.
     #[default]
     Reader,
 }
 
-/// What is weakened to see that it is missed.
+/// What is weakened to check that the model notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     /// The stores to a word release nothing.
@@ -65,40 +67,41 @@ thread_local! {
     static WEAK_BITS: Cell<Option<Side>> = const { Cell::new(None) };
 }
 
-/// Forgets the words of the execution before. `weak_fence`: fences of this kind do nothing. `weak_bits`: this side of all
-/// [`Bits`] is weak.
+/// Clears the words of the previous execution. `weak_fence`: fences of this kind do nothing.
+/// `weak_bits`: this side of all [`Bits`] is weak.
 pub(crate) fn begin(weak_fence: Option<Ordering>, weak_bits: Option<Side>) {
     MODEL.take();
     WEAK_FENCE.set(weak_fence);
     WEAK_BITS.set(weak_bits);
 }
 
-/// The calling thread is this from now on.
+/// Sets the role of the calling thread.
 pub(crate) fn act(role: Role) {
     let me = loom::thread::current().id();
     MODEL.with_borrow_mut(|model| model.roles.insert(me, role));
 }
 
-/// Makes the word at `at` one that threads share, and `writer` alone writes. Before they begin: its value is known to all.
+/// Makes the word at `at` shared, with `writer` as its only writer. Called before the threads
+/// begin: its value is known to all.
 pub(crate) fn share(at: *const u64, writer: Role) {
-    // SAFETY: the models share words of mappings and of pages, which are as long-lived as the model.
+    // SAFETY: models share words of mappings and pages, which live as long as the model.
     let memory = Memory::Atomic(Rc::new(Word::new(unsafe { at.read() })));
     let shared = Shared { memory, writer, is_copied: true };
     MODEL.with_borrow_mut(|model| model.words.insert(at as usize, shared));
 }
 
-/// The word at `at` is as its writer has left it, whoever loads it: what a model does not ask about.
+/// Makes the word at `at` plain again, for words that a model does not check.
 pub(crate) fn unshare(at: *const u64) {
     MODEL.with_borrow_mut(|model| model.words.remove(&(at as usize)));
 }
 
-/// As [`share`], of a word that nobody may read while it is written.
+/// As [`share`], for a word that must not be read while it is written.
 pub(crate) fn share_plain(at: *const u64, writer: Role) {
     let shared = Shared { memory: Memory::Plain(Rc::default()), writer, is_copied: true };
     MODEL.with_borrow_mut(|model| model.words.insert(at as usize, shared));
 }
 
-/// What [`copy`] makes of the word at `at` is not to be used: it finds a number there that no ring holds.
+/// [`copy`] does not read the word at `at`: the copy holds a number that no ring uses.
 pub(crate) fn leave_out(at: *const u64) {
     MODEL.with_borrow_mut(|model| {
         model.words.get_mut(&(at as usize)).expect("a shared word").is_copied = false;
@@ -110,7 +113,8 @@ pub(crate) fn weaken(at: *const u64, side: Side) {
     MODEL.with_borrow_mut(|model| model.weak.insert((at as usize, side)));
 }
 
-/// The word at `at`, if the calling thread must ask loom for its `side`, and the order that remains of `order`.
+/// The word at `at`, if the calling thread must ask loom for its `side`, and what remains of
+/// `order`.
 fn word(at: *const u64, side: Side, order: Ordering) -> Option<(Memory, Ordering)> {
     MODEL.with_borrow(|model| {
         let Shared { memory, writer, .. } = model.words.get(&(at as usize))?;
@@ -124,7 +128,7 @@ fn word(at: *const u64, side: Side, order: Ordering) -> Option<(Memory, Ordering
     })
 }
 
-/// Asks loom for the word at `at`: its value, if that is not what lies there.
+/// Loads the word at `at` from loom; `None` if the value is that in memory.
 fn load(at: *const u64, order: Ordering) -> Option<u64> {
     match word(at, Side::Loads, order)? {
         (Memory::Atomic(word), order) => Some(word.load(order)),
@@ -135,7 +139,7 @@ fn load(at: *const u64, order: Ordering) -> Option<u64> {
     }
 }
 
-/// Tells loom that the word at `at` is stored.
+/// Stores the word at `at` in loom.
 fn store(at: *const u64, value: u64, order: Ordering) {
     match word(at, Side::Stores, order) {
         Some((Memory::Atomic(word), order)) => word.store(value, order),
@@ -144,7 +148,7 @@ fn store(at: *const u64, value: u64, order: Ordering) {
     }
 }
 
-/// A word: loom's, if it is shared. It has one writer then, who changes what it has stored last.
+/// A word: loom's, if it is shared. It has one writer then, which knows its own last value.
 #[repr(transparent)]
 pub(crate) struct AtomicU64(std::sync::atomic::AtomicU64);
 
@@ -240,7 +244,7 @@ pub(crate) fn fence(order: Ordering) {
 /// As [`std::ptr::write`].
 pub(crate) unsafe fn write(to: *mut u64, value: u64) {
     store(to, value, Relaxed);
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller guarantees that `to` is valid and aligned for a write.
     unsafe { to.write(value) };
 }
 
@@ -250,11 +254,11 @@ pub(crate) unsafe fn write(to: *mut u64, value: u64) {
 /// As [`std::ptr::read`].
 pub(crate) unsafe fn read(from: *const u64) -> u64 {
     let seen = load(from, Relaxed);
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller guarantees that `from` is valid and aligned for a read.
     seen.unwrap_or_else(|| unsafe { from.read() })
 }
 
-/// Copies words, which somebody may be writing.
+/// Copies words that another thread may be writing.
 ///
 /// # Safety
 /// As [`std::ptr::copy_nonoverlapping`].
@@ -263,21 +267,22 @@ pub(crate) unsafe fn copy(from: *const u64, to: *mut u64, words: usize) {
         let from = from.wrapping_add(i);
         let is_copied =
             MODEL.with_borrow(|model| model.words.get(&(from as usize)).is_none_or(|word| word.is_copied));
-        // SAFETY: by this function's contract.
+        // SAFETY: `i` is below `words`, for which the caller guarantees `from`.
         let value = if is_copied { unsafe { read(from) } } else { u64::MAX / 3 };
-        // SAFETY: by this function's contract.
+        // SAFETY: `i` is below `words`, for which the caller guarantees `to`.
         unsafe { write(to.wrapping_add(i), value) };
     }
 }
 
-/// `bytes` bytes from `at` on were written: loom finds the thread that reads them without having seen them published.
+/// `bytes` bytes from `at` on were written: loom finds a thread that reads them before they are
+/// published.
 pub(crate) fn wrote(at: *const u8, bytes: usize) {
     let cell = Rc::new(UnsafeCell::new(()));
     cell.with_mut(|_| ());
     MODEL.with_borrow_mut(|model| model.pieces.insert(at as usize, (bytes, cell)));
 }
 
-/// `bytes` bytes from `at` on are about to be read, of which each piece must have been published.
+/// `bytes` bytes from `at` on are about to be read; each piece must have been published.
 pub(crate) fn reads(at: *const u8, bytes: usize) {
     let (from, to) = (at as usize, at as usize + bytes);
     let pieces: Vec<_> = MODEL.with_borrow(|model| {
@@ -288,7 +293,7 @@ pub(crate) fn reads(at: *const u8, bytes: usize) {
     pieces.iter().for_each(|cell| cell.with(|_| ()));
 }
 
-pub(crate) fn nap(_time: Duration) {
+pub(crate) fn sleep(_time: Duration) {
     loom::thread::yield_now();
 }
 
@@ -296,7 +301,7 @@ pub(crate) fn relax() {
     loom::thread::yield_now();
 }
 
-/// Until when to wait: for two looks.
+/// The end of a wait: after two attempts.
 pub(crate) struct Deadline(Cell<u32>);
 
 impl Deadline {
@@ -305,9 +310,9 @@ impl Deadline {
     }
 
     pub(crate) fn has_passed(&self) -> bool {
-        let looks = self.0.get();
-        self.0.set(looks.saturating_sub(1));
-        looks == 0
+        let attempts = self.0.get();
+        self.0.set(attempts.saturating_sub(1));
+        attempts == 0
     }
 }
 
@@ -316,11 +321,11 @@ pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
     pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
-        self.0.lock().expect("no model goes on after a panic")
+        self.0.lock().expect("a model ends with a panic")
     }
 }
 
-/// Set once; whoever sees it set sees what it was set to.
+/// A cell that is set once; a reader that sees it set sees its value.
 pub(crate) struct OnceLock<T> {
     is_set: AtomicU64,
     value: std::sync::OnceLock<T>,

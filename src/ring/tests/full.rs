@@ -1,28 +1,28 @@
-//! A ring that is full: what finds no room is counted, waits, or takes the place of the oldest.
+//! A full ring: events without room are counted, wait, or overwrite the oldest.
 
 use super::*;
 use crate::event::{DISK_CAP, DISK_FULL, RING_FULL};
 
 #[test]
-fn what_finds_no_room_is_counted_and_told_in_its_place() {
+fn events_without_room_are_counted_and_reported_in_place() {
     let (ring, producer, mut consumer) = ring();
     (0..CAPACITY + 10).for_each(|_| call(producer, 0, &launch(), 0));
     assert_eq!(consumer.lost(), 10);
-    assert_eq!(consumer.untold().map(|gap| gap.lost).collect::<Vec<_>>(), [10]);
+    assert_eq!(consumer.unreported().map(|gap| gap.lost).collect::<Vec<_>>(), [10]);
     assert_eq!(drain(&mut consumer).len() as u64, CAPACITY);
     call(producer, 0, &launch(), 0);
     let events = drain(&mut consumer);
-    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Gap, Kind::Launch]);
+    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [EventKind::Gap, EventKind::Launch]);
     let gap = Gap::read(&events[0]);
     assert_eq!((gap.lost, gap.reason), (10, 0));
     assert!(gap.first <= gap.last && gap.last <= events[1].stamp);
     assert_eq!(events[1].id, CAPACITY + 11, "ids count lost calls too");
-    assert_eq!((consumer.untold().count(), consumer.lost()), (0, 10));
+    assert_eq!((consumer.unreported().count(), consumer.lost()), (0, 10));
     assert_eq!(ring.produced(), consumer.written() + consumer.lost());
 }
 
 #[test]
-fn a_thread_that_waits_for_room_loses_nothing_while_somebody_reads() {
+fn a_waiting_thread_loses_nothing_while_the_consumer_reads() {
     let (ring, producer, mut consumer) = ring_that(WhenFull::Wait);
     let reader = std::thread::spawn(move || {
         let mut ids = Vec::new();
@@ -41,12 +41,12 @@ fn a_thread_that_waits_for_room_loses_nothing_while_somebody_reads() {
     let waited = before.elapsed();
     assert!(waited.as_secs_f64() >= 0.9, "for the second that it has patience: {waited:?}");
     let lost = ring.losses().iter().map(|gap| gap.lost).sum::<u64>();
-    // What lies in the chunk that the reader has left depends on where it stopped.
+    // How much the consumer's chunk still holds depends on where it stopped.
     assert!((100..=100 + 3 * CHUNK_SLOTS).contains(&lost), "{lost}");
 }
 
 #[test]
-fn a_ring_that_is_overwritten_keeps_what_came_last() {
+fn an_overwriting_ring_keeps_the_newest_events() {
     for total in [0, 1, 503, 504, 505, 506, 2_016, 2_017, 12_345] {
         let (ring, producer, mut consumer) = ring_that(WhenFull::Overwrite);
         (1..=total).for_each(|i| match i % 7 {
@@ -54,11 +54,11 @@ fn a_ring_that_is_overwritten_keeps_what_came_last() {
             _ => call(producer, 0, &launch(), 0),
         });
         let events = drain(&mut consumer);
-        let kept: Vec<u64> = events.iter().filter(|e| e.kind != Kind::Gap).map(|e| e.id).collect();
+        let kept: Vec<u64> = events.iter().filter(|e| e.kind != EventKind::Gap).map(|e| e.id).collect();
         let first = kept.first().copied().unwrap_or(1);
         assert_eq!(kept, (first..=total).collect::<Vec<_>>(), "the last of {total}, and each once");
         assert_eq!((consumer.lost(), consumer.lost() + consumer.written()), (first - 1, ring.produced()));
-        let gaps: Vec<Gap> = events.iter().filter(|e| e.kind == Kind::Gap).map(Gap::read).collect();
+        let gaps: Vec<Gap> = events.iter().filter(|e| e.kind == EventKind::Gap).map(Gap::read).collect();
         assert_eq!(gaps.iter().map(|gap| gap.lost).sum::<u64>(), first - 1);
         assert!(gaps.iter().all(|gap| LOSS_REASONS[gap.reason as usize] == "overwritten"));
         assert!(total < 2_500 || kept.len() > 1_000, "most of what four chunks hold: {}", kept.len());
@@ -66,7 +66,7 @@ fn a_ring_that_is_overwritten_keeps_what_came_last() {
 }
 
 #[test]
-fn a_ring_that_is_overwritten_is_read_while_it_is_written() {
+fn an_overwriting_ring_is_read_while_it_is_written() {
     let (ring, producer, mut consumer) = ring_that(WhenFull::Overwrite);
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let stopped = stop.clone();
@@ -74,9 +74,9 @@ fn a_ring_that_is_overwritten_is_read_while_it_is_written() {
         let (mut last, mut done) = (0, false);
         while !done {
             done = stopped.load(std::sync::atomic::Ordering::SeqCst);
-            for event in drain(&mut consumer).iter().filter(|event| event.kind != Kind::Gap) {
+            for event in drain(&mut consumer).iter().filter(|event| event.kind != EventKind::Gap) {
                 assert!(event.id > last, "{} after {last}", event.id);
-                assert!(event.kind != Kind::Launch || Launch::read(event) == launch());
+                assert!(event.kind != EventKind::Launch || Launch::read(event) == launch());
                 last = event.id;
             }
         }
@@ -92,7 +92,7 @@ fn a_ring_that_is_overwritten_is_read_while_it_is_written() {
 }
 
 #[test]
-fn chunks_are_used_again_when_they_were_read() {
+fn chunks_are_reused_after_they_were_read() {
     let (ring, producer, mut consumer) = ring();
     for round in 0..2_000 {
         call(producer, round, &Gemm { batch: round as i64, ..Gemm::default() }, 0);
@@ -110,7 +110,7 @@ fn chunks_are_used_again_when_they_were_read() {
 }
 
 #[test]
-fn one_thread_leaves_room_for_others_and_all_is_told() {
+fn one_thread_leaves_room_for_others_and_all_losses_are_reported() {
     let pool = Arc::new(Pool::create(None, 64 * CHUNK_BYTES as u64).unwrap());
     let [mut first, mut second] = [0, 1].map(|number| ring_of(&pool, number, WhenFull::Drop));
     let burst = 70 * CHUNK_SLOTS;
@@ -123,7 +123,7 @@ fn one_thread_leaves_room_for_others_and_all_is_told() {
 }
 
 #[test]
-fn rings_that_are_overwritten_share_what_there_is() {
+fn overwriting_rings_share_the_pool() {
     let pool = Arc::new(Pool::create(None, 64 * CHUNK_BYTES as u64).unwrap());
     let rings: Vec<_> = (0..20).map(|number| ring_of(&pool, number, WhenFull::Overwrite)).collect();
     for (_, producer, _) in &rings {
@@ -134,14 +134,14 @@ fn rings_that_are_overwritten_share_what_there_is() {
         .map(|(_, _, mut consumer)| {
             let events = drain(&mut consumer);
             assert_eq!(consumer.written() + consumer.lost(), 20 * CHUNK_SLOTS);
-            events.iter().filter(|event| event.kind != Kind::Gap).count() as u64 / CHUNK_SLOTS
+            events.iter().filter(|event| event.kind != EventKind::Gap).count() as u64 / CHUNK_SLOTS
         })
         .collect();
     assert_eq!(kept, [6, 5, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 1, 1, 1, 1, 1, 1]);
 }
 
 #[test]
-fn losses_for_several_reasons_are_told_each_with_its_own() {
+fn losses_are_reported_by_reason() {
     let (ring, producer, mut consumer) = ring();
     (0..CAPACITY + 6).for_each(|_| call(producer, 0, &launch(), 0));
     ring.set_why_full(DISK_FULL);
@@ -150,19 +150,19 @@ fn losses_for_several_reasons_are_told_each_with_its_own() {
     ring.set_why_full(RING_FULL);
     call(producer, 0, &launch(), 0);
     let events = drain(&mut consumer);
-    let gaps: Vec<_> = events.iter().filter(|e| e.kind == Kind::Gap).map(Gap::read).collect();
+    let gaps: Vec<_> = events.iter().filter(|e| e.kind == EventKind::Gap).map(Gap::read).collect();
     assert_eq!(
         gaps.iter().map(|gap| (gap.reason, gap.lost)).collect::<Vec<_>>(),
         [(RING_FULL, 6), (DISK_FULL, 5)]
     );
     assert!(gaps[0].last <= gaps[1].first, "each with its own span");
-    assert_eq!((consumer.untold().count(), consumer.written() + consumer.lost()), (0, ring.produced()));
+    assert_eq!((consumer.unreported().count(), consumer.written() + consumer.lost()), (0, ring.produced()));
 }
 
 #[test]
-fn what_is_not_committed_is_read_again_and_parts_have_accounts_that_add_up() {
+fn uncommitted_events_are_read_again_and_segment_counters_add_up() {
     let (_ring, producer, mut consumer) = ring();
-    let account = |consumer: &Consumer| (consumer.account().written, consumer.account().lost);
+    let counters = |consumer: &Consumer| (consumer.counters().written, consumer.counters().lost);
     (0..3).for_each(|_| call(producer, 0, &launch(), 0));
     drain(&mut consumer);
     consumer.prepare_commit(0);
@@ -174,17 +174,17 @@ fn what_is_not_committed_is_read_again_and_parts_have_accounts_that_add_up() {
     for again in [true, false] {
         let (head, mut ids) = (consumer.position().head, Vec::new());
         consumer.read(head, |event| ids.push(event.id));
-        assert_eq!((ids, account(&consumer)), (vec![4, 5], (2, 0)));
+        assert_eq!((ids, counters(&consumer)), (vec![4, 5], (2, 0)));
         if again {
             consumer.rewind();
-            assert_eq!(account(&consumer), (0, 0));
+            assert_eq!(counters(&consumer), (0, 0));
         }
     }
-    assert_eq!((account(&consumer), consumer.produced()), ((2, 0), 2));
+    assert_eq!((counters(&consumer), consumer.produced()), ((2, 0), 2));
     consumer.adopt(3);
-    assert_eq!((account(&consumer), consumer.produced()), ((2, 3), 5), "what the first part told of");
+    assert_eq!((counters(&consumer), consumer.produced()), ((2, 3), 5), "counted by the first segment");
     (0..4).for_each(|_| call(producer, 0, &launch(), 0));
     let (head, mut gaps) = (consumer.position().head, Vec::new());
     consumer.discard(head, DISK_CAP, |gap| gaps.push((gap.lost, gap.reason)));
-    assert_eq!((gaps, account(&consumer), consumer.produced()), (vec![(4, DISK_CAP)], (2, 7), 9));
+    assert_eq!((gaps, counters(&consumer), consumer.produced()), (vec![(4, DISK_CAP)], (2, 7), 9));
 }

@@ -1,6 +1,7 @@
-//! Every order in which a ring's owner and its reader can meet, as far as the memory model allows: the code of this crate,
-//! run by loom (`scripts/loom`). What each model is able to miss is shown too: with one order weakened, it fails.
-#![allow(unsafe_code)] // making a producer, whose contract each model fulfils; words of payloads
+//! Loom models of a ring's producer and consumer: every interleaving that the memory model allows
+//! (`scripts/loom`). Each model also proves that it can fail: with one memory order weakened, it
+//! does.
+#![allow(unsafe_code)] // creates producers, whose contract each model fulfils; words of payloads
 
 use super::*;
 use crate::chunk::ALL_SLOTS;
@@ -12,13 +13,13 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::{self, Acquire, Release};
 
 mod control;
-mod frozen;
 mod full;
 mod log;
 mod pool;
 mod publish;
+mod snapshot;
 
-/// What is weakened to see that it is missed.
+/// What is weakened to check that the model notices.
 #[derive(Clone, Copy)]
 enum Weak {
     Nothing,
@@ -26,11 +27,12 @@ enum Weak {
     /// One of the words that a model without a ring names.
     Nth(usize, Side),
     Fences(Ordering),
-    /// The words that say which chunks are ready.
+    /// The words that mark the ready chunks.
     Bits(Side),
 }
 
-/// Runs `model` in every order with at most so many switches away from a thread that could go on.
+/// Runs `model` in every interleaving with at most `preemptions` switches away from a runnable
+/// thread.
 fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
     let mut loom = loom::model::Builder::new();
     loom.preemption_bound = Some(preemptions);
@@ -45,11 +47,11 @@ fn explore(preemptions: usize, weak: Weak, model: fn(Weak)) {
         );
         model(weak);
     });
-    println!("{} orders in {:.1?}", count.load(Ordering::Relaxed), start.elapsed());
+    println!("{} interleavings in {:.1?}", count.load(Ordering::Relaxed), start.elapsed());
 }
 
-/// Runs `model` as it is, which holds (with more switches, if `LOOM_MAX_PREEMPTIONS` says so), and with each of
-/// `weaknesses`, of which none may stay unnoticed.
+/// Runs `model` unweakened, which holds (with more switches, if `LOOM_MAX_PREEMPTIONS` says so),
+/// and with each of `weaknesses`, each of which must fail.
 fn prove(preemptions: usize, model: fn(Weak), weaknesses: &[(&str, Weak)]) {
     let asked_for = loom::model::Builder::new().preemption_bound.unwrap_or(0);
     explore(preemptions.max(asked_for), Weak::Nothing, model);
@@ -61,7 +63,7 @@ fn prove(preemptions: usize, model: fn(Weak), weaknesses: &[(&str, Weak)]) {
         })
         .map(|(name, _)| *name)
         .collect();
-    assert!(unnoticed.is_empty(), "nobody would notice: {unnoticed:?}");
+    assert!(unnoticed.is_empty(), "weaknesses that no model notices: {unnoticed:?}");
 }
 
 impl Weak {
@@ -72,18 +74,19 @@ impl Weak {
     }
 }
 
-/// A call that is stored in its place, and whose words all tell its number.
+/// A call that is reserved in the ring, and whose words all hold its number.
 #[derive(Clone, Copy)]
 struct Short(u64);
 
 impl Payload for Short {
-    const KIND: Kind = Kind::Launch;
+    const KIND: EventKind = EventKind::Launch;
     const WORDS: usize = 5;
     const SHORT: bool = true;
-    const IN_PLACE: bool = true;
-    unsafe fn store_in_place(&self, to: *mut u64) {
+    const RESERVED: bool = true;
+    unsafe fn store_reserved(&self, to: *mut u64) {
         for i in 0..Self::WORDS {
-            // SAFETY: by this function's contract, there is room for five words.
+            // SAFETY: by this function's contract, there is room for five words, and `i` is below
+            // five.
             unsafe { write(to.wrapping_add(i), self.0) };
         }
     }
@@ -92,38 +95,38 @@ impl Payload for Short {
     }
 }
 
-/// The same, staged: two slots with 10 words, eight with 57.
+/// The same in an in-flight slot: two slots with 10 words, eight with 57.
 #[derive(Clone, Copy)]
 struct Long<const WORDS: usize>(u64);
 
 impl<const WORDS: usize> Payload for Long<WORDS> {
-    const KIND: Kind = Kind::Gemm;
+    const KIND: EventKind = EventKind::Gemm;
     const WORDS: usize = WORDS;
     fn store(&self, mut put: impl FnMut(usize, u64)) {
         (0..Self::WORDS).for_each(|i| put(i, self.0));
     }
 }
 
-/// True when all words of an event are of the same call.
+/// True if all words of an event are of the same call.
 fn is_whole(event: &Event) -> bool {
     // The last words of the slots.
     let last = [4, 9, 17, 25, 33, 41, 49];
     last.iter().take(event.slots()).all(|word| event.payload(*word) == event.id)
 }
 
-/// A call of a function that nothing hooked calls.
+/// A call of a function that makes no hooked calls.
 fn make(producer: Producer, payload: &impl Payload) {
     if let Some(span) = producer.at(Frame::at(100)).enter(0, payload) {
         span.leave(1, 0);
     }
 }
 
-/// A ring of a pool of so many chunks, in which the first `filled` calls were made, and whose words threads share from now on.
+/// A ring on a pool of `chunks` chunks, after `filled` calls, whose words are shared from now on.
 fn shared(chunks: u64, when_full: WhenFull, filled: u64, weak: Weak) -> (Producer, Reader) {
     shared_in(chunks, when_full, filled, weak, 0..ALL_SLOTS as usize)
 }
 
-/// The same, where it matters only for these slots of each chunk who sees which of their words when.
+/// The same, with only these slots of each chunk shared.
 fn shared_in(
     chunks: u64,
     when_full: WhenFull,
@@ -143,16 +146,16 @@ fn shared_in(
     (producer, Reader { consumer, last: 0 })
 }
 
-/// Of a line that may be read while it is written, those words that tell an event's kind and length, its number, and its
-/// last payload. What holds for them holds for those between, which are stored and read by the same loops.
+/// The words to share of a cache line that may be read while it is written: event kind and length,
+/// number, and last payload word. The words between are stored and read by the same loops.
 const OF_A_LINE: [usize; 3] = [0, 2, 7];
 
 fn share(ring: &Ring, seen: Range<usize>) {
     let page = ring.page();
-    let positions = [&page.head, &page.calls, &page.open, &page.ended, &page.chunk, &page.first];
+    let positions = [&page.head, &page.calls, &page.depth, &page.ended, &page.chunk, &page.first];
     let losses = [RING_FULL, INTERRUPTED].map(|reason| &page.losses[reason as usize].lost);
-    let staged = [0, 2, 7, 15].map(|word: usize| page.stages[0].words[word].as_ptr().cast_const());
-    // A copy's own positions are set, and its stages not read.
+    let staged = [0, 2, 7, 15].map(|word: usize| page.in_flight[0].words[word].as_ptr().cast_const());
+    // A copy sets its own positions, and its in-flight slots are not read.
     for word in positions.into_iter().chain(losses).map(|word| word.as_ptr().cast_const()).chain(staged) {
         modelled::share(word, Role::Owner);
         modelled::leave_out(word);
@@ -160,7 +163,7 @@ fn share(ring: &Ring, seen: Range<usize>) {
     modelled::share(page.tail.as_ptr(), Role::Reader);
     for chunk in (1..).map_while(|number| ring.pool().chunk(number)) {
         let head = chunk.head;
-        // The others are stored before the start, and once for each.
+        // The others are stored before the start, and once each.
         for word in [&head.start, &head.end, &head.events] {
             modelled::share(word.as_ptr(), Role::Owner);
         }
@@ -176,7 +179,7 @@ fn share(ring: &Ring, seen: Range<usize>) {
     }
 }
 
-/// Begins the thread that owns a ring.
+/// Starts the thread that owns a ring.
 fn spawn(owner: impl FnOnce() + 'static) -> loom::thread::JoinHandle<()> {
     loom::thread::spawn(move || {
         modelled::act(Role::Owner);
@@ -184,14 +187,14 @@ fn spawn(owner: impl FnOnce() + 'static) -> loom::thread::JoinHandle<()> {
     })
 }
 
-/// The owner has ended: the calling thread takes its place for a while.
+/// The owner has ended: the calling thread acts in its role.
 fn in_its_place(owner: impl FnOnce()) {
     modelled::act(Role::Owner);
     owner();
     modelled::act(Role::Reader);
 }
 
-/// Reads a ring, and finds nothing wrong with it.
+/// A consumer that checks what it reads.
 struct Reader {
     consumer: Consumer,
     /// The number of the last event.
@@ -199,27 +202,27 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads what is there now, and gives its slots back. True when the owner had ended.
-    fn look(&mut self) -> bool {
+    /// Reads all that is published, and returns its chunks. True if the owner had ended.
+    fn poll(&mut self) -> bool {
         let position = self.consumer.position();
         let last = &mut self.last;
         let understood = self.consumer.read(position.head, |event| {
-            if event.kind != Kind::Gap {
+            if event.kind != EventKind::Gap {
                 assert!(is_whole(event), "torn: {event:?}");
                 assert!(event.id > *last, "{} after {last}", event.id);
                 *last = event.id;
             }
         });
         assert!(understood, "no event begins where one ended");
-        let (produced, told) = (self.consumer.produced(), self.consumer.written() + self.consumer.lost());
-        assert!(produced <= told, "{produced} were produced by then, {told} are known of");
+        let (produced, reported) = (self.consumer.produced(), self.consumer.written() + self.consumer.lost());
+        assert!(produced <= reported, "{produced} were produced by then, {reported} are known of");
         self.consumer.release();
         position.ended
     }
 
     /// The owner has made `calls` calls and makes no more: each was read or is counted.
     fn finish(mut self, calls: u64) -> Consumer {
-        self.look();
+        self.poll();
         let consumer = self.consumer;
         assert_eq!((consumer.written() + consumer.lost(), consumer.ring().produced()), (calls, calls));
         consumer

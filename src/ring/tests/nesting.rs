@@ -28,11 +28,11 @@ fn nested_calls_name_their_parent() {
 }
 
 #[test]
-fn a_parent_too_far_for_the_narrow_field_is_named_all_the_same() {
+fn a_parent_too_far_for_the_narrow_field_is_named() {
     let (_ring, producer, mut consumer) = ring();
     let outer = here(producer).enter(1, &Gemm::default()).unwrap();
     for _ in 0..(1 << 24) + 5 {
-        // Every call but the last is given back at once, so that the ring never fills.
+        // Chunks are returned after every call but the last, so that the ring never fills.
         call(producer, 2, &launch(), 0);
         let head = consumer.position().head;
         consumer.read(head, |e| assert_eq!(e.parent, 1, "event {}", e.id));
@@ -51,7 +51,7 @@ fn nest(producer: Producer, depth: usize) {
     }
 }
 
-/// A call that returns, or whose frame a jump leaves.
+/// A call that returns, or whose frame a jump abandons.
 #[inline(never)]
 fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
     let span = here(producer).enter(hook, &launch()).unwrap();
@@ -59,7 +59,7 @@ fn maybe_jump(producer: Producer, hook: u16, jumps: bool) {
 }
 
 #[test]
-fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
+fn an_abandoned_call_is_recorded_and_is_no_parent() {
     let (ring, producer, mut consumer) = ring();
     (0..100).for_each(|_| {
         maybe_jump(producer, 1, true);
@@ -69,12 +69,12 @@ fn a_call_that_was_left_by_a_jump_is_recorded_and_nobodys_parent() {
     });
     maybe_jump(producer, 3, true);
     producer.end();
-    assert_eq!(drain(&mut consumer).len(), 1, "the thread's end closes what is open");
+    assert_eq!(drain(&mut consumer).len(), 1, "the thread's end ends the calls in flight");
     assert_eq!(ring.produced(), consumer.written());
 }
 
 #[test]
-fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
+fn an_abandoned_call_inside_another_is_recorded() {
     let (ring, producer, mut consumer) = ring();
     for jumps in [[true, false], [false, true]] {
         let outer = here(producer).enter(1, &Gemm::default()).unwrap();
@@ -87,7 +87,7 @@ fn a_call_that_was_left_by_a_jump_inside_another_is_recorded() {
 }
 
 #[test]
-fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
+fn a_launch_is_the_parent_of_hooked_calls_inside() {
     let (ring, producer, mut consumer) = ring();
     for status in [0, 5] {
         let outer = here(producer).enter(1, &launch()).unwrap();
@@ -102,7 +102,7 @@ fn a_launch_that_makes_calls_of_its_own_is_their_parent() {
 }
 
 #[test]
-fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
+fn internal_launches_of_the_runtime_are_not_recorded() {
     #[inline(never)]
     fn inner(producer: Producer) -> bool {
         here(producer).enter(2, &launch()).is_some()
@@ -118,22 +118,22 @@ fn what_the_runtime_launches_inside_its_own_launch_is_its_own_business() {
 }
 
 #[test]
-fn what_a_signal_handler_calls_before_an_event_is_stored_is_recorded_before_it() {
-    /// A launch that a handler's launch comes before, when it has looked what is open.
+fn a_handlers_call_before_an_event_is_stored_precedes_it() {
+    /// A launch whose handler makes a launch, after the depth was checked.
     #[derive(Clone, Copy)]
     struct Preceded(Producer);
     impl Payload for Preceded {
-        const KIND: Kind = Kind::Launch;
+        const KIND: EventKind = EventKind::Launch;
         const WORDS: usize = 5;
         const SHORT: bool = true;
-        const IN_PLACE: bool = true;
+        const RESERVED: bool = true;
         fn is_wide(&self) -> bool {
             call(self.0, 9, &launch(), 0);
             false
         }
-        unsafe fn store_in_place(&self, to: *mut u64) {
-            // SAFETY: by this function's contract.
-            unsafe { launch().store_in_place(to) };
+        unsafe fn store_reserved(&self, to: *mut u64) {
+            // SAFETY: `to` has room for five words, by this function's contract.
+            unsafe { launch().store_reserved(to) };
         }
         fn store(&self, _put: impl FnMut(usize, u64)) {
             unreachable!("it is stored in its place");
@@ -147,51 +147,54 @@ fn what_a_signal_handler_calls_before_an_event_is_stored_is_recorded_before_it()
 }
 
 #[test]
-fn what_a_signal_handler_calls_while_an_event_is_stored_is_counted() {
-    /// A launch whose words take a handler's launch to store.
+fn a_handlers_call_while_an_event_is_stored_is_counted() {
+    /// A launch whose handler makes a launch while its words are being stored.
     #[derive(Clone, Copy)]
     struct Interrupted(Producer);
     impl Payload for Interrupted {
-        const KIND: Kind = Kind::Launch;
+        const KIND: EventKind = EventKind::Launch;
         const WORDS: usize = 5;
         const SHORT: bool = true;
-        const IN_PLACE: bool = true;
-        unsafe fn store_in_place(&self, to: *mut u64) {
+        const RESERVED: bool = true;
+        unsafe fn store_reserved(&self, to: *mut u64) {
             assert!(deeper(self.0).is_none());
-            // SAFETY: by this function's contract.
-            unsafe { launch().store_in_place(to) };
+            // SAFETY: `to` has room for five words, by this function's contract.
+            unsafe { launch().store_reserved(to) };
         }
         fn store(&self, _put: impl FnMut(usize, u64)) {
             unreachable!("it is stored in its place");
         }
     }
     #[inline(never)]
-    fn deeper(producer: Producer) -> Option<crate::Span> {
+    fn deeper(producer: Producer) -> Option<crate::CallGuard> {
         here(producer).enter(9, &launch())
     }
     let (ring, producer, mut consumer) = ring();
     call(producer, 1, &Interrupted(producer), 0);
     call(producer, 2, &launch(), 0);
     let events = drain(&mut consumer);
-    assert_eq!(events.iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Launch, Kind::Gap, Kind::Launch]);
+    assert_eq!(
+        events.iter().map(|e| e.kind).collect::<Vec<_>>(),
+        [EventKind::Launch, EventKind::Gap, EventKind::Launch]
+    );
     assert_eq!((Launch::read(&events[0]), events[0].id, events[2].id), (launch(), 1, 2));
     assert_eq!(LOSS_REASONS[Gap::read(&events[1]).reason as usize], "interrupted");
     assert_eq!((ring.produced(), consumer.written(), consumer.lost()), (3, 2, 1));
 }
 
 #[test]
-fn calls_deeper_than_the_stages_are_counted() {
+fn calls_deeper_than_the_in_flight_slots_are_counted() {
     let (ring, producer, mut consumer) = ring();
     nest(producer, 0);
     let events = drain(&mut consumer);
-    assert_eq!(events[0].kind, Kind::Gap, "the loss is told before the next event");
+    assert_eq!(events[0].kind, EventKind::Gap, "the loss is reported before the next event");
     assert_eq!(LOSS_REASONS[Gap::read(&events[0]).reason as usize], "nested_too_deep");
     assert_eq!(ring.produced(), DEPTH as u64 + 1);
     assert_eq!(ring.produced(), consumer.written() + consumer.lost());
 }
 
 #[test]
-fn an_exception_leaves_a_record_and_a_straight_stack() {
+fn an_exception_is_recorded_and_the_depth_restored() {
     let (_ring, producer, mut consumer) = ring();
     let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _span = here(producer).enter(1, &launch()).unwrap();

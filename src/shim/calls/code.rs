@@ -10,7 +10,7 @@ use crate::state::kernels::Code;
 use rocshim_drain::{FileSource, Source, describe, length};
 use rocshim_ring::definition::{Definition, Image, Text};
 use rocshim_ring::event::Load;
-use rocshim_ring::{Producer, Span, clock};
+use rocshim_ring::{CallGuard, Producer, clock};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
@@ -42,11 +42,11 @@ impl Observed<hipError_t> for LoadFile {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Load::default())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         loaded(span, returned, status, self.module, |targets| image_in_file(targets, text(self.path)));
     }
 }
@@ -55,17 +55,17 @@ impl Observed<hipError_t> for LoadImage {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Load::default())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         loaded(span, returned, status, self.module, |targets| image_in_memory(targets, self.image));
     }
 }
 
 pub(crate) fn loaded<'a>(
-    span: Option<Span>,
+    span: Option<CallGuard>,
     returned: u64,
     status: hipError_t,
     out: *const hipModule_t,
@@ -149,14 +149,14 @@ impl Observed<hipError_t> for Unload {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Load { unload: true, module: self.module as u64, image: 0 })
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 {
             // As of the event's own entry, so that the event still finds what the handle meant.
-            let stamp = span.as_ref().map_or(self.stamp, Span::entered);
+            let stamp = span.as_ref().map_or(self.stamp, CallGuard::entered);
             guarded(|process| {
                 process.define(stamp, Definition::Unload { module: self.module as u64 });
             });
@@ -177,7 +177,7 @@ pub(crate) struct GetFunction {
 impl Observed<hipError_t> for GetFunction {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 {
             return;
         }
@@ -197,7 +197,7 @@ pub(crate) struct FatBinary {
 impl Observed<*mut *mut c_void> for FatBinary {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, modules: *mut *mut c_void) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, modules: *mut *mut c_void) {
         // SAFETY: the runtime has just read this wrapper.
         let Some(wrapper) = (unsafe { self.wrapper.as_ref() }) else { return };
         if wrapper.magic == FATBIN_MAGIC {
@@ -216,7 +216,7 @@ pub(crate) struct RegisterFunction {
 impl Observed<()> for RegisterFunction {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, _: ()) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, _: ()) {
         guarded(|process| {
             let (handle, stub) = (self.modules as u64, self.stub as u64);
             let Some(name) = text(self.name) else { return };
@@ -240,7 +240,7 @@ impl UnregisterFatBinary {
 impl Observed<()> for UnregisterFatBinary {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, _: ()) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, _: ()) {
         let handle = self.modules as u64;
         guarded(|process| {
             process.tell_graphs(self.stamp, |graphs, _| graphs.forget_names());

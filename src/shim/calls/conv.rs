@@ -5,7 +5,7 @@ use super::descriptors::{convolution, stream, tensor};
 use crate::abi::miopen::*;
 use crate::hook::{Answer, Observed};
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, Operation, Operations};
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 
 /// Which of the three products of a convolution.
 #[derive(Clone, Copy)]
@@ -130,11 +130,11 @@ pub(crate) fn immediate(
 
 impl<R: Answer> Observed<R> for ConvCall {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.stage(thread, hook)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
         let Some(span) = span else { return };
         if answer.code() == 0 {
             let (returned, kept, results) = self.results();
@@ -146,7 +146,7 @@ impl<R: Answer> Observed<R> for ConvCall {
 
 impl ConvCall {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let Problem(direction, tensors, conv) = &self.problem;
         let tensors = tensors.map(tensor);
         let mut payload = Conv {

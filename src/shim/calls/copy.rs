@@ -4,7 +4,7 @@
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::hip_copy::*;
-use rocshim_ring::hip::{ARRAY, COPY, Copy, MEMSET, PEER, SYMBOL, UNREAD, UNTOLD};
+use rocshim_ring::hip::{ARRAY, COPY, Copy, MEMSET, PEER, SYMBOL, UNKNOWN_KIND, UNREAD};
 
 /// Host to device.
 pub(crate) const H2D: hipMemcpyKind = 1;
@@ -94,7 +94,7 @@ pub(crate) fn copy_2d(params: *const hip_Memcpy2D) -> Copy {
     let ((dst, to_host), (src, from_host)) = (end(&p.dst), end(&p.src));
     let kind = match (to_host, from_host) {
         (Some(to), Some(from)) => u32::from(!to) | u32::from(!from) << 1,
-        _ => UNTOLD,
+        _ => UNKNOWN_KIND,
     };
     let copied = rows(p.Height, [p.dst.pitch, p.src.pitch], copy(dst, src, p.WidthInBytes, kind));
     let is_array = |end: &MemcpyEnd, chosen: Pointer| !chosen.is_null() && chosen == end.array;
@@ -113,7 +113,7 @@ fn end(end: &MemcpyEnd) -> (Pointer, Option<bool>) {
 
 /// A copy whose arguments are not read: their layout differs between releases.
 pub(crate) fn unread() -> Copy {
-    Copy { via: UNREAD, ..Copy::plain(COPY, 0, UNTOLD) }
+    Copy { via: UNREAD, ..Copy::plain(COPY, 0, UNKNOWN_KIND) }
 }
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(told(device, host), (H2D, 0, 4, 3));
         assert_eq!(told(host, device), (D2H, 0, 4, 3));
         assert_eq!(told(device, array), (D2D, ARRAY, 4, 3));
-        assert_eq!(told(device, end(A, B, none)), (UNTOLD, 0, 4, 3));
+        assert_eq!(told(device, end(A, B, none)), (UNKNOWN_KIND, 0, 4, 3));
         assert_eq!(copy_2d(std::ptr::null()), unread());
     }
 

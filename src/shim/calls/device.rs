@@ -4,7 +4,7 @@
 use crate::abi::hip::{hipDeviceProp_tR0000, hipDeviceProp_tR0600, hipError_t};
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
-use rocshim_ring::Span;
+use rocshim_ring::CallGuard;
 use rocshim_ring::definition::Text;
 
 /// `hipDeviceProp_t` in one of its layouts.
@@ -37,7 +37,7 @@ pub(crate) struct DeviceProperties<P> {
 impl<P: Properties> Observed<hipError_t> for DeviceProperties<P> {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 {
             return;
         }

@@ -5,7 +5,7 @@ use crate::abi::rocblas::*;
 use crate::hook::Observed;
 use rocshim_ring::blas::{self, Blas};
 use rocshim_ring::event::Gemm;
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 
 /// `rocblas_gemm…_get_solutions`, `…_by_type`.
 pub(crate) struct Solutions {
@@ -58,11 +58,11 @@ pub(crate) fn by_type(
 
 impl Observed<rocblas_status> for Solutions {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.asked)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: rocblas_status) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: rocblas_status) {
         let Some(span) = span else { return };
         // With an array the size stays what the program has put there, and nothing tells how many were filled in.
         if status == 0 && self.array.is_null() && !self.size.is_null() {

@@ -12,7 +12,7 @@ use crate::state::graph_nodes;
 use crate::state::graphs::Made;
 use rocshim_ring::definition::{Definition, Stream};
 use rocshim_ring::hip::GraphCall;
-use rocshim_ring::{Producer, Span, clock};
+use rocshim_ring::{CallGuard, Producer, clock};
 
 /// Indices of `rocshim_ring::hip::GRAPH_ACTIONS`.
 const LAUNCH: u8 = 0;
@@ -34,7 +34,7 @@ fn with(call: GraphCall, made: Made) -> GraphCall {
     GraphCall { nodes, capture, ..call }
 }
 
-fn leave(span: Option<Span>, made: &GraphCall, returned: u64, status: hipError_t) {
+fn leave(span: Option<CallGuard>, made: &GraphCall, returned: u64, status: hipError_t) {
     if let Some(span) = span {
         made.store_made(|index, value| span.put(index, value));
         span.leave(returned, status);
@@ -70,11 +70,11 @@ impl Observed<hipError_t> for BeginCapture {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.asked())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let mut made = self.asked();
         if status == 0 {
             guarded(|process| {
@@ -104,11 +104,11 @@ impl Observed<hipError_t> for EndCapture {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.asked())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let mut made = self.asked();
         guarded(|process| {
             let (stream, graph) = (self.on.stream(), if status == 0 { handle(self.graph) } else { 0 });
@@ -138,11 +138,11 @@ impl Observed<hipError_t> for Instantiate {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.asked())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let mut made = self.asked();
         if status == 0 {
             guarded(|process| {
@@ -185,11 +185,11 @@ impl Observed<hipError_t> for Update {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.asked())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let mut made = self.asked();
         let (exec, graph) = (self.exec as u64, self.graph as u64);
         if status == 0 {
@@ -225,7 +225,7 @@ impl DestroyExec {
 impl Observed<hipError_t> for DestroyExec {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipError_t) {
         if status == 0 {
             guarded(|process| {
                 process.define(self.stamp, Definition::Exec { exec: self.exec as u64, graph: None });
@@ -248,7 +248,7 @@ impl DestroyGraph {
 impl Observed<hipError_t> for DestroyGraph {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, _status: hipError_t) {}
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipError_t) {}
 }
 
 /// `hipGraphClone`.
@@ -260,7 +260,7 @@ pub(crate) struct CloneGraph {
 impl Observed<hipError_t> for CloneGraph {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 {
             let (clone, graph) = (handle(self.clone), self.graph as u64);
             guarded(|process| process.tell_graphs(returned, |graphs, _| graphs.clone_graph(clone, graph)));

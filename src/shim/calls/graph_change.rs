@@ -8,7 +8,7 @@ use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use crate::state::graph_nodes;
 use crate::state::graphs::{Graphs, Tell};
-use rocshim_ring::Span;
+use rocshim_ring::CallGuard;
 use rocshim_ring::definition::GraphKernel;
 
 /// A node of an instantiated graph is changed.
@@ -33,7 +33,7 @@ pub(crate) enum Change {
 impl Observed<hipError_t> for ChangeNode {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 {
             return;
         }

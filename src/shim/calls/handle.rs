@@ -7,7 +7,7 @@ use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use rocshim_ring::blas::{CREATE, DESTROY, Handle, INITIALIZE};
 use rocshim_ring::definition::{Definition, STREAM};
-use rocshim_ring::{Producer, Span, clock};
+use rocshim_ring::{CallGuard, Producer, clock};
 
 /// A handle is made.
 pub(crate) struct Create {
@@ -20,11 +20,11 @@ impl Observed<i32> for Create {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Handle { action: CREATE, handle: 0 })
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: i32) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 && !self.handle.is_null() {
             // SAFETY: the call succeeded, so it has stored the handle here.
             let handle = unsafe { *self.handle } as u64;
@@ -61,11 +61,11 @@ impl Observed<i32> for Destroy {
     const FRESHENS: bool = false; // whoever has a handle has made it
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Handle { action: DESTROY, handle: self.handle as u64 })
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: i32) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 {
             let handle = self.handle as u64;
             guarded(|process| {
@@ -94,7 +94,7 @@ impl Observed<i32> for Set {
     const SILENT: bool = true;
     const FRESHENS: bool = false; // whoever has a handle has made it
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: i32) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 {
             guarded(|process| process.set(returned, self.handle as u64, self.setting, self.value));
         }
@@ -111,7 +111,7 @@ impl Observed<i32> for GetStream {
     const SILENT: bool = true;
     const FRESHENS: bool = false; // whoever has a handle has made it
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: i32) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 && !self.stream.is_null() {
             // SAFETY: the call succeeded, so it has stored the stream here.
             let stream = unsafe { *self.stream } as u64;

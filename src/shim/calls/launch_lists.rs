@@ -8,7 +8,7 @@ use crate::abi::hip_graph::*;
 use crate::hook::Observed;
 use crate::symbols::binding::is_stopped;
 use rocshim_ring::event::Launch;
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 use std::cell::Cell;
 
 /// `hipLaunchKernelExC`.
@@ -101,12 +101,12 @@ impl<P: Part> OnDevices<P> {
 
 impl<P: Part> Observed<hipError_t> for OnDevices<P> {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.recorder.set(Some((thread, hook)));
         thread.enter(hook, &self.launch(0))
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let Some(span) = span else { return };
         span.leave(returned, status);
         let Some((thread, hook)) = self.recorder.get() else { return };
@@ -139,7 +139,7 @@ thread_local! {
 impl Observed<hipError_t> for Configure {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipError_t) {
         // Else its launch is not seen, and would not take it away.
         if status == 0 && !is_stopped() {
             let _ = CALLS.try_with(|calls| {
@@ -173,11 +173,11 @@ impl ByPtr {
 
 impl Observed<hipError_t> for ByPtr {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.launch())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if let Some(span) = span {
             span.leave(returned, status);
         }

@@ -10,7 +10,7 @@ use crate::state::graph_nodes::of_the_one_runtime;
 use crate::state::kernels::Code;
 use rocshim_ring::definition::{Image, Text};
 use rocshim_ring::event::Load;
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 use std::ffi::CStr;
 
 /// `hipModuleLoadFatBinary`: an image, or what `__hipRegisterFatBinary` would be given.
@@ -31,11 +31,11 @@ impl Observed<hipError_t> for LoadLibrary {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Load::default())
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         const KNOWN: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
         let look = |targets: &[Box<str>]| match KNOWN.iter().any(|magic| begins_with(self.image, magic)) {
             true => image_in_memory(targets, self.image),
@@ -65,7 +65,7 @@ type GetName = unsafe extern "C" fn(*mut CName, hipKernel_t) -> hipError_t;
 impl Observed<hipError_t> for EnumerateKernels {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 || self.kernels.is_null() {
             return;
         }
@@ -107,7 +107,7 @@ pub(crate) struct SameFunction {
 impl Observed<hipError_t> for SameFunction {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         let (function, of) = (if status == 0 { handle(self.function) } else { 0 }, self.of as u64);
         if function != 0 && function != of {
             guarded(|process| process.define_same_function(returned, function, of));

@@ -13,7 +13,7 @@ use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use crate::state::lt_descriptors::*;
 use rocshim_ring::blas::{self, BLAS_RESULTS, Blas};
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 
 /// The descriptors of a product, and those of its matrices.
 pub(crate) struct Described {
@@ -90,11 +90,11 @@ pub(crate) fn matmul(
 
 impl Observed<hipblasStatus_t> for Matmul {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.told)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         // Up to ROCm 5.6 the algorithm was a pointer.
         if status == 0 && self.told.knows(blas::EXTRAS) {
@@ -105,7 +105,7 @@ impl Observed<hipblasStatus_t> for Matmul {
 }
 
 /// Stores the index of the algorithm that the program has passed to a call that succeeded.
-fn store_algo(span: &Span, algo: *const hipblasLtMatmulAlgo_t) {
+fn store_algo(span: &CallGuard, algo: *const hipblasLtMatmulAlgo_t) {
     // SAFETY: the call succeeded, so the library has read this algorithm (or it is NULL); since ROCm 5.7 it begins with
     // its index.
     if let Some(algo) = unsafe { algo.as_ref() } {
@@ -135,11 +135,11 @@ pub(crate) fn heuristic(
 
 impl Observed<hipblasStatus_t> for Heuristic {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.told)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         if status == 0 && !self.returned.is_null() && !self.results.is_null() {
             // SAFETY: the call succeeded, so the library has stored a count here.
@@ -220,11 +220,11 @@ pub(crate) struct Prepare {
 
 impl Observed<hipblasStatus_t> for Prepare {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Blas { action: blas::PREPARE, ..run(self.instance, self.stream) })
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: hipblasStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         if status == 0 {
             store_algo(&span, self.algo);

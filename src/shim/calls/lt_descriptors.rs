@@ -6,7 +6,7 @@ use crate::abi::hipblaslt::*;
 use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use crate::state::lt_descriptors::Words;
-use rocshim_ring::Span;
+use rocshim_ring::CallGuard;
 
 /// `hipblasLtMatrixLayoutCreate`, `hipblasLtMatmulDescCreate`.
 pub(crate) struct CreateDescriptor {
@@ -17,7 +17,7 @@ pub(crate) struct CreateDescriptor {
 impl Observed<hipblasStatus_t> for CreateDescriptor {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipblasStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         if status != 0 || self.out.is_null() {
             return;
         }
@@ -53,7 +53,7 @@ impl Observed<hipblasStatus_t> for SetAttribute {
     const SILENT: bool = true;
     const FRESHENS: bool = false; // whoever has a descriptor has made it
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipblasStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         if status == 0 {
             let address = self.descriptor as u64;
             guarded(|process| {
@@ -78,7 +78,7 @@ impl Observed<hipblasStatus_t> for DestroyDescriptor {
     const SILENT: bool = true;
     const FRESHENS: bool = false; // whoever has a descriptor has made it
 
-    fn finish(self, _span: Option<Span>, _returned: u64, _status: hipblasStatus_t) {}
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipblasStatus_t) {}
 }
 
 /// `hipblaslt_ext::copyMatmul`.
@@ -91,7 +91,7 @@ impl Observed<hipblasStatus_t> for CopyProduct {
     const SILENT: bool = true;
     const FRESHENS: bool = false; // whoever has a descriptor has made it
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipblasStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         guarded(|process| match process.descriptors.product(self.from as u64) {
             Some(words) if status == 0 => process.descriptors.made(self.to as u64, words),
             _ => process.descriptors.gone(self.to as u64),

@@ -6,7 +6,7 @@ use crate::abi::hip::CName;
 use crate::abi::roctx::{Level, roctx_range_id_t, roctx_thread_id_t};
 use crate::hook::{Answer, Observed};
 use rocshim_ring::mark::{Mark, TEXT_BYTES, store_level, store_value};
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 
 /// Indices of `rocshim_ring::mark::MARK_ACTIONS`.
 #[derive(Clone, Copy)]
@@ -93,11 +93,11 @@ pub(crate) fn name_stream(text: CName, stream: Pointer) -> MarkCall {
 
 impl<R: Told> Observed<R> for MarkCall {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.stage(thread, hook)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
         if let Some(span) = span {
             answer.tell(&span);
             span.leave(returned, answer.code());
@@ -107,7 +107,7 @@ impl<R: Told> Observed<R> for MarkCall {
 
 impl MarkCall {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let (text, cut) = read(self.text);
         let mark = Mark { action: self.action as u8, value: self.value, level: None, text, cut };
         thread.enter(hook, &mark)
@@ -128,20 +128,20 @@ fn read<'a>(text: CName) -> (Option<&'a [u8]>, bool) {
 
 /// An answer that the event holds.
 trait Told: Answer {
-    fn tell(self, _span: &Span) {}
+    fn tell(self, _span: &CallGuard) {}
 }
 
 impl Told for () {}
 impl Told for i32 {}
 
 impl Told for Level {
-    fn tell(self, span: &Span) {
+    fn tell(self, span: &CallGuard) {
         store_level(self.0, |index, value| span.put(index, value));
     }
 }
 
 impl Told for roctx_range_id_t {
-    fn tell(self, span: &Span) {
+    fn tell(self, span: &CallGuard) {
         store_value(self.0, |index, value| span.put(index, value));
     }
 }

@@ -11,7 +11,7 @@ use crate::hook::Observed;
 use crate::lifecycle::guarded;
 use rocshim_ring::conv::{Conv, Operation, Operations};
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Span, clock};
+use rocshim_ring::{CallGuard, clock};
 
 /// The handle that a successful call has stored.
 pub(super) fn stored(out: *const Pointer) -> u64 {
@@ -63,7 +63,7 @@ pub(crate) fn plan(
 impl<F: FnOnce() -> Conv> Observed<miopenStatus_t> for Begin<F> {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
             guarded(|process| process.problems.begin(stored(self.0), (self.1)()));
         }
@@ -113,7 +113,7 @@ pub(crate) fn plan_operation(
 impl<F: FnOnce(&mut Conv)> Observed<miopenStatus_t> for Add<F> {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
             guarded(|process| process.problems.change(self.0, self.1));
         }
@@ -135,7 +135,7 @@ pub(crate) struct Fuse {
 impl Observed<miopenStatus_t> for Fuse {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
             guarded(|process| process.problems.fuse(self.first as u64, self.second as u64));
         }
@@ -159,7 +159,7 @@ impl Destroy {
 impl Observed<miopenStatus_t> for Destroy {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
             guarded(|process| {
                 if process.problems.forget(self.handle, self.stamp) {

@@ -8,7 +8,7 @@ use crate::hook::entry_points::offer;
 use crate::lifecycle::is_open;
 use crate::platform::objects;
 use crate::table::row::{Hook, InterceptionPoint};
-use rocshim_ring::Span;
+use rocshim_ring::CallGuard;
 use std::ffi::{CStr, c_void};
 
 /// A request for the address of a HIP function.
@@ -23,7 +23,7 @@ pub(crate) struct ProcAddress {
 impl Observed<hipError_t> for ProcAddress {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, status: hipError_t) {
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipError_t) {
         if status != 0
             || self.symbol.is_null()
             || self.function.is_null()

@@ -14,7 +14,7 @@ use crate::lifecycle::guarded;
 use crate::session::process::Process;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult};
 use rocshim_ring::definition::Definition;
-use rocshim_ring::{Producer, Span};
+use rocshim_ring::{CallGuard, Producer};
 
 /// What is known of problem or plan `handle`, as an event that does `action` with it on the stream of `miopen`.
 fn event_of(action: Action, miopen: miopenHandle_t, handle: Pointer) -> Conv {
@@ -42,7 +42,7 @@ pub(crate) struct FindSolutions {
 
 impl FindSolutions {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &event_of(Action::FindSolutions, self.handle, self.problem))
     }
 
@@ -61,11 +61,11 @@ impl Observed<miopenStatus_t> for FindSolutions {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.stage(thread, hook)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         let mut results = [ConvResult::default(); CONV_RESULTS];
         let mut count = 0;
         if status == 0 {
@@ -97,7 +97,7 @@ pub(crate) struct LoadSolution(pub(crate) *const miopenSolution_t);
 impl Observed<miopenStatus_t> for LoadSolution {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         if status == 0 {
             let solution = stored(self.0);
             guarded(|process| tell(process, returned, solution, solver(solution as Pointer), None));
@@ -114,7 +114,7 @@ pub(crate) struct SolverAsked {
 impl Observed<miopenStatus_t> for SolverAsked {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, returned: u64, status: miopenStatus_t) {
+    fn finish(self, _span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         if status == 0 && !self.id.is_null() {
             // SAFETY: the call succeeded, so MIOpen has stored the id here.
             let (handle, solver) = (self.solution as u64, unsafe { *self.id });
@@ -135,7 +135,7 @@ pub(crate) struct CompilePlan {
 
 impl CompilePlan {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &event_of(Action::CompilePlan, self.handle, self.plan))
     }
 }
@@ -144,11 +144,11 @@ impl Observed<miopenStatus_t> for CompilePlan {
     const TELLS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.stage(thread, hook)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         let plan = self.plan as u64;
         if status == 0 {
             guarded(|process| tell(process, returned, plan, 0, process.problems.get(plan)));
@@ -205,7 +205,7 @@ pub(crate) fn execute_plan(
 
 impl RunHandle {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let mut conv = Conv {
             action: self.action as u8,
             subject: self.subject as u64,
@@ -245,11 +245,11 @@ fn read_arguments(first: *const miopenTensorArgument_t, count: usize, conv: &mut
 
 impl Observed<miopenStatus_t> for RunHandle {
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.stage(thread, hook)
     }
 
-    fn finish(self, span: Option<Span>, returned: u64, status: miopenStatus_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         if let Some(span) = span {
             span.leave(returned, status);
         }

@@ -7,7 +7,7 @@ use crate::lifecycle::guarded;
 use crate::state::graphs::is_capturing;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::hip::Sync;
-use rocshim_ring::{Producer, Span, clock};
+use rocshim_ring::{CallGuard, Producer, clock};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Indices of `rocshim_ring::hip::SYNC_ACTIONS`.
@@ -73,15 +73,15 @@ impl Observed<hipError_t> for Order {
     const FOLLOWS: bool = true;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.sync)
     }
 
     #[inline(always)]
-    fn finish(self, span: Option<Span>, returned: u64, status: hipError_t) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 && is_capturing() {
             // As of its own entry: the wait that makes a stream join is a part of the capture.
-            self.carry(span.as_ref().map_or(returned, Span::entered));
+            self.carry(span.as_ref().map_or(returned, CallGuard::entered));
         }
         if let Some(span) = span {
             span.leave(returned, status);
@@ -121,5 +121,5 @@ impl DestroyStream {
 impl Observed<hipError_t> for DestroyStream {
     const SILENT: bool = true;
 
-    fn finish(self, _span: Option<Span>, _returned: u64, _status: hipError_t) {}
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipError_t) {}
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::Pointer;
 use crate::hook::{Observed, tracer};
-use rocshim_ring::Span;
+use rocshim_ring::CallGuard;
 use std::ffi::c_void;
 
 /// `hipRegisterTracerCallback`.
@@ -15,5 +15,5 @@ impl Observed<()> for RegisterTracer {
         tracer::registered(real, self.0);
     }
 
-    fn finish(self, _span: Option<Span>, _returned: u64, _answer: ()) {}
+    fn finish(self, _span: Option<CallGuard>, _returned: u64, _answer: ()) {}
 }

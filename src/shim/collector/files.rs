@@ -80,7 +80,7 @@ impl Collector {
             consumer.rewind();
             let head = consumer.position().head;
             consumer.discard(head, self.why_full, |gap| control.count_lost(gap));
-            consumer.untold().for_each(|gap| control.count_lost(&gap));
+            consumer.unreported().for_each(|gap| control.count_lost(&gap));
         }
     }
 
@@ -104,7 +104,7 @@ impl Collector {
             return true;
         }
         for consumer in &self.consumers {
-            let (tid, Account { written, lost }) = (consumer.ring().tid(), consumer.account());
+            let (tid, Counters { written, lost }) = (consumer.ring().tid(), consumer.counters());
             if written + lost != 0 {
                 self.decoder.thread(tid, written + lost, written, lost, &mut self.lines);
             }
@@ -117,7 +117,7 @@ impl Collector {
         match written {
             Ok(()) => {
                 for consumer in &self.consumers {
-                    let Account { written, lost } = consumer.account();
+                    let Counters { written, lost } = consumer.counters();
                     self.parts.tell_of(consumer.ring().tid(), written + lost);
                 }
                 self.begin_part(None);

@@ -21,7 +21,7 @@ use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::{DISK_CAP, RING_FULL};
-use rocshim_ring::{Account, Consumer, LogReader, Position, WhenFull, clock, sandbox};
+use rocshim_ring::{Consumer, Counters, LogReader, Position, WhenFull, clock, sandbox};
 use rocshim_trace::{Footer, Record, write_record};
 use std::time::{Duration, Instant};
 
@@ -293,12 +293,12 @@ impl Collector {
             let head = consumer.position().head;
             consumer.discard(head, DISK_CAP, |gap| self.decoder.gap(tid, gap, &mut self.lines));
         }
-        let Account { written, mut lost } = consumer.account();
-        for gap in consumer.untold() {
+        let Counters { written, mut lost } = consumer.counters();
+        for gap in consumer.unreported() {
             self.decoder.gap(tid, &gap, &mut self.lines);
             lost += gap.lost;
         }
-        let produced = consumer.produced_of(Account { written, lost });
+        let produced = consumer.produced_of(Counters { written, lost });
         self.decoder.thread(tid, produced, written, lost, &mut self.lines);
     }
 
@@ -327,7 +327,7 @@ impl Collector {
             self.consumers.push(consumer);
         }
         let now = clock::now();
-        for gap in self.process.control.ringless().iter().filter(|gap| gap.lost != 0) {
+        for gap in self.process.control.untracked().iter().filter(|gap| gap.lost != 0) {
             self.decoder.gap(0, gap, &mut self.lines);
         }
         let footer = Footer {

@@ -5,7 +5,7 @@ use super::{Collector, must_rest};
 use crate::symbols::binding;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::LOSS_REASONS;
-use rocshim_ring::orders::{Account, Order};
+use rocshim_ring::requests::{CollectorStats, Request};
 use rocshim_ring::{CHUNK_BYTES, Consumer, clock};
 use std::time::{Duration, Instant};
 
@@ -40,25 +40,25 @@ fn add(sum: &mut [u64; LOSS_REASONS.len()], lost: [u64; LOSS_REASONS.len()]) {
 impl Collector {
     /// Does what is asked.
     pub(super) fn obey(&mut self) {
-        let orders = self.process.control.orders();
-        let Some((request, order)) = orders.look() else {
+        let requests = self.process.control.requests();
+        let Some((request, asked)) = requests.poll() else {
             if self.told.when.is_none_or(|when| when.elapsed() >= SELDOM) {
                 self.tell_account();
             }
             return;
         };
-        match order {
-            Order::Nothing | Order::Account => {}
+        match asked {
+            Request::Nothing | Request::Stats => {}
             // What was recorded by now lies before the heads that this look sees.
-            Order::Flush => self.look_now(),
-            Order::Stop if !binding::is_stopped() => self.stop(),
-            Order::Start if binding::is_stopped() => self.start(),
-            Order::Stop | Order::Start => {}
-            Order::GpuTimeOn => self.turn_gpu_time(true),
-            Order::GpuTimeOff => self.turn_gpu_time(false),
+            Request::Flush => self.look_now(),
+            Request::Stop if !binding::is_stopped() => self.stop(),
+            Request::Start if binding::is_stopped() => self.start(),
+            Request::Stop | Request::Start => {}
+            Request::GpuTimeOn => self.turn_gpu_time(true),
+            Request::GpuTimeOff => self.turn_gpu_time(false),
         }
         self.tell_account();
-        orders.answer(request);
+        requests.answer(request);
     }
 
     /// A look after which nothing waits.
@@ -112,11 +112,11 @@ impl Collector {
                 hidden += consumer.ring().produced();
             }
         }
-        for gap in self.process.control.ringless() {
+        for gap in self.process.control.untracked() {
             lost[gap.reason as usize] += gap.lost;
         }
         let memory = self.process.pool.state();
-        self.process.control.orders().tell(&Account {
+        self.process.control.requests().publish(&CollectorStats {
             stopped: binding::is_stopped(),
             since,
             failing: self.failing.is_some(),

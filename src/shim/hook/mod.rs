@@ -26,7 +26,7 @@ use crate::hook::slow_path::{Wants, prepare};
 use crate::platform::tls::{self, State};
 use crate::table::row::{Hook, id_of, is_runtime};
 use rocshim_ring::payload::Payload;
-use rocshim_ring::{Producer, Span, clock};
+use rocshim_ring::{CallGuard, Producer, clock};
 use std::ffi::c_void;
 
 /// What a hooked function returns.
@@ -98,25 +98,25 @@ pub(crate) trait Observed<R>: Sized {
 
     /// Before the call: stores the event.
     #[inline(always)]
-    fn enter(&self, _thread: Producer, _hook: u16) -> Option<Span> {
+    fn enter(&self, _thread: Producer, _hook: u16) -> Option<CallGuard> {
         None
     }
 
     /// After the call: completes the event, tells what is known only now.
-    fn finish(self, span: Option<Span>, returned: u64, answer: R);
+    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R);
 }
 
 /// A payload that is complete before the call.
 impl<R: Answer, P: Payload> Observed<R> for P {
-    const SEES_INSIDE: bool = P::IN_PLACE;
+    const SEES_INSIDE: bool = P::RESERVED;
 
     #[inline(always)]
-    fn enter(&self, thread: Producer, hook: u16) -> Option<Span> {
+    fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, self)
     }
 
     #[inline(always)]
-    fn finish(self, span: Option<Span>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
         if let Some(span) = span {
             span.leave(returned, answer.code());
         }
@@ -205,7 +205,7 @@ fn record<R: Answer, O: Observed<R>>(
     }
     let span = observed.enter(thread, id_of(id, way));
     let answer = call(real);
-    if let Some(returned) = span.as_ref().map(Span::now).or_else(|| O::TELLS.then(|| thread.now())) {
+    if let Some(returned) = span.as_ref().map(CallGuard::now).or_else(|| O::TELLS.then(|| thread.now())) {
         observed.finish(span, returned, answer);
     }
     answer

@@ -63,7 +63,7 @@ fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer
         State::Recording(producer) => return Some(producer),
         State::Unknown if wants_ring && !has_ended() => return thread::begin(process),
         State::Unknown | State::Ended if wants_ring => thread::count_unrecorded(process, true),
-        State::Ringless if wants_ring => thread::count_unrecorded(process, false),
+        State::Untracked if wants_ring => thread::count_unrecorded(process, false),
         _ => {}
     }
     None

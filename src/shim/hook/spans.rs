@@ -14,7 +14,7 @@ use crate::hook::slow_path::{Wants, prepare};
 use crate::platform::tls::{self, State};
 use crate::table::row::Hook;
 use rocshim_ring::named::Named;
-use rocshim_ring::{Frame, Span, clock};
+use rocshim_ring::{CallGuard, Frame, clock};
 use std::ffi::c_void;
 
 /// How an argument is passed by the System V ABI for x86-64, as far as hooked functions need it.
@@ -76,7 +76,7 @@ struct Passage {
     real: *mut c_void,
     /// What is returned when there is no real function.
     missing: u64,
-    span: Option<Span>,
+    span: Option<CallGuard>,
 }
 
 /// Bytes of the frame: registers, the passage; a multiple of 16.

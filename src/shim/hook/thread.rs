@@ -15,7 +15,7 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 pub(crate) fn begin(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
         // There is no second try: each would cost the program what this one did.
-        tls::ringless();
+        tls::untracked();
         count_unrecorded(process, false);
         return None;
     };
@@ -38,7 +38,7 @@ pub(crate) fn count_unrecorded(process: &Process, had_ring: bool) {
     if has_ended() {
         process.control.count_late();
     } else {
-        process.count_ringless(had_ring);
+        process.count_untracked(had_ring);
     }
 }
 

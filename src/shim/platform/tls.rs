@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   UNKNOWN ──► the thread's page ──► ENDED
-//!      └──────► OFF, or RINGLESS
+//!      └──────► OFF, or UNTRACKED
 //! ```
 #![allow(unsafe_code)] // thread-local words declared in assembly: the initial-exec model, which stable Rust cannot ask for
 
@@ -18,7 +18,7 @@ const OFF: usize = 1;
 /// The thread has closed its ring and is going away. What it still calls is counted as lost.
 const ENDED: usize = 2;
 /// No ring could be made for the thread. Its calls are counted as lost.
-const RINGLESS: usize = 3;
+const UNTRACKED: usize = 3;
 
 // The library is preloaded, so its thread-local storage is part of every thread's static block and the word lies at a
 // fixed distance from the thread pointer.
@@ -148,7 +148,7 @@ pub(crate) enum State {
     /// Its ring is closed.
     Ended,
     /// It could be given no ring.
-    Ringless,
+    Untracked,
 }
 
 /// What the calling thread is.
@@ -157,7 +157,7 @@ pub(crate) fn state() -> State {
     let (word, frame) = words();
     match word {
         // First, because it is the usual one: no page lies so low.
-        page if page > RINGLESS => {
+        page if page > UNTRACKED => {
             // SAFETY: it is not 0.
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
             // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
@@ -167,7 +167,7 @@ pub(crate) fn state() -> State {
         UNKNOWN => State::Unknown,
         OFF => State::Off,
         ENDED => State::Ended,
-        _ => State::Ringless,
+        _ => State::Untracked,
     }
 }
 
@@ -191,8 +191,8 @@ pub(crate) fn end() {
 }
 
 /// The calling thread can be given no ring.
-pub(crate) fn ringless() {
-    set_word(RINGLESS);
+pub(crate) fn untracked() {
+    set_word(UNTRACKED);
 }
 
 /// The calling thread starts anew: in the child of a fork.

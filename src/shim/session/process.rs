@@ -268,9 +268,9 @@ impl Process {
     }
 
     /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
-    pub(crate) fn count_ringless(&self, had_one: bool) {
+    pub(crate) fn count_untracked(&self, had_one: bool) {
         let why_refused = self.why_refused.load(Relaxed);
-        self.control.count_ringless(match why_refused {
+        self.control.count_untracked(match why_refused {
             _ if had_one => THREAD_ENDED,
             RING_FULL => NO_MEMORY,
             refused => refused,

@@ -37,7 +37,7 @@ pub fn remains(when_full: WhenFull) -> Remains {
     record_everything(&folder, when_full);
     // Nothing of it is written yet; some calls had no ring.
     control.commit(1, 0);
-    control.count_ringless(1);
+    control.count_untracked(1);
     control.count_late();
     let read = |name: &str| fs::read(folder.path().join(name)).expect("a file of the folder");
     let mut definitions = read("defs-0");

@@ -1,9 +1,9 @@
-//! The control page: what was committed, and what is asked and answered.
+//! The control page: commits, requests and answers.
 #![allow(unsafe_code)] // a plain word that two threads share
 
 use super::*;
 use crate::Control;
-use crate::orders::{Account, Order};
+use crate::requests::{CollectorStats, Request};
 use crate::sync::read;
 
 fn commits(weak: Weak) {
@@ -20,7 +20,7 @@ fn commits(weak: Weak) {
 }
 
 #[test]
-fn what_was_committed_is_read_as_one() {
+fn a_commit_is_read_as_a_whole() {
     let weaknesses = [
         ("epoch, stored", Weak::Nth(0, Side::Stores)),
         ("epoch, loaded", Weak::Nth(0, Side::Loads)),
@@ -32,47 +32,49 @@ fn what_was_committed_is_read_as_one() {
 
 fn asks(weak: Weak) {
     let control = Arc::new(Control::create(None).unwrap());
-    let (asked, told) = control.orders().shared_words();
+    let (asked, reported) = control.requests().shared_words();
     modelled::share(asked, Role::Reader);
-    told.iter().for_each(|word| modelled::share(*word, Role::Owner));
-    weak.apply(&told);
-    // What the collector does for whoever asks.
+    reported.iter().for_each(|word| modelled::share(*word, Role::Owner));
+    weak.apply(&reported);
+    // What the collector does on a request.
     let done = Arc::new(AtomicU64::new(0));
     modelled::share_plain(done.as_ptr(), Role::Owner);
     let (page, does) = (control.clone(), done.clone());
     let collector = spawn(move || {
-        let tell = |since| page.orders().tell(&Account { since, threads: since, ..Account::default() });
+        let tell = |since| {
+            page.requests().publish(&CollectorStats { since, threads: since, ..CollectorStats::default() })
+        };
         tell(1);
-        if let Some((request, order)) = page.orders().look() {
-            assert_eq!(order, Order::Account);
+        if let Some((request, what)) = page.requests().poll() {
+            assert_eq!(what, Request::Stats);
             tell(2);
-            // SAFETY: the word is `does`'s.
+            // SAFETY: the word is owned by `does`, which is alive.
             unsafe { write(does.as_ptr(), 1) };
-            page.orders().answer(request);
+            page.requests().answer(request);
         }
     });
-    let orders = control.orders();
-    let request = orders.ask(Order::Account).expect("nobody else asks");
-    let is_answered = orders.is_answered(request);
+    let requests = control.requests();
+    let request = requests.send(Request::Stats).expect("no other request is pending");
+    let is_answered = requests.is_answered(request);
     if is_answered {
-        // SAFETY: as above.
+        // SAFETY: the word is owned by `done`, which is alive.
         assert_eq!(unsafe { read(done.as_ptr()) }, 1);
     }
-    let account = orders.account();
-    assert!(account.is_none_or(|account| account.since == account.threads), "half of it: {account:?}");
-    let is_newest = account.is_none_or(|account| account.since == 2);
-    assert!(!is_answered || is_newest, "what was told before the answer: {account:?}");
+    let stats = requests.stats();
+    assert!(stats.is_none_or(|stats| stats.since == stats.threads), "half of it: {stats:?}");
+    let is_newest = stats.is_none_or(|stats| stats.since == 2);
+    assert!(!is_answered || is_newest, "what was reported before the answer: {stats:?}");
     collector.join().unwrap();
 }
 
 #[test]
-fn an_answer_comes_after_the_account() {
+fn an_answer_follows_the_statistics() {
     let weaknesses = [
         ("answer, stored", Weak::Nth(0, Side::Stores)),
         ("answer, loaded", Weak::Nth(0, Side::Loads)),
         ("version, stored", Weak::Nth(1, Side::Stores)),
         ("version, loaded", Weak::Nth(1, Side::Loads)),
-        ("fences before the words are told", Weak::Fences(Release)),
+        ("fences before the words are reported", Weak::Fences(Release)),
         ("fences after the words were read", Weak::Fences(Acquire)),
     ];
     prove(2, asks, &weaknesses);

@@ -1,4 +1,4 @@
-//! A ring that has no room: what is lost is counted, what waits finds room, what is overwritten is not read.
+//! A full ring: losses are counted, waiting threads find room, overwritten events are not read.
 
 use super::*;
 
@@ -11,17 +11,17 @@ fn drops(weak: Weak) {
         make(producer, &Short(FULL + 1));
         make(producer, &Short(FULL + 2));
     });
-    reader.look();
+    reader.poll();
     owner.join().unwrap();
-    reader.look();
-    // Tells of those that were lost.
+    reader.poll();
+    // Reports the lost ones.
     in_its_place(|| make(producer, &Short(FULL + 3)));
     let consumer = reader.finish(FULL + 3);
-    assert!(consumer.written() > FULL && consumer.untold().next().is_none());
+    assert!(consumer.written() > FULL && consumer.unreported().next().is_none());
 }
 
 #[test]
-fn what_finds_no_room_is_counted_and_told() {
+fn events_without_room_are_counted_and_reported() {
     let weaknesses: [(&str, Weak); 2] =
         [("chunks, given back", Weak::Bits(Side::Stores)), ("chunks, taken", Weak::Bits(Side::Loads))];
     prove(3, drops, &weaknesses);
@@ -30,14 +30,14 @@ fn what_finds_no_room_is_counted_and_told() {
 fn waits(weak: Weak) {
     let (producer, mut reader) = shared(2, WhenFull::Wait, FULL, weak);
     let owner = spawn(move || make(producer, &Short(FULL + 1)));
-    reader.look();
+    reader.poll();
     owner.join().unwrap();
     in_its_place(|| make(producer, &Short(FULL + 2)));
     let consumer = reader.finish(FULL + 2);
-    assert!(consumer.untold().next().is_none());
+    assert!(consumer.unreported().next().is_none());
 }
 
 #[test]
-fn who_waits_finds_room_or_is_counted() {
+fn a_waiting_event_finds_room_or_is_counted() {
     prove(3, waits, &[("chunks, given back", Weak::Bits(Side::Stores))]);
 }

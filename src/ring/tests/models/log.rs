@@ -1,4 +1,4 @@
-//! The definition log: who finds a definition finds all of it, and all that came before.
+//! The definition log: a reader that finds a definition finds all of it, and all before it.
 
 use super::*;
 use crate::definition::{Definition, Frame as Defined};
@@ -9,8 +9,8 @@ fn define(log: &Log, name: &str) {
     log.define(&Defined { stamp: 0, definition }).unwrap();
 }
 
-/// The first letters of the names that came since the last look.
-fn look(log: &Log, reader: &mut LogReader, seen: &mut String) {
+/// The first letters of the names added since the last read.
+fn read_new(log: &Log, reader: &mut LogReader, seen: &mut String) {
     reader.read(log, |number, bytes| match decode(bytes).expect("whole").definition {
         Definition::HostFunction { name, .. } => {
             assert_eq!(number as usize, seen.len());
@@ -35,10 +35,10 @@ fn grows(weak: Weak) {
         define(&written, &"c".repeat(200));
     });
     let (mut reader, mut seen) = (LogReader::default(), String::new());
-    look(&log, &mut reader, &mut seen);
-    look(&log, &mut reader, &mut seen);
+    read_new(&log, &mut reader, &mut seen);
+    read_new(&log, &mut reader, &mut seen);
     writer.join().unwrap();
-    look(&log, &mut reader, &mut seen);
+    read_new(&log, &mut reader, &mut seen);
     assert_eq!(seen, "abc");
 }
 
@@ -61,7 +61,7 @@ fn two_write(_: Weak) {
     });
     let (mut reader, mut seen) = (LogReader::default(), String::new());
     writers.into_iter().for_each(|writer| writer.join().unwrap());
-    look(&log, &mut reader, &mut seen);
+    read_new(&log, &mut reader, &mut seen);
     assert!(["ab", "ba"].contains(&&*seen), "{seen}");
 }
 

@@ -40,6 +40,6 @@ fn warms(_: Weak) {
 }
 
 #[test]
-fn what_is_made_ready_and_given_back_is_nobody_elses() {
+fn a_chunk_made_ready_or_returned_has_no_other_owner() {
     prove(3, warms, &[]);
 }

@@ -1,16 +1,16 @@
-//! A ring that has room, and the end of its thread.
+//! A ring with room, and the end of its thread.
 
 use super::*;
 
 fn read_while_written(weak: Weak) {
-    // The second goes on in the next chunk.
+    // The second continues in the next chunk.
     let (producer, mut reader) = shared(2, WhenFull::Drop, CHUNK_SLOTS - 1, weak);
     let owner = spawn(move || {
         make(producer, &Short(CHUNK_SLOTS));
         make(producer, &Long::<10>(CHUNK_SLOTS + 1));
     });
-    reader.look();
-    reader.look();
+    reader.poll();
+    reader.poll();
     owner.join().unwrap();
     let consumer = reader.finish(CHUNK_SLOTS + 1);
     assert_eq!(consumer.written(), CHUNK_SLOTS + 1, "none is lost");
@@ -21,7 +21,7 @@ fn what_is_published_is_read_whole_and_in_order() {
     let weaknesses: [(&str, Weak); 3] = [
         ("head, stored", Weak::Word(|page| &page.head, Side::Stores)),
         ("head, loaded", Weak::Word(|page| &page.head, Side::Loads)),
-        ("open, stored", Weak::Word(|page| &page.open, Side::Stores)),
+        ("depth, stored", Weak::Word(|page| &page.depth, Side::Stores)),
     ];
     prove(3, read_while_written, &weaknesses);
 }
@@ -32,8 +32,8 @@ fn ends(weak: Weak) {
         make(producer, &Short(1));
         producer.end();
     });
-    if reader.look() {
-        assert_eq!(reader.consumer.written(), 1, "all of a thread that has ended lies before the head");
+    if reader.poll() {
+        assert_eq!(reader.consumer.written(), 1, "all of a thread that has ended is before the head");
     }
     owner.join().unwrap();
     reader.finish(1);

@@ -326,7 +326,7 @@ fn call_that_is_made(function: u32) -> Correlation {
     let State::Recording(thread) = tls::state() else {
         return Correlation::Unhooked { tid: 0, api: function };
     };
-    match here(thread).open_runtime_call() {
+    match here(thread).runtime_call_in_flight() {
         Some(id) => Correlation::Call { tid: thread.tid(), id },
         None => Correlation::Unhooked { tid: thread.tid(), api: function },
     }

@@ -2,7 +2,7 @@
 
 use super::{Live, has_collector, status_word};
 use crate::stat::Stat;
-use rocshim_ring::orders::{Account, Order};
+use rocshim_ring::requests::{CollectorStats, Request};
 use std::time::{Duration, Instant};
 
 /// Between two looks for an answer; the process looks at least four times a second.
@@ -28,20 +28,20 @@ impl Live {
     ///
     /// # Errors
     /// When there was no answer: why.
-    pub fn ask(&self, order: Order, patience: Duration) -> Result<Account, Silence> {
-        let (orders, asked) = (self.control.orders(), Instant::now());
+    pub fn send(&self, what: Request, patience: Duration) -> Result<CollectorStats, Silence> {
+        let (requests, asked) = (self.control.requests(), Instant::now());
         let mut request = None;
         loop {
-            request = request.or_else(|| orders.ask(order));
-            if let (Some(request), Some(account)) = (request, orders.account())
-                && orders.is_answered(request)
+            request = request.or_else(|| requests.send(what));
+            if let (Some(request), Some(account)) = (request, requests.stats())
+                && requests.is_answered(request)
             {
                 return Ok(account);
             }
             let silence = self.silence();
             if matches!(silence, Some(Silence::Ended)) || asked.elapsed() > patience {
                 if let Some(request) = request {
-                    orders.withdraw(request);
+                    requests.withdraw(request);
                 }
                 let late = if is_sandboxed(self.pid) { Silence::Sandboxed } else { Silence::Late };
                 return Err(silence.unwrap_or(late));
