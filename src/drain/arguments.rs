@@ -1,11 +1,11 @@
-//! A launch's arguments: bytes to values, by what the code object says of the kernel, or else its
+//! Decodes a launch's argument bytes to values, by the code object's metadata or else the kernel's
 //! name.
 
 use crate::parameters::parameters;
 use rocshim_ring::kernel::{Argument, KernelCode};
 use rocshim_trace::{Arg, Hex, Text, write_arg};
 
-/// How the bytes of an argument are read.
+/// The representation of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Signed,
@@ -18,15 +18,14 @@ enum Reading {
     Bytes,
 }
 
-/// A kernel's arguments, as far as they are known.
+/// The arguments of a kernel, as far as they are known.
 pub(crate) struct Arguments {
     places: Vec<(usize, usize, Reading)>,
 }
 
 impl Arguments {
-    /// Of a kernel with this code and, where its name is a C++ one, this name as people write it.
-    /// Gives every argument its type too, where one is known; `None` when the arguments are not
-    /// known.
+    /// The arguments of a kernel with this metadata and, for a C++ name, this demangled name. Adds
+    /// to `code` the types that only the name has; `None` if the arguments are not known.
     pub(crate) fn of(code: &mut KernelCode<'static>, demangled: Option<&str>) -> Option<Arguments> {
         let args = code.args.as_mut()?;
         take_types_of_name(args, demangled);
@@ -34,25 +33,25 @@ impl Arguments {
         Some(Arguments { places: args.iter().map(place).collect() })
     }
 
-    /// The values in `bytes`, where each argument lies at its offset, up to the first that does not
-    /// lie there whole; and how many are missing.
+    /// The values in `bytes`, where each argument is at its offset, up to the first incomplete one;
+    /// and how many are missing.
     pub(crate) fn read(&self, bytes: &[u8]) -> (Vec<Arg>, u64) {
         let value = |(offset, size, reading): &(usize, usize, Reading)| {
             Some(read(bytes.get(*offset..offset.checked_add(*size)?)?, *reading))
         };
         let values: Vec<Arg> = self.places.iter().map_while(value).collect();
-        // Of what was not recorded at all, nothing is missing.
+        // If nothing was recorded, nothing counts as missing.
         let cut = if bytes.is_empty() { 0 } else { self.places.len() - values.len() };
         (values, cut as u64)
     }
 }
 
-/// Bytes as a row of 64-bit words, and how many of them count.
+/// Bytes as 64-bit words, and how many of the bytes are valid.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a>(pub(crate) &'a [u64], pub(crate) usize);
 
 impl Words<'_> {
-    /// The value of up to 8 bytes that lie within them.
+    /// The value of up to 8 bytes within them.
     #[inline(always)]
     fn bits(&self, offset: usize, size: usize) -> u64 {
         let (at, shift) = (offset / 8, offset % 8 * 8);
@@ -67,8 +66,8 @@ impl Words<'_> {
 }
 
 impl Arguments {
-    /// Makes `encoders` those of the arguments that lie whole in `bytes`, as [`Arguments::read`]
-    /// takes them. Gives how many are missing.
+    /// Fills `encoders` with those of the arguments that are complete in `bytes`, as for
+    /// [`Arguments::read`]. Returns how many are missing.
     pub(crate) fn encoders(&self, bytes: Words, encoders: &mut Vec<ArgumentEncoder>) -> u64 {
         let lies_whole = |(offset, size, _): &&(usize, usize, Reading)| {
             offset.checked_add(*size).is_some_and(|end| end <= bytes.1)
@@ -79,16 +78,16 @@ impl Arguments {
     }
 }
 
-/// Where single and double precision write a number the same way: without an exponent.
+/// The range in which single and double precision are written alike, without an exponent.
 const SIMPLE: std::ops::Range<f32> = 1e-4..1e7;
 
-/// Writes one argument of launch after launch. It keeps the text of the last value: most repeat
-/// from launch to launch.
+/// Writes one argument of a kernel for launch after launch. It caches the text of the last value,
+/// because most values repeat.
 pub(crate) struct ArgumentEncoder {
     offset: usize,
     size: usize,
     reading: Reading,
-    /// The value that `text` holds; `None`: none yet, or the argument is written byte by byte.
+    /// The value of `text`; `None` if there is none yet, or the argument is written byte by byte.
     last: Option<u64>,
     text: Text<32>,
 }
@@ -99,7 +98,7 @@ impl ArgumentEncoder {
         ArgumentEncoder { offset, size, reading, last: None, text: Text::default() }
     }
 
-    /// The most bytes that [`ArgumentEncoder::write`] needs room for.
+    /// The maximum length that [`ArgumentEncoder::write`] appends, bytes.
     pub(crate) fn longest(&self) -> usize {
         32.max(2 * self.size + 16)
     }
@@ -140,8 +139,8 @@ impl ArgumentEncoder {
                 let mut text = Vec::with_capacity(32);
                 match other {
                     Some(arg) => write_arg(&mut text, &arg),
-                    // The same digits as of the double-precision number that it is in a record.
-                    None => drop(serde_json::to_writer(&mut text, &single)), // memory can be written to
+                    // The digits of the double-precision number that a record holds.
+                    None => drop(serde_json::to_writer(&mut text, &single)), // writing to memory cannot fail
                 }
                 self.text.put(&text);
             }
@@ -150,8 +149,8 @@ impl ArgumentEncoder {
     }
 }
 
-/// Takes the types from the kernel's own name where the code object has none, if the name has as
-/// many parameters, and of the same sizes.
+/// Adds the types in the kernel's name where the code object has none, if the name has as many
+/// parameters, of the same sizes.
 fn take_types_of_name(args: &mut [Argument], demangled: Option<&str>) {
     if args.iter().any(|arg| arg.type_name.is_some() || arg.value_type.is_some()) {
         return;
@@ -165,8 +164,7 @@ fn take_types_of_name(args: &mut [Argument], demangled: Option<&str>) {
     }
 }
 
-/// The size and reading of a type that has one, whoever names it: C++, OpenCL, or older metadata
-/// (`u32`).
+/// The size and representation of a named scalar type in C++, OpenCL, or older metadata (`u32`).
 fn scalar(name: &str) -> Option<(u32, Reading)> {
     use Reading::{Brain, Float, Pointer, Signed, Unsigned};
     if name.ends_with(['*', '&']) {
@@ -192,7 +190,7 @@ fn scalar(name: &str) -> Option<(u32, Reading)> {
 fn reading(arg: &Argument) -> Reading {
     let name = arg.type_name.as_deref().or(arg.value_type.as_deref());
     let is_pointer = match &*arg.kind {
-        // Tensile tells of a pointer as of a number.
+        // Tensile declares a pointer as an integer.
         "by_value" => arg.name.as_deref().is_some_and(|name| name.starts_with("Address")),
         _ => true,
     };
@@ -209,7 +207,7 @@ fn read(bytes: &[u8], reading: Reading) -> Arg {
     value(reading, bytes.len(), bits).unwrap_or_else(|| Arg::Bytes(bytes.into()))
 }
 
-/// The value of so many bytes with these bits; `None`: it is no more than its bytes.
+/// The value of `size` bytes with these bits; `None` if only its bytes are known.
 fn value(reading: Reading, size: usize, bits: impl Fn() -> u64) -> Option<Arg> {
     let unused = 64 - 8 * size.min(8) as u32;
     Some(match (reading, size) {
@@ -275,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn without_types_that_fit_a_value_is_an_unsigned_number_or_bytes() {
+    fn without_fitting_types_a_value_is_an_unsigned_number_or_bytes() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 1, 2, 3];
         let plain = (vec![Arg::Integer(0xffff_ffff), Arg::Bytes([1, 2, 3].into())], 0);
         let places = [(0, 4), (4, 3)];
@@ -286,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_is_counted_and_what_was_not_recorded_is_not() {
+    fn cut_arguments_are_counted_and_unrecorded_ones_are_not() {
         let places = [(0, 4), (4, 4), (8, 8)];
         assert_eq!(values(&places, None, &[1, 0, 0, 0, 2, 0, 0]), (vec![Arg::Integer(1)], 2));
         assert_eq!(values(&places, None, &[]), (vec![], 0));

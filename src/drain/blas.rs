@@ -1,4 +1,4 @@
-//! Calls of BLAS libraries that are more than their arguments, as the trace's records.
+//! Converts BLAS calls with a [`Blas`](rocshim_ring::blas::Blas) payload to records.
 
 use crate::values::*;
 use rocshim_ring::blas::{self, BLAS_ACTIONS, Blas as Raw};
@@ -6,8 +6,7 @@ use rocshim_ring::event::GEMM_FORMS;
 use rocshim_ring::slot::Event;
 use rocshim_trace::*;
 
-/// A product of hipBLASLt, or what is asked and done around products.
-/// `stream_of` gives the stream with a handle.
+/// A GEMM of hipBLASLt, or a query or preparation. `stream_of` returns the stream of a handle.
 pub(crate) fn blas(call: Call, event: &Event, stream_of: impl FnOnce(u64) -> StreamRef) -> Record {
     let raw = Raw::read(event);
     let handle = (raw.handle != 0).then_some(Hex(raw.handle));
@@ -85,7 +84,7 @@ fn problem(raw: &Raw) -> Problem {
     }
 }
 
-/// hipBLASLt's HIPBLASLT_DATATYPE_INVALID: the program has set no type.
+/// hipBLASLt's HIPBLASLT_DATATYPE_INVALID: the program set no type.
 const NO_TYPE: u32 = 255;
 
 fn matrix(raw: &Raw, i: usize) -> Option<LtMatrix> {

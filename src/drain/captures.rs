@@ -1,15 +1,15 @@
-//! Which streams took part in which capture, by time.
+//! Tracks which streams belong to which capture, over time.
 
 use crate::history::History;
 use foldhash::{HashMap, HashSet};
 use rocshim_ring::definition::Stream;
 
-/// A capture as it began.
+/// The begin of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Begun {
     /// When.
     pub(crate) stamp: u64,
-    /// On which stream.
+    /// The stream on which it began.
     pub(crate) stream: Stream,
     /// `hipStreamCaptureMode`.
     pub(crate) mode: u8,
@@ -21,12 +21,12 @@ pub(crate) struct Begun {
 #[derive(Default)]
 pub(crate) struct Captures {
     begun: HashMap<u32, Begun>,
-    /// Those whose record is in the file that is written.
-    told: HashSet<u32>,
+    /// Captures whose record is in the current file.
+    emitted: HashSet<u32>,
     streams: HashMap<Stream, History<u32>>,
     /// The streams of each capture that has not ended.
     members: HashMap<u32, Vec<Stream>>,
-    /// The last stamp of a change.
+    /// Stamp of the last change.
     last: u64,
 }
 
@@ -37,25 +37,26 @@ impl Captures {
         self.join(begun.stamp, number, begun.stream);
     }
 
-    /// How capture `number` began, the first time that this is asked for the file that is written.
-    pub(crate) fn tell(&mut self, number: u32) -> Option<Begun> {
+    /// The begin of capture `number`, on the first request for the current file; then its record
+    /// must be emitted.
+    pub(crate) fn emit(&mut self, number: u32) -> Option<Begun> {
         let begun = self.begun.get(&number)?;
-        self.told.insert(number).then_some(*begun)
+        self.emitted.insert(number).then_some(*begun)
     }
 
-    /// Nothing is told of in the file that begins now.
-    pub(crate) fn forget_told(&mut self) {
-        self.told.clear();
+    /// Starts a new file, in which nothing is emitted yet.
+    pub(crate) fn clear_emitted(&mut self) {
+        self.emitted.clear();
     }
 
-    /// `stream` takes part in capture `number` from `stamp` on.
+    /// `stream` joins capture `number` at `stamp`.
     pub(crate) fn join(&mut self, stamp: u64, number: u32, stream: Stream) {
         self.last = self.last.max(stamp);
         self.streams.entry(stream).or_default().set(stamp, Some(number));
         self.members.entry(number).or_default().push(stream);
     }
 
-    /// `stream` takes part in none from `stamp` on.
+    /// `stream` leaves its capture at `stamp`.
     pub(crate) fn leave(&mut self, stamp: u64, stream: Stream) {
         self.last = self.last.max(stamp);
         if let Some(history) = self.streams.get_mut(&stream) {
@@ -66,24 +67,24 @@ impl Captures {
     /// Capture `number` ended at `stamp`.
     pub(crate) fn end(&mut self, stamp: u64, number: u32) {
         for stream in self.members.remove(&number).unwrap_or_default() {
-            // A stream may have begun another one since, after this one had failed.
+            // The stream may have joined another capture since, after this one failed.
             if self.at(stamp, stream) == Some(number) {
                 self.leave(stamp, stream);
             }
         }
     }
 
-    /// The capture that recorded what was asked of `stream` at `stamp`.
+    /// The capture that recorded the work submitted to `stream` at `stamp`.
     pub(crate) fn at(&self, stamp: u64, stream: Stream) -> Option<u32> {
         self.streams.get(&stream)?.at(stamp)
     }
 
-    /// No stream took part in a capture at `stamp`, for certain.
+    /// True if it is certain that no stream belonged to a capture at `stamp`.
     pub(crate) fn is_none_at(&self, stamp: u64) -> bool {
         self.none_since().is_some_and(|since| stamp >= since)
     }
 
-    /// Since when no stream takes part in a capture; `None` while one may.
+    /// The stamp since which no stream belongs to a capture; `None` while one may.
     pub(crate) fn none_since(&self) -> Option<u64> {
         self.members.is_empty().then_some(self.last)
     }
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_is_its_streams_from_their_joining_to_its_end() {
+    fn a_capture_spans_its_streams_from_join_to_end() {
         let mut captures = Captures::default();
         let begun = Begun { stamp: 10, stream: stream(0xa), mode: 2, tid: 7 };
         captures.begin(1, begun);
@@ -108,14 +109,14 @@ mod tests {
         let at = |stamp| [0xa, 0xb].map(|handle| captures.at(stamp, stream(handle)));
         assert_eq!([9, 10, 20, 29].map(at), [[None, None], [Some(1), None], [Some(1); 2], [Some(1); 2]]);
         assert_eq!([30, 40].map(at), [[None, None], [None, Some(2)]]);
-        assert_eq!([captures.tell(1), captures.tell(1)], [Some(begun), None]);
+        assert_eq!([captures.emit(1), captures.emit(1)], [Some(begun), None]);
         assert!(!captures.is_none_at(99), "2 has not ended");
         captures.end(50, 2);
         assert_eq!([49, 50].map(|stamp| captures.is_none_at(stamp)), [false, true]);
     }
 
     #[test]
-    fn a_thread_s_own_stream_is_no_other_thread_s() {
+    fn per_thread_streams_are_distinct() {
         let mut captures = Captures::default();
         captures.join(1, 1, Stream::of(2, 7, false));
         assert_eq!(captures.at(2, Stream::of(2, 7, false)), Some(1));
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_that_failed_and_was_begun_anew_is_two() {
+    fn a_failed_capture_that_is_restarted_is_two() {
         let mut captures = Captures::default();
         captures.join(1, 1, stream(0xa));
         captures.join(5, 2, stream(0xa));

@@ -1,4 +1,5 @@
-//! Definitions and events to trace lines: every definition before its first use, every event once.
+//! Converts definitions and events to trace lines: every definition before its first use, every
+//! event once.
 
 mod gpu;
 mod graph;
@@ -14,8 +15,8 @@ use crate::elf_identity;
 use crate::graphs::Graphs;
 use crate::hip::{copy, sync};
 use crate::ids::Ids;
+use crate::kernels::Kernels;
 use crate::library_files::LibraryFiles;
-use crate::names::Names;
 use crate::records::*;
 use crate::settings::Settings;
 use crate::solutions::Solutions;
@@ -33,59 +34,61 @@ use rocshim_trace::{
 };
 use std::collections::BTreeMap;
 
-/// What the name of a function says about its calls.
+/// Properties of calls that follow from the function's name.
 #[derive(Clone, Copy, Default)]
-struct Row {
-    /// The default stream is the thread's own.
+struct CallTraits {
+    /// The default stream is the per-thread one.
     spt: bool,
-    /// It launches kernels as cooperative.
+    /// Its launches are cooperative.
     cooperative: bool,
 }
 
-impl Row {
-    fn of(name: &str) -> Row {
-        Row { spt: name.ends_with("_spt"), cooperative: name.contains("Cooperative") }
+impl CallTraits {
+    fn of(name: &str) -> CallTraits {
+        CallTraits { spt: name.ends_with("_spt"), cooperative: name.contains("Cooperative") }
     }
 }
 
-/// The state that turns what the rings hold into lines.
+/// The decoder's state, which converts the contents of the rings to lines.
 #[derive(Default)]
 pub struct Decoder {
     header: Header,
     clock: Option<Clock>,
     rate: Rate,
-    /// By the number of the way in.
+    /// By row and entry point number.
     hooks: BTreeMap<u16, Hook>,
-    /// What each row of the hook table is.
-    rows: Vec<Row>,
-    /// The interception points that are open.
+    /// The rows of the hook table.
+    call_traits: Vec<CallTraits>,
+    /// The open interception points, as bits.
     points: u8,
     libraries: HashMap<String, u32>,
     files: LibraryFiles,
-    names: Names,
+    kernels: Kernels,
     captures: Captures,
-    /// Calls that have not returned, by thread and id, with the capture that recorded what they did.
+    /// Calls that have not returned, by thread and id, with the capture that recorded their work.
     captured_calls: HashMap<(u32, u64), u32>,
     graphs: Graphs,
     solutions: Solutions,
     settings: Settings,
     ids: Ids,
     reported: Reported,
-    /// The lines of launches, but for what differs from launch to launch.
+    /// Templates of launch lines.
     templates: Templates,
-    /// What was told once and for all: it follows the header of every part.
+    /// Metadata records, which follow the header of every segment.
     preamble: Vec<u8>,
-    /// The trace has its header and hook table already.
+    /// The trace already has its header and hook table.
     continues: bool,
 }
 
 impl Decoder {
-    /// A decoder for a new trace, or for one that `continues`: it has its header and hook table already.
+    /// A decoder for a new trace, or for one that `continues` because it already has its header and
+    /// hook table.
     pub fn new(continues: bool) -> Decoder {
         Decoder { continues, ..Decoder::default() }
     }
 
-    /// Takes definition `number` from its bytes; lines that follow from it go to `out`. Damaged bytes are left out.
+    /// Decodes definition `number`; lines that follow from it are appended to `out`. Damaged bytes
+    /// are ignored.
     pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
         let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
         self.templates.forget();
@@ -93,7 +96,7 @@ impl Decoder {
             Definition::Process(process) => self.process(stamp, &process),
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
             Definition::Hooks { hooks, points } => {
-                self.rows = hooks.iter().map(|(name, ..)| Row::of(name)).collect();
+                self.call_traits = hooks.iter().map(|(name, ..)| CallTraits::of(name)).collect();
                 let hooks = (0..).zip(&hooks);
                 self.hooks = hooks.map(|(id, (name, of, on))| (id, hook(id, name, of, *on))).collect();
                 self.points = points;
@@ -109,22 +112,22 @@ impl Decoder {
             }
             Definition::Bound { hook, points, path } => self.bind(number, hook, points, path.as_deref(), out),
             Definition::FatBinary { handle, path, offset, ordinal, .. } => {
-                self.names.own(stamp, handle, number);
+                self.kernels.own(stamp, handle, number);
                 self.line(&Record::CodeObject(fat_binary(number, &path, offset, ordinal)), out);
             }
             Definition::HostFunction { handle, stub, name } => {
-                self.names.name(stamp, handle, stub, number, &name)
+                self.kernels.name(stamp, handle, stub, number, &name)
             }
             Definition::Function { function, module, name } => {
-                self.names.name(stamp, module, function, number, &name);
+                self.kernels.name(stamp, module, function, number, &name);
             }
             Definition::Module { module, image } => {
-                self.names.own(stamp, module, number);
+                self.kernels.own(stamp, module, number);
                 let object = module_image(number, image, &mut self.files);
                 self.line(&Record::CodeObject(object), out);
             }
-            Definition::SameFunction { function, of } => self.names.same(stamp, function, of),
-            Definition::Code { function, code } => self.names.describe(stamp, function, code),
+            Definition::SameFunction { function, of } => self.kernels.same(stamp, function, of),
+            Definition::Code { function, code } => self.kernels.describe(stamp, function, code),
             Definition::Device { ordinal, gfx, name, how } => {
                 let [gfx, name, how] = [gfx, name, how].map(|text| text.into_owned());
                 self.line(&Record::Device(Device { ordinal, gfx, name, how }), out);
@@ -133,8 +136,8 @@ impl Decoder {
                 self.solutions.begin(stamp, handle, solver, conv.map(|conv| *conv));
             }
             Definition::SolutionSolver { handle, solver } => self.solutions.solver(stamp, handle, solver),
-            Definition::Unregister { handle } => self.names.forget(stamp, handle),
-            Definition::Unload { module } => self.names.forget(stamp, module),
+            Definition::Unregister { handle } => self.kernels.forget(stamp, handle),
+            Definition::Unload { module } => self.kernels.forget(stamp, module),
             Definition::Capture { stream, mode, tid } => {
                 self.captures.begin(number, Begun { stamp, stream, mode, tid });
             }
@@ -144,7 +147,7 @@ impl Decoder {
             Definition::StreamId { stream, after, id } => self.ids.note_stream(stream, after, id),
             Definition::KernelId { kernel, id, hook } => self.ids.note_kernel(kernel, id, hook),
             Definition::EndCapture { capture } => self.captures.end(stamp, capture),
-            Definition::Graph(graph) => self.graphs.tell(stamp, number, graph),
+            Definition::Graph(graph) => self.graphs.define(stamp, number, graph),
             Definition::Exec { exec, graph } => self.graphs.set(stamp, exec, graph),
             Definition::ExecNode { exec, index, kernel } => {
                 self.graphs.change(stamp, number, exec, index, kernel);
@@ -153,7 +156,7 @@ impl Decoder {
                 self.settings.set(stamp, handle, setting, value)
             }
             Definition::HandleGone { handle } => self.settings.forget(stamp, handle),
-            Definition::GpuTime(told) => self.gpu_time(number, stamp, told, out),
+            Definition::GpuTime(state) => self.gpu_time(number, stamp, state, out),
             Definition::GpuKernel { name } => self.reported.name(number, &name),
             Definition::Recording(on) => {
                 let state = if on { "started" } else { "stopped" }.into();
@@ -169,7 +172,7 @@ impl Decoder {
         self.clock = Some(Clock { start: stamp, unix_ns: process.unix_ns, tick_hz: 0 });
     }
 
-    /// Writes the header and the hook table, and what waited for them, once the clock's rate is known.
+    /// Emits the header, the hook table, and what waited for them, once the clock rate is known.
     pub fn begin(&mut self, tick_hz: u64, out: &mut Vec<u8>) {
         self.header.tick_hz = tick_hz;
         self.clock.get_or_insert(Clock { start: 0, unix_ns: 0, tick_hz }).tick_hz = tick_hz;
@@ -184,41 +187,42 @@ impl Decoder {
         let changed = self.hooks.values().filter(|hook| hook.state != "armed");
         let hooks = tables.chain(changed.map(|hook| Record::Hook(hook.clone())));
         hooks.for_each(|record| write_record(&mut self.preamble, &record));
-        self.begin_part(self.header.part, 1, None, out);
-        self.tell_gpu_times(out);
+        self.begin_segment(self.header.part, 1, None, out);
+        self.emit_gpu_times(out);
     }
 
-    /// The part that the header is to tell of, where it is not the first.
-    pub fn set_part(&mut self, part: u32) {
+    /// Sets the segment number of the header, if it is not the first.
+    pub fn set_segment(&mut self, part: u32) {
         self.header.part = if part > 1 { part } else { 0 };
     }
 
-    /// Begins the file of a part of the trace: what stands by itself is told again, the rest when it is used again.
-    /// `oldest` is the first part that is left; `note` says why there is a new file, where that was not asked for.
-    pub fn begin_part(&mut self, part: u32, oldest: u32, note: Option<String>, out: &mut Vec<u8>) {
-        self.set_part(part);
+    /// Starts the file of a segment: metadata records are emitted again, definitions when they are
+    /// used again. `oldest` is the first segment that still exists; `note` says why there is a new
+    /// file, if rotation did not cause it.
+    pub fn begin_segment(&mut self, part: u32, oldest: u32, note: Option<String>, out: &mut Vec<u8>) {
+        self.set_segment(part);
         self.header.oldest = if oldest > 1 { oldest } else { 0 };
         let header = self.header.clone();
         write_record(out, &Record::Header(Header { note: note.or(header.note), ..header }));
         out.extend_from_slice(&self.preamble);
         self.templates.forget();
-        self.ids.forget_told();
-        self.captures.forget_told();
-        self.graphs.forget_told();
-        self.reported.forget_told();
+        self.ids.clear_emitted();
+        self.captures.clear_emitted();
+        self.graphs.clear_emitted();
+        self.reported.clear_emitted();
     }
 
-    /// True once the header was written.
+    /// True once the header was emitted.
     pub fn has_begun(&self) -> bool {
         self.header.tick_hz != 0
     }
 
-    /// The clock of the stamps, once it was measured.
+    /// The clock of the stamps, once measured.
     pub fn clock(&self) -> Option<Clock> {
         self.clock.filter(|clock| clock.tick_hz != 0)
     }
 
-    /// The header as it is or will be written.
+    /// The header, emitted or not.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -245,7 +249,7 @@ impl Decoder {
 
     fn bind(&mut self, number: u32, id: u16, points: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
-        // One that is off stays so, wherever it leads.
+        // A hook that is off stays off at every entry point.
         let Some(row) = self.hooks.get(&(id % ROWS)).filter(|row| row.state != "off") else { return };
         let hook = Hook {
             id,
@@ -261,7 +265,7 @@ impl Decoder {
         self.hooks.insert(id, hook);
     }
 
-    /// Writes the event of thread `tid`, after the definition of the kernel that it is the first to use.
+    /// Emits the event of thread `tid`, after the definitions that it is the first to use.
     pub fn event(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
         if event.kind == EventKind::Launch {
             return self.write_launch(tid, event, out);
@@ -270,7 +274,7 @@ impl Decoder {
         write_record(out, &record);
     }
 
-    /// Writes a call that had not returned when the process died.
+    /// Emits a call that had not returned when the process died.
     pub fn in_flight(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
         let event = Box::new(self.record(tid, event, out));
         write_record(out, &Record::InFlight(InFlight { event }));
@@ -322,7 +326,7 @@ impl Decoder {
         }
     }
 
-    /// Writes losses that no event in the ring tells of.
+    /// Emits losses that no event in the ring reports.
     pub fn gap(&self, tid: u32, gap: &event::Gap, out: &mut Vec<u8>) {
         write_record(out, &Record::Gap(self.gap_of(tid, gap)));
     }
@@ -339,7 +343,8 @@ impl Decoder {
     }
 
     fn call(&self, tid: u32, event: &Event) -> Call {
-        // Both ends are rounded the same way, so that a call lies within its parent to the nanosecond.
+        // Both ends are rounded the same way, so that a call is within its parent to the
+        // nanosecond.
         let (t, end) = (self.ns(event.stamp), self.ns(event.stamp.saturating_add(event.ticks)));
         Call {
             tid,
@@ -353,7 +358,7 @@ impl Decoder {
         }
     }
 
-    /// A call of MIOpen for a convolution, or with a solution or plan for something else.
+    /// A MIOpen call for a convolution, or with a solution or plan for another problem.
     fn conv(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         let mut raw = conv::Conv::read(event);
         self.solutions.complete(event.stamp, &mut raw);
@@ -365,21 +370,21 @@ impl Decoder {
         Record::Conv(convolution(call, &raw, stream, returned, results).into())
     }
 
-    fn row(&self, hook: u16) -> Row {
-        self.rows.get((hook % ROWS) as usize).copied().unwrap_or_default()
+    fn call_traits(&self, hook: u16) -> CallTraits {
+        self.call_traits.get((hook % ROWS) as usize).copied().unwrap_or_default()
     }
 
     fn load(&self, tid: u32, event: &Event) -> Load {
         let raw = event::Load::read(event);
         let code_object = match raw.image.checked_sub(1) {
             Some(number) => Some(number as u32),
-            None => self.names.owner(raw.module, event.stamp.saturating_sub(1)),
+            None => self.kernels.owner(raw.module, event.stamp.saturating_sub(1)),
         };
         let action = if raw.unload { "unload" } else { "load" }.into();
         Load { call: self.call(tid, event), action, module: Hex(raw.module), code_object }
     }
 
-    /// Writes a thread's account.
+    /// Emits a thread's counters.
     pub fn thread(&self, tid: u32, produced: u64, written: u64, lost: u64, out: &mut Vec<u8>) {
         write_record(out, &Record::Thread(Thread { tid, produced, written, lost }));
     }

@@ -1,4 +1,5 @@
-//! What the ELF file of a library says of it: its soname, its build id, and how many functions its interface has.
+//! Reads a library's identity from its ELF file: soname, build id, and the number of functions of
+//! its API.
 
 use foldhash::HashSet;
 use object::elf::{DT_SONAME, SHN_UNDEF, SHT_DYNSYM, STT_FUNC};
@@ -9,7 +10,8 @@ use std::fs::File;
 
 type Elf<'data> = ElfFile64<'data, Endianness, &'data ReadCache<File>>;
 
-/// The library with this file; what cannot be read is absent. `hooked` are the functions of all libraries that are hooked.
+/// The record of the library with this path; what cannot be read is absent. `hooked` holds the
+/// hooked functions of all libraries.
 pub(crate) fn library(id: u32, path: &str, hooked: &HashSet<&str>) -> Library {
     let library = Library { id, path: path.to_owned(), ..Library::default() };
     let Ok(file) = File::open(path) else { return library };
@@ -31,8 +33,8 @@ fn soname(elf: &Elf, cache: &ReadCache<File>) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// How many exported C functions there are whose names begin as the interface's do, and how many of them are hooked. The
-/// names are read at once, not one by one: there are thousands.
+/// The number of exported C functions with the API's name prefix, and how many of them are hooked.
+/// The names are read in one piece, because there are thousands.
 fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&str>) -> Option<(u64, u64)> {
     let prefix = prefix(file_name(path))?.as_bytes();
     let (e, header) = (elf.endian(), elf.elf_header());
@@ -45,7 +47,7 @@ fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&s
         let name = strings.get(symbol.st_name(e) as usize..).unwrap_or_default();
         let begins = name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
         if begins && symbol.st_type() == STT_FUNC && symbol.st_shndx(e) != SHN_UNDEF {
-            // A function stands there once for each version of its symbol.
+            // A function is listed once per version of its symbol.
             names.insert(name.split(|byte| *byte == 0).next()?);
         }
     }
@@ -53,7 +55,7 @@ fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&s
     Some((names.len() as u64, names.iter().filter(is_hooked).count() as u64))
 }
 
-/// What the names of a library's functions begin with, in small letters.
+/// The name prefix of a library's functions, in lower case.
 fn prefix(file: &str) -> Option<&str> {
     let stem = file.strip_prefix("lib")?.split(['.', '-']).next()?;
     Some(match stem {
@@ -69,18 +71,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_functions_begin_as_their_library_is_called() {
-        let told =
+    fn function_names_begin_with_their_library_prefix() {
+        let prefixes =
             ["librocblas.so.4.2", "libMIOpen.so.1", "libamdhip64-abc.so.7", "libhipblaslt.so"].map(prefix);
-        assert_eq!(told, [Some("rocblas"), Some("MIOpen"), Some("hip"), Some("hipblaslt")]);
+        assert_eq!(prefixes, [Some("rocblas"), Some("MIOpen"), Some("hip"), Some("hipblaslt")]);
         assert_eq!(prefix("program"), None);
     }
 
     #[test]
-    fn a_library_that_is_there_is_read_and_one_that_is_not_keeps_its_path() {
+    fn an_existing_library_is_read_and_a_missing_one_keeps_its_path() {
         let gone = library(3, "/nowhere/libhipblas.so", &HashSet::default());
         assert_eq!((gone.id, gone.functions, gone.soname), (3, None, None));
-        // Those of the C library that begin with a `c`: how many depends on its version.
+        // Functions of the C library that begin with `c`: their number depends on its version.
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let libc =
             maps.lines().find_map(|line| line.split(' ').next_back().filter(|p| p.contains("/libc.so")));

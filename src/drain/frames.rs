@@ -1,31 +1,31 @@
-//! The frames of a compressed trace: written one a batch, read one after the other.
+//! The zstd frames of a compressed trace: one is written per batch, and all are read in sequence.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A frame may ask its reader for so much memory, as the power of two of its bytes.
+/// Base-2 logarithm of the window size in bytes, which bounds a reader's memory.
 const WINDOW_LOG: u32 = 25;
 
-/// Makes zstd frames, each whole in itself.
+/// Creates independent zstd frames.
 pub struct Frames {
     compressor: zstd::bulk::Compressor<'static>,
 }
 
 impl Frames {
-    /// Compresses with zstd's `level`.
+    /// A compressor with zstd's `level`.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub fn new(level: i32) -> io::Result<Frames> {
         let mut compressor = zstd::bulk::Compressor::new(level)?;
         compressor.include_checksum(true)?;
         Ok(Frames { compressor })
     }
 
-    /// Puts `lines` into `frame`, as one.
+    /// Compresses `lines` into `frame` as one frame.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub fn make(&mut self, lines: &[u8], frame: &mut Vec<u8>) -> io::Result<()> {
         frame.clear();
         frame.reserve(zstd::zstd_safe::compress_bound(lines.len()));
@@ -33,15 +33,16 @@ impl Frames {
     }
 }
 
-/// True for the name of a trace file that is compressed.
+/// True for the name of a compressed trace file.
 pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "zst")
 }
 
-/// The lines of the trace file `path`, from its bytes. A last frame that is cut ends them as far as it goes.
+/// The lines of the trace file `path`, from its bytes. A truncated last frame is read as far as
+/// possible.
 ///
 /// # Errors
-/// When there is no memory.
+/// If there is no memory.
 pub fn lines_of(path: &Path, bytes: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     if !is_compressed(path) {
         return Ok(Box::new(bytes));
@@ -51,14 +52,14 @@ pub fn lines_of(path: &Path, bytes: impl Read + 'static) -> io::Result<Box<dyn R
     Ok(Box::new(Whole(decoder)))
 }
 
-/// The lines of a trace file that is still written, from its bytes as they come.
+/// Decodes a trace file incrementally while it is being written.
 pub struct Growing(Option<zstd::stream::write::Decoder<'static, Vec<u8>>>);
 
 impl Growing {
-    /// Those of the trace file `path`.
+    /// A decoder for the trace file `path`.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub fn of(path: &Path) -> io::Result<Growing> {
         if !is_compressed(path) {
             return Ok(Growing(None));
@@ -68,10 +69,11 @@ impl Growing {
         Ok(Growing(Some(decoder)))
     }
 
-    /// Puts behind `lines` what the file's next `bytes` hold: of a compressed file, what can be told by now.
+    /// Appends to `lines` the contents of the file's next `bytes`; for a compressed file, as far as
+    /// they can be decoded now.
     ///
     /// # Errors
-    /// When they are no frames.
+    /// If they are not frames.
     pub fn take(&mut self, bytes: &[u8], lines: &mut Vec<u8>) -> io::Result<()> {
         match &mut self.0 {
             None => lines.extend_from_slice(bytes),
@@ -85,7 +87,7 @@ impl Growing {
     }
 }
 
-/// Compressed lines, of which the last may be missing.
+/// Compressed lines, whose last frame may be truncated.
 struct Whole<R>(R);
 
 impl<R: Read> Read for Whole<R> {
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_read_one_after_the_other_and_a_cut_one_as_far_as_it_goes() {
+    fn frames_are_read_in_sequence_and_a_truncated_one_as_far_as_possible() {
         let mut frames = Frames::new(3).unwrap();
         let batches: Vec<String> =
             (0..20).map(|i| (0..5000).map(|j| format!("line {i} {j}\n")).collect()).collect();
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn alien_bytes_are_an_error_and_no_more() {
+    fn foreign_bytes_are_an_error() {
         let bytes = Cursor::new(b"{\"type\":\"header\"}\n".to_vec());
         assert!(lines_of("t.ndjson.zst".as_ref(), bytes).unwrap().read_to_end(&mut Vec::new()).is_err());
     }

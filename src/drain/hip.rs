@@ -1,4 +1,4 @@
-//! HIP calls that are no launches, and what graphs do, as the trace's records.
+//! Converts HIP calls other than launches, and graphs, to records.
 
 use crate::captures::Begun;
 use crate::values::{capture_mode, copy_kind, node_kind};
@@ -11,7 +11,7 @@ pub(crate) fn copy(call: Call, raw: &hip::Copy, stream: StreamRef, capture: Opti
     let (set, several) = (raw.what == MEMSET, raw.height != 0);
     let rows = if several { raw.height.saturating_mul(raw.depth.max(1)) } else { 1 };
     let bytes = raw.width.saturating_mul(rows).saturating_mul(raw.unit.max(1).into());
-    // An array's elements have a length that the call does not tell.
+    // The element size of an array is not in the call.
     let in_elements = raw.via == ARRAY && raw.depth != 0;
     Record::Copy(Copy {
         call,
@@ -46,7 +46,7 @@ pub(crate) fn capture(id: u32, t: u64, begun: &Begun, stream: StreamRef) -> Reco
     Record::Capture(Capture { id, t, tid: begun.tid, stream, mode })
 }
 
-/// The call about a graph, which is `graph` in the trace.
+/// The record of a graph call; `graph` is the graph's id in the trace.
 pub(crate) fn graph_call(call: Call, raw: &hip::GraphCall, stream: StreamRef, graph: Option<u32>) -> Record {
     let exec = Hex(raw.exec);
     match GRAPH_ACTIONS.get(raw.action as usize).copied().unwrap_or("unknown") {
@@ -66,7 +66,7 @@ pub(crate) fn graph_call(call: Call, raw: &hip::GraphCall, stream: StreamRef, gr
     }
 }
 
-/// A graph without its kernels and without its id.
+/// A graph record without kernels and id.
 pub(crate) fn graph(raw: &definition::Graph) -> Graph {
     let mut others = BTreeMap::new();
     for (kind, count) in &raw.others {
@@ -77,7 +77,7 @@ pub(crate) fn graph(raw: &definition::Graph) -> Graph {
     Graph { id: 0, capture: raw.capture, complete: why.is_none(), why, kernels: Vec::new(), off, others }
 }
 
-/// A kernel of a graph, which is `kernel` in the trace.
+/// A kernel of a graph; `kernel` is the kernel's id in the trace.
 pub(crate) fn graph_kernel(raw: &definition::GraphKernel, kernel: Option<u32>) -> GraphKernel {
     let function = kernel.is_none().then_some(Hex(raw.function));
     GraphKernel { kernel, function, grid: raw.grid, block: raw.block, lds: raw.lds.into() }

@@ -1,15 +1,18 @@
-//! From ring slots to trace lines: names, code objects, values, and what a dead process left.
+//! The decoder from ring slots and definitions to trace lines, and the recovery of a dead process's
+//! rings.
 //!
-//! The collector inside the traced process and the command outside it use this one crate, so that a trace reads the
-//! same whether its process wrote it or died first.
+//! The collector inside the traced process and the command outside it share this crate, so a trace
+//! reads the same whether its process wrote it or died first.
 //!
-//! Layers, lowest first: `values` (the vendors' numbers as words), `code_object` (what an image is and says of its
-//! kernels), `parameters` (types, from a kernel's name), `arguments` (what a launch passes), `history` (what a handle
-//! meant, by time), `names` (handle → kernel → code object), `settings` (what BLAS handles were set to), `ids` (what streams and kernels are called), `library_files`
-//! (which file an image is), `captures` (stream → capture), `graphs` (instantiated graph → what it does), `solutions`
-//! (what MIOpen's handles stand for), `elf_identity` (what a library's file says), `records`, `blas`, `hip` (what they hold as the trace's records), `decoder`
-//! (definitions and events to lines), `stat` (a process as the system tells of it), `frames` (compressed lines), `recover` (the ring
-//! files of the dead), `live` (processes that record now).
+//! Modules, lowest layer first: `values` (names of the vendors' constants), `code_object` (format
+//! and kernel metadata of an image), `parameters` (parameter types from a kernel's name),
+//! `arguments` (argument bytes to values), `history` (the meanings of a handle over time),
+//! `kernels` (handle → kernel → code object), `settings` (settings of BLAS handles), `ids` (ids of
+//! streams and kernels), `library_files` (the file of an image in memory), `captures` (stream →
+//! capture), `graphs` (instantiated graph → contents), `solutions` (MIOpen's handles),
+//! `elf_identity` (identity of a library file), `records`, `blas`, `hip` (event payloads to
+//! records), `decoder` (definitions and events to lines), `stat` (`/proc/PID/stat`), `frames`
+//! (compressed lines), `recover` (rings of dead processes), `live` (processes that are recording).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -23,9 +26,9 @@ mod graphs;
 mod hip;
 mod history;
 mod ids;
+mod kernels;
 mod library_files;
 pub mod live;
-mod names;
 mod parameters;
 mod records;
 mod recover;

@@ -1,11 +1,14 @@
-//! Which file of rocBLAS's or hipBLASLt's an image in memory is: one of the same size whose bytes are the same.
+//! Finds which file of rocBLAS or hipBLASLt an image in memory came from: one of equal size and
+//! contents.
 //!
-//! Since ROCm 5.3 rocBLAS reads its Tensile files and loads them from memory, so the trace has their bytes' hash and no
-//! name. The folders are those in which the libraries themselves look (`tensile_host.cpp` of rocBLAS 2.44 to 5.x and of
-//! hipBLASLt 0.2 to 1.x), and one that Debian's builds have. A folder is listed once, and only files of the image's size are
-//! read: in the traced process this happens on the collector's thread, and takes half a millisecond for rocBLAS 4.4's files of one
-//! target, 50 ms for a folder of 10,000, and 5 ms to read an image of 17 MB. The paths are the traced process's; where they
-//! lead elsewhere (in another container), sizes and hashes differ and nothing is found.
+//! Since ROCm 5.3 rocBLAS reads its Tensile files and loads them from memory, so the trace has the
+//! hash of their bytes and no name. The folders searched are those that the libraries themselves
+//! search (`tensile_host.cpp` of rocBLAS 2.44 to 5.x and of hipBLASLt 0.2 to 1.x), and one of
+//! Debian's builds. A folder is listed once, and only files of the image's size are read. In the
+//! traced process this runs on the collector's thread: half a millisecond for rocBLAS 4.4's files
+//! of one target, 50 ms for a folder of 10,000 files, 5 ms to read an image of 17 MB. The paths are
+//! the traced process's; in another container they lead elsewhere, sizes and hashes differ, and
+//! nothing is found.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -13,47 +16,48 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A library, the variable that names its folder, and where it looks otherwise, from its own folder. `*`: any one folder.
-struct Kind {
+/// A library, the environment variable that names its folder, and the default folders relative to
+/// the library's own. `*`: any one folder.
+struct Library {
     library: &'static str,
     variable: &'static str,
     places: &'static [&'static str],
 }
 
 #[rustfmt::skip]
-const KINDS: [Kind; 2] = [
-    Kind {
+const LIBRARIES: [Library; 2] = [
+    Library {
         library: "librocblas.so", variable: "ROCBLAS_TENSILE_LIBPATH",
         places: &["../../Tensile/library", "library", "../rocblas/library", "../Tensile/library", "rocblas/library", "rocblas/*/library"],
     },
-    Kind {
+    Library {
         library: "libhipblaslt.so", variable: "HIPBLASLT_TENSILE_LIBPATH",
         places: &["../Tensile/library", "library", "hipblaslt/library", "hipblaslt/*/library"],
     },
 ];
 
-/// Entries of a folder that are looked at; no library has so many files.
+/// The most entries of a folder that are listed; more than any library has.
 const MOST_ENTRIES: usize = 50_000;
 
-/// The files of the libraries' folders, found out about as they are needed.
+/// Index of the libraries' folders, filled on demand.
 #[derive(Default)]
 pub(crate) struct LibraryFiles {
-    /// Folders from the environment, by the library that they are for; `Err`: why one is of no use.
+    /// Folders from the environment, by library; `Err`: why one cannot be used.
     asked: BTreeMap<&'static str, Result<PathBuf, String>>,
-    /// Folders, in the order in which they are searched; `None` for one that was not listed yet.
+    /// Folders in search order; `None` if not listed yet.
     folders: Vec<(PathBuf, Option<Listing>)>,
-    /// What was read before.
+    /// Hashes of files read before.
     hashes: HashMap<PathBuf, u128>,
 }
 
-/// Size → code object files of that size.
+/// Size in bytes → code object files of that size.
 type Listing = HashMap<u64, Vec<PathBuf>>;
 
 impl LibraryFiles {
-    /// Takes the environment of the traced process.
+    /// Reads the environment of the traced process.
     pub(crate) fn set_environment<'a>(&mut self, env: impl Iterator<Item = (&'a str, &'a str)>) {
         for (name, value) in env {
-            let Some(kind) = KINDS.iter().find(|kind| kind.variable == name) else { continue };
+            let Some(kind) = LIBRARIES.iter().find(|kind| kind.variable == name) else { continue };
             let folder = PathBuf::from(value);
             if folder.is_absolute() {
                 self.add(folder.clone());
@@ -64,10 +68,10 @@ impl LibraryFiles {
         }
     }
 
-    /// Takes a library of the traced process by its path.
+    /// Adds the folders of a library of the traced process, by its path.
     pub(crate) fn add_library(&mut self, path: &str) {
         let (folder, name) = path.rsplit_once('/').unwrap_or_default();
-        let Some(kind) = KINDS.iter().find(|kind| name.starts_with(kind.library)) else { return };
+        let Some(kind) = LIBRARIES.iter().find(|kind| name.starts_with(kind.library)) else { return };
         if folder.is_empty() || self.asked.contains_key(kind.library) {
             return;
         }
@@ -88,10 +92,11 @@ impl LibraryFiles {
         }
     }
 
-    /// The file that holds an image of `bytes` bytes with this XXH3-128, and whether it is a fallback one.
+    /// The file with `bytes` bytes and this XXH3-128, and whether it belongs to the fallback
+    /// library.
     ///
     /// # Errors
-    /// Why none was found, in words for the trace.
+    /// Why none was found, as a text for the trace.
     pub(crate) fn find(&mut self, bytes: u64, hash: u128) -> Result<(PathBuf, Option<bool>), String> {
         let (mut candidates, mut files) = (Vec::new(), 0);
         for (folder, listing) in &mut self.folders {
@@ -108,7 +113,7 @@ impl LibraryFiles {
         };
         let path = candidates.swap_remove(first);
         let said = fallback(&path);
-        // The same bytes under a name that says otherwise: then the name says nothing.
+        // The same bytes under a contradicting name: then the name proves nothing.
         let is_doubted =
             candidates.iter().any(|other| fallback(other) != said && self.hash(other) == Some(hash));
         Ok((path, said.filter(|_| !is_doubted)))
@@ -135,10 +140,12 @@ impl LibraryFiles {
     }
 }
 
-/// Whether a file holds solutions of Tensile's fallback library, which serves any target, or those of one target's own.
-/// Libraries that are loaded a problem type at a time (ROCm 5.3 on) say so: `TensileLibrary_…_Contraction_…_fallback_gfx900.hsaco`,
-/// `TensileLibrary_…_Contraction_…_gfx900.co`. Other names say nothing: `Kernels.so-000-gfx900.hsaco` holds helpers and, in
-/// libraries that are loaded as a whole, the source kernels of both.
+/// Whether a file holds solutions of Tensile's fallback library, which serves any target, or those
+/// of one target. Only libraries that are loaded per problem type (ROCm 5.3 on) have it in their
+/// names: `TensileLibrary_…_Contraction_…_fallback_gfx900.hsaco`,
+/// `TensileLibrary_…_Contraction_…_gfx900.co`. `None` for other names:
+/// `Kernels.so-000-gfx900.hsaco` holds helpers and, in libraries that are loaded as a whole, the
+/// source kernels of both.
 pub(crate) fn fallback(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     let said = name.strip_prefix("TensileLibrary_").filter(|_| is_code_object(name))?;
@@ -164,7 +171,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     all.filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
 }
 
-/// The files of a folder, and of those in it that are one target's own: `gfx90a`, `gfx90a-xnack+`.
+/// The files of a folder and of its per-target subfolders: `gfx90a`, `gfx90a-xnack+`.
 fn list(folder: &Path) -> Listing {
     let mut listing = Listing::new();
     let mut add = |(path, name): (PathBuf, String)| {
@@ -180,7 +187,7 @@ fn list(folder: &Path) -> Listing {
     listing
 }
 
-/// Read, not mapped: a file that is cut short meanwhile must not end the traced process.
+/// Read, not mapped: truncating the file meanwhile must not kill the traced process.
 fn hash(path: &Path) -> io::Result<u128> {
     let (mut file, mut hash, mut buffer) = (File::open(path)?, Xxh3::new(), vec![0; 256 * 1024]);
     loop {

@@ -1,5 +1,5 @@
-//! Processes that record now: found by their numbers, asked by a word in their control page, and copied from. Nothing here
-//! stops a process, sends it a signal or attaches to it.
+//! Access to recording processes: finds them, sends requests through their control page, and copies
+//! their traces. Nothing here stops a process, signals it or attaches to it.
 
 mod copy;
 mod send;
@@ -22,58 +22,58 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A process that records.
+/// A recording process.
 pub struct Live {
-    /// Its number, as seen from here.
+    /// Its pid, as seen from here.
     pub pid: u32,
-    /// Who it is.
+    /// Its trace header.
     pub header: Header,
-    /// Its trace file, the first of a trace in parts, as it can be opened from here.
+    /// Its trace file (the first segment), as a path that can be opened from here.
     pub trace: PathBuf,
     clock: Clock,
     folder: Folder,
     control: Control,
 }
 
-/// Why a process cannot be asked.
+/// Why a process cannot be reached.
 #[derive(Debug)]
 pub enum Absent {
-    /// There is none with this number.
+    /// No process has this pid.
     NoProcess,
-    /// It belongs to somebody else.
+    /// It belongs to another user.
     Others,
-    /// It does not have the library.
+    /// It has not loaded the library.
     NotLoaded,
     /// `ROCSHIM_OFF` is set.
     Off,
-    /// It is left alone: this variable, with this value, does not choose it.
+    /// It is not selected: this variable, with this value, excludes it.
     NotChosen(&'static str, String),
-    /// It has the library, and has called nothing that is hooked.
+    /// It has loaded the library, and made no hooked call.
     Idle,
-    /// It records into memory of its own: no ring file could be made.
+    /// It records into private memory: no ring file could be created.
     Private,
-    /// It has files that are not to be trusted, or cannot be read.
+    /// Its files cannot be trusted or read.
     Unsafe(io::Error),
 }
 
-/// A ring of a live process.
+/// The state of a live process's ring.
 #[derive(Clone, Copy, Debug)]
 pub struct RingState {
-    /// Its thread.
+    /// Its thread id.
     pub tid: u32,
-    /// Slots of ring memory that its process may have.
+    /// Slots in the pool of its process.
     pub slots: u64,
-    /// How many of them hold what this thread made and was not read yet.
+    /// How many slots hold unread events of this thread.
     pub filled: u64,
     /// Calls of its thread that have returned.
     pub produced: u64,
 }
 
 impl Live {
-    /// The process with this number.
+    /// Finds the process with this pid.
     ///
     /// # Errors
-    /// When it cannot be asked: why.
+    /// Why it cannot be reached.
     pub fn find(pid: u32) -> Result<Live, Absent> {
         let stat = Stat::of(pid).filter(|stat| stat.lives).ok_or(Absent::NoProcess)?;
         let maps = fs::read(format!("/proc/{pid}/maps")).map_err(|error| match error.kind() {
@@ -103,7 +103,7 @@ impl Live {
         })
     }
 
-    /// The numbers of this user's processes that have the library, or all processes' for root.
+    /// The pids of this user's processes that have loaded the library; for root, of all users.
     pub fn all() -> Vec<u32> {
         let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
         let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
@@ -118,27 +118,28 @@ impl Live {
         pids
     }
 
-    /// It keeps what came last in its rings, and writes it when it is asked to, or ends.
+    /// True if its rings overwrite: it keeps the newest events, and writes them on request or at
+    /// its end.
     pub fn is_flight_recorder(&self) -> bool {
         self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite")
     }
 
-    /// The file that it writes: of a trace in parts, the last.
+    /// The file being written: the last segment.
     pub fn file(&self) -> PathBuf {
-        segment_path(&self.trace, self.control.committed().part)
+        segment_path(&self.trace, self.control.committed().segment)
     }
 
-    /// Bytes of that file that are there for good.
+    /// Committed bytes of that file.
     pub fn written_bytes(&self) -> u64 {
         self.control.committed().offset
     }
 
-    /// What it says of its recording: as of its last look, or up to a quarter of a second before.
+    /// The collector's statistics, up to a quarter of a second old.
     pub fn account(&self) -> Option<CollectorStats> {
         self.control.requests().stats()
     }
 
-    /// The reasons of losses, in the order of the account's.
+    /// The loss reasons, in the order of `CollectorStats::lost`.
     pub fn loss_reasons() -> &'static [&'static str] {
         &LOSS_REASONS
     }
@@ -153,10 +154,10 @@ impl Live {
         self.clock.unix_ns
     }
 
-    /// Its rings as they are now. One that is just being made or given up is left out.
+    /// The current state of its rings. A ring that is being created or retired is omitted.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn rings(&self) -> io::Result<Vec<RingState>> {
         let state = |ring: Ring| {
             let (slots, filled) = ring.filled();
@@ -165,7 +166,8 @@ impl Live {
         Ok(self.open_rings()?.into_iter().map(state).collect())
     }
 
-    /// Its rings. One that is just being made, or given up because its thread has ended, is left out.
+    /// Opens its rings. One that is being created, or retired because its thread has ended, is
+    /// omitted.
     fn open_rings(&self) -> io::Result<Vec<Ring>> {
         let pool = Arc::new(Pool::open(&self.folder.pool_path())?);
         let paths = self.folder.ring_paths()?.into_iter();
@@ -173,18 +175,19 @@ impl Live {
     }
 }
 
-/// Inode and path of a mapping, from its line.
+/// Inode and path of a mapping, from its line in `/proc/PID/maps`.
 fn mapped(line: &str) -> Option<(u64, &Path)> {
-    // Address, rights, offset, device, inode, then the file, which may hold spaces.
+    // Address, permissions, offset, device, inode, then the path, which may contain spaces.
     let at = line.find('/')?;
     let inode = line[..at].split_whitespace().nth(4)?.parse().ok()?;
     Some((inode, Path::new(&line[at..])))
 }
 
-/// The process, if the control page with this inode is its own: a forked child has its parent's mapped too.
+/// Opens the process, if the control page with this inode is its own: a forked child still maps its
+/// parent's.
 fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<Live>> {
     let is_it = |path: &PathBuf| path.symlink_metadata().is_ok_and(|file| file.ino() == inode);
-    // In a container the path means something else than here.
+    // In a container the path has another meaning than here.
     let inside =
         |path: &Path| Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path));
     let Some(path) = [control.to_path_buf(), inside(control)].into_iter().find(is_it) else {
@@ -195,7 +198,7 @@ fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<L
     let folder = Folder::open(rings)?;
     let (mut process, mut tick_hz) = (None, 0);
     LogReader::read_files(rings, |number, bytes| {
-        // The clock is told as soon as it was measured.
+        // The clock is defined as soon as it was measured.
         if (process.is_some() && tick_hz != 0) || (number > 0 && process.is_none()) {
             return;
         }
@@ -224,19 +227,19 @@ fn is_others(pid: u32) -> bool {
     own != Some(0) && own != uid(format!("/proc/{pid}"))
 }
 
-/// What the process itself takes for its number: another one in a container.
+/// The pid inside the process's own namespace: a different one in a container.
 fn inner_pid(pid: u32) -> u32 {
     status_word(pid, "NSpid:").unwrap_or(pid)
 }
 
-/// The last number in the line of a process's status that begins with `name`.
+/// The last number in the line of `/proc/PID/status` that begins with `name`.
 fn status_word(pid: u32, name: &str) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().last()?.parse().ok()
 }
 
-/// Why the process is not to be recorded, by the variables that it was started with.
+/// Why the process is not recorded, by its initial environment variables.
 fn unwanted(pid: u32) -> Option<Absent> {
     let words = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let (environment, line) = (words("environ"), words("cmdline"));
@@ -250,7 +253,7 @@ fn unwanted(pid: u32) -> Option<Absent> {
         return Some(Absent::Off);
     }
     let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-    // What the process goes by itself; and a script, behind its interpreter.
+    // The name of the process; and that of a script, after its interpreter.
     let names = line.split(|byte| *byte == 0).take(2).map(|word| String::from_utf8_lossy(word).into_owned());
     let names: Vec<String> = names.chain([exe.to_string_lossy().into_owned()]).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,6 +1,6 @@
-//! A C++ function's name as people write it, and its parameters as that name tells them.
+//! Demangles C++ function names, and splits their parameter types.
 
-/// The name as people write it; `None` where it is not a mangled C++ name.
+/// The demangled name; `None` if it is not a mangled C++ name.
 pub fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
@@ -9,8 +9,9 @@ pub fn demangle(name: &str) -> Option<String> {
     read(name).or_else(|| read(&without_parameter_kinds(name)?))
 }
 
-/// The name without `Tn` and a type letter before each value: since C++20 a template's argument may say so of which type
-/// its parameter is (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read. `None` where there is nothing of the kind.
+/// The name without `Tn` and a type letter before each value: since C++20 a template argument may
+/// state the type of its parameter (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read.
+/// `None` if there is none.
 fn without_parameter_kinds(name: &str) -> Option<String> {
     let mut plain = String::with_capacity(name.len());
     let mut rest = name;
@@ -27,7 +28,7 @@ fn without_parameter_kinds(name: &str) -> Option<String> {
     (plain.len() < name.len()).then_some(plain)
 }
 
-/// The types of the parameters: what stands in the last pair of parentheses. `None` where there is none.
+/// The parameter types: the contents of the last pair of parentheses. `None` if there is none.
 pub(crate) fn parameters(demangled: &str) -> Option<Vec<&str>> {
     let end = demangled.rfind(')')?;
     let begin = opening(&demangled[..end])?;
@@ -35,7 +36,7 @@ pub(crate) fn parameters(demangled: &str) -> Option<Vec<&str>> {
     Some(if list.is_empty() || list == "void" { Vec::new() } else { split(list) })
 }
 
-/// Where the parenthesis was opened that ends behind `text`.
+/// The position of the parenthesis that closes at the end of `text`.
 fn opening(text: &str) -> Option<usize> {
     let mut depth = 0;
     text.bytes().enumerate().rev().find_map(|(at, byte)| {
@@ -49,7 +50,7 @@ fn opening(text: &str) -> Option<usize> {
     })
 }
 
-/// Splits at the commas that stand in no brackets.
+/// Splits at the commas outside of brackets.
 fn split(list: &str) -> Vec<&str> {
     let (mut round, mut angle, mut start) = (0_i32, 0_i32, 0);
     let mut types = Vec::new();
@@ -57,7 +58,7 @@ fn split(list: &str) -> Vec<&str> {
         match byte {
             b'(' | b'[' | b'{' => round += 1,
             b')' | b']' | b'}' => round -= 1,
-            // Between parentheses they may compare or shift.
+            // Within parentheses, `<` and `>` may be operators.
             b'<' if round == 0 => angle += 1,
             b'>' if round == 0 => angle -= 1,
             b',' if round == 0 && angle == 0 => {
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_split_where_its_types_end() {
+    fn a_list_is_split_between_its_types() {
         let name = "void k<(ggml_type)2, 1, (3 > 2)>(float const*, HIP_vector_type<unsigned int, 3u>, void (*)(int, long), Array<(2 < 3), int>)";
         let types = [
             "float const*",
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_says_of_which_type_its_parameter_is_is_read() {
+    fn values_with_a_parameter_type_are_demangled() {
         let plain = demangle("_Z1fILj4EEvv");
         assert_eq!(plain.as_deref(), Some("void f<(unsigned int)4>()"));
         assert_eq!(demangle("_Z1fITnjLj4EEvv"), plain);

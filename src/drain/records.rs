@@ -1,8 +1,8 @@
-//! What the slots and the log hold, as the trace's records.
+//! Converts event payloads and definitions to records.
 
 use crate::code_object::{FileSource, describe, length};
+use crate::kernels;
 use crate::library_files::{LibraryFiles, fallback};
-use crate::names;
 use crate::parameters::demangle;
 use crate::values::*;
 use rocshim_ring::definition::{
@@ -15,17 +15,17 @@ use rocshim_ring::{conv, kernel};
 use rocshim_trace::*;
 use std::path::Path;
 
-/// Names in a line of the hook table, bytes: it stays within a page of the trace.
-const NAMES: usize = 3000;
+/// Bytes of names per line of the hook table: a line stays within a page of the trace.
+const NAME_BYTES: usize = 3000;
 
-/// A row of the hook table at the start: armed, or off.
+/// A row of the hook table in its initial state: armed, or off.
 pub(crate) fn hook(id: u16, name: &str, of: &str, is_on: bool) -> Hook {
     let armed = Hook::armed(id, name, of);
     let why = || Some("left out by ROCSHIM_RECORD".into());
     if is_on { armed } else { Hook { state: "off".into(), why: why(), ..armed } }
 }
 
-/// The hook table with these rows, in the order of their ids.
+/// The hook table with these rows, in order of their ids.
 pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<HookTable> {
     let mut tables: Vec<HookTable> = Vec::new();
     let mut bytes = 0;
@@ -33,7 +33,7 @@ pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook
         let follows = |table: &&mut HookTable| {
             table.of == hook.of
                 && table.first as usize + table.names.len() == hook.id as usize
-                && bytes < NAMES
+                && bytes < NAME_BYTES
         };
         match tables.last_mut().filter(follows) {
             Some(table) => table.names.push(hook.name.clone()),
@@ -51,13 +51,13 @@ pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook
     tables
 }
 
-/// The names of interception points that are added together.
+/// The names of the interception points in a bit set.
 pub(crate) fn point_names(points: u8) -> String {
     let named = INTERCEPTION_POINTS.iter().filter(|(point, _)| points & point != 0).map(|(_, name)| *name);
     named.collect::<Vec<_>>().join("+")
 }
 
-/// The interception points beside the exported symbols, as they are when the process begins.
+/// The interception points beside the exported symbols, in their initial state.
 pub(crate) fn points(open: u8) -> impl Iterator<Item = Interception> {
     INTERCEPTION_POINTS.iter().skip(1).map(move |(point, name)| {
         let state = match (open & point != 0, *name) {
@@ -69,7 +69,7 @@ pub(crate) fn points(open: u8) -> impl Iterator<Item = Interception> {
     })
 }
 
-/// The table interception point, once a library has handed its table over.
+/// The `table` interception point, once a library has registered its table.
 pub(crate) fn table_point(library: u32, name: &str, entries: u32, functions: u32) -> Interception {
     Interception {
         point: "table".into(),
@@ -102,7 +102,7 @@ pub(crate) fn header(process: &Process) -> Header {
     }
 }
 
-/// Looks into the file that holds the fat binary for its format, length, targets and number of kernels.
+/// Reads format, length, targets and number of kernels from the file that contains the fat binary.
 pub(crate) fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> CodeObject {
     let source = FileSource::open(path.as_ref(), offset).ok();
     let image = source.as_ref().map(|source| describe(source)).unwrap_or_default();
@@ -120,12 +120,12 @@ pub(crate) fn fat_binary(id: u32, path: &str, offset: u64, ordinal: u32) -> Code
     }
 }
 
-/// An image that was loaded, from a file or from memory; in the latter case, with the library file that it is.
+/// An image loaded from a file or from memory; for memory, with the library file it came from.
 pub(crate) fn module_image(id: u32, image: Image, files: &mut LibraryFiles) -> CodeObject {
     let known = match (&image.path, image.bytes, image.hash) {
         (Some(path), ..) => Ok((None, fallback(Path::new(path.as_ref())))),
         (None, Some(bytes), Some(hash)) => files.find(bytes, hash).map(|(file, said)| (Some(file), said)),
-        (None, ..) => Err("its format does not tell its length".into()),
+        (None, ..) => Err("its format does not state its length".into()),
     };
     let (file, fallback) = known.as_ref().ok().cloned().unwrap_or_default();
     CodeObject {
@@ -144,8 +144,8 @@ pub(crate) fn module_image(id: u32, image: Image, files: &mut LibraryFiles) -> C
     }
 }
 
-/// A kernel, before its first launch.
-pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
+/// The record of a kernel, emitted before its first launch.
+pub(crate) fn kernel_record(id: u32, kernel: &kernels::Kernel) -> Kernel {
     let own = |text: &Text| text.to_string();
     let argument = |argument: &kernel::Argument| Argument {
         offset: argument.offset,
@@ -163,7 +163,7 @@ pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
         code_object: kernel.code_object,
         ..Kernel::default()
     };
-    let Some(names::Code { code, .. }) = &kernel.code else { return record };
+    let Some(kernels::Code { code, .. }) = &kernel.code else { return record };
     Kernel {
         target: code.target.as_ref().map(own),
         vgprs: code.vgprs,
@@ -181,7 +181,8 @@ pub(crate) fn kernel_record(id: u32, kernel: &names::Kernel) -> Kernel {
     }
 }
 
-/// `set_to` gives what the handle was set to, where that is known. The stream is for the caller to find.
+/// The record of a GEMM. `set_to` returns a setting of the handle, if known. The caller adds the
+/// stream.
 pub(crate) fn gemm(call: Call, raw: &event::Gemm, set_to: impl Fn(u8) -> Option<u64>) -> Gemm {
     let mode = |setting: u8| set_to(setting).map(|number| number as u32);
     let form = GEMM_FORMS.get(raw.form as usize).copied().unwrap_or("unknown");
@@ -281,12 +282,12 @@ pub(crate) fn convolution(
     }
 }
 
-/// The words for what a plan or problem does.
+/// The names of a plan's or problem's operations.
 fn words(operations: conv::Operations) -> Vec<String> {
     operations.words().into_iter().map(str::to_owned).collect()
 }
 
-/// A call with a problem, solution or plan of MIOpen's that is no convolution.
+/// A call with a MIOpen problem, solution or plan other than a convolution.
 pub(crate) fn other_problem(call: Call, raw: &conv::Conv, stream: StreamRef) -> Span {
     Span {
         operations: words(raw.operations),
@@ -324,7 +325,7 @@ pub(crate) fn mark(call: Call, raw: mark::Mark<Vec<u8>>) -> Mark {
     }
 }
 
-/// Takes away the beginning of a character at the end of `text`, where the cut went through it.
+/// Removes an incomplete UTF-8 character at the end of a truncated text.
 fn drop_half_character(text: &mut Vec<u8>) {
     if let Err(error) = std::str::from_utf8(text)
         && error.error_len().is_none()

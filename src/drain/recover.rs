@@ -1,11 +1,12 @@
-//! What a dead process left: its ring files, read from where its last commit ended, as finished lines.
+//! Recovers what a dead process left in its ring files: reads them from the last commit on, as
+//! complete lines.
 
 use crate::decoder::Decoder;
 use crate::frames::{is_compressed, lines_of};
 use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
-use rocshim_ring::folder::NAMES;
+use rocshim_ring::folder::FOLDER_PREFIXES;
 use rocshim_ring::{Committed, Consumer, Control, Counters, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, segment_path, write_record};
 use std::fs::{File, OpenOptions};
@@ -15,32 +16,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Lines that are not in the trace file yet.
+/// Recovered lines that are not in the trace file yet.
 #[derive(Debug, Default)]
 pub struct Leftover {
-    /// Finished NDJSON: definitions, events, gaps, calls in flight, accounts, footer.
+    /// Complete NDJSON: definitions, events, gaps, calls in flight, counters, footer.
     pub lines: Vec<u8>,
-    /// Events among them.
+    /// Number of events among them.
     pub events: u64,
     rings: PathBuf,
 }
 
-/// What a dead process left in its ring files and is not in `trace` yet, with the number of bytes of `trace` that are
-/// whole and come before it. `None`: nothing is left (the trace has its footer, the process still runs, or its ring
-/// files are gone).
+/// What a dead process left in its ring files and is not in `trace` yet, with the number of bytes
+/// of `trace` that are committed and precede it. `None`: nothing is left (the trace has its footer,
+/// the process still runs, or its ring files are gone).
 ///
 /// # Errors
-/// When `trace` or the ring files cannot be read.
+/// If `trace` or the ring files cannot be read.
 pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     let Some(rings) = rings_of(trace)? else { return Ok(None) };
     let folder = Folder::open(&rings)?;
     let committed = match Control::read(&folder) {
-        // It had only just made the folder, or was about to remove it: see `Folder::remove`.
+        // It had just created the folder, or was about to remove it: see `Folder::remove`.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         committed => committed?,
     };
-    // It is the end of the part that was written last.
-    if TracePath::of(trace).is_some_and(|path| path.part != committed.part) {
+    // The leftover belongs to the end of the last segment.
+    if TracePath::of(trace).is_some_and(|path| path.part != committed.segment) {
         return Ok(None);
     }
     let whole = committed.offset.min(std::fs::metadata(trace).map(|file| file.len()).unwrap_or(0));
@@ -48,7 +49,8 @@ pub fn leftover(trace: &Path) -> io::Result<Option<(u64, Leftover)>> {
     if is_compressed(trace) {
         return Ok(Some((whole, Leftover { lines, events, rings })));
     }
-    // The last line was about to be filled up for lines that were never committed: its end is told anew.
+    // The last line was about to be padded for lines that were never committed: its end is written
+    // again.
     if whole > 0 && byte_at(trace, whole - 1)? != b'\n' {
         lines.insert(0, b'\n');
         return Ok(Some((whole - 1, Leftover { lines, events, rings })));
@@ -62,11 +64,11 @@ fn byte_at(path: &Path, at: u64) -> io::Result<u8> {
     Ok(byte[0])
 }
 
-/// Appends what a dead process left to `trace` itself, removes its ring files and returns the number of events that
-/// were recovered; `None` when nothing was left.
+/// Appends what a dead process left to `trace`, removes its ring files, and returns the number of
+/// recovered events; `None` if nothing was left.
 ///
 /// # Errors
-/// When `trace` cannot be written (nothing is lost then: the ring files stay).
+/// If `trace` cannot be written (nothing is lost then: the ring files stay).
 pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     let Some((whole, left)) = leftover(trace)? else {
         remove_needless(trace)?;
@@ -85,18 +87,18 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     Ok(Some(left.events))
 }
 
-/// Removes the ring files of a trace that has its end: its process could not, or was killed while it did.
+/// Removes the ring files of a complete trace: its process could not, or was killed while it did.
 fn remove_needless(trace: &Path) -> io::Result<()> {
     let Some(header) = header_of(trace)? else { return Ok(()) };
     let rings = PathBuf::from(&header.rings);
     if header.rings.is_empty() || !rings.is_dir() || is_running(&header) || !has_ended(trace)? {
         return Ok(());
     }
-    // Anybody may have written the trace: only what is its own by name is removed.
+    // The trace may be forged: only a folder whose name belongs to it is removed.
     let name = rings.file_name().unwrap_or_default().to_string_lossy();
     let first = TracePath::of(trace).map(|path| path.first).unwrap_or_default();
     let first = first.file_name().unwrap_or_default().to_string_lossy();
-    let beside = first.split(".ndjson").next().map(|stem| format!("{}{stem}", NAMES[1]));
+    let beside = first.split(".ndjson").next().map(|stem| format!("{}{stem}", FOLDER_PREFIXES[1]));
     if name.contains(&format!("-{}-{}-", header.pid, header.start_ticks))
         || beside.is_some_and(|own| own == name)
     {
@@ -105,10 +107,11 @@ fn remove_needless(trace: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Trace files in `folder`, and parts, whose dead processes may never have got to begin them: only their ring files exist.
+/// Trace files in `folder`, segments included, that dead processes never created: only their ring
+/// files exist.
 ///
 /// # Errors
-/// When a ring folder of this user cannot be read.
+/// If a ring folder of this user cannot be read.
 pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let rings = ring_folders(Some(folder)).into_iter().filter_map(|rings| process_of(&rings));
     Ok(rings
@@ -117,7 +120,7 @@ pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
         .collect())
 }
 
-/// What a dead process has left, and nobody has finished.
+/// The unrecovered ring files of a dead process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// Its trace.
@@ -130,14 +133,14 @@ impl Stale {
     /// Removes the ring files, and with them what is not in the trace.
     ///
     /// # Errors
-    /// As the system says.
+    /// Those of the system.
     pub fn discard(&self) -> io::Result<()> {
         Folder::open(&self.rings)?.remove()
     }
 }
 
-/// What dead processes of this user have left in shared memory, or where `ROCSHIM_RINGS` says. Not what lies beside traces
-/// elsewhere: that is found with them.
+/// Ring files of this user's dead processes in shared memory, or in the folder that `ROCSHIM_RINGS`
+/// names. Those beside traces are found with the traces.
 pub fn stale() -> Vec<Stale> {
     let left = |rings: PathBuf| {
         let (header, trace) = process_of(&rings)?;
@@ -149,7 +152,7 @@ pub fn stale() -> Vec<Stale> {
     found
 }
 
-/// The ring folder of the dead process that wrote `trace`, if it is still there.
+/// The ring folder of the dead process that wrote `trace`, if it still exists.
 fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
     let Some(header) = header_of(trace)? else { return Ok(rings_by_name(trace)) };
     let rings = PathBuf::from(&header.rings);
@@ -157,10 +160,10 @@ fn rings_of(trace: &Path) -> io::Result<Option<PathBuf>> {
     Ok(is_left.then_some(rings))
 }
 
-/// The header of a trace file; `None` when the file is not there or does not begin with one.
+/// The header of a trace file; `None` if the file does not exist or does not begin with one.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
     let file = match File::open(trace) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -174,7 +177,7 @@ pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
     })
 }
 
-/// For a trace without a header: the process died before it could write one.
+/// For a trace without a header: the process died before it wrote one.
 fn rings_by_name(trace: &Path) -> Option<PathBuf> {
     let trace = std::path::absolute(trace).ok()?;
     ring_folders(trace.parent()).into_iter().find(|rings| {
@@ -182,7 +185,8 @@ fn rings_by_name(trace: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Every place where ring files may lie: shared memory or where `ROCSHIM_RINGS` says, or beside the traces in `folder`, if one is given.
+/// Every folder that may hold ring folders: shared memory or the one that `ROCSHIM_RINGS` names,
+/// and `folder`, beside the traces, if given.
 fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
     let in_folder = |folder: &Path, prefix: &'static str| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -191,12 +195,12 @@ fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
     };
     let asked = std::env::var_os("ROCSHIM_RINGS").map(PathBuf::from);
     let shared = asked.into_iter().chain([PathBuf::from("/dev/shm")]);
-    let beside = folder.into_iter().flat_map(|folder| in_folder(folder, NAMES[1]));
-    let found = shared.flat_map(|place| in_folder(&place, NAMES[0])).chain(beside);
+    let beside = folder.into_iter().flat_map(|folder| in_folder(folder, FOLDER_PREFIXES[1]));
+    let found = shared.flat_map(|place| in_folder(&place, FOLDER_PREFIXES[0])).chain(beside);
     found.filter(|path| Folder::open(path).is_ok()).collect()
 }
 
-/// The process that made a ring folder, and the file, or part, of its trace that it was to write.
+/// The process of a ring folder, and the segment file that it was writing.
 fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
@@ -212,18 +216,20 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
         }
     })
     .ok()?;
-    let part =
-        Folder::open(rings).and_then(|folder| Control::read(&folder)).map_or(1, |committed| committed.part);
+    let part = Folder::open(rings)
+        .and_then(|folder| Control::read(&folder))
+        .map_or(1, |committed| committed.segment);
     Some((decoder.header().clone(), segment_path(&trace?, part)))
 }
 
-/// True when the process that wrote `header` still runs on this machine (a reused pid is told by its start time).
+/// True if the process that wrote `header` still runs on this machine (a later process with the
+/// same pid has another start time).
 pub fn is_running(header: &Header) -> bool {
     Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks)
 }
 
-/// True when the trace has its last footer. That of a part may be there while the step to the next was never committed: the
-/// part is the last one then.
+/// True if the trace has its last footer. A segment's footer may exist although the step to the
+/// next was never committed: then that segment is the last.
 fn has_ended(trace: &Path) -> io::Result<bool> {
     let mut file = File::open(trace)?;
     let length = file.metadata()?.len();
@@ -245,18 +251,18 @@ fn has_ended(trace: &Path) -> io::Result<bool> {
     ))
 }
 
-/// Reads the rings of a dead process from what it `committed` on; header and hook table are left out where the trace has
-/// them.
+/// Reads the rings of a dead process from `committed` on; header and hook table are omitted if the
+/// trace has them.
 fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<(Vec<u8>, u64)> {
     let mut decoder = decoder_of(committed, has_header);
     let mut lines = Vec::new();
     LogReader::read_files(folder.path(), |number, bytes| decoder.define(number, bytes, &mut lines))?;
     if !decoder.has_begun() {
-        // It died before it had measured its clock; this machine's clock is the same one.
+        // It died before it measured its clock; this machine's clock is the same.
         decoder.begin(measure_hz(Duration::from_millis(5)), &mut lines);
     }
     let pool = Arc::new(match Pool::read(&folder.pool_path()) {
-        // It died before it had made any.
+        // It died before it created a pool.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Pool::from_bytes(&[])?,
         pool => pool?,
     });
@@ -265,24 +271,25 @@ fn drain(folder: &Folder, committed: Committed, has_header: bool) -> io::Result<
     Ok((lines, events))
 }
 
-/// What a process that is killed leaves behind, as bytes.
+/// The files of a killed process, as bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Remains {
     /// Its control page.
     pub control: Vec<u8>,
-    /// The first file of its log of definitions.
+    /// The first file of its definition log.
     pub definitions: Vec<u8>,
-    /// A ring.
+    /// A ring file.
     pub ring: Vec<u8>,
-    /// The chunks of its ring memory, as far as there is anything in them.
+    /// The chunks in use of its ring memory.
     pub chunks: Vec<u8>,
 }
 
 impl Remains {
-    /// What they tell, as a trace: for tests of what damaged bytes do. A clock that they do not tell runs at 1 GHz.
+    /// Recovers them as a trace: for tests of damaged files. A clock that they do not define runs
+    /// at 1 GHz.
     ///
     /// # Errors
-    /// When they are not a process's.
+    /// If they are not those of a process.
     pub fn lines(&self) -> io::Result<Vec<u8>> {
         let name = |file: &'static str| Path::new(file);
         let committed = Committed::from_bytes(&self.control, name("control"))?;
@@ -302,11 +309,11 @@ impl Remains {
 
 fn decoder_of(committed: Committed, has_header: bool) -> Decoder {
     let mut decoder = Decoder::new(has_header);
-    decoder.set_part(committed.part);
+    decoder.set_segment(committed.segment);
     decoder
 }
 
-/// Writes what the rings hold and the end of the trace; gives how many events that were.
+/// Emits the contents of the rings and the end of the trace; returns the number of events.
 fn drain_rings(
     decoder: &mut Decoder,
     committed: Committed,
@@ -356,13 +363,13 @@ fn drain_ring(
         decoder.gap(tid, &Gap { lost: unreadable, first: *latest, last: *latest, reason }, lines);
         lost = lost.saturating_add(unreadable);
     }
-    // A call whose event is in the ring had returned, though it had not left the stage yet.
+    // A call whose event is in the ring had returned, though its in-flight slot was still in use.
     for event in ring.in_flight().iter().filter(|event| event.id != last_id) {
         *latest = (*latest).max(event.stamp);
         decoder.in_flight(tid, event, lines);
     }
-    // A kill may fall between two counters of a call that is just entered or left: what is in the ring or counted as
-    // lost had returned, and nothing else.
+    // A kill may fall between two counters of a call being entered or left: the calls that had
+    // returned are exactly those in the ring and those counted as lost.
     decoder.thread(tid, written.saturating_add(lost), written, lost, lines);
     consumer.written() - before
 }

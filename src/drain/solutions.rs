@@ -1,14 +1,14 @@
-//! What MIOpen's solutions and fusion plans stood for, by time.
+//! Tracks what MIOpen's solutions and fusion plans refer to, over time.
 
 use crate::history::History;
 use crate::values::CONV_ACTIONS;
 use rocshim_ring::conv::Conv;
 use std::collections::HashMap;
 
-/// A solution or plan as it was told.
+/// A solution or plan as defined.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// Solver id; 0 where it is not known.
+    /// Solver id; 0 if unknown.
     solver: u64,
     conv: Option<Conv>,
 }
@@ -18,20 +18,21 @@ struct Known {
 pub(crate) struct Solutions(HashMap<u64, History<Known>>);
 
 impl Solutions {
-    /// From `stamp` on, `handle` is run by `solver` and stands for `conv`, or for something else.
+    /// From `stamp` on, `handle` has this solver, and is `conv`, or not a convolution.
     pub(crate) fn begin(&mut self, stamp: u64, handle: u64, solver: u64, conv: Option<Conv>) {
         self.0.entry(handle).or_default().set(stamp, Some(Known { solver, conv }));
     }
 
-    /// MIOpen has said which solver `handle` is run by.
+    /// MIOpen has returned the solver of `handle`.
     pub(crate) fn solver(&mut self, stamp: u64, handle: u64, solver: u64) {
         let history = self.0.entry(handle).or_default();
         let known = history.at(stamp).unwrap_or_default();
         history.set(stamp, Some(Known { solver, ..known }));
     }
 
-    /// Fills in a run of a solution or plan what that stood for at `stamp`. What is not known to be a convolution after that
-    /// is not one, or nobody can tell. (The other calls have problems; what those are stands in the event.)
+    /// Completes a run of a solution or plan with what it referred to at `stamp`. If it is not
+    /// known to be a convolution after that, it is not one, or it is undecidable. (Other calls
+    /// carry their problem in the event.)
     pub(crate) fn complete(&self, stamp: u64, call: &mut Conv) {
         let action = CONV_ACTIONS.get(call.action as usize);
         if !matches!(action, Some(&("run_solution" | "execute_plan"))) {
@@ -45,7 +46,7 @@ impl Solutions {
             call.complete(&problem);
         } else if rocshim_trace::solver(call.solution).is_some_and(|solver| solver.primitive == "Convolution")
         {
-            // A solution that was loaded: its solver says what it is, and nothing says which way.
+            // A solution that was loaded: its solver implies a convolution, but not the direction.
             (call.is_convolution, call.direction) = (true, u8::MAX);
         }
     }
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_completed_by_what_its_handle_stood_for_at_the_time() {
+    fn a_run_is_completed_by_its_handles_meaning_at_the_time() {
         let tensor = |rank| Tensor { rank, ..Tensor::default() };
         let problem = |direction| Conv {
             direction,
@@ -84,14 +85,14 @@ mod tests {
         assert_eq!(first.tensors.map(|tensor| tensor.rank), [5, 4, 4], "its own descriptor comes first");
         let second = run(&solutions, 25, Conv { solution: 87, ..own });
         assert_eq!((second.direction, second.solution), (1, 87), "what MIOpen said of this call holds");
-        assert!(!run(&solutions, 5, own).is_convolution, "before it was told");
+        assert!(!run(&solutions, 5, own).is_convolution, "before it was defined");
         let mut find = Conv { action: RUN - 1, subject: 0xa, ..Conv::default() };
         solutions.complete(15, &mut find);
         assert!(!find.is_convolution, "a problem that has a solution's address is not that solution");
     }
 
     #[test]
-    fn a_solution_whose_problem_is_not_known_is_what_its_solver_solves() {
+    fn a_solution_of_an_unknown_problem_follows_from_its_solver() {
         let mut solutions = Solutions::default();
         solutions.begin(10, 0xa, 0, None);
         assert!(!run(&solutions, 15, Conv::default()).is_convolution);

@@ -1,9 +1,10 @@
-//! A process as `/proc/PID/stat` tells of it: whose child it is, and when it started, by which a reused pid is known.
+//! Reads `/proc/PID/stat`: a process's parent, state, and start time, which distinguishes it from a
+//! later process with the same pid.
 
 /// Fields of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// It runs, or may run again: it is neither a zombie nor dead.
+    /// It runs or can run again: it is neither a zombie nor dead.
     pub lives: bool,
     /// It is stopped, by a signal or a debugger.
     pub stopped: bool,
@@ -14,13 +15,14 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Reads process `pid` (a number, or `self`); `None` when there is none.
+    /// Reads process `pid` (a number, or `self`); `None` if there is none.
     pub fn of(pid: impl std::fmt::Display) -> Option<Stat> {
         Stat::parse(&String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?))
     }
 
     fn parse(text: &str) -> Option<Stat> {
-        // The second field is the name in parentheses, which may hold anything; fields are counted after it.
+        // The second field is the name in parentheses, which may hold anything; fields are counted
+        // after it.
         let mut fields = text.rsplit(')').next()?.split_whitespace();
         let state = fields.next()?;
         let (lives, stopped) = (!["Z", "X"].contains(&state), ["T", "t"].contains(&state));
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_counted_after_a_name_that_may_hold_anything() {
+    fn fields_are_counted_after_the_name_in_parentheses() {
         let text = "7 (a) b (c)) S 3 7 7 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 4711 13 14";
         assert_eq!(Stat::parse(text), Some(Stat { lives: true, stopped: false, ppid: 3, start_ticks: 4711 }));
         assert_eq!(Stat::parse("7 (a) Z 3"), None);

@@ -1,11 +1,11 @@
-//! The vendors' numbers as words. A number that no table has stays a number: it is what was passed.
+//! Names of the vendors' constants. A number that no table has stays a number.
 
 use rocshim_ring::event::NO_ALGO;
 use rocshim_ring::hip::{PEER, UNKNOWN_KIND};
 use rocshim_trace::solver;
 use std::borrow::Cow;
 
-/// A word for a number, or the number itself.
+/// The name of a number, or the number itself.
 fn word(table: &[(u32, &'static str)], number: u32) -> Cow<'static, str> {
     match table.iter().find(|(n, _)| *n == number) {
         Some((_, word)) => Cow::Borrowed(word),
@@ -50,7 +50,7 @@ const HIP_DATATYPES: &[(u32, &str)] = &[
     (1000, "f8_e4m3_fnuz"), (1001, "f8_e5m2_fnuz"),
 ];
 
-/// An element type of any library: the number says whose it is.
+/// An element type of any library: the ranges of their numbers do not overlap.
 pub(crate) fn datatype(number: u32) -> Cow<'static, str> {
     match number {
         150..=255 => word(DATATYPES, number),
@@ -72,7 +72,8 @@ const EX3_TYPES: &[(u32, &str)] = &[
     (300, "f32"), (301, "f8_f8_f32"), (302, "f8_bf8_f32"), (303, "bf8_f8_f32"), (304, "bf8_bf8_f32"), (455, "invalid"),
 ];
 
-/// The compute type of a product; up to hipBLAS 2.x, and in rocBLAS but for ex3, it is an element type.
+/// The compute type of a GEMM; up to hipBLAS 2.x, and in rocBLAS except for ex3, it is an element
+/// type.
 pub(crate) fn compute(number: u32) -> Cow<'static, str> {
     match number {
         0..150 => word(COMPUTE_TYPES, number),
@@ -81,7 +82,8 @@ pub(crate) fn compute(number: u32) -> Cow<'static, str> {
     }
 }
 
-/// `rocblas_gemm_algo` (rocblas-types.h), hipBLAS's only algorithm, or that the function takes none.
+/// `rocblas_gemm_algo` (rocblas-types.h), hipBLAS's only algorithm, or `none` for functions without
+/// one.
 pub(crate) fn gemm_algo(number: u32) -> Cow<'static, str> {
     match number {
         HIPBLAS_GEMM_DEFAULT => "default".into(),
@@ -103,7 +105,8 @@ pub(crate) fn atomics(number: u32) -> Cow<'static, str> {
     word(&[(0, "not_allowed"), (1, "allowed")], number)
 }
 
-/// `rocblas_math_mode` (rocblas-types.h); of `hipblasMath_t`, those that rocBLAS can do have the same numbers.
+/// `rocblas_math_mode` (rocblas-types.h); those values of `hipblasMath_t` that rocBLAS supports
+/// have the same numbers.
 pub(crate) fn math_mode(number: u32) -> Cow<'static, str> {
     word(&[(0, "default"), (1, "xf32_xdl")], number)
 }
@@ -113,8 +116,8 @@ pub(crate) fn metric(number: u32) -> Cow<'static, str> {
     word(&[(0, "default"), (1, "device_efficiency"), (2, "cu_efficiency")], number)
 }
 
-/// The compute type of hipBLASLt: `hipblasComputeType_t`, or up to ROCm 5.7 `hipblasLtComputeType_t` (hipblaslt.h), which
-/// has two values.
+/// The compute type of hipBLASLt: `hipblasComputeType_t`, or up to ROCm 5.7
+/// `hipblasLtComputeType_t` (hipblaslt.h), which has two values.
 pub(crate) fn lt_compute(number: u32) -> Cow<'static, str> {
     match number {
         300 => "32f".into(),
@@ -156,7 +159,8 @@ pub(crate) fn lt_scale_mode(number: u32) -> Cow<'static, str> {
     word(SCALE_MODES, number)
 }
 
-/// `hipblasLtPointerMode_t` (hipblaslt.h). 1 stays a number: it is the device, but in ROCm 6.0 it was what is 4 now.
+/// `hipblasLtPointerMode_t` (hipblaslt.h). 1 stays a number: it means device, but in ROCm 6.0 it
+/// meant what is 4 now.
 pub(crate) fn lt_pointer_mode(number: u32) -> Cow<'static, str> {
     match number {
         0 => "host".into(),
@@ -198,7 +202,8 @@ pub(crate) fn conv_mode(number: u32) -> Cow<'static, str> {
     word(&[(0, "convolution"), (1, "transpose"), (2, "group"), (3, "depthwise")], number)
 }
 
-/// `hipMemcpyKind` (hip_runtime_api.h), and what rocshim adds to it; `None` where it is not told.
+/// `hipMemcpyKind` (hip_runtime_api.h), and rocshim's additions; `None` if the arguments do not
+/// determine it.
 pub(crate) fn copy_kind(number: u32) -> Option<Cow<'static, str>> {
     #[rustfmt::skip]
     let table = [
@@ -223,7 +228,7 @@ pub(crate) fn node_kind(number: u32) -> Cow<'static, str> {
     word(&table, number)
 }
 
-/// What a convolution call does; events hold the index.
+/// Names of the convolution actions; events hold the index.
 pub const CONV_ACTIONS: [&str; 9] = [
     "find",
     "run",
@@ -236,7 +241,7 @@ pub const CONV_ACTIONS: [&str; 9] = [
     "execute_plan",
 ];
 
-/// Which of the three products of a convolution; events hold the index.
+/// Names of the directions of a convolution; events hold the index.
 pub const CONV_DIRECTIONS: [&str; 3] = ["forward", "backward_data", "backward_weights"];
 
 /// `ncclDataType_t` (nccl.h).
@@ -248,7 +253,7 @@ pub(crate) fn nccl_type(number: u32) -> Cow<'static, str> {
     word(&table, number)
 }
 
-/// `ncclRedOp_t` (nccl.h); from 5 on, operations that the program has made.
+/// `ncclRedOp_t` (nccl.h); from 5 on, operations that the program created.
 pub(crate) fn nccl_op(number: u32) -> Cow<'static, str> {
     word(&[(0, "sum"), (1, "prod"), (2, "max"), (3, "min"), (4, "avg")], number)
 }
@@ -264,20 +269,20 @@ mod tests {
     }
 
     #[test]
-    fn an_element_type_of_either_numbering_has_one_word() {
+    fn an_element_type_of_either_numbering_has_one_name() {
         for (old, new) in [(150, 2), (151, 0), (152, 1), (154, 4), (155, 5), (160, 3), (162, 10), (168, 14)] {
             assert_eq!(datatype(old), datatype(new));
         }
     }
 
     #[test]
-    fn a_compute_type_is_what_its_number_says_whoever_was_called() {
+    fn a_compute_type_depends_on_its_number_only() {
         let words = [151, 150, 2, 0, 4, 300].map(compute);
         assert_eq!(words, ["f32_r", "f16_r", "32f", "16f", "32f_fast_16f", "f32"]);
     }
 
     #[test]
-    fn no_number_has_two_words() {
+    fn no_number_has_two_names() {
         for table in [DATATYPES, HIP_DATATYPES, COMPUTE_TYPES, EX3_TYPES] {
             let mut numbers: Vec<u32> = table.iter().map(|(number, _)| *number).collect();
             numbers.sort_unstable();

@@ -119,7 +119,7 @@ impl Consumer {
     }
 
     /// Starts a new segment: what was delivered so far belongs to the finished one.
-    pub fn begin_part(&mut self) {
+    pub fn begin_segment(&mut self) {
         self.now.before = Counters { written: self.now.written, lost: self.handed_lost() };
     }
 

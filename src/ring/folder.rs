@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMC");
 /// Name prefixes of ring folders: in shared memory, and beside a trace.
-pub const NAMES: [&str; 2] = ["rocshim-", ".rocshim-"];
+pub const FOLDER_PREFIXES: [&str; 2] = ["rocshim-", ".rocshim-"];
 /// Names or name prefixes of the files in them.
 const RING: &str = "ring-";
 const CONTROL: &str = "control";
@@ -55,7 +55,7 @@ impl Folder {
         let file = std::fs::symlink_metadata(path)?;
         // SAFETY: geteuid takes no argument and cannot fail.
         let me = unsafe { libc::geteuid() };
-        let is_ours = NAMES.iter().any(|begin| name.starts_with(begin))
+        let is_ours = FOLDER_PREFIXES.iter().any(|begin| name.starts_with(begin))
             && file.is_dir()
             && (file.uid() == me || me == 0)
             && file.mode() & 0o077 == 0;
@@ -128,7 +128,7 @@ struct ControlPage {
     /// Calls after recording had ended.
     late: AtomicU64,
     /// The segment number, as of the last two commits.
-    part: [AtomicU64; 2],
+    segment: [AtomicU64; 2],
     /// Calls of threads without a ring: none could be created, it was already closed, or it was
     /// refused for another reason.
     untracked: [Untracked; 3],
@@ -153,7 +153,7 @@ pub struct Committed {
     /// Its number.
     pub epoch: u64,
     /// The segment that was being written, from 1.
-    pub part: u32,
+    pub segment: u32,
     /// Length of its file, bytes.
     pub offset: u64,
     /// Its stamp: nothing that was written is later.
@@ -184,7 +184,7 @@ impl Committed {
         };
         Ok(Committed {
             epoch: word(1),
-            part: (word(7 + side) as u32).max(1),
+            segment: (word(7 + side) as u32).max(1),
             offset: word(2 + side),
             stamp: word(4 + side),
             late: word(offset_of!(ControlPage, late) / 8),
@@ -233,14 +233,14 @@ impl Control {
             let epoch = self.epoch();
             let side = (epoch & 1) as usize;
             let page = self.page();
-            let [offset, stamp, part] =
-                [&page.offset, &page.stamp, &page.part].map(|of| of[side].load(Relaxed));
+            let [offset, stamp, segment] =
+                [&page.offset, &page.stamp, &page.segment].map(|of| of[side].load(Relaxed));
             // The values are loaded before the epoch is checked again, so a concurrent commit is
             // noticed.
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
-                let (part, late, untracked) = ((part as u32).max(1), self.late(), self.untracked());
-                return Committed { epoch, part, offset, stamp, late, untracked };
+                let (segment, late, untracked) = ((segment as u32).max(1), self.late(), self.untracked());
+                return Committed { epoch, segment, offset, stamp, late, untracked };
             }
         }
     }
@@ -271,7 +271,7 @@ impl Control {
     #[cfg(all(test, loom))]
     pub(crate) fn words(&self) -> Vec<*const u64> {
         let page = self.page();
-        let sides = page.offset.iter().chain(&page.part);
+        let sides = page.offset.iter().chain(&page.segment);
         std::iter::once(&page.epoch).chain(sides).map(|word| word.as_ptr().cast_const()).collect()
     }
 
@@ -282,13 +282,13 @@ impl Control {
 
     /// Commits what the rings prepared for the next epoch, together with the segment number and its
     /// length `offset` in bytes.
-    pub fn commit(&self, part: u32, offset: u64) {
+    pub fn commit(&self, segment: u32, offset: u64) {
         let epoch = self.epoch().wrapping_add(1);
         let side = (epoch & 1) as usize;
         // A reader that loads a value stored after this fence finds another epoch when it checks
         // again.
         fence(Release);
-        self.page().part[side].store(part.into(), Relaxed);
+        self.page().segment[side].store(segment.into(), Relaxed);
         self.page().offset[side].store(offset, Relaxed);
         self.page().stamp[side].store(clock::now(), Relaxed);
         // Release: this copy's values are stored before the epoch makes it valid.

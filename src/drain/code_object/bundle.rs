@@ -1,14 +1,15 @@
-//! Images with code for several targets: the table of an offload bundle (LLVM, ClangOffloadBundler).
+//! Reads the table of an offload bundle, an image with code for several targets (LLVM,
+//! ClangOffloadBundler).
 
 use super::elf::Header;
-use super::source::{Part, Source, u64_at};
+use super::source::{Slice, Source, u64_at};
 
 pub(super) const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// More entries than any bundle has; a count above it is noise.
+/// More entries than any bundle has; a higher count is invalid.
 const MAX_ENTRIES: u64 = 256;
 const MAX_ID: u64 = 4096;
 
-/// A GPU target's code in an image.
+/// The code of a GPU target in an image.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) target: String,
@@ -17,12 +18,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of<'a>(&self, source: &'a dyn Source) -> Part<'a> {
-        Part { of: source, at: self.at, size: self.size }
+    pub(super) fn of<'a>(&self, source: &'a dyn Source) -> Slice<'a> {
+        Slice { of: source, at: self.at, size: self.size }
     }
 }
 
-/// The GPU targets of a bundle, and where the bundle ends; `None` when its table is cut.
+/// The GPU targets of a bundle, and the end of the bundle; `None` if its table is truncated.
 pub(super) fn table(source: &dyn Source) -> Option<(Vec<Entry>, u64)> {
     let count = u64_at(source, MAGIC.len() as u64)?;
     let mut at = MAGIC.len() as u64 + 8;
@@ -45,7 +46,7 @@ fn gpu_target(id: &str) -> Option<String> {
     id.find("gfx").map(|at| id[at..].to_owned())
 }
 
-/// The targets of a bundle or of a plain ELF, which is its own only entry.
+/// The targets of a bundle, or of a plain ELF, which counts as its only entry.
 pub(super) fn entries(source: &dyn Source) -> Vec<Entry> {
     if source.read_up_to(0, MAGIC.len()).as_ref() == MAGIC {
         return table(source).map(|(entries, _)| entries).unwrap_or_default();

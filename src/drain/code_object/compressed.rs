@@ -1,4 +1,4 @@
-//! Compressed bundles (`CCOB`; LLVM, ClangOffloadBundler): unpacked only as far as something is read of them.
+//! Unpacks compressed bundles (`CCOB`; LLVM, ClangOffloadBundler) only as far as they are read.
 
 use super::source::{Source, u16_at, u32_at, u64_at};
 use super::zstd;
@@ -9,21 +9,21 @@ use std::cell::{RefCell, RefMut};
 use std::io::Read;
 
 pub(super) const MAGIC: &[u8] = b"CCOB";
-/// The most that is unpacked of a bundle; what lies behind it cannot be read.
+/// The most bytes that are unpacked of a bundle; the rest cannot be read.
 const MAX_UNPACKED: u64 = 256 << 20;
-/// The longest packed bundle that is taken where its own length is not told (version 1).
+/// The longest packed bundle that is accepted if its length is not stated (version 1), bytes.
 const MAX_PACKED: usize = 256 << 20;
-/// How much further it is unpacked than asked for, at the least.
+/// The least that is unpacked beyond the requested bytes.
 const AHEAD: usize = 64 << 10;
 
-/// What the header says.
+/// The header's fields.
 struct Header {
     /// `llvm::compression::Format`: 0 zlib, 1 zstd.
     method: u16,
-    /// Bytes of the whole, from version 2 on.
+    /// Total bytes, from version 2 on.
     length: Option<u64>,
     unpacked: u64,
-    /// Where the packed bytes begin.
+    /// Offset of the packed bytes.
     payload: u64,
 }
 
@@ -41,26 +41,26 @@ impl Header {
     }
 }
 
-/// The length of the compressed bundle, where its version tells.
+/// The length of the compressed bundle, if its version states it.
 pub(super) fn length(source: &dyn Source) -> Option<u64> {
     Header::read(source)?.length
 }
 
-/// A compressed bundle as the bundle that it was.
+/// A compressed bundle, read as the bundle inside.
 pub(super) struct Unpacked<'a> {
     packed: Cow<'a, [u8]>,
     unpack: Method,
-    /// How long the bundle may be.
+    /// The maximum length of the bundle, bytes.
     limit: u64,
-    /// Its beginning, as far as it was unpacked.
+    /// Its beginning, as far as it is unpacked.
     bytes: RefCell<Vec<u8>>,
 }
 
-/// Unpacks at least so many bytes, if there are so many, and never more than the limit.
+/// Unpacks at least `wanted` bytes, if there are that many, and never more than the limit.
 type Method = fn(packed: &[u8], wanted: usize, limit: usize) -> Vec<u8>;
 
 impl<'a> Unpacked<'a> {
-    /// `None` when `source` is no compressed bundle that can be unpacked.
+    /// `None` if `source` is not a compressed bundle that can be unpacked.
     pub(super) fn open(source: &'a dyn Source) -> Option<Unpacked<'a>> {
         let header = Header::read(source).filter(|_| source.read_up_to(0, 4).as_ref() == MAGIC)?;
         let packed = match header.length {
@@ -77,12 +77,12 @@ impl<'a> Unpacked<'a> {
         Some(Unpacked { packed, unpack, limit: header.unpacked.min(MAX_UNPACKED), bytes: RefCell::default() })
     }
 
-    /// Unpacks until `end` bytes are there, if there are so many.
+    /// Unpacks until `end` bytes exist, if there are that many.
     fn unpack(&self, end: u64) -> RefMut<'_, Vec<u8>> {
         let mut bytes = self.bytes.borrow_mut();
         let wanted = end.min(self.limit) as usize;
         if bytes.len() < wanted {
-            // Every unpacking begins at the beginning, so it goes on a little further than it must.
+            // Unpacking always restarts at the beginning, so it goes further than needed.
             let ahead = (wanted + wanted / 4 + AHEAD).min(self.limit as usize);
             *bytes = (self.unpack)(&self.packed, ahead, self.limit as usize);
         }
@@ -91,7 +91,7 @@ impl<'a> Unpacked<'a> {
 }
 
 fn zlib(packed: &[u8], wanted: usize, _limit: usize) -> Vec<u8> {
-    // What was unpacked when the room was full comes with the error.
+    // The error contains what was unpacked until the limit.
     decompress_to_vec_zlib_with_limit(packed, wanted).unwrap_or_else(|cut| cut.output)
 }
 
@@ -99,9 +99,9 @@ fn zstd(packed: &[u8], wanted: usize, limit: usize) -> Vec<u8> {
     let (mut blocks, mut bytes) = (wanted / zstd::BLOCK + 1, Vec::new());
     while let Some((frame, is_whole)) = zstd::beginning(packed, blocks) {
         bytes.clear();
-        // Frames with a window of more than 100 MiB are refused.
+        // Frames with a window of more than 100 MiB are rejected.
         let Ok(decoder) = StreamingDecoder::new(frame.as_slice()) else { break };
-        // Of damaged blocks there is what came before them.
+        // Of a damaged frame, the blocks before the damage are kept.
         let done = decoder.take(limit as u64).read_to_end(&mut bytes);
         if bytes.len() >= wanted || is_whole || done.is_err() {
             break;

@@ -1,4 +1,5 @@
-//! One AMDGPU ELF: its length, its target, its metadata notes. Offsets are those of Elf64_Ehdr, _Phdr, _Shdr, _Nhdr.
+//! Reads one AMDGPU ELF: length, target, metadata notes. Offsets are those of Elf64_Ehdr, _Phdr,
+//! _Shdr, _Nhdr.
 
 use super::source::{Source, u16_at, u32_at, u64_at};
 use super::target;
@@ -7,18 +8,19 @@ use std::cell::Cell;
 
 /// NT_AMDGPU_METADATA (LLVM, AMDGPUUsage): the descriptor is a MessagePack map.
 const METADATA: u32 = 32;
-/// The most bytes of notes that are read of an image. The most seen, in a Tensile library of 600 kernels, is 1.6 MB.
+/// The most bytes of notes that are read of an image. The most seen, in a Tensile library of 600
+/// kernels, is 1.6 MB.
 const MAX_NOTES: u64 = 64 << 20;
-/// What it counts for to look at one note alone.
-const LOOK: u64 = 1024;
-/// Most headers that are looked at; a linker makes about ten.
+/// The cost of inspecting one note, in bytes of the allowance.
+const NOTE_COST: u64 = 1024;
+/// The most headers that are inspected; a linker makes about ten.
 const MAX_HEADERS: u16 = 1024;
 
 const EHDR: u64 = 64;
 const PHDR: u64 = 56;
 const SHDR: u64 = 64;
 
-/// What may still be read of an image: an image may claim any number of notes, one over the other.
+/// How many bytes may still be read of an image, which may claim any number of overlapping notes.
 pub(super) struct Allowance(Cell<u64>);
 
 impl Allowance {
@@ -43,7 +45,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads it; `None` when `source` is no such ELF.
+    /// Reads it; `None` if `source` is not an AMDGPU ELF.
     pub(super) fn read(source: &dyn Source) -> Option<Header> {
         let ident = source.read(0, 16)?;
         let is_ours = ident.starts_with(&ELFMAG) && ident[4] == ELFCLASS64 && ident[5] == ELFDATA2LSB;
@@ -60,12 +62,12 @@ impl Header {
         })
     }
 
-    /// The GPU target; `None` for a machine number that is not known.
+    /// The GPU target; `None` for an unknown machine number.
     pub(super) fn target(&self) -> Option<String> {
         target::of_flags(self.flags, self.abi)
     }
 
-    /// The image's length, by its headers.
+    /// The image's length in bytes, by its headers.
     pub(super) fn length(&self, source: &dyn Source) -> Option<u64> {
         let sections = SHDR * u64::from(self.sections);
         let mut end = self.sections_at.checked_add(sections)?.max(EHDR);
@@ -79,7 +81,8 @@ impl Header {
         Some(end)
     }
 
-    /// The metadata notes, one MessagePack map each: one for a linked object; Tensile's libraries have one a kernel.
+    /// The metadata notes, one MessagePack map each: one for a linked object; Tensile's libraries
+    /// have one per kernel.
     pub(super) fn notes(&self, source: &dyn Source, allowance: &Allowance) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         for (at, size) in self.note_ranges(source) {
@@ -89,13 +92,13 @@ impl Header {
         found
     }
 
-    /// The first `most` bytes of each metadata note, read piece by piece: for a file of which little else is wanted.
+    /// The first `most` bytes of each metadata note, for a file of which little else is needed.
     pub(super) fn note_heads(&self, source: &dyn Source, most: usize, allowance: &Allowance) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         for (start, size) in self.note_ranges(source) {
             let (mut at, end) = (start, start.saturating_add(size));
             while let Some((desc, length, next)) = note_at(source, at).filter(|(_, _, next)| *next <= end) {
-                if allowance.take(LOOK).is_none() {
+                if allowance.take(NOTE_COST).is_none() {
                     return found;
                 }
                 if source.read(at + 8, 12).is_some_and(|head| is_metadata(&head)) {
@@ -107,7 +110,7 @@ impl Header {
         found
     }
 
-    /// Where notes lie: in segments, or, in an object that was never linked, in sections.
+    /// The ranges that hold notes: segments, or, in an unlinked object, sections.
     fn note_ranges(&self, source: &dyn Source) -> Vec<(u64, u64)> {
         let of = |table: u64, count: u16, size: u64, kind_at: u64, kind: u32, offset_at: u64| {
             let range = move |i: u64| {
@@ -126,19 +129,19 @@ impl Header {
     }
 }
 
-/// Of the note at `at`: where its descriptor lies, its length, and where the next note begins.
+/// For the note at `at`: offset and length of its descriptor, and offset of the next note.
 fn note_at(source: &dyn Source, at: u64) -> Option<(u64, u64, u64)> {
     let (name, length) = (u64::from(u32_at(source, at)?), u64::from(u32_at(source, at.checked_add(4)?)?));
     let desc = at.checked_add(12 + name.next_multiple_of(4))?;
     Some((desc, length, desc.checked_add(length.next_multiple_of(4))?))
 }
 
-/// Whether a note is metadata by its type and the name that follows it.
+/// True if a note is metadata, by its type and the name after it.
 fn is_metadata(type_and_name: &[u8]) -> bool {
     type_and_name.starts_with(&METADATA.to_le_bytes()) && type_and_name[4..].starts_with(b"AMDGPU\0")
 }
 
-/// Gives the descriptor of each metadata note in `bytes`.
+/// Passes the descriptor of each metadata note in `bytes` to `each`.
 fn each_note(bytes: &[u8], mut each: impl FnMut(&[u8])) {
     let mut at = 0;
     while let Some((desc, length, next)) = note_at(&bytes, at) {

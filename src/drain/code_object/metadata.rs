@@ -1,4 +1,5 @@
-//! What the metadata notes say of each kernel (LLVM, AMDGPUUsage: code object metadata, versions 3 to 6).
+//! Kernel metadata from an image's notes (LLVM, AMDGPUUsage: code object metadata, versions 3 to
+//! 6).
 
 use super::elf::{Allowance, Header};
 use super::msgpack::Reader;
@@ -7,27 +8,27 @@ use rocshim_ring::kernel::{Argument, KernelCode};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// Enough of a note for the number of its kernels, which stands at its beginning.
+/// Bytes of a note that contain the number of its kernels.
 const HEAD: usize = 64;
 
-/// The metadata of one target's code, taken out of its image: it stays when the image goes.
+/// The metadata of one target's code, copied out of its image.
 pub struct Metadata {
     target: String,
     /// MessagePack maps.
     notes: Vec<Vec<u8>>,
-    /// Symbol → where its kernel is described: note, bytes before that note's end. Made at the first question.
+    /// Symbol → position of its kernel: note, bytes before that note's end. Built on first use.
     index: OnceCell<HashMap<Box<str>, (usize, usize)>>,
 }
 
 impl Metadata {
-    /// Takes the metadata of the ELF in `source`; `None` when it has none.
+    /// Reads the metadata of the ELF in `source`; `None` if it has none.
     pub(super) fn of_elf(source: &dyn Source, target: &str, allowance: &Allowance) -> Option<Metadata> {
         let notes = Header::read(source)?.notes(source, allowance);
         let index = OnceCell::new();
         (!notes.is_empty()).then(|| Metadata { target: target.into(), notes, index })
     }
 
-    /// What it says of the kernel of this symbol.
+    /// The metadata of the kernel with this symbol.
     pub fn find(&self, symbol: &str) -> Option<KernelCode<'_>> {
         let index = self.index.get_or_init(|| self.make_index());
         let (note, left) = *index.get(symbol)?;
@@ -60,8 +61,8 @@ impl Metadata {
         index
     }
 
-    /// Gives the names of each kernel and where it is described.
-    fn each_place(&self, mut each: impl FnMut(Names<'_>, usize, usize)) {
+    /// Passes the names and the position of each kernel to `each`.
+    fn each_place(&self, mut each: impl FnMut(KernelNames<'_>, usize, usize)) {
         for (note, bytes) in self.notes.iter().enumerate() {
             let Some((mut reader, count)) = kernels_of(bytes) else { continue };
             for _ in 0..count {
@@ -73,13 +74,13 @@ impl Metadata {
     }
 }
 
-/// How many kernels the ELF in `source` holds, from as little of it as possible.
+/// The number of kernels in the ELF in `source`, reading as little of it as possible.
 pub(super) fn count(source: &dyn Source, allowance: &Allowance) -> Option<u32> {
     let heads = Header::read(source)?.note_heads(source, HEAD, allowance);
     heads.iter().try_fold(0_u32, |sum, head| sum.checked_add(kernels_of(head)?.1))
 }
 
-/// Where the array of kernels of a note begins, and its length.
+/// The beginning of a note's array of kernels, and its length.
 fn kernels_of(note: &[u8]) -> Option<(Reader<'_>, u32)> {
     let mut reader = Reader::new(note);
     for _ in 0..reader.map()? {
@@ -92,23 +93,23 @@ fn kernels_of(note: &[u8]) -> Option<(Reader<'_>, u32)> {
     None
 }
 
-/// What a kernel is called.
+/// The names of a kernel.
 #[derive(Default)]
-struct Names<'a> {
+struct KernelNames<'a> {
     /// Of its descriptor: `k.kd`.
     descriptor: Option<&'a str>,
     name: Option<&'a str>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> KernelNames<'a> {
     fn symbol(&self) -> Option<&'a str> {
         self.descriptor.map(|descriptor| descriptor.strip_suffix(".kd").unwrap_or(descriptor)).or(self.name)
     }
 }
 
-/// Reads a kernel's names and passes the rest.
-fn names<'a>(reader: &mut Reader<'a>) -> Option<Names<'a>> {
-    let mut names = Names::default();
+/// Reads a kernel's names and skips the rest.
+fn names<'a>(reader: &mut Reader<'a>) -> Option<KernelNames<'a>> {
+    let mut names = KernelNames::default();
     for _ in 0..reader.map()? {
         match reader.text_or_skip()?.unwrap_or_default() {
             ".symbol" => names.descriptor = reader.text_or_skip()?,
@@ -120,8 +121,8 @@ fn names<'a>(reader: &mut Reader<'a>) -> Option<Names<'a>> {
 }
 
 /// Reads a kernel.
-fn kernel<'a>(reader: &mut Reader<'a>) -> Option<(Names<'a>, KernelCode<'a>)> {
-    let (mut names, mut kernel) = (Names::default(), KernelCode::default());
+fn kernel<'a>(reader: &mut Reader<'a>) -> Option<(KernelNames<'a>, KernelCode<'a>)> {
+    let (mut names, mut kernel) = (KernelNames::default(), KernelCode::default());
     for _ in 0..reader.map()? {
         let number = match reader.text_or_skip()?.unwrap_or_default() {
             ".symbol" => {
@@ -158,7 +159,7 @@ fn kernel<'a>(reader: &mut Reader<'a>) -> Option<(Names<'a>, KernelCode<'a>)> {
     Some((names, kernel))
 }
 
-/// Reads the explicit arguments; `Some(None)` where they are not told so that they could be found.
+/// Reads the explicit arguments; `Some(None)` if their offsets, sizes or kinds are missing.
 fn arguments<'a>(reader: &mut Reader<'a>) -> Option<Option<Vec<Argument<'a>>>> {
     let (mut arguments, mut whole) = (Vec::new(), true);
     for _ in 0..reader.array()? {
@@ -172,7 +173,7 @@ fn arguments<'a>(reader: &mut Reader<'a>) -> Option<Option<Vec<Argument<'a>>>> {
     Some(whole.then_some(arguments))
 }
 
-/// Reads an argument, and whether its offset, its size and its kind are told.
+/// Reads an argument, and whether offset, size and kind are present.
 fn argument<'a>(reader: &mut Reader<'a>) -> Option<(Argument<'a>, bool)> {
     let (mut argument, mut offset, mut size) = (Argument::default(), None, None);
     for _ in 0..reader.map()? {

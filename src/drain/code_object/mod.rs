@@ -1,8 +1,8 @@
-//! What an image of device code is: its format, its length, the GPU targets it carries, and what it says of its kernels.
+//! Describes an image of device code: format, length, GPU targets, and the metadata of its kernels.
 //!
-//! Formats: AMDGPU ELF, clang offload bundle, compressed bundle (`CCOB`). Everything else is opaque. An image may be
-//! anything: all reads are bounded by its source, all work by what was read; layouts are those of LLVM's AMDGPU usage
-//! guide and ClangOffloadBundler documentation.
+//! Formats: AMDGPU ELF, clang offload bundle, compressed bundle (`CCOB`). Everything else is
+//! opaque. Images are untrusted: all reads are bounded by the source, and all work by the amount
+//! read. Layouts are those of LLVM's AMDGPU usage guide and ClangOffloadBundler documentation.
 
 mod bundle;
 mod compressed;
@@ -24,19 +24,20 @@ use compressed::Unpacked;
 use elf::Allowance;
 use object::elf::ELFMAG;
 
-/// What an image says of itself.
+/// The description of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// `elf`, `bundle`, `compressed_bundle` or `opaque`.
     pub format: &'static str,
     /// GPU targets, in the image's order.
     pub targets: Vec<String>,
-    /// Kernels for each of the targets, where all have the same number. Not told of a compressed bundle, most of which
+    /// Kernels per target, if equal for all targets. `None` for a compressed bundle, most of which
     /// would have to be unpacked.
     pub kernels: Option<u32>,
 }
 
-/// How long an image is; `None`: its format does not tell (opaque, or a compressed bundle of version 1).
+/// The length of an image in bytes; `None` if its format does not state it (opaque, or a compressed
+/// bundle of version 1).
 pub fn length(source: &dyn Source) -> Option<u64> {
     match format(source) {
         "elf" => elf::Header::read(source)?.length(source),
@@ -46,7 +47,7 @@ pub fn length(source: &dyn Source) -> Option<u64> {
     }
 }
 
-/// What the image in `source` is.
+/// Describes the image in `source`.
 pub fn describe(source: &dyn Source) -> Image {
     let format = format(source);
     let targets = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.target).collect();
@@ -60,13 +61,13 @@ pub fn describe(source: &dyn Source) -> Image {
     let count = |entry: &Entry| metadata::count(&entry.of(source), &allowance);
     let counts: Vec<Option<u32>> = entries.iter().map(count).collect();
     let agreed = counts.first().copied().flatten().filter(|first| counts.iter().all(|n| n == &Some(*first)));
-    // A machine that is not known makes an ELF opaque.
+    // An unknown machine number makes an ELF opaque.
     let format = if format == "elf" && entries.is_empty() { "opaque" } else { format };
     Image { format, kernels: agreed, targets: targets(entries) }
 }
 
-/// The metadata of that code in the image which `devices` (their targets) take; of all its code when no device is known,
-/// or none takes any: then the code runs on a device that was never asked about.
+/// The metadata of the code that the loader picks for `devices` (targets); of all code if no device
+/// is known, or none matches: then the code runs on a device that was never queried.
 pub fn metadata<D: AsRef<str>>(source: &dyn Source, devices: &[D]) -> Vec<Metadata> {
     if format(source) != "compressed_bundle" {
         return chosen(source, devices);
@@ -76,7 +77,7 @@ pub fn metadata<D: AsRef<str>>(source: &dyn Source, devices: &[D]) -> Vec<Metada
 
 fn chosen<D: AsRef<str>>(source: &dyn Source, devices: &[D]) -> Vec<Metadata> {
     let entries = bundle::entries(source);
-    // Of equals the first, as the loader takes it.
+    // Among equals the first, as the loader does.
     let best = |device: &D| {
         let fit = |i: usize| Some((fits(&entries[i].target, device.as_ref())?, i));
         (0..entries.len()).rev().filter_map(fit).max_by_key(|(fit, _)| *fit).map(|(_, i)| i)

@@ -1,9 +1,11 @@
-//! MessagePack, read in passing: nothing is built, nothing is trusted, every step takes at least a byte.
+//! A streaming MessagePack reader for untrusted data: it allocates nothing, and every step consumes
+//! at least a byte.
 
 use rmp::Marker;
 use rmp::decode::{read_array_len, read_int, read_map_len, read_marker, read_str_from_slice};
 
-/// What is left to read. After a `None` from anything but the `…_or_skip` functions it stands nowhere in particular.
+/// The unread rest. After a `None` from anything but the `…_or_skip` functions its position is
+/// undefined.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a>(&'a [u8]);
 
@@ -12,17 +14,17 @@ impl<'a> Reader<'a> {
         Reader(bytes)
     }
 
-    /// Bytes that are left: the place of a value in its message, counted from the end.
+    /// Unread bytes: the position of a value, counted from the end.
     pub(super) fn left(&self) -> usize {
         self.0.len()
     }
 
-    /// The number of pairs of the map that begins here.
+    /// The number of pairs of the map that begins here; `None` if it is not a map.
     pub(super) fn map(&mut self) -> Option<u32> {
         read_map_len(&mut self.0).ok()
     }
 
-    /// The number of elements of the array that begins here.
+    /// The number of elements of the array that begins here; `None` if it is not an array.
     pub(super) fn array(&mut self) -> Option<u32> {
         read_array_len(&mut self.0).ok()
     }
@@ -33,7 +35,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// The string that comes next, `Some(None)` for a value of another kind; `None` when the message is damaged.
+    /// The next string, `Some(None)` for a value of another type; `None` if the message is damaged.
     pub(super) fn text_or_skip(&mut self) -> Option<Option<&'a str>> {
         let mut ahead = *self;
         let text = ahead.text();
@@ -45,7 +47,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// The same for a number that fits 32 bits without a sign.
+    /// The same for a number that fits an unsigned 32-bit integer.
     pub(super) fn number_or_skip(&mut self) -> Option<Option<u32>> {
         let mut ahead = *self;
         let number = read_int::<u32, _>(&mut ahead.0).ok();
@@ -57,7 +59,7 @@ impl<'a> Reader<'a> {
         Some(number)
     }
 
-    /// Passes the value that comes next, with all that is in it.
+    /// Skips the next value, with all that it contains.
     pub(super) fn skip(&mut self) -> Option<()> {
         let mut values = 1_u64;
         while values > 0 {
@@ -68,7 +70,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Passes what belongs to `marker`; gives the number of values inside, which follow.
+    /// Skips the data of `marker`; returns the number of contained values, which follow.
     fn skip_after(&mut self, marker: Marker) -> Option<u64> {
         let bytes = match marker {
             Marker::FixMap(pairs) => return Some(2 * u64::from(pairs)),
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_value_is_passed_whole() {
+    fn every_type_of_value_is_skipped_whole() {
         let values: &[&[u8]] = &[
             &[0x05],
             &[0xe0],
@@ -151,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_claims_to_hold_more_than_it_has_ends() {
-        // A map of four thousand million pairs, of maps of four thousand million pairs, of…
+    fn a_message_with_excessive_lengths_ends() {
+        // A map of 4 billion pairs, of maps of 4 billion pairs, …
         let deep = [0xdf, 0xff, 0xff, 0xff, 0xff].repeat(100_000);
         assert_eq!(Reader::new(&deep).skip(), None);
     }
 
     #[test]
-    fn what_is_of_another_kind_is_passed() {
+    fn values_of_other_types_are_skipped() {
         let mut reader = Reader::new(&[0xcd, 1, 0, 0xa1, b'x', 0xd0, 0xff, 0xcf, 1, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(reader.number_or_skip(), Some(Some(256)));
         assert_eq!(reader.number_or_skip(), Some(None), "a string");

@@ -1,4 +1,5 @@
-//! Where an image's bytes are: memory, a file from an offset on, or a part of either.
+//! Random access to an image's bytes: in memory, in a file from an offset on, or in a slice of
+//! either.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,12 +7,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes that can be read at any place.
+/// Bytes that can be read at any offset.
 pub trait Source {
-    /// `length` bytes from `at` on; `None` when they are not all there.
+    /// `length` bytes from `at` on; `None` if not all of them exist.
     fn read(&self, at: u64, length: usize) -> Option<Cow<'_, [u8]>>;
 
-    /// At most `most` bytes from `at` on: as many as there are.
+    /// At most `most` bytes from `at` on.
     fn read_up_to(&self, at: u64, most: usize) -> Cow<'_, [u8]>;
 }
 
@@ -51,12 +52,12 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens `path`; place 0 is `start` of the file.
+    /// Opens `path`; offset 0 is `start` of the file.
     ///
     /// # Errors
-    /// When it cannot be opened or is no regular file.
+    /// If it cannot be opened or is not a regular file.
     pub fn open(path: &Path, start: u64) -> io::Result<FileSource> {
-        // Looked at first: to open a pipe could wait for ever.
+        // Checked first: opening a pipe could block for ever.
         let kind = std::fs::metadata(path)?;
         if !kind.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -69,7 +70,7 @@ impl FileSource {
 impl Source for FileSource {
     fn read(&self, at: u64, length: usize) -> Option<Cow<'_, [u8]>> {
         let from = self.start.checked_add(at)?;
-        // Asked before memory is had: a length may be nonsense.
+        // Checked before allocation: the length may be nonsense.
         if from.checked_add(length as u64)? > self.end {
             return None;
         }
@@ -84,14 +85,14 @@ impl Source for FileSource {
     }
 }
 
-/// A part of another source.
-pub(super) struct Part<'a> {
+/// A slice of another source.
+pub(super) struct Slice<'a> {
     pub(super) of: &'a dyn Source,
     pub(super) at: u64,
     pub(super) size: u64,
 }
 
-impl Source for Part<'_> {
+impl Source for Slice<'_> {
     fn read(&self, at: u64, length: usize) -> Option<Cow<'_, [u8]>> {
         if at.checked_add(length as u64)? > self.size {
             return None;
@@ -125,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_ends_where_it_ends() {
+    fn a_slice_is_bounded() {
         let bytes: Vec<u8> = (0..20).collect();
         let bytes = &bytes[..];
-        let part = Part { of: &bytes, at: 5, size: 10 };
-        assert_eq!(part.read(9, 1).unwrap().as_ref(), [14]);
-        assert_eq!(part.read(9, 2), None);
-        assert_eq!(part.read_up_to(8, 9).as_ref(), [13, 14]);
-        let beyond = Part { of: &bytes, at: 15, size: u64::MAX };
+        let slice = Slice { of: &bytes, at: 5, size: 10 };
+        assert_eq!(slice.read(9, 1).unwrap().as_ref(), [14]);
+        assert_eq!(slice.read(9, 2), None);
+        assert_eq!(slice.read_up_to(8, 9).as_ref(), [13, 14]);
+        let beyond = Slice { of: &bytes, at: 15, size: u64::MAX };
         assert_eq!(beyond.read(0, 6), None);
         assert_eq!(beyond.read_up_to(3, 6).as_ref(), [18, 19]);
     }

@@ -1,10 +1,12 @@
-//! GPU targets: `gfx1100`, `gfx90a:sramecc+:xnack-`; their machine numbers, and which code a device takes.
+//! GPU targets: `gfx1100`, `gfx90a:sramecc+:xnack-`; their machine numbers, and which code a device
+//! accepts.
 
-/// How well code for `code` fits a device of target `device`, as the loader sees it: the more, the better; `None` when it
-/// does not run there.
+/// How well code for target `code` fits a device of target `device`, by the loader's rules: higher
+/// is better; `None` if it does not run there.
 ///
-/// A feature (xnack, sramecc) that the code does not name may be anything on the device; one that it names must be the
-/// same. Code for a generic target runs on its members (LLVM, AMDGPUUsage: target ids, generic processors).
+/// A feature (xnack, sramecc) that the code does not name may have any state on the device; one
+/// that it names must be equal. Code for a generic target runs on its members (LLVM, AMDGPUUsage:
+/// target ids, generic processors).
 pub fn fits(code: &str, device: &str) -> Option<u32> {
     let (code_gpu, code_features) = parse(code);
     let (gpu, features) = parse(device);
@@ -30,10 +32,10 @@ fn parse(target: &str) -> (&str, impl Iterator<Item = &str>) {
     (words.next().unwrap_or_default(), words)
 }
 
-/// The target that the flags of an ELF name, in code object version `abi` (0 is version 2).
+/// The target in the flags of an ELF of code object version `abi` (0 is version 2).
 pub(super) fn of_flags(flags: u32, abi: u8) -> Option<String> {
     let (_, name) = MACHINES.iter().find(|(machine, _)| *machine == flags as u8)?;
-    // From version 4 on, the flags also say xnack and sramecc.
+    // From version 4 on, the flags also contain xnack and sramecc.
     let feature = |mask: u32, off: u32, on: u32, word: &str| match flags & mask {
         bits if abi >= 2 && bits == off => format!(":{word}-"),
         bits if abi >= 2 && bits == on => format!(":{word}+"),
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_code_runs_on_its_members_where_there_is_no_better() {
+    fn generic_code_runs_on_its_members_if_nothing_fits_better() {
         assert!(fits("gfx11-generic", "gfx1151").is_some());
         assert!(fits("gfx1151", "gfx1151") > fits("gfx11-generic", "gfx1151"));
         assert_eq!(fits("gfx11-generic", "gfx1200"), None);

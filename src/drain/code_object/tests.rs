@@ -1,4 +1,4 @@
-//! Images made by hand, and by clang: `tests/programs/real`.
+//! Hand-made images, and images made by clang: `tests/programs/real`.
 
 use super::*;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ const VECTORS: &[u8] = include_bytes!("../../../tests/programs/real/vectors-gfx1
 /// Compressed by clang 19: version 2, zstd; for gfx1100, gfx90a with and without xnack, gfx942.
 const ARGUMENTS: &[u8] = include_bytes!("../../../tests/programs/real/arguments.hipfb");
 
-// ---- images by hand ----
+// ---- hand-made images ----
 
 fn text(text: &str) -> Vec<u8> {
     [&[0xd9, text.len() as u8], text.as_bytes()].concat()
@@ -40,7 +40,8 @@ fn note(kernels: &[Vec<u8>]) -> Vec<u8> {
     map(&[("amdhsa.version", array(&[vec![1], vec![2]])), ("amdhsa.kernels", array(kernels))])
 }
 
-/// An ELF with these flags, a note segment of `notes` (another note before them), and one section header at its end.
+/// An ELF with these flags, a note segment of `notes` (another note before them), and one section
+/// header at its end.
 fn elf(flags: u32, notes: &[Vec<u8>]) -> Vec<u8> {
     let mut segment = Vec::new();
     let mut add = |kind: u32, name: &[u8], desc: &[u8]| {
@@ -97,7 +98,7 @@ fn compressed(version: u16, method: u16, bytes: &[u8], packed: &[u8]) -> Vec<u8>
         2 => head.extend([total, bytes.len()].iter().flat_map(|word| (*word as u32).to_le_bytes())),
         _ => head.extend([total, bytes.len()].iter().flat_map(|word| (*word as u64).to_le_bytes())),
     }
-    head.extend([0; 8]); // the hash, which nobody checks
+    head.extend([0; 8]); // the hash, which is not checked
     [&head, packed].concat()
 }
 
@@ -111,10 +112,10 @@ fn vgprs(bytes: &[u8], devices: &[&str], symbol: &str) -> Vec<(String, Option<u3
     kernels.map(|kernel| (kernel.target.unwrap().into_owned(), kernel.vgprs)).collect()
 }
 
-// ---- what an image is ----
+// ---- descriptions ----
 
 #[test]
-fn an_elf_tells_its_length_target_and_kernels() {
+fn an_elf_has_length_target_and_kernels() {
     let image = elf(0x41, &[note(&[kernel("a", 1), kernel("b", 2)])]);
     assert_eq!(length(&image.as_slice()), Some(image.len() as u64));
     let described = describe(&image.as_slice());
@@ -125,7 +126,7 @@ fn an_elf_tells_its_length_target_and_kernels() {
 }
 
 #[test]
-fn a_bundle_tells_its_length_targets_and_kernels() {
+fn a_bundle_has_length_targets_and_kernels() {
     let one = |vgprs| elf(0x41, &[note(&[kernel("a", vgprs)])]);
     let image = bundle(&[("gfx1100", one(1)), ("gfx90a:xnack-", one(2))]);
     assert_eq!(length(&image.as_slice()), Some(image.len() as u64));
@@ -149,14 +150,14 @@ fn a_compressed_bundle_tells_its_length_from_version_2_on_and_its_targets() {
         assert_eq!(targets(&image), ["gfx1100"], "version {version}");
         assert_eq!(length(&image.as_slice()), (version > 1).then_some(image.len() as u64));
         assert_eq!(vgprs(&image, &[], "vector_add"), vgprs(VECTORS, &[], "vector_add"));
-        // The same frame under the other versions' heads.
+        // The same frame with the headers of the other versions.
         let zstd = compressed(version, 1, &[0; 51_072], &ARGUMENTS[24..]);
         assert_eq!(targets(&zstd), described.targets);
     }
 }
 
 #[test]
-fn no_more_is_unpacked_than_the_head_says() {
+fn no_more_is_unpacked_than_the_header_states() {
     let plain = bundle(&[("gfx1100", VECTORS.to_vec())]);
     let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&plain, 6);
     let short = compressed(3, 0, &plain[..5000], &zlib);
@@ -169,7 +170,7 @@ fn no_more_is_unpacked_than_the_head_says() {
 // ---- kernels ----
 
 #[test]
-fn a_kernel_is_found_by_its_symbol_with_what_clang_says_of_it() {
+fn a_kernel_is_found_by_its_symbol_with_clangs_metadata() {
     let found = metadata(&ARGUMENTS, &["gfx1100"]);
     let kernel = found[0].find("_Z7scalarsfdijlmshbDF16_4ModePf").unwrap();
     assert_eq!(kernel.target.as_deref(), Some("gfx1100"));
@@ -198,7 +199,7 @@ fn a_kernel_is_found_by_its_symbol_with_what_clang_says_of_it() {
 }
 
 #[test]
-fn each_device_gets_the_code_that_its_loader_takes() {
+fn each_device_gets_the_code_that_the_loader_picks() {
     let image = bundle(&[
         ("gfx90a", elf(0x13f, &[note(&[kernel("k", 1)])])),
         ("gfx90a:xnack-", elf(0x23f, &[note(&[kernel("k", 2)])])),
@@ -219,7 +220,7 @@ fn each_device_gets_the_code_that_its_loader_takes() {
 }
 
 #[test]
-fn a_library_with_a_note_for_each_kernel_is_one_library() {
+fn a_library_may_have_a_note_per_kernel() {
     // As Tensile's are.
     let notes: Vec<_> = (0..300).map(|i| note(&[kernel(&format!("Cijk_{i}"), i)])).collect();
     let image = elf(0x41, &notes);
@@ -229,23 +230,23 @@ fn a_library_with_a_note_for_each_kernel_is_one_library() {
     assert_eq!(found[0].kernels().count(), 300);
 }
 
-// ---- anything ----
+// ---- arbitrary bytes ----
 
 #[test]
-fn cut_and_alien_images_are_opaque_or_without_length() {
+fn truncated_and_foreign_images_are_opaque_or_without_length() {
     let image = bundle(&[("gfx1100", VECTORS.to_vec())]);
     for cut in [0, 3, 20, 40] {
         assert_eq!(length(&&image[..cut]), None);
     }
-    let alien = b"something else entirely".as_slice();
-    assert_eq!(describe(&alien), Image { format: "opaque", ..Image::default() });
+    let foreign = b"something else entirely".as_slice();
+    assert_eq!(describe(&foreign), Image { format: "opaque", ..Image::default() });
     for image in [image.as_slice(), VECTORS, ARGUMENTS] {
-        (0..image.len()).step_by(7).for_each(|cut| look_at(&image[..cut]));
+        (0..image.len()).step_by(7).for_each(|cut| query_all(&image[..cut]));
     }
 }
 
 #[test]
-fn damaged_images_are_read_in_bounds_and_in_time() {
+fn damaged_images_are_read_in_bounds_and_bounded_time() {
     let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&bundle(&[("gfx1100", VECTORS.to_vec())]), 6);
     let by_hand = elf(0x41, &[note(&[kernel("a", 1)]), note(&[kernel("b", 2)])]);
     let images = [
@@ -268,14 +269,14 @@ fn damaged_images_are_read_in_bounds_and_in_time() {
                 let at = if next(2) == 0 { next(image.len().min(700)) } else { next(image.len()) };
                 image[at] = [0, 0xff, 0x7f, 0xdf, next(256) as u8][next(5)];
             }
-            look_at(&image);
+            query_all(&image);
         }
     }
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]
-fn an_image_that_claims_the_same_notes_again_and_again_is_read_in_bounds() {
+fn overlapping_notes_are_read_in_bounds() {
     let mut image = elf(0x41, &[note(&[kernel(&"k".repeat(200), 1)])]);
     // A gigabyte of notes: a megabyte of them, in a thousand headers, all but 56 bytes apart.
     let headers = image.len() as u64;
@@ -287,12 +288,12 @@ fn an_image_that_claims_the_same_notes_again_and_again_is_read_in_bounds() {
     image.resize(headers as usize + 65_536, 0);
     image.extend(vec![0; 1 << 20]);
     let begun = Instant::now();
-    look_at(&image);
+    query_all(&image);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
-/// Everything that can be asked of an image.
-fn look_at(image: &[u8]) {
+/// Runs every query on an image.
+fn query_all(image: &[u8]) {
     let _ = (length(&image), describe(&image));
     for found in metadata::<&str>(&image, &[]) {
         let symbols: Vec<String> = found.kernels().map(|(symbol, _)| symbol.to_owned()).collect();

@@ -1,15 +1,17 @@
-//! The beginning of a zstd frame as a frame of its own (RFC 8878): a decoder gives out nothing of a frame whose window is
-//! the whole of it, as an offload bundle's is, before it has come to its end.
+//! Cuts the beginning of a zstd frame into a frame of its own (RFC 8878). A decoder returns nothing
+//! of a frame whose window is its whole contents, as an offload bundle's is, before it has reached
+//! the end.
 
-/// The most that a block holds.
+/// The maximum size of a block, bytes.
 pub(super) const BLOCK: usize = 128 << 10;
 
 const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 const LAST: u8 = 1;
 const RUN: u8 = 1;
 
-/// A frame of at most the first `blocks` blocks of the one that `packed` begins with, and whether that is all of it: it is cut
-/// where `packed` is, and before a block of which not all is there. `None` when it is none.
+/// A frame of at most the first `blocks` blocks of the frame at the beginning of `packed`, and
+/// whether that is all of it: it ends where `packed` ends, and before an incomplete block. `None`
+/// if there is no frame.
 pub(super) fn beginning(packed: &[u8], blocks: usize) -> Option<(Vec<u8>, bool)> {
     let (mut end, has_checksum) = header(packed)?;
     let (mut last, mut is_all) = (None, false);
@@ -33,7 +35,7 @@ pub(super) fn beginning(packed: &[u8], blocks: usize) -> Option<(Vec<u8>, bool)>
     let mut frame = packed[..end].to_vec();
     frame[last?] |= LAST;
     if has_checksum {
-        frame.extend([0; 4]); // nobody checks it
+        frame.extend([0; 4]); // not checked
     }
     Some((frame, is_all || packed.len() < end + 3))
 }
@@ -54,8 +56,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_that_goes_on_where_nothing_is_left_is_all_there_is() {
-        // One segment, its content's size in one byte; a block of 4 bytes; the head of one of 1000, and 3 bytes of it.
+    fn a_truncated_frame_is_read_to_its_end() {
+        // One segment with a one-byte content size; a block of 4 bytes; the header of one of 1000,
+        // and 3 bytes of it.
         let head = |size: u32| (size << 3).to_le_bytes();
         let packed = [&MAGIC[..], &[0x20, 9], &head(4)[..3], &[1; 4], &head(1000)[..3], &[2; 3]].concat();
         let whole = packed.len() - 6;
@@ -63,7 +66,7 @@ mod tests {
             let (frame, all) = beginning(&packed, blocks).expect("a frame");
             assert_eq!((frame.len(), all), (whole, is_all), "{blocks} blocks");
         }
-        // Without even the head of another block.
+        // Without even the header of another block.
         assert_eq!(beginning(&packed[..whole], 2).map(|(_, all)| all), Some(true));
     }
 }

@@ -1,4 +1,5 @@
-//! Reports of the HIP runtime: commands and their times on the GPU, brought to the trace's clock.
+//! Decodes GPU reports of the HIP runtime: commands and their times on the GPU, converted to the
+//! trace's clock.
 
 use super::Decoder;
 use crate::values::command;
@@ -8,23 +9,25 @@ use rocshim_ring::gpu::{self, Correlation, DISPATCH, GPU_OPS, LINK, MOVE, Report
 use rocshim_ring::slot::Event;
 use rocshim_trace::{Gpu, GpuKernel, GpuTime, Record, write_record};
 
-/// A call is forgotten when so many others were reported, and as many again.
+/// A call's dispatch count is dropped after reports for between one and two times this many other
+/// calls.
 const CALLS: usize = 4096;
-/// Below this an error of a time goes without saying, ns.
+/// Errors of a time below this are not recorded, ns.
 const SMALL: u64 = 1_000;
 
 /// What reports refer to.
 #[derive(Default)]
 pub(super) struct Reported {
-    /// The names of kernels, by the numbers of their definitions…
+    /// Kernel names, by definition number.
     names: HashMap<u32, String>,
-    /// … and those that this file has.
-    told: HashSet<u32>,
+    /// Kernels whose record is in the current file.
+    emitted: HashSet<u32>,
     /// The runtime's functions that launch, copy or fill.
     functions: HashMap<u32, String>,
-    /// What was told before the clock's rate was known: when.
+    /// Definitions that wait for the clock rate, with their stamps.
     waiting: Vec<(u64, GpuTime)>,
-    /// The calls whose dispatches were reported last, with how many they are so far, and those before them.
+    /// The calls whose dispatches were reported last, with their counts, and the generation before
+    /// them.
     dispatches: [HashMap<u64, u64>; 2],
 }
 
@@ -33,12 +36,12 @@ impl Reported {
         self.names.insert(number, name.to_owned());
     }
 
-    /// What was told is told again when it is used again.
-    pub(super) fn forget_told(&mut self) {
-        self.told.clear();
+    /// Starts a new file, in which nothing is emitted yet.
+    pub(super) fn clear_emitted(&mut self) {
+        self.emitted.clear();
     }
 
-    /// The place of a dispatch among those that were reported for its call.
+    /// The index of a dispatch among those reported for its call.
     fn place(&mut self, report: &Report) -> u64 {
         let [now, before] = &mut self.dispatches;
         if report.correlation == 0 {
@@ -55,34 +58,34 @@ impl Reported {
 }
 
 impl Decoder {
-    pub(super) fn gpu_time(&mut self, number: u32, stamp: u64, told: gpu::GpuTime, out: &mut Vec<u8>) {
-        let functions = told.functions.into_iter().map(|(id, name)| (id, name.into_owned()));
+    pub(super) fn gpu_time(&mut self, number: u32, stamp: u64, request: gpu::GpuTime, out: &mut Vec<u8>) {
+        let functions = request.functions.into_iter().map(|(id, name)| (id, name.into_owned()));
         self.reported.functions.extend(functions);
-        let state = match (told.on, &told.why) {
+        let state = match (request.on, &request.why) {
             (true, _) => "on",
             (false, None) => "off",
             (false, Some(_)) => "unavailable",
         };
-        let library = self.library(number, &told.path, out);
+        let library = self.library(number, &request.path, out);
         let record = GpuTime {
             t: 0,
             state: state.into(),
             library,
-            apis: told.apis.0.into(),
-            release: told.release.map(|release| release.as_ref().into()),
-            shared: told.shared,
-            why: told.why.map(Text::into_owned),
+            apis: request.apis.0.into(),
+            release: request.release.map(|release| release.as_ref().into()),
+            shared: request.shared,
+            why: request.why.map(Text::into_owned),
         };
         self.reported.waiting.push((stamp, record));
         if self.has_begun() {
-            self.tell_gpu_times(out);
+            self.emit_gpu_times(out);
         }
     }
 
-    /// Writes what waited for the clock's rate.
-    pub(super) fn tell_gpu_times(&mut self, out: &mut Vec<u8>) {
-        for (stamp, told) in std::mem::take(&mut self.reported.waiting) {
-            let record = GpuTime { t: self.ns(stamp), ..told };
+    /// Emits what waited for the clock rate.
+    pub(super) fn emit_gpu_times(&mut self, out: &mut Vec<u8>) {
+        for (stamp, state) in std::mem::take(&mut self.reported.waiting) {
+            let record = GpuTime { t: self.ns(stamp), ..state };
             self.line(&Record::GpuTime(record), out);
         }
     }
@@ -130,10 +133,10 @@ impl Decoder {
         gpu
     }
 
-    /// The id of a kernel's name, which is written before its first use.
+    /// The id of a kernel's name, whose record is emitted before its first use.
     fn gpu_kernel(&mut self, id: u32, out: &mut Vec<u8>) -> Option<u32> {
         let name = self.reported.names.get(&id)?;
-        if self.reported.told.insert(id) {
+        if self.reported.emitted.insert(id) {
             write_record(out, &Record::GpuKernel(GpuKernel { id, name: name.clone() }));
         }
         Some(id)

@@ -1,4 +1,4 @@
-//! Graphs and captures in the trace: each told of before its first use.
+//! Decodes graphs and captures, whose records are emitted before their first use.
 
 use super::Decoder;
 use crate::hip::{capture, graph, graph_call, graph_kernel};
@@ -8,12 +8,13 @@ use rocshim_ring::slot::Event;
 use rocshim_trace::{Record, write_record};
 
 impl Decoder {
-    /// The capture that recorded what this call asked of `stream`, after its record where this is its first use.
+    /// The capture that recorded this call's work on `stream`; its record is emitted first if this
+    /// is its first use.
     pub(super) fn capture(&mut self, tid: u32, event: &Event, stream: u64, out: &mut Vec<u8>) -> Option<u32> {
         if self.captures.is_none_at(event.stamp) {
             return None;
         }
-        let stream = Stream::of(stream, tid, self.row(event.hook).spt);
+        let stream = Stream::of(stream, tid, self.call_traits(event.hook).spt);
         let number = self.captures.at(event.stamp, stream)?;
         self.tell_capture(number, out);
         if event.parent != 0 {
@@ -22,8 +23,7 @@ impl Decoder {
         Some(number)
     }
 
-    /// A library's call of which a capture recorded the launches or copies: `record` says so too,
-    /// and so does the call around it.
+    /// Marks a library call whose launches or copies a capture recorded, and the call around it.
     pub(super) fn set_capture(&mut self, tid: u32, event: &Event, record: &mut Record, out: &mut Vec<u8>) {
         let Some(number) = self.captured_calls.remove(&(tid, event.id)) else { return };
         if event.parent != 0 {
@@ -41,13 +41,13 @@ impl Decoder {
     }
 
     fn tell_capture(&mut self, number: u32, out: &mut Vec<u8>) {
-        if let Some(begun) = self.captures.tell(number) {
+        if let Some(begun) = self.captures.emit(number) {
             let stream = self.stream(begun.stream.handle, begun.stamp, out);
             write_record(out, &capture(number, self.ns(begun.stamp), &begun, stream));
         }
     }
 
-    /// The call about a graph, after the records of what it is about.
+    /// The record of a graph call, after the records that it refers to.
     pub(super) fn graph_call(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> Record {
         let raw = GraphCall::read(event);
         let number = match raw.nodes.checked_sub(1) {
@@ -62,12 +62,13 @@ impl Decoder {
         graph_call(self.call(tid, event), &raw, stream, graph)
     }
 
-    /// The id of the graph that definition `number` tells of, after its record where this is its first use.
+    /// The id of the graph with definition `number`; its record is emitted first if this is its
+    /// first use.
     fn graph(&mut self, number: u32, out: &mut Vec<u8>) -> Option<u32> {
         if let Some(id) = self.graphs.id(number) {
             return Some(id);
         }
-        let (stamp, whole) = self.graphs.whole(number)?;
+        let (stamp, whole) = self.graphs.resolve(number)?;
         let (kernels, mut record) = (whole.kernels.clone(), graph(whole));
         if let Some(number) = record.capture {
             self.tell_capture(number, out);

@@ -1,5 +1,4 @@
-//! Launches in the trace, and what they refer to: kernels and streams, each told of before its
-//! first use.
+//! Decodes launches, and emits the kernels and streams that they refer to before their first use.
 
 use super::Decoder;
 use super::template::Shape;
@@ -25,7 +24,7 @@ impl Decoder {
         Launch { args, args_cut, args_raw, ..launch }
     }
 
-    /// Writes a launch: the same line, from a template where one can be had.
+    /// Emits a launch, from a template if possible; the line is the same.
     pub(super) fn write_launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
         let Some(shape) = Shape::of(event) else {
             let launch = self.launch(tid, event, out);
@@ -40,14 +39,14 @@ impl Decoder {
         self.templates.write(&shape, &call, event, out);
     }
 
-    /// Makes the template of this launch, after the definitions that it refers to. Gives the launch
-    /// without its arguments where there can be none: an event of the same shape may mean something
-    /// else.
+    /// Makes the template of this launch, after the definitions that it refers to. Returns the
+    /// launch without its arguments if a template is not possible: an event of the same shape may
+    /// mean something else.
     fn prepare(&mut self, shape: Shape, tid: u32, event: &Event, out: &mut Vec<u8>) -> Option<Launch> {
         let (launch, kernel) = self.bare_launch(tid, event, out);
         let is_made = kernel.zip(self.unchanged_since(event)).is_some_and(|(kernel, since)| {
             let (words, count) = event::Launch::argument_words(event);
-            let arguments = (count > 0).then(|| self.names.arguments(kernel));
+            let arguments = (count > 0).then(|| self.kernels.arguments(kernel));
             let passed = Words(words, count);
             match arguments {
                 Some(None) => false,
@@ -60,11 +59,11 @@ impl Decoder {
         (!is_made).then_some(launch)
     }
 
-    /// The stamp since when the function and the stream of this launch mean what they mean now, and
-    /// no stream is captured; `None` where that is not so at the launch.
+    /// The stamp since which the launch's function and stream have their current meaning, and no
+    /// stream is captured; `None` if that is not so at the launch.
     fn unchanged_since(&self, event: &Event) -> Option<u64> {
         let raw = event::Launch::read(event);
-        let (function, captures) = (self.names.since(raw.function)?, self.captures.none_since()?);
+        let (function, captures) = (self.kernels.since(raw.function)?, self.captures.none_since()?);
         let since = function.max(captures).max(self.ids.stream_since(raw.stream));
         (since <= event.stamp).then_some(since)
     }
@@ -72,7 +71,7 @@ impl Decoder {
     /// A launch without its arguments, and the number of its kernel.
     fn bare_launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) -> (Launch, Option<u32>) {
         let raw = event::Launch::read(event);
-        let number = self.names.function(raw.function, event.stamp).map(|(number, _)| number);
+        let number = self.kernels.function(raw.function, event.stamp).map(|(number, _)| number);
         let found = self.kernel(raw.function, event.stamp, Some(event.hook), out);
         let mut call = self.call(tid, event);
         if found.is_some_and(|kernel| kernel.hook == Some(event.hook)) {
@@ -90,15 +89,15 @@ impl Decoder {
             stream: self.stream(raw.stream, event.stamp, out),
             events: (raw.start | raw.stop != 0).then_some([Hex(raw.start), Hex(raw.stop)]),
             flags: raw.flags.into(),
-            cooperative: raw.cooperative || self.row(event.hook).cooperative,
+            cooperative: raw.cooperative || self.call_traits(event.hook).cooperative,
             capture: self.capture(tid, event, raw.stream, out),
             ..Launch::default()
         };
         (launch, number)
     }
 
-    /// The kernel that `function` meant at `stamp`, after its definition where this is its first
-    /// use, by a launch through `hook` or by a graph.
+    /// The kernel that `function` meant at `stamp`; its record is emitted first if this is its
+    /// first use, by a launch through `hook` or by a graph.
     pub(super) fn kernel(
         &mut self,
         function: u64,
@@ -106,7 +105,7 @@ impl Decoder {
         hook: Option<u16>,
         out: &mut Vec<u8>,
     ) -> Option<ids::Kernel> {
-        let (number, kernel) = self.names.function(function, stamp)?;
+        let (number, kernel) = self.kernels.function(function, stamp)?;
         let (known, is_new) = self.ids.kernel(number, hook);
         if is_new {
             let record = Kernel { hook: known.hook, ..kernel_record(known.id, kernel) };
@@ -115,7 +114,7 @@ impl Decoder {
         Some(known)
     }
 
-    /// The stream that had this handle at `stamp`, after its definition where this is its first
+    /// The stream with this handle at `stamp`; its record is emitted first if this is its first
     /// use.
     pub(super) fn stream(&mut self, handle: u64, stamp: u64, out: &mut Vec<u8>) -> StreamRef {
         if handle == 0 {
@@ -128,20 +127,20 @@ impl Decoder {
         StreamRef::Id(id)
     }
 
-    /// Ids that were given out since this was asked last: to be noted in the log before the lines
-    /// so far are written.
-    pub fn take_news(&mut self) -> Vec<Definition<'static>> {
-        self.ids.take_news()
+    /// Ids assigned since the last call, which must be in the log before the lines so far are
+    /// written.
+    pub fn take_pending(&mut self) -> Vec<Definition<'static>> {
+        self.ids.take_pending()
     }
 
-    /// What a launch of `function` passed: its arguments, how many are missing, and, of a kernel
-    /// that is not known, the bytes.
+    /// A launch's arguments, how many are missing, and, for an unknown kernel, the bytes.
     fn arguments(&self, function: u64, event: &Event) -> (Vec<Arg>, u64, String) {
         let passed = event::Launch::read_arguments(event);
         if passed.is_empty() {
             return Default::default();
         }
-        let kernel = self.names.function(function, event.stamp).and_then(|(_, kernel)| kernel.code.as_ref());
+        let kernel =
+            self.kernels.function(function, event.stamp).and_then(|(_, kernel)| kernel.code.as_ref());
         match kernel.and_then(|code| code.arguments.as_ref()) {
             Some(arguments) => {
                 let (args, cut) = arguments.read(&passed);

@@ -1,25 +1,25 @@
-//! Templates of launch lines: programs repeat their launches, and only ids, times and arguments
-//! differ.
+//! Templates of launch lines: programs repeat their launches with other ids, times and arguments
+//! only.
 //!
 //! A line is `{"type":"launch","tid":…,"id":…`, parent and times, then the template (hook, kernel,
-//! grid, block, LDS, stream), then the arguments. A template is made by the encoder of all lines,
-//! [`write_launch`], so that a launch reads the same with one and without.
+//! grid, block, LDS, stream), then the arguments. A template is made by the general encoder,
+//! [`write_launch`], so that a launch reads the same with and without one.
 
 use crate::arguments::{ArgumentEncoder, Arguments, Words};
 use rocshim_ring::event;
 use rocshim_ring::slot::Event;
 use rocshim_trace::{Call, Launch, Text, write_launch};
 
-/// Templates that are kept: more than most programs have launches that differ.
+/// Number of cached templates: more than most programs have distinct launches.
 const KEPT: usize = 512;
-/// Room for a line with the arguments that one event may have.
+/// Buffer size for a line with the most arguments, bytes.
 const LINE: usize = 4096;
-/// Of that, what begins a line at most, the template's own text left out.
+/// Of that, the maximum before the template's own text, bytes.
 const BEGINNING: usize = 256;
-/// How the line of a launch begins that has no ids and times.
+/// The beginning of a launch line without ids and times.
 const BARE: &[u8] = br#"{"type":"launch","tid":0,"id":0,"t":0,"dur":0"#;
 
-/// Everything by which the line of a launch is known but for its ids, times and arguments.
+/// What determines the line of a launch, without ids, times and arguments.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     words: [u64; 5],
@@ -28,7 +28,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `None` for a launch that failed, or takes the wide form.
+    /// `None` for a launch that failed, or has the wide form.
     #[inline]
     pub(super) fn of(event: &Event) -> Option<Shape> {
         let words = event::Launch::narrow_words(event)?;
@@ -37,7 +37,7 @@ impl Shape {
         (event.status == 0 && !event.unwound).then_some(shape)
     }
 
-    /// Where its template is kept.
+    /// The cache index of its template.
     #[inline]
     fn place(&self) -> usize {
         let mix = |hash: u64, word: &u64| (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -48,24 +48,24 @@ impl Shape {
 /// The line of launches of one shape.
 #[derive(Default)]
 struct Template {
-    /// That of the templates when it was made.
+    /// The cache's generation when it was made.
     generation: u64,
     shape: Shape,
-    /// The stamp from which on its shape means this.
+    /// The stamp from which on it is valid.
     since: u64,
-    /// Up to the arguments.
+    /// Text up to the arguments.
     text: Vec<u8>,
     arguments: Vec<ArgumentEncoder>,
-    /// Behind the arguments.
+    /// Text after the arguments.
     end: Text<48>,
 }
 
-/// The templates of a trace.
+/// The template cache of a trace.
 pub(super) struct Templates {
     kept: Box<[Template]>,
-    /// How often all of them became void; those of an earlier generation are.
+    /// Incremented when all templates become invalid; those of an earlier generation are.
     generation: u64,
-    /// The thread that `beginning` is for.
+    /// The thread for which `beginning` is valid.
     tid: u32,
     /// The beginning of its lines, up to the id.
     beginning: Text<48>,
@@ -87,21 +87,21 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// Voids all: a definition may have changed what shapes mean, or a new file needs the
+    /// Invalidates all: a definition may have changed what shapes mean, or a new file needs the
     /// definitions again.
     pub(super) fn forget(&mut self) {
         self.generation += 1;
     }
 
-    /// True when there is a template for a launch of this shape at `stamp`.
+    /// True if there is a template for a launch of this shape at `stamp`.
     #[inline]
     pub(super) fn holds(&self, shape: &Shape, stamp: u64) -> bool {
         let template = &self.kept[shape.place()];
         template.generation == self.generation && template.shape == *shape && template.since <= stamp
     }
 
-    /// Makes the template of a launch, which holds from the stamp `since` on. False where its lines
-    /// may have no room.
+    /// Makes the template of a launch, valid from stamp `since` on. False if its lines may not fit
+    /// the buffer.
     pub(super) fn prepare(
         &mut self,
         shape: Shape,
@@ -138,7 +138,7 @@ impl Templates {
         longest <= LINE
     }
 
-    /// Writes the line of `event`, for whose shape there is a template.
+    /// Emits the line of `event`, whose shape has a template.
     #[inline]
     pub(super) fn write(&mut self, shape: &Shape, call: &Call, event: &Event, out: &mut Vec<u8>) {
         if self.tid != call.tid {
@@ -186,7 +186,7 @@ mod tests {
     use rocshim_ring::{Log, LogReader};
     use rocshim_trace::write_record;
 
-    /// A generator of the same numbers every time.
+    /// A deterministic pseudo-random generator.
     struct Numbers(u64);
 
     impl Numbers {
@@ -199,7 +199,7 @@ mod tests {
             values[self.below(values.len() as u64) as usize]
         }
 
-        /// Of any magnitude.
+        /// A number of any magnitude.
         fn word(&mut self) -> u64 {
             let word = self.below(1 << 31) << 33 ^ self.below(1 << 31) << 11 ^ self.below(1 << 11);
             word >> self.below(64)
@@ -247,7 +247,8 @@ mod tests {
         }
     }
 
-    /// A launch as it lies in a ring. Most repeat some other one but for ids, times and arguments.
+    /// A launch as stored in a ring. Most repeat another one with different ids, times and
+    /// arguments.
     fn launch(numbers: &mut Numbers, stamp: u64, id: u64) -> Event {
         let mut shape = Numbers(numbers.below(30));
         let wide = numbers.below(20) == 0;
@@ -295,10 +296,10 @@ mod tests {
                 readers[1].read(&log, |number, bytes| serde.define(number, bytes, &mut expected));
             }
             if numbers.below(5000) == 0 {
-                templates.begin_part(2, 1, None, &mut written);
-                serde.begin_part(2, 1, None, &mut expected);
+                templates.begin_segment(2, 1, None, &mut written);
+                serde.begin_segment(2, 1, None, &mut expected);
             }
-            // Some events are read later than a definition that was made after them.
+            // Some events are read after a later definition.
             let magnitude = numbers.below(20);
             let stamp = stamp - numbers.below(1 << magnitude);
             let (tid, event) = (7 + (step / 500 % 2) as u32, launch(&mut numbers, stamp, step + 6));
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_room_in_the_buffer_is_written_all_the_same() {
+    fn a_line_without_room_in_the_buffer_is_written_without_a_template() {
         let argument = |_| Argument { offset: 0, size: 300, kind: "by_value".into(), ..Argument::default() };
         let code = KernelCode { args: Some((0..20).map(argument).collect()), ..KernelCode::default() };
         let (log, mut decoder, mut out) = (Log::new(None), Decoder::new(false), Vec::new());

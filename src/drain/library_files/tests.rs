@@ -23,7 +23,7 @@ impl Rocm {
         self.0.path().join(path)
     }
 
-    /// What is found with this library loaded, as a path in the installation.
+    /// The result with this library loaded, as a path in the installation.
     fn find(&self, library: &str, image: &[u8]) -> Result<(String, Option<bool>), String> {
         let mut files = LibraryFiles::default();
         files.add_library(self.path(library).to_str().unwrap());
@@ -37,7 +37,7 @@ impl Rocm {
 }
 
 #[test]
-fn an_image_is_the_file_with_its_size_and_its_bytes() {
+fn an_image_is_the_file_of_equal_size_and_contents() {
     let folder = "lib/rocblas/library";
     let (own, fallback) = (format!("{folder}/{OWN}"), format!("{folder}/{FALLBACK}"));
     let rocm = Rocm::with(&[
@@ -54,7 +54,7 @@ fn an_image_is_the_file_with_its_size_and_its_bytes() {
 }
 
 #[test]
-fn a_library_is_followed_to_every_place_where_it_looks() {
+fn every_folder_that_a_library_searches_is_searched() {
     for (library, folder) in [
         ("rocblas/lib/librocblas.so.0.1", "Tensile/library"),
         ("lib/librocblas.so", "lib/library"),
@@ -77,7 +77,7 @@ fn a_library_is_followed_to_every_place_where_it_looks() {
 }
 
 #[test]
-fn the_environment_of_the_traced_process_says_where_to_look_instead() {
+fn the_environment_of_the_traced_process_overrides_the_folders() {
     let (usual, asked) = (format!("lib/rocblas/library/{OWN}"), format!("mine/gfx900/{FALLBACK}"));
     let rocm = Rocm::with(&[(&usual, b"usual"), (&asked, b"asked")]);
     let mut files = LibraryFiles::default();
@@ -95,7 +95,7 @@ fn the_environment_of_the_traced_process_says_where_to_look_instead() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn a_missing_file_is_explained() {
     let rocm = Rocm::with(&[]);
     assert_eq!(
         rocm.find("lib/libamdhip64.so.6", b"x").unwrap_err(),
@@ -120,7 +120,7 @@ fn a_folder_is_listed_once_and_a_file_read_once() {
 }
 
 #[test]
-fn the_same_bytes_under_two_names_are_no_fallback_unless_both_say_so() {
+fn equal_files_are_fallback_only_if_both_names_say_so() {
     let folder = "lib/rocblas/library";
     let (own, both) = (format!("{folder}/{OWN}"), format!("{folder}/{FALLBACK}"));
     let rocm = Rocm::with(&[(&own, b"code"), (&both, b"code")]);
@@ -130,7 +130,7 @@ fn the_same_bytes_under_two_names_are_no_fallback_unless_both_say_so() {
 }
 
 #[test]
-fn a_files_name_says_whether_it_is_a_fallback() {
+fn the_file_name_says_whether_it_is_fallback() {
     for (name, said) in [
         (FALLBACK, Some(true)),
         (OWN, Some(false)),

@@ -1,4 +1,4 @@
-//! What is in the trace of a live process by now, or in the part that is written, as a trace that stands by itself.
+//! Copies the trace of a live process, or its current segment, as a self-contained trace.
 
 use super::Live;
 use crate::frames::lines_of;
@@ -7,14 +7,15 @@ use rocshim_trace::{Footer, Record, Thread, segment_path, write_record};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// How often a moment is looked for at which nothing is being committed.
+/// Attempts to find a moment without a commit in progress.
 const TRIES: usize = 10_000;
 
 impl Live {
-    /// Copies the trace as of the last commit to the empty file `to`, and ends it; gives its length.
+    /// Copies the trace as of the last commit to the empty file `to`, and adds a footer; returns
+    /// its length in bytes.
     ///
     /// # Errors
-    /// When the trace cannot be read or the copy not be written.
+    /// If the trace cannot be read or the copy cannot be written.
     pub fn copy_trace(&self, to: &mut File) -> io::Result<u64> {
         let (committed, accounts) = self.moment()?;
         let mut lines = Vec::new();
@@ -22,7 +23,7 @@ impl Live {
         let footer =
             Footer { t: self.clock.ns(committed.stamp), end: "snapshot".into(), ..Footer::default() };
         write_record(&mut lines, &Record::Footer(footer));
-        let trace = segment_path(&self.trace, committed.part);
+        let trace = segment_path(&self.trace, committed.segment);
         let file = File::open(&trace)?;
         let is_whole = file.metadata()?.len() >= committed.offset;
         io::copy(&mut lines_of(&trace, file.take(committed.offset))?, to)?;
@@ -30,7 +31,8 @@ impl Live {
             let what = format!("{} is shorter than what was written to it", trace.display());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
-        // The last line may just be filled up with spaces, its end being written anew behind them.
+        // The last line may be in the course of being padded with spaces, its end written again
+        // after them.
         to.seek(SeekFrom::End(-1))?;
         to.write_all(b"\n")?;
         to.write_all(&lines)?;
@@ -38,8 +40,8 @@ impl Live {
         to.stream_position()
     }
 
-    /// What was committed, and the accounts of its threads as of that very commit. Those of threads that have ended are in
-    /// the trace.
+    /// The last commit, and the counters of the live threads as of that commit. Those of ended
+    /// threads are in the trace.
     fn moment(&self) -> io::Result<(Committed, Vec<Thread>)> {
         for _ in 0..TRIES {
             let committed = self.control.committed();
@@ -54,7 +56,7 @@ impl Live {
                 })
             };
             let accounts = rings.into_iter().filter_map(account).collect();
-            // Not older than the accounts.
+            // Not older than the counters.
             if self.control.committed().epoch == committed.epoch && committed.offset != 0 {
                 return Ok((committed, accounts));
             }

@@ -1,12 +1,12 @@
-//! A process is asked, and its answer awaited.
+//! Sends a request to a process and waits for its answer.
 
 use super::{Live, has_collector, status_word};
 use crate::stat::Stat;
 use rocshim_ring::requests::{CollectorStats, Request};
 use std::time::{Duration, Instant};
 
-/// Between two looks for an answer; the process looks at least four times a second.
-const LOOK: Duration = Duration::from_millis(1);
+/// Poll interval for the answer; the process polls at least four times a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Why there was no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,19 +15,21 @@ pub enum Silence {
     Ended,
     /// It is stopped, by a signal or a debugger.
     Stopped,
-    /// Its collector is gone: it could not be started, or has failed.
+    /// It has no collector: it could not be started, or has failed.
     NoCollector,
-    /// Its collector is there and does not answer in time.
+    /// Its collector runs and does not answer in time.
     Late,
-    /// The same of a process in a sandbox (seccomp): if it has locked itself in, nothing is done for it any more.
+    /// The same in a seccomp sandbox: if the process entered it itself, the collector does nothing
+    /// any more.
     Sandboxed,
 }
 
 impl Live {
-    /// Asks the process, and gives its account as of the answer. What is not answered within `patience` is taken back.
+    /// Sends a request and returns the statistics as of the answer. A request that is not answered
+    /// within `patience` is withdrawn.
     ///
     /// # Errors
-    /// When there was no answer: why.
+    /// Why there was no answer.
     pub fn send(&self, what: Request, patience: Duration) -> Result<CollectorStats, Silence> {
         let (requests, asked) = (self.control.requests(), Instant::now());
         let mut request = None;
@@ -46,11 +48,11 @@ impl Live {
                 let late = if is_sandboxed(self.pid) { Silence::Sandboxed } else { Silence::Late };
                 return Err(silence.unwrap_or(late));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// What keeps the process from answering, where that can be seen.
+    /// What keeps the process from answering, if it can be determined.
     fn silence(&self) -> Option<Silence> {
         let stat =
             Stat::of(self.pid).filter(|stat| stat.lives && stat.start_ticks == self.header.start_ticks);
@@ -58,7 +60,7 @@ impl Live {
         if stat.stopped {
             return Some(Silence::Stopped);
         }
-        // It removes its files as its last act.
+        // Removing its files is the process's last action.
         if !self.folder.path().exists() {
             return Some(Silence::Ended);
         }

@@ -167,7 +167,7 @@ fn uncommitted_events_are_read_again_and_segment_counters_add_up() {
     drain(&mut consumer);
     consumer.prepare_commit(0);
     consumer.release();
-    consumer.begin_part();
+    consumer.begin_segment();
     consumer.prepare_commit(1);
     consumer.release();
     (0..2).for_each(|_| call(producer, 0, &launch(), 0));

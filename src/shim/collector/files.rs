@@ -120,7 +120,7 @@ impl Collector {
                     let Counters { written, lost } = consumer.counters();
                     self.parts.tell_of(consumer.ring().tid(), written + lost);
                 }
-                self.begin_part(None);
+                self.begin_segment(None);
                 true
             }
             Err(error) => {
@@ -137,17 +137,17 @@ impl Collector {
         self.consumers.iter_mut().for_each(Consumer::rewind);
         self.lines.clear();
         self.began_anew = true;
-        self.begin_part(Some(note));
+        self.begin_segment(Some(note));
     }
 
     /// Commits that the next part is the one that is written; its first lines follow.
-    fn begin_part(&mut self, note: Option<String>) {
-        self.consumers.iter_mut().for_each(Consumer::begin_part);
+    fn begin_segment(&mut self, note: Option<String>) {
+        self.consumers.iter_mut().for_each(Consumer::begin_segment);
         self.parts.begin_next(clock::now());
         self.commit();
         let stories = self.parts.give_up_oldest();
         let (number, oldest) = (self.parts.number(), self.parts.oldest());
-        self.decoder.begin_part(number, oldest, note, &mut self.lines);
+        self.decoder.begin_segment(number, oldest, note, &mut self.lines);
         stories.iter().for_each(|story| self.retell(story));
     }
 
@@ -174,7 +174,7 @@ impl Collector {
         self.lines.clear();
         if self.parts.length() == 0 {
             let (number, oldest) = (self.parts.number(), self.parts.oldest());
-            self.decoder.begin_part(number, oldest, None, &mut self.lines);
+            self.decoder.begin_segment(number, oldest, None, &mut self.lines);
         }
         self.has_stopped = true;
         self.say_why_full(DISK_CAP);

@@ -231,8 +231,8 @@ impl Collector {
     /// not be written.
     fn flush(&mut self) -> bool {
         // Before any line that refers to them can be in the file.
-        for news in self.decoder.take_news() {
-            self.process.define(clock::now(), news);
+        for definition in self.decoder.take_pending() {
+            self.process.define(clock::now(), definition);
         }
         if let Err(error) = self.parts.write(&self.lines) {
             self.fail(&error);

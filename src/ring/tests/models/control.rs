@@ -14,7 +14,7 @@ fn commits(weak: Weak) {
     let committing = control.clone();
     let collector = spawn(move || (1..=3).for_each(|part| committing.commit(part, part as u64 * 100)));
     let committed = control.committed();
-    let [epoch, part] = [committed.epoch, committed.part.into()];
+    let [epoch, part] = [committed.epoch, committed.segment.into()];
     assert_eq!((epoch.max(1), epoch * 100), (part, committed.offset), "all of one commit");
     collector.join().unwrap();
 }

@@ -1,6 +1,7 @@
-//! Handle → kernel → code object, by time.
+//! Maps function handles to kernels and code objects, over time.
 //!
-//! Handles are reused after a module is unloaded: a launch is named by what its handle meant when it was made.
+//! Handles are reused after a module is unloaded, so a launch is named by what its handle meant at
+//! the time of the call.
 
 use crate::arguments::Arguments;
 use crate::history::History;
@@ -8,36 +9,36 @@ use crate::parameters::demangle;
 use foldhash::HashMap;
 use rocshim_ring::kernel::KernelCode;
 
-/// A kernel as it was defined.
+/// A kernel as defined.
 pub(crate) struct Kernel {
     pub(crate) name: Box<str>,
     pub(crate) code_object: Option<u32>,
     /// Module or fat binary handle.
     owner: u64,
-    /// What its code object says of it.
+    /// Its metadata in the code object.
     pub(crate) code: Option<Code>,
 }
 
-/// A kernel's code and how its arguments are read.
+/// A kernel's metadata and its argument decoder.
 pub(crate) struct Code {
     pub(crate) code: KernelCode<'static>,
-    /// `None`: they are not known.
+    /// `None`: not known.
     pub(crate) arguments: Option<Arguments>,
 }
 
-/// Everything that has a name.
+/// All kernels and code objects.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct Kernels {
     kernels: HashMap<u32, Kernel>,
     /// `hipFunction_t` or host stub → kernel.
     functions: HashMap<u64, History<u32>>,
     /// Module or fat binary handle → code object.
     owners: HashMap<u64, History<u32>>,
-    /// Module or fat binary handle → (from when on, function) of those that die with it.
+    /// Module or fat binary handle → (from when on, function) of its functions.
     members: HashMap<u64, Vec<(u64, u64)>>,
 }
 
-impl Names {
+impl Kernels {
     /// A module or fat binary `owner` holds code object `number` from `stamp` on.
     pub(crate) fn own(&mut self, stamp: u64, owner: u64, number: u32) {
         self.owners.entry(owner).or_default().set(stamp, Some(number));
@@ -59,13 +60,13 @@ impl Names {
         self.members.entry(owner).or_default().push((stamp, function));
     }
 
-    /// `owner` and all its functions mean nothing from `stamp` on.
+    /// Invalidates `owner` and all its functions from `stamp` on.
     pub(crate) fn forget(&mut self, stamp: u64, owner: u64) {
         if let Some(history) = self.owners.get_mut(&owner) {
             history.set(stamp, None);
         }
         let Some(members) = self.members.get_mut(&owner) else { return };
-        // The handle may have been given out again before its unload is told.
+        // The handle may have been reused before the definition of its unload arrives.
         let (gone, left) = std::mem::take(members).into_iter().partition(|(from, _)| *from <= stamp);
         *members = left;
         let gone: Vec<(u64, u64)> = gone;
@@ -76,7 +77,7 @@ impl Names {
         }
     }
 
-    /// The kernel that `function` meant at `stamp` has this code.
+    /// Sets the metadata of the kernel that `function` meant at `stamp`.
     pub(crate) fn describe(&mut self, stamp: u64, function: u64, code: KernelCode) {
         let number = self.functions.get(&function).and_then(|history| history.at(stamp));
         let Some(kernel) = number.and_then(|number| self.kernels.get_mut(&number)) else { return };
@@ -85,18 +86,18 @@ impl Names {
         kernel.code = Some(Code { code, arguments });
     }
 
-    /// What `function` meant at `stamp`.
+    /// The kernel that `function` meant at `stamp`, with its definition number.
     pub(crate) fn function(&self, function: u64, stamp: u64) -> Option<(u32, &Kernel)> {
         let number = self.functions.get(&function)?.at(stamp)?;
         self.kernels.get(&number).map(|kernel| (number, kernel))
     }
 
-    /// From which stamp on `function` means what it means now.
+    /// The stamp from which the current meaning of `function` holds.
     pub(crate) fn since(&self, function: u64) -> Option<u64> {
         self.functions.get(&function)?.since()
     }
 
-    /// What a kernel's code object says of its arguments.
+    /// The argument decoder of a kernel.
     pub(crate) fn arguments(&self, number: u32) -> Option<&Arguments> {
         self.kernels.get(&number)?.code.as_ref()?.arguments.as_ref()
     }
@@ -111,53 +112,55 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn at(names: &Names, function: u64, stamp: u64) -> Option<(u32, String, Option<u32>)> {
-        names.function(function, stamp).map(|(id, kernel)| (id, kernel.name.to_string(), kernel.code_object))
+    fn at(kernels: &Kernels, function: u64, stamp: u64) -> Option<(u32, String, Option<u32>)> {
+        kernels
+            .function(function, stamp)
+            .map(|(id, kernel)| (id, kernel.name.to_string(), kernel.code_object))
     }
 
     #[test]
     fn a_reused_handle_means_what_it_meant_at_the_time() {
-        let mut names = Names::default();
-        names.own(10, 0xa, 1);
-        names.name(11, 0xa, 0xf, 2, "first");
-        names.forget(20, 0xa);
-        names.own(30, 0xa, 3);
-        names.name(31, 0xa, 0xf, 4, "second");
-        assert_eq!(at(&names, 0xf, 10), None, "before it was made");
-        assert_eq!(at(&names, 0xf, 11), Some((2, "first".into(), Some(1))));
-        assert_eq!(at(&names, 0xf, 25), None, "between unload and reuse");
-        assert_eq!(at(&names, 0xf, 99), Some((4, "second".into(), Some(3))));
+        let mut kernels = Kernels::default();
+        kernels.own(10, 0xa, 1);
+        kernels.name(11, 0xa, 0xf, 2, "first");
+        kernels.forget(20, 0xa);
+        kernels.own(30, 0xa, 3);
+        kernels.name(31, 0xa, 0xf, 4, "second");
+        assert_eq!(at(&kernels, 0xf, 10), None, "before it was made");
+        assert_eq!(at(&kernels, 0xf, 11), Some((2, "first".into(), Some(1))));
+        assert_eq!(at(&kernels, 0xf, 25), None, "between unload and reuse");
+        assert_eq!(at(&kernels, 0xf, 99), Some((4, "second".into(), Some(3))));
     }
 
     #[test]
-    fn an_unload_that_is_told_late_does_not_undo_a_reuse() {
-        let mut names = Names::default();
-        names.own(10, 0xa, 1);
-        names.name(11, 0xa, 0xf, 2, "first");
-        names.own(30, 0xb, 3);
-        names.name(31, 0xb, 0xf, 4, "second");
-        names.forget(20, 0xa);
-        assert_eq!(at(&names, 0xf, 40), Some((4, "second".into(), Some(3))));
-        assert_eq!(at(&names, 0xf, 25), None);
+    fn an_unload_defined_late_does_not_undo_a_reuse() {
+        let mut kernels = Kernels::default();
+        kernels.own(10, 0xa, 1);
+        kernels.name(11, 0xa, 0xf, 2, "first");
+        kernels.own(30, 0xb, 3);
+        kernels.name(31, 0xb, 0xf, 4, "second");
+        kernels.forget(20, 0xa);
+        assert_eq!(at(&kernels, 0xf, 40), Some((4, "second".into(), Some(3))));
+        assert_eq!(at(&kernels, 0xf, 25), None);
     }
 
     #[test]
-    fn another_handle_of_a_kernel_means_what_the_first_one_means() {
-        let mut names = Names::default();
-        names.own(10, 0xa, 1);
-        names.name(11, 0xa, 0xf, 2, "k");
-        names.same(12, 0xf2, 0xf);
-        names.same(13, 0xf3, 0xdead);
-        assert_eq!(at(&names, 0xf2, 12), Some((2, "k".into(), Some(1))));
-        assert_eq!((at(&names, 0xf2, 11), at(&names, 0xf3, 99)), (None, None));
-        names.forget(20, 0xa);
-        assert_eq!(at(&names, 0xf2, 20), None, "and dies with it");
+    fn a_second_handle_of_a_kernel_means_the_same() {
+        let mut kernels = Kernels::default();
+        kernels.own(10, 0xa, 1);
+        kernels.name(11, 0xa, 0xf, 2, "k");
+        kernels.same(12, 0xf2, 0xf);
+        kernels.same(13, 0xf3, 0xdead);
+        assert_eq!(at(&kernels, 0xf2, 12), Some((2, "k".into(), Some(1))));
+        assert_eq!((at(&kernels, 0xf2, 11), at(&kernels, 0xf3, 99)), (None, None));
+        kernels.forget(20, 0xa);
+        assert_eq!(at(&kernels, 0xf2, 20), None, "and dies with it");
     }
 
     #[test]
-    fn a_kernel_whose_module_was_never_seen_has_a_name_and_no_code_object() {
-        let mut names = Names::default();
-        names.name(1, 0xdead, 0xf, 0, "k");
-        assert_eq!(at(&names, 0xf, 2), Some((0, "k".into(), None)));
+    fn a_kernel_of_an_unknown_module_has_a_name_and_no_code_object() {
+        let mut kernels = Kernels::default();
+        kernels.name(1, 0xdead, 0xf, 0, "k");
+        assert_eq!(at(&kernels, 0xf, 2), Some((0, "k".into(), None)));
     }
 }
