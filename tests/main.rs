@@ -47,7 +47,9 @@ mod cli {
     mod compare;
     mod ctl;
     pub(crate) mod export;
+    mod ollama;
     mod prompt_ladder;
+    mod python_module;
     mod tail;
     mod top;
     mod verify;

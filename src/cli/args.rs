@@ -4,6 +4,7 @@ mod compare;
 mod ctl;
 mod export;
 mod forms;
+mod ollama;
 mod report;
 mod tail;
 mod top;
@@ -12,6 +13,7 @@ pub(crate) use compare::Compare;
 pub(crate) use ctl::{Ctl, Switch, Verb};
 pub(crate) use export::{Export, To};
 pub(crate) use forms::Forms;
+pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
 pub(crate) use report::Report;
 pub(crate) use tail::Tail;
 pub(crate) use top::Top;
@@ -70,6 +72,9 @@ pub(crate) enum Command {
     /// Finish the traces of processes that were killed
     #[command(after_help = RECOVER_NOTES)]
     Recover(Recover),
+    /// Have Ollama's systemd service record, see how it is, and undo it; advice for containers
+    #[command(after_help = ollama::NOTES)]
+    Ollama(Ollama),
     /// List the ROCSHIM_* environment variables with their defaults
     Variables(Variables),
     /// What stands behind a word: `help evidence` lists the rules by which statements are made
@@ -301,11 +306,15 @@ impl Command {
     }
 }
 
-/// Reads the command line. Help and version are printed here; a wrong line is one sentence and exit code 2.
-pub(crate) fn parse() -> Result<Command, ExitCode> {
+/// Reads the command line. Help and `version` are printed here; a wrong line is one sentence and exit code 2.
+pub(crate) fn parse(version: fn() -> String) -> Result<Command, ExitCode> {
     CommandLine::try_parse().map(|line| line.command).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+        ErrorKind::DisplayHelp => {
             let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayVersion => {
+            let _ = rocshim_report::print(&format!("rocshim {}", version()));
             ExitCode::SUCCESS
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

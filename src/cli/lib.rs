@@ -1,8 +1,9 @@
 //! `rocshim`, the command: runs a program under librocshim.so and reads the traces that it writes.
 //!
 //! Layers, lowest first: `args` (the command line), `launch` (the shim, the program, the child
-//! process), `doctor` (what will be seen of a program), `commands` (opens, asks, prints). Reading,
-//! analysis and what is shown of it are crates of their own.
+//! process), `ollama` (its service and containers), `doctor` (what will be seen of a program),
+//! `commands` (opens, asks, prints). Reading, analysis and what is shown of it are crates of their
+//! own.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +11,7 @@ mod args;
 mod commands;
 mod doctor;
 mod launch;
+mod ollama;
 
 use rocshim_analysis as analysis;
 use rocshim_reader::{self as reader, format_error};
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
-    let command = match args::parse() {
+    let command = match args::parse(launch::version) {
         Ok(command) => command,
         Err(exit) => return exit,
     };

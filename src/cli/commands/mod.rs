@@ -6,6 +6,7 @@ mod doctor;
 mod export;
 mod help;
 mod hooks;
+mod ollama;
 mod phases;
 mod proxy;
 mod recover;
@@ -49,6 +50,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Ctl(args) => ctl::ctl(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Recover(args) => recover::recover(&args),
+        Command::Ollama(args) => ollama::ollama(&args),
         Command::Variables(args) => variables::variables(&args),
         Command::Help(args) => help::help(args.topic),
     }

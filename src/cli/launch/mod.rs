@@ -6,6 +6,7 @@ mod elf;
 mod folder;
 mod program;
 mod shim;
+mod version;
 
 pub(crate) use child::run_child;
 pub(crate) use choice::Choice;
@@ -13,3 +14,4 @@ pub(crate) use elf::{Elf, Exports, Glibc};
 pub(crate) use folder::{check_folder, chosen_folder, prepare_folder};
 pub(crate) use program::{Program, Trap, executed_file, find_program, traps};
 pub(crate) use shim::{find_shim, hooks_of, preload_value, unexported_of, variables_of};
+pub(crate) use version::version;

@@ -1,0 +1,111 @@
+//! The drop-in file: made for a service, written, recognised, and removed with the folders that were made for it.
+
+use super::unit::{SERVICE, Unit, below};
+use crate::launch::preload_value;
+use anyhow::{Context, Result, ensure};
+use std::{
+    ffi::OsStr,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// Where the traces go. systemd makes the folder for the service's user, whatever else of the system is read-only to it.
+pub(crate) const TRACES: &str = "/var/lib/rocshim";
+
+/// The first words of the file, by which it is recognised.
+const MADE_BY: &str =
+    "# Made by `rocshim ollama install`; `rocshim ollama uninstall` removes it, and folders above it: ";
+
+/// The drop-in of a system.
+pub(crate) struct DropIn {
+    /// The file.
+    pub(crate) path: PathBuf,
+}
+
+impl DropIn {
+    /// Its file name; it comes after drop-ins with smaller numbers.
+    pub(crate) const NAME: &str = "50-rocshim.conf";
+
+    /// That of the system below `root`.
+    pub(crate) fn of(root: &Path) -> DropIn {
+        DropIn { path: below(root, format!("/etc/systemd/system/{SERVICE}.d")).join(Self::NAME) }
+    }
+
+    /// Its text, where it is there and was made by this command.
+    ///
+    /// # Errors
+    /// A file of this name was made by somebody else, or cannot be read.
+    pub(crate) fn installed(&self) -> Result<Option<String>> {
+        let text = match fs::read_to_string(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text.with_context(|| format!("cannot read {}", self.path.display()))?,
+        };
+        ensure!(
+            text.starts_with(MADE_BY),
+            "{} was not made by `rocshim ollama install`; move it away first",
+            self.path.display()
+        );
+        Ok(Some(text))
+    }
+
+    /// What to write for this service.
+    ///
+    /// # Errors
+    /// LD_PRELOAD cannot hold the library's path.
+    pub(crate) fn text(&self, unit: &Unit, shim: &Path, only: &str, disk_mib: u64) -> Result<String> {
+        let folders = match self.installed()? {
+            Some(text) => folders_made(&text),
+            None => self.path.ancestors().skip(1).take_while(|folder| !folder.exists()).count(),
+        };
+        let existing = unit.variable("LD_PRELOAD");
+        let preload = preload_value(shim, existing.as_deref().map(OsStr::new))?;
+        // In a unit `%` begins a specifier.
+        let value = |text: &str| text.replace('%', "%%");
+        Ok(format!(
+            "{MADE_BY}{folders}\n\
+             [Service]\n\
+             Environment=\"LD_PRELOAD={}\"\n\
+             Environment=ROCSHIM_OUT={TRACES} \"ROCSHIM_ONLY={}\"\n\
+             Environment=ROCSHIM_DISK_MIB={disk_mib} ROCSHIM_DISK_FULL=oldest ROCSHIM_COMPRESS=zstd\n\
+             StateDirectory={}\n",
+            value(&preload.to_string_lossy()),
+            value(only),
+            Path::new(TRACES).file_name().unwrap_or_default().to_string_lossy(),
+        ))
+    }
+
+    /// Writes it, whole or not at all.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
+        let partial = self.path.with_extension("partial");
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&partial, text))
+            .and_then(|()| fs::rename(&partial, &self.path))
+            .with_context(|| {
+                format!("cannot write {}; run it as root: `sudo rocshim ollama install`", self.path.display())
+            })
+    }
+
+    /// Removes it, and the folders that were made for it and are empty.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn remove(&self, text: &str) -> Result<()> {
+        fs::remove_file(&self.path).with_context(|| {
+            format!("cannot remove {}; run it as root: `sudo rocshim ollama uninstall`", self.path.display())
+        })?;
+        // One that holds something else by now stays, and so do those above it.
+        let made = self.path.ancestors().skip(1).take(folders_made(text));
+        let _ = made.map(fs::remove_dir).take_while(Result::is_ok).count();
+        Ok(())
+    }
+}
+
+/// How many folders were made for the file: its own, the one above it, …
+fn folders_made(text: &str) -> usize {
+    let number = text.strip_prefix(MADE_BY).and_then(|rest| rest.lines().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
