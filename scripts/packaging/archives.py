@@ -61,9 +61,9 @@ def deb(built, files, out):
                f"Installed-Size: {size}\nDepends: libc6 (>= 2.28), libgcc-s1 | libgcc1\nSection: devel\n"
                f"Priority: optional\nDescription: {SUMMARY}\n librocshim.so is preloaded under a program, and records"
                " its kernel launches and\n library calls. The command rocshim reads these traces.\n")
-    data = {f"./usr/{path}": content for path, content in files.items()}
+    data = {f"usr/{path}": content for path, content in files.items()}
     members = [("debian-binary", b"2.0\n"),
-               ("control.tar.gz", tar_of({"./control": (control.encode(), 0o644)}, built.epoch)),
+               ("control.tar.gz", tar_of({"control": (control.encode(), 0o644)}, built.epoch)),
                ("data.tar.gz", tar_of(data, built.epoch))]
     packed = b"!<arch>\n"
     for name, content in members:

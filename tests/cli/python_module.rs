@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 /// The machine's Python with the module of this source tree.
 fn python() -> Traced {
     let module = artifacts::root().join("src/python");
-    Traced::command(Path::new("/usr/bin/python3"))
+    Traced::command(Path::new("/usr/bin/env"))
+        .arg("python3")
         .env("PYTHONPATH", module)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("ROCSHIM_COMMAND", artifacts::command())
@@ -16,7 +17,7 @@ fn python() -> Traced {
 #[test]
 fn the_documented_examples_run() {
     let root = artifacts::root().display();
-    let script = format!("cd '{root}' && exec /usr/bin/python3 -m doctest src/python/README.md");
+    let script = format!("cd '{root}' && exec python3 -m doctest src/python/README.md");
     let ran = Traced::command(Path::new("/bin/sh"))
         .env("PYTHONPATH", artifacts::root().join("src/python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")

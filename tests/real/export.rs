@@ -26,6 +26,19 @@ fn perfettos_schema_and_pyarrow_read_what_the_traces_hold() {
     }
 }
 
+#[test]
+fn the_python_module_returns_the_same_tables_in_arrow_as_in_rows() {
+    let paths = [root().join("src/python"), tool("python")];
+    let python = Traced::command("/usr/bin/env".as_ref())
+        .env("PYTHONPATH", std::env::join_paths(paths).unwrap())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("ROCSHIM_COMMAND", rocshim_tests::artifacts::command())
+        .arg("python3")
+        .arg(root().join("tests/programs/real/python/tables.py"));
+    let traces = ["graphs.ndjson", "demo.ndjson", "gfx942.ndjson"].map(sample);
+    assert_eq!(python.args(traces).run().ok().stdout, "same\n");
+}
+
 /// What the viewer's trace processor answers about an export.
 fn asked(form: &str, traces: &[PathBuf], queries: &[&str]) -> Vec<Value> {
     let exported = export(form, traces).ok();

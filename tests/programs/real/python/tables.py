@@ -1,4 +1,4 @@
-"""What `rocshim.read` returns is the same in Arrow as in rows, typed, with units. Run by tests/real/python.rs."""
+"""What `rocshim.read` returns is the same in Arrow as in rows, typed, with units. Run by tests/real/export.rs."""
 import sys
 
 import pyarrow
