@@ -50,6 +50,7 @@ mod cli {
     mod ollama;
     mod prompt_ladder;
     mod python_module;
+    mod samples;
     mod tail;
     mod top;
     mod verify;

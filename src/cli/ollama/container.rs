@@ -1,6 +1,6 @@
 //! Ollama in a container: a compose file and command lines, to be copied.
 
-use super::TRACES;
+use super::unit::TRACES;
 use std::path::Path;
 
 /// The advice for a library at this path of the host.

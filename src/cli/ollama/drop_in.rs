@@ -1,6 +1,6 @@
 //! The drop-in file: made for a service, written, recognised, and removed with the folders that were made for it.
 
-use super::unit::{SERVICE, Unit, below};
+use super::unit::{SERVICE, TRACES, Unit, below};
 use crate::launch::preload_value;
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -8,9 +8,6 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
 };
-
-/// Where the traces go. systemd makes the folder for the service's user, whatever else of the system is read-only to it.
-pub(crate) const TRACES: &str = "/var/lib/rocshim";
 
 /// The first words of the file, by which it is recognised.
 const MADE_BY: &str =

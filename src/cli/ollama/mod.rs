@@ -9,6 +9,6 @@ mod obstacles;
 mod unit;
 
 pub(crate) use container::container;
-pub(crate) use drop_in::{DropIn, TRACES};
+pub(crate) use drop_in::DropIn;
 pub(crate) use obstacles::obstacles;
-pub(crate) use unit::{SERVICE, Unit, below};
+pub(crate) use unit::{SERVICE, TRACES, Unit, below};

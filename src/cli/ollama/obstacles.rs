@@ -1,6 +1,6 @@
 //! What keeps a service from being recorded: its sandbox, its files' rights, a security module.
 
-use super::unit::{Unit, below};
+use super::unit::{TRACES, Unit, below};
 use crate::launch::traps;
 use rocshim_report::Finding;
 use std::{
@@ -51,7 +51,7 @@ pub(crate) fn obstacles(unit: &Unit, root: &Path, shim: &Path) -> Vec<Finding> {
     }
     if let Some(profile) = unit.last("AppArmorProfile") {
         let what = format!("AppArmor confines the service (profile {profile})");
-        let advice = format!("let the profile map {} and write below {}", shim.display(), super::TRACES);
+        let advice = format!("let the profile map {} and write below {}", shim.display(), TRACES);
         findings.push(Finding::warn(SUBJECT, what, advice));
     }
     findings

@@ -10,6 +10,9 @@ use std::{
 /// The service.
 pub(crate) const SERVICE: &str = "ollama.service";
 
+/// Where the traces go. systemd makes the folder for the service's user, whatever else of the system is read-only to it.
+pub(crate) const TRACES: &str = "/var/lib/rocshim";
+
 /// Where units are, the first of a name wins.
 const FOLDERS: [&str; 5] = [
     "/etc/systemd/system",
@@ -89,7 +92,7 @@ impl Unit {
     /// The value of a variable of the service's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let assignments = self.all("Environment").into_iter().flat_map(words);
-        assignments.filter_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_string())).last()
+        assignments.filter_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_string())).next_back()
     }
 }
 

@@ -6,11 +6,12 @@ use rocshim_ring::clock;
 use rocshim_ring::definition::{Process as About, Text};
 
 /// Environment variables that a trace records, by the beginning of their names…
-const RECORDED: [&str; 21] = [
+const RECORDED: [&str; 37] = [
     "AMD_",
     "CUDA_VISIBLE_DEVICES",
     "GGML_",
     "GPU_",
+    "GROUP_RANK",
     "HIPBLASLT_",
     "HIPBLAS_",
     "HIP_",
@@ -18,16 +19,31 @@ const RECORDED: [&str; 21] = [
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
     "LLAMA_",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
     "MIOPEN_",
     "NCCL_",
     "OLLAMA_",
+    "OMPI_COMM_WORLD_",
+    "PMIX_RANK",
+    "PMI_",
     "PYTORCH_",
+    "RANK",
     "ROCBLAS_",
     "ROCM_",
     "ROCR_",
     "ROCSHIM_",
+    "SLURMD_NODENAME",
+    "SLURM_ARRAY_",
+    "SLURM_JOB_ID",
+    "SLURM_LOCALID",
+    "SLURM_NODEID",
+    "SLURM_NTASKS",
+    "SLURM_PROCID",
+    "SLURM_STEP_ID",
     "TENSILE_",
     "TRITON_",
+    "WORLD_SIZE",
 ];
 /// … unless a name holds one of these.
 const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
