@@ -92,7 +92,9 @@ impl Unit {
     /// The value of a variable of the service's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let assignments = self.all("Environment").into_iter().flat_map(words);
-        assignments.filter_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_string())).next_back()
+        assignments
+            .filter_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_string()))
+            .next_back()
     }
 }
 
