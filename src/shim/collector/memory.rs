@@ -99,8 +99,8 @@ mod tests {
         assert_eq!(after(5, 4104, 0), Do::Warm(32));
         assert_eq!(after(6, 4104, 600), Do::Nothing, "so much is not made ready ahead of need");
         assert_eq!(after(800, 4104, 4700), Do::Nothing, "what was given back stays for a while");
-        assert_eq!(after(1100, 4104, 4700), Do::Cool(1887), "then, what has not been needed since");
-        let mut left = 2813;
+        assert_eq!(after(1100, 4104, 4700), Do::Cool(1888), "then, what has not been needed since");
+        let mut left = 2812;
         for quarter in 1..40 {
             if let Do::Cool(chunks) = after(1100 + 250 * quarter, 4104, left) {
                 left -= chunks;

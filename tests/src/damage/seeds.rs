@@ -105,8 +105,10 @@ mod tests {
     #[test]
     fn every_parser_takes_its_seeds_well_and_they_are_small() {
         for (name, parser) in PARSERS {
+            // Two chunks of ring memory, of which the last is cut where its events end.
+            let most = if parser == Parser::Chunks { 64 << 10 } else { 20 << 10 };
             for seed in seeds(parser) {
-                assert!(seed.len() <= 20 << 10, "{name}: {} bytes", seed.len());
+                assert!(seed.len() <= most, "{name}: {} bytes", seed.len());
             }
         }
         assert!(seeds(Parser::Trace).iter().all(|seed| rocshim_cli::read_bytes(seed).is_ok()));
