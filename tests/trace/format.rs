@@ -9,10 +9,12 @@ mod validation;
 
 use super::order::{self, Complaints};
 use super::schema;
+use rocshim_ring::SLOT_BYTES;
 use rocshim_tests::{Traced, artifacts};
 use rocshim_trace::{Record, parse_line, write_record};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use traces::{Recorded, recorded};
 
@@ -140,22 +142,20 @@ fn a_damaged_ring_file_is_told_of_as_a_gap_and_the_accounts_stay_right() {
     RULES.iter().for_each(|(_, rule)| check(&traces, *rule));
 }
 
-/// The first ring file of the dead process that wrote `trace`.
+/// The ring memory of the dead process that wrote `trace`.
 fn ring_of_dead(trace: &Path) -> PathBuf {
     let pid = trace.file_stem().unwrap().to_str().unwrap().rsplit_once('-').unwrap().1;
     let folders = std::fs::read_dir("/dev/shm").unwrap().flatten().map(|entry| entry.path());
     let (prefix, pid) = ("/dev/shm/rocshim-", format!("-{pid}-"));
     let is_its =
         |path: &PathBuf| path.to_str().is_some_and(|path| path.starts_with(prefix) && path.contains(&pid));
-    folders.into_iter().find(is_its).expect("the dead process's ring files").join("ring-0")
+    folders.into_iter().find(is_its).expect("the dead process's ring files").join("chunks")
 }
 
-/// Overwrites the slots 100 to 119.
-fn damage(ring: &Path) {
-    let (page, slot) = (8192, 64);
-    let mut bytes = std::fs::read(ring).unwrap();
-    bytes[page + 100 * slot..page + 120 * slot].fill(0xff);
-    std::fs::write(ring, bytes).unwrap();
+/// Overwrites the slots 100 to 119 of the first chunk.
+fn damage(chunks: &Path) {
+    let file = std::fs::OpenOptions::new().write(true).open(chunks).unwrap();
+    file.write_all_at(&[0xff; 20 * SLOT_BYTES], 100 * SLOT_BYTES as u64).unwrap();
 }
 
 #[test]

@@ -38,6 +38,7 @@ const RUNS: &[Run] = &[
     ("module_file",     &["module.co"],     &[]),
     ("unregister",      &[],                &[]),
     ("reload",          &[],                &[]),
+    ("gpu_times",       &["order"],         &[("ROCSHIM_GPU_TIME", "on"), ("DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING", "0")]),
     ("by_dlsym",        &[],                &[]),
     ("handle_reuse",    &[],                &[("ROCSHIM_INTERCEPT", "none")]),
     ("by_get_proc_address", &[],            &[]),
