@@ -53,31 +53,34 @@ fn allocate(file: &File, from: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Reserves a range of the file at `path`, if it still has this inode.
+/// Reserves a range of the file at `path`, if it still has this inode. `None` where the system
+/// did not say which it has: the file is in a folder that only its owner may change.
 ///
 /// # Errors
 /// Those of the system.
-pub(crate) fn allocate_at(path: &Path, inode: u64, from: usize, bytes: usize) -> io::Result<()> {
+pub(crate) fn allocate_at(path: &Path, inode: Option<u64>, from: usize, bytes: usize) -> io::Result<()> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.ino() != inode {
+    if let Some(inode) = inode
+        && file.metadata()?.ino() != inode
+    {
         return Err(io::ErrorKind::NotFound.into());
     }
     allocate(&file, from, bytes)
 }
 
-/// Whether a file is in memory (tmpfs), and its inode.
+/// Whether a file is in memory (tmpfs), and its inode where the system says it.
 ///
 /// # Errors
-/// Those of the system.
-pub(crate) fn about(path: &Path) -> io::Result<(bool, u64)> {
+/// When the file cannot be opened.
+pub(crate) fn about(path: &Path) -> io::Result<(bool, Option<u64>)> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(path)?;
     let mut system = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: an open file descriptor, and a local structure for the result.
     let result = unsafe { libc::fstatfs(file.as_raw_fd(), system.as_mut_ptr()) };
     // SAFETY: it was zeroed, and all its fields are integers.
     let kind = unsafe { system.assume_init() }.f_type;
-    Ok((result == 0 && kind == libc::TMPFS_MAGIC, file.metadata()?.ino()))
+    Ok((result == 0 && kind == libc::TMPFS_MAGIC, file.metadata().ok().map(|file| file.ino())))
 }
 
 /// A memory range shared with the file it was created from, or private.

@@ -53,7 +53,7 @@ enum Reserve {
     /// By madvise, which needs no file descriptor.
     Populate,
     /// By fallocate, after opening the file with this inode again: only the collector can.
-    Allocate(u64),
+    Allocate(Option<u64>),
 }
 
 /// The chunks of a process.

@@ -21,7 +21,10 @@ struct Climbed {
 fn ladder(folder: &Path, url: &str, words: &str) -> Command {
     // Programs that a script starts in its background ignore SIGINT; it is set back for this one.
     let mut command = Command::new("env");
-    command.args(["--default-signal=INT", "python3", "-B"]).arg(artifacts::root().join("samples/prompt_ladder.py")).current_dir(folder);
+    command
+        .args(["--default-signal=INT", "python3", "-B"])
+        .arg(artifacts::root().join("samples/prompt_ladder.py"))
+        .current_dir(folder);
     command.args(["--url", url]).args(words.split_whitespace()).stdin(Stdio::null());
     command
 }
