@@ -4,7 +4,7 @@
 //! The collector inside the traced process and the command outside it share this crate, so a trace
 //! reads the same whether its process wrote it or died first.
 //!
-//! Modules, lowest layer first: `values` (names of the vendors' constants), `code_object` (format
+//! Layers, lowest first: `values` (names of the vendors' constants), `code_object` (format
 //! and kernel metadata of an image), `parameters` (parameter types from a kernel's name),
 //! `arguments` (argument bytes to values), `history` (the meanings of a handle over time),
 //! `kernels` (handle → kernel → code object), `settings` (settings of BLAS handles), `ids` (ids of

@@ -3,7 +3,7 @@
 //!
 //! All of it is in shared memory files, so recorded events outlive the process.
 //!
-//! Modules, lowest layer first:
+//! Layers, lowest first:
 //! - `sync`: atomics, fences and locks, real or as modelled by loom;
 //! - `clock`: event time stamps; `sandbox`: whether a system call may kill the program;
 //! - `map`: shared memory files;

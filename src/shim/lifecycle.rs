@@ -78,7 +78,7 @@ fn load() {
             return;
         }
         if config().stopped {
-            binding::begin_stopped();
+            binding::begin_paused();
         }
         sandbox::begin();
         fork::heed(in_child);
@@ -93,8 +93,8 @@ unsafe extern "C" fn in_child() {
         PARENT.store(parent, Relaxed);
     }
     // SAFETY: NULL or the leaked `Process` of the parent, whose memory this child has a copy of.
-    if let Some(parent) = unsafe { parent.as_ref() }.filter(|_| binding::is_stopped()) {
-        binding::forget(&parent.table);
+    if let Some(parent) = unsafe { parent.as_ref() }.filter(|_| binding::is_paused()) {
+        binding::unbind_all(&parent.table);
     }
     if STATE.load(Relaxed) != OFF {
         STATE.store(IDLE, Relaxed);
@@ -108,7 +108,7 @@ pub(crate) fn current() -> Option<&'static Process> {
 }
 
 /// True when what `point` gives out is to lead to us.
-pub(crate) fn is_open(point: InterceptionPoint) -> bool {
+pub(crate) fn is_enabled(point: InterceptionPoint) -> bool {
     STATE.load(Relaxed) != OFF && config().points & point as u8 != 0
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn is_on() -> bool {
 
 /// True while calls are recorded, or would be from the first one on.
 pub(crate) fn is_recording() -> bool {
-    !matches!(STATE.load(Relaxed), OFF | ENDED) && !binding::is_stopped()
+    !matches!(STATE.load(Relaxed), OFF | ENDED) && !binding::is_paused()
 }
 
 /// True once the process is at its end.

@@ -8,7 +8,7 @@
 //! assert_eq!(gap.lost, 3);
 //! ```
 //!
-//! Modules, lowest layer first: `hex` (64-bit values as strings), `word` (named values), `dims`
+//! Layers, lowest first: `hex` (64-bit values as strings), `word` (named values), `dims`
 //! (three-dimensional sizes), `digits` (integers as text), `text` (short texts of fixed capacity),
 //! `stream` (a reference to a stream), `arg` (the value of a kernel argument), `tensile` (decodes
 //! the names of BLAS kernels), `record` (every record type, its fields and units), `library`

@@ -1,4 +1,4 @@
-//! hip_runtime_api.h: what the hooked functions take and return.
+//! Types of hip_runtime_api.h, as the hooked HIP functions take and return them.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
 use super::Pointer;
@@ -11,16 +11,16 @@ pub(crate) type hipStream_t = Pointer;
 pub(crate) type hipEvent_t = Pointer;
 pub(crate) type hipLibrary_t = Pointer;
 pub(crate) type hipKernel_t = Pointer;
-/// `void**`: pointers to the arguments, or the `extra` list.
+/// `void**`: an array of pointers to the kernel's arguments, or the `extra` list.
 pub(crate) type KernelParams = Pointer;
-/// The address of a `__global__` function's host stub.
+/// Address of the host stub that the compiler generates for a `__global__` function.
 pub(crate) type HostFn = Pointer;
 pub(crate) type CName = *const c_char;
 
-/// What a hook answers when no library has the function (hip_runtime_api.h).
+/// Returned by a hook when no loaded library has the real function (hip_runtime_api.h).
 pub(crate) const hipErrorNotSupported: hipError_t = 801;
 
-/// A grid or block, passed by value.
+/// Size of a grid or a block, passed by value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct dim3 {
@@ -38,7 +38,8 @@ impl From<dim3> for [u32; 3] {
     }
 }
 
-/// What `__hipRegisterFatBinary` is given: a pointer to device code and a magic number (clang, CGCUDANV.cpp).
+/// The argument of `__hipRegisterFatBinary`: a magic number and a pointer to device code (clang,
+/// CGCUDANV.cpp).
 #[repr(C)]
 pub(crate) struct FatbinWrapper {
     pub(crate) magic: u32,
@@ -52,18 +53,19 @@ pub(crate) const FATBIN_MAGIC: u32 = 0x4849_5046;
 const _: () = assert!(size_of::<FatbinWrapper>() == 24);
 const _: () = assert!(std::mem::offset_of!(FatbinWrapper, binary) == 8);
 
-/// What `hipGetDeviceProperties` fills: the layout of ROCm 5, which its plain name keeps in every release.
+/// Filled by `hipGetDeviceProperties`: the ROCm 5 layout, which the unversioned name keeps in every
+/// release.
 #[repr(C, align(8))]
 pub(crate) struct hipDeviceProp_tR0000 {
-    /// What the device is sold as, ended by NUL.
+    /// Marketing name, NUL-terminated.
     pub(crate) name: [u8; 256],
     pub(crate) before: [u8; 140],
-    /// The target, `gfx1100`, with its features, ended by NUL.
+    /// Target with its features (`gfx1100`), NUL-terminated.
     pub(crate) gcnArchName: [u8; 256],
     pub(crate) after: [u8; 140],
 }
 
-/// What `hipGetDevicePropertiesR0600` fills: the layout of ROCm 6 and later.
+/// Filled by `hipGetDevicePropertiesR0600`: the layout of ROCm 6 and later.
 #[repr(C, align(8))]
 pub(crate) struct hipDeviceProp_tR0600 {
     pub(crate) name: [u8; 256],

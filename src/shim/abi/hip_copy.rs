@@ -1,4 +1,4 @@
-//! driver_types.h: what copies of several dimensions are given.
+//! Types of driver_types.h that describe two- and three-dimensional copies.
 #![allow(non_camel_case_types, non_snake_case)]
 
 use super::Pointer;
@@ -6,10 +6,11 @@ use std::mem::offset_of;
 
 pub(crate) type hipDeviceptr_t = Pointer;
 pub(crate) type hipArray_t = Pointer;
-/// 0 host to host, 1 host to device, 2 device to host, 3 device to device, 4 default, 1024 device to device without CUs.
+/// 0 host to host, 1 host to device, 2 device to host, 3 device to device, 4 default, 1024 device
+/// to device without compute units.
 pub(crate) type hipMemcpyKind = u32;
 
-/// A pointer with the length of a row.
+/// A pointer to rows of `pitch` bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct hipPitchedPtr {
@@ -21,7 +22,7 @@ pub(crate) struct hipPitchedPtr {
 
 const _: () = assert!(size_of::<hipPitchedPtr>() == 32);
 
-/// How much is copied: width in bytes, or in elements where an array takes part.
+/// Size of a copy. `width` is in bytes, or in elements where an array takes part.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct hipExtent {
@@ -32,7 +33,7 @@ pub(crate) struct hipExtent {
 
 const _: () = assert!(size_of::<hipExtent>() == 24);
 
-/// What `hipMemcpy3D` is given.
+/// The argument of `hipMemcpy3D`.
 #[repr(C)]
 pub(crate) struct hipMemcpy3DParms {
     pub(crate) srcArray: hipArray_t,
@@ -50,7 +51,8 @@ const _: () = assert!(offset_of!(hipMemcpy3DParms, dstArray) == 64);
 const _: () = assert!(offset_of!(hipMemcpy3DParms, extent) == 128);
 const _: () = assert!(offset_of!(hipMemcpy3DParms, kind) == 152);
 
-/// One end of a [`hip_Memcpy2D`]. The numbers of `memoryType` differ between ROCm 5 and 6, so it is not read.
+/// Source or destination of a [`hip_Memcpy2D`]. The values of `memoryType` differ between ROCm 5
+/// and 6, so it is not read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct MemcpyEnd {
@@ -66,7 +68,7 @@ pub(crate) struct MemcpyEnd {
 const _: () = assert!(size_of::<MemcpyEnd>() == 56);
 const _: () = assert!(offset_of!(MemcpyEnd, host) == 24);
 
-/// What `hipMemcpyParam2D` is given.
+/// The argument of `hipMemcpyParam2D`.
 #[repr(C)]
 pub(crate) struct hip_Memcpy2D {
     pub(crate) src: MemcpyEnd,

@@ -1,4 +1,4 @@
-//! hip_runtime_api.h: launch configurations, graphs and captures.
+//! Types of hip_runtime_api.h for launch configurations, graphs and stream capture.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
 use super::Pointer;
@@ -13,13 +13,13 @@ pub(crate) type hipStreamCaptureMode = u32;
 pub(crate) type hipGraphNodeType = u32;
 
 pub(crate) const hipErrorGraphExecUpdateFailure: hipError_t = 910;
-/// `hipGraphExecUpdateResult`: the graphs differ, and nothing was changed.
+/// A `hipGraphExecUpdateResult`: the topologies differ, and nothing was changed.
 pub(crate) const hipGraphExecUpdateErrorTopologyChanged: u32 = 2;
 
 pub(crate) const hipGraphNodeTypeKernel: hipGraphNodeType = 0;
 pub(crate) const hipGraphNodeTypeGraph: hipGraphNodeType = 4;
 
-/// A kernel of a graph.
+/// Parameters of a kernel node.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct hipKernelNodeParams {
@@ -36,7 +36,7 @@ const _: () = assert!(offset_of!(hipKernelNodeParams, func) == 24);
 const _: () = assert!(offset_of!(hipKernelNodeParams, gridDim) == 32);
 const _: () = assert!(offset_of!(hipKernelNodeParams, sharedMemBytes) == 56);
 
-/// A node of any type. Only a kernel's part of the union is ever read.
+/// Parameters of a node of any type. Of the union, only the kernel variant is read.
 #[repr(C)]
 pub(crate) struct hipGraphNodeParams {
     pub(crate) r#type: hipGraphNodeType,
@@ -52,7 +52,7 @@ const _: () = assert!(offset_of!(hipGraphNodeParams, reserved2) == 248);
 
 pub(crate) const hipLaunchAttributeCooperative: u32 = 2;
 
-/// An attribute of a launch. Only the cooperative one's value, an int, is ever read.
+/// An attribute of a launch. Of the values, only the `int` of the cooperative attribute is read.
 #[repr(C, align(8))]
 pub(crate) struct hipLaunchAttribute {
     pub(crate) id: u32,
@@ -64,7 +64,7 @@ pub(crate) struct hipLaunchAttribute {
 const _: () = assert!(size_of::<hipLaunchAttribute>() == 72);
 const _: () = assert!(offset_of!(hipLaunchAttribute, cooperative) == 8);
 
-/// What `hipLaunchKernelExC` is given.
+/// The argument of `hipLaunchKernelExC`.
 #[repr(C)]
 pub(crate) struct hipLaunchConfig_t {
     pub(crate) gridDim: dim3,
@@ -79,7 +79,7 @@ const _: () = assert!(size_of::<hipLaunchConfig_t>() == 56);
 const _: () = assert!(offset_of!(hipLaunchConfig_t, dynamicSmemBytes) == 24);
 const _: () = assert!(offset_of!(hipLaunchConfig_t, attrs) == 40);
 
-/// What `hipDrvLaunchKernelEx` is given.
+/// The argument of `hipDrvLaunchKernelEx`.
 #[repr(C)]
 pub(crate) struct HIP_LAUNCH_CONFIG {
     pub(crate) gridDim: dim3,
@@ -94,7 +94,7 @@ const _: () = assert!(size_of::<HIP_LAUNCH_CONFIG>() == 56);
 const _: () = assert!(offset_of!(HIP_LAUNCH_CONFIG, sharedMemBytes) == 24);
 const _: () = assert!(offset_of!(HIP_LAUNCH_CONFIG, attrs) == 40);
 
-/// One device's launch of `hipLaunchCooperativeKernelMultiDevice`.
+/// One device's launch in `hipLaunchCooperativeKernelMultiDevice`.
 #[repr(C)]
 pub(crate) struct hipLaunchParams {
     pub(crate) func: Pointer,
@@ -108,7 +108,7 @@ pub(crate) struct hipLaunchParams {
 const _: () = assert!(size_of::<hipLaunchParams>() == 56);
 const _: () = assert!(offset_of!(hipLaunchParams, args) == 32);
 
-/// One device's launch of `hipModuleLaunchCooperativeKernelMultiDevice`.
+/// One device's launch in `hipModuleLaunchCooperativeKernelMultiDevice`.
 #[repr(C)]
 pub(crate) struct hipFunctionLaunchParams {
     pub(crate) function: hipFunction_t,

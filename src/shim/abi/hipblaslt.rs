@@ -1,4 +1,4 @@
-//! hipblaslt.h and hipblaslt-ext.hpp: what the hooked functions take and return.
+//! Types of hipblaslt.h and hipblaslt-ext.hpp, as the hooked functions take and return them.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
 use super::Pointer;
@@ -29,7 +29,7 @@ pub(crate) const HIPBLASLT_MATMUL_DESC_TRANSB: hipblasLtMatmulDescAttributes_t =
 pub(crate) const HIPBLASLT_MATMUL_DESC_EPILOGUE: hipblasLtMatmulDescAttributes_t = 2;
 pub(crate) const HIPBLASLT_MATMUL_DESC_BIAS_POINTER: hipblasLtMatmulDescAttributes_t = 3;
 pub(crate) const HIPBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: hipblasLtMatmulDescAttributes_t = 4;
-// Up to ROCm 5.7, 5 to 8 were something else.
+// Up to ROCm 5.7 the values 5 to 8 named other attributes.
 pub(crate) const HIPBLASLT_MATMUL_DESC_A_SCALE_POINTER: hipblasLtMatmulDescAttributes_t = 5;
 pub(crate) const HIPBLASLT_MATMUL_DESC_B_SCALE_POINTER: hipblasLtMatmulDescAttributes_t = 6;
 pub(crate) const HIPBLASLT_MATMUL_DESC_C_SCALE_POINTER: hipblasLtMatmulDescAttributes_t = 7;
@@ -40,11 +40,11 @@ pub(crate) const HIPBLASLT_MATMUL_DESC_POINTER_MODE: hipblasLtMatmulDescAttribut
 pub(crate) const HIPBLASLT_MATMUL_DESC_A_SCALE_MODE: hipblasLtMatmulDescAttributes_t = 31;
 pub(crate) const HIPBLASLT_MATMUL_DESC_B_SCALE_MODE: hipblasLtMatmulDescAttributes_t = 32;
 
-/// ROCm 6.0 on.
+/// Layout of ROCm 6.0 and later.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct hipblasLtMatmulAlgo_t {
-    /// The index of the solution (hipBLASLt, hipblaslt-ext.cpp, getIndexFromAlgo).
+    /// Solution index (hipBLASLt, hipblaslt-ext.cpp, getIndexFromAlgo).
     pub(crate) index: i32,
     rest: [u8; 12],
     max_workspace_bytes: usize,
@@ -52,7 +52,7 @@ pub(crate) struct hipblasLtMatmulAlgo_t {
 
 const _: () = assert!(size_of::<hipblasLtMatmulAlgo_t>() == 24);
 
-/// ROCm 6.0 on.
+/// Layout of ROCm 6.0 and later.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct hipblasLtMatmulHeuristicResult_t {

@@ -1,2 +1,2 @@
-//! hipsparse.h: what a function that no library has answers with.
+//! The status of hipsparse.h that a hook returns when no loaded library has the real function.
 pub(crate) const HIPSPARSE_STATUS_NOT_SUPPORTED: i32 = 10;

@@ -1,4 +1,4 @@
-//! C types of the ROCm libraries, by their vendors' names, with their layouts asserted.
+//! C types of the ROCm libraries under their vendors' names, with their layouts asserted.
 
 pub(crate) mod hip;
 pub(crate) mod hip_copy;
@@ -18,5 +18,5 @@ pub(crate) mod roctx;
 
 use std::ffi::c_void;
 
-/// A handle or pointer that is only carried.
+/// An opaque handle or a pointer that is passed on without being followed.
 pub(crate) type Pointer = *const c_void;

@@ -1,4 +1,4 @@
-//! nccl.h: what the hooked functions of RCCL take and return.
+//! Types of nccl.h, as the hooked functions of RCCL take and return them.
 #![allow(non_camel_case_types, non_upper_case_globals)]
 
 use super::Pointer;

@@ -1,2 +1,2 @@
-//! rocrand.h: what a function that no library has answers with.
+//! The status of rocrand.h that a hook returns when no loaded library has the real function.
 pub(crate) const ROCRAND_STATUS_INTERNAL_ERROR: i32 = 108;

@@ -1,12 +1,13 @@
-//! roctx.h: what the hooked functions take and return. libroctx64 and librocprofiler-sdk-roctx export the same names.
+//! Types of roctx.h, as the hooked functions take and return them. libroctx64 and
+//! librocprofiler-sdk-roctx export the same names.
 #![allow(non_camel_case_types)]
 
-/// The id of a range that may end on another thread.
+/// Identifies a range that may end on another thread.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct roctx_range_id_t(pub(crate) u64);
 
-/// The level of a range among those of its thread, from 0; negative for a failure.
+/// Nesting level of a range within its thread, from 0; negative on failure.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Level(pub(crate) i32);

@@ -1,10 +1,11 @@
-//! Device code coming and going: modules, functions, fat binaries. What they define is told on the application's thread,
-//! before the call returns, so that every launch finds its name.
+//! Loading and unloading of device code: modules, functions, fat binaries. Definitions are emitted
+//! on the program's thread before the call returns, so that every later launch has its kernel's
+//! name.
 #![allow(unsafe_code)] // reads the strings, results and images of calls that have just succeeded
 
 use crate::abi::Pointer;
 use crate::abi::hip::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::state::kernels::Code;
 use rocshim_drain::{FileSource, Source, describe, length};
@@ -14,15 +15,17 @@ use rocshim_ring::{CallGuard, Producer, clock};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
-/// A C string of the program; `None` for NULL.
+/// Converts a C string of the program; `None` for NULL.
 fn text<'a>(name: CName) -> Option<Text<'a>> {
-    // SAFETY: the call that took this name succeeded, so it is a C string, and it lives until the hook returns.
+    // SAFETY: `name` is not NULL, and the call that took it succeeded, so it is a C string. The
+    // program keeps it until the hook returns.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())
 }
 
-/// Reads where a successful call has stored its handle.
+/// Reads the handle that a successful call has stored at `out`; 0 for NULL.
 pub(crate) fn handle(out: *const Pointer) -> u64 {
-    // SAFETY: the call succeeded, so `out` holds the handle that it stored.
+    // SAFETY: `out` is not NULL, and the call succeeded, so it points to the handle that the call
+    // stored.
     if out.is_null() { 0 } else { unsafe { *out as u64 } }
 }
 
@@ -38,8 +41,8 @@ pub(crate) struct LoadImage {
     pub(crate) image: Pointer,
 }
 
-impl Observed<hipError_t> for LoadFile {
-    const TELLS: bool = true;
+impl Intercept<hipError_t> for LoadFile {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -51,8 +54,8 @@ impl Observed<hipError_t> for LoadFile {
     }
 }
 
-impl Observed<hipError_t> for LoadImage {
-    const TELLS: bool = true;
+impl Intercept<hipError_t> for LoadImage {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -69,14 +72,14 @@ pub(crate) fn loaded<'a>(
     returned: u64,
     status: hipError_t,
     out: *const hipModule_t,
-    look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
+    describe_with: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
 ) {
     if status == 0 {
         guarded(|process| {
-            // Before the module: the library that loads it says in which folders its file may lie.
+            // Before the module: the library that loads it determines the folders of its file.
             process.tell_libraries();
             let module = handle(out);
-            let number = process.define_module(returned, module, look);
+            let number = process.define_module(returned, module, describe_with);
             let image = number.map_or(0, |number| number as u64 + 1);
             if let Some(span) = &span {
                 Load::store_loaded(module, image, |index, value| span.put(index, value));
@@ -88,13 +91,15 @@ pub(crate) fn loaded<'a>(
     }
 }
 
-/// An image that the runtime has just read as what its header says: memory without a known end.
-struct Accepted(*const u8);
+/// An image that the runtime has just accepted: memory whose end only its headers state.
+struct MappedImage(*const u8);
 
-impl Source for Accepted {
+impl Source for MappedImage {
     fn read(&self, at: u64, length: usize) -> Option<Cow<'_, [u8]>> {
-        // SAFETY: the runtime has read this image. `length` and the first look at it read only headers, and of them what
-        // the first 64 bytes, which every image has, say is there; then, once, the whole of the length that they tell.
+        // SAFETY: the runtime has read this image, so its headers are valid. `length` and the first
+        // read access only headers, the first 64 bytes of which every image has and the rest of
+        // which these describe. The last read has the length that they state. The program keeps the
+        // image until the hook returns.
         let bytes = unsafe { std::slice::from_raw_parts(self.0.wrapping_add(at as usize), length) };
         Some(Cow::Borrowed(bytes))
     }
@@ -104,24 +109,24 @@ impl Source for Accepted {
     }
 }
 
-/// Looks at an image that the runtime has just accepted.
+/// Describes an image that the runtime has just accepted.
 pub(crate) fn image_in_memory<'a>(targets: &[Box<str>], image: Pointer) -> (Image<'a>, Code) {
-    let accepted = Accepted(image as *const u8);
-    let bytes = length(&accepted);
-    let whole = accepted.read_up_to(0, bytes.unwrap_or(64) as usize);
-    let (image, code) = look_at(targets, &whole.as_ref(), bytes);
+    let mapped = MappedImage(image as *const u8);
+    let bytes = length(&mapped);
+    let whole = mapped.read_up_to(0, bytes.unwrap_or(64) as usize);
+    let (image, code) = describe_image(targets, &whole.as_ref(), bytes);
     (Image { hash: bytes.map(|_| xxhash_rust::xxh3::xxh3_128(&whole)), ..image }, code)
 }
 
-/// Looks at a file that the runtime has just loaded.
+/// Describes a file that the runtime has just loaded.
 fn image_in_file<'a>(targets: &[Box<str>], path: Option<Text<'a>>) -> (Image<'a>, Code) {
     let source = path.as_ref().and_then(|path| FileSource::open(path.as_ref().as_ref(), 0).ok());
-    let look = |source: FileSource| look_at(targets, &source, length(&source));
-    let (image, code) = source.map_or((Image::default(), Code::Unknown), look);
+    let describe_file = |source: FileSource| describe_image(targets, &source, length(&source));
+    let (image, code) = source.map_or((Image::default(), Code::Unknown), describe_file);
     (Image { path, ..image }, code)
 }
 
-fn look_at<'a>(devices: &[Box<str>], source: &dyn Source, bytes: Option<u64>) -> (Image<'a>, Code) {
+fn describe_image<'a>(devices: &[Box<str>], source: &dyn Source, bytes: Option<u64>) -> (Image<'a>, Code) {
     let described = describe(source);
     let code = Code::of(source, described.format, bytes, devices);
     let targets = described.targets.into_iter().map(Text::from).collect();
@@ -132,21 +137,23 @@ fn look_at<'a>(devices: &[Box<str>], source: &dyn Source, bytes: Option<u64>) ->
 /// `hipModuleUnload`, `hipLibraryUnload`.
 pub(crate) struct Unload {
     module: hipModule_t,
-    /// Before the call: another thread may be given the same handles as soon as they are free.
+    /// Taken before the call, because another thread may be given the same handles as soon as they
+    /// are free.
     stamp: u64,
 }
 
 impl Unload {
-    /// The call is about to be made: from here on, whoever gets a function of this handle tells of it anew.
-    pub(crate) fn now(module: hipModule_t) -> Unload {
+    /// Invalidates the module's functions, right before the call: a thread that is given one of
+    /// these handles again emits a new definition.
+    pub(crate) fn before_call(module: hipModule_t) -> Unload {
         let stamp = clock::now();
         guarded(|process| process.forget_functions(module as u64, stamp));
         Unload { module, stamp }
     }
 }
 
-impl Observed<hipError_t> for Unload {
-    const TELLS: bool = true;
+impl Intercept<hipError_t> for Unload {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -155,7 +162,8 @@ impl Observed<hipError_t> for Unload {
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 {
-            // As of the event's own entry, so that the event still finds what the handle meant.
+            // As of the event's own entry, so that the event itself still finds what the handle
+            // meant.
             let stamp = span.as_ref().map_or(self.stamp, CallGuard::entered);
             guarded(|process| {
                 process.define(stamp, Definition::Unload { module: self.module as u64 });
@@ -174,8 +182,8 @@ pub(crate) struct GetFunction {
     pub(crate) name: CName,
 }
 
-impl Observed<hipError_t> for GetFunction {
-    const SILENT: bool = true;
+impl Intercept<hipError_t> for GetFunction {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 {
@@ -194,11 +202,12 @@ pub(crate) struct FatBinary {
     pub(crate) wrapper: *const FatbinWrapper,
 }
 
-impl Observed<*mut *mut c_void> for FatBinary {
-    const SILENT: bool = true;
+impl Intercept<*mut *mut c_void> for FatBinary {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, modules: *mut *mut c_void) {
-        // SAFETY: the runtime has just read this wrapper.
+        // SAFETY: `wrapper` is NULL or what the program passed to the call, which has just read it;
+        // nothing writes to it.
         let Some(wrapper) = (unsafe { self.wrapper.as_ref() }) else { return };
         if wrapper.magic == FATBIN_MAGIC {
             guarded(|process| process.define_fat_binary(returned, modules as u64, wrapper.binary as u64));
@@ -213,8 +222,8 @@ pub(crate) struct RegisterFunction {
     pub(crate) name: CName,
 }
 
-impl Observed<()> for RegisterFunction {
-    const SILENT: bool = true;
+impl Intercept<()> for RegisterFunction {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, _: ()) {
         guarded(|process| {
@@ -232,18 +241,18 @@ pub(crate) struct UnregisterFatBinary {
 }
 
 impl UnregisterFatBinary {
-    pub(crate) fn now(modules: *mut *mut c_void) -> UnregisterFatBinary {
+    pub(crate) fn before_call(modules: *mut *mut c_void) -> UnregisterFatBinary {
         UnregisterFatBinary { modules, stamp: clock::now() }
     }
 }
 
-impl Observed<()> for UnregisterFatBinary {
-    const SILENT: bool = true;
+impl Intercept<()> for UnregisterFatBinary {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, _: ()) {
         let handle = self.modules as u64;
         guarded(|process| {
-            process.tell_graphs(self.stamp, |graphs, _| graphs.forget_names());
+            process.tell_graphs(self.stamp, |graphs, _| graphs.forget_emitted());
             process.define(self.stamp, Definition::Unregister { handle });
         });
     }

@@ -1,13 +1,14 @@
-//! Convolution calls of MIOpen: the problem is read from its descriptors, the results from where MIOpen put them.
+//! Convolution calls of MIOpen. The problem is read from its descriptors, results from the
+//! program's arrays.
 #![allow(unsafe_code)] // reads the arrays that the program passed
 
 use super::descriptors::{convolution, stream, tensor};
 use crate::abi::miopen::*;
-use crate::hook::{Answer, Observed};
+use crate::hook::{Intercept, ReturnValue};
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, Operation, Operations};
 use rocshim_ring::{CallGuard, Producer};
 
-/// Which of the three products of a convolution.
+/// Which of a convolution's three computations.
 #[derive(Clone, Copy)]
 pub(crate) enum Direction {
     Forward,
@@ -15,7 +16,7 @@ pub(crate) enum Direction {
     BackwardWeights,
 }
 
-/// The direction, the descriptors of x, w and y, and the convolution's.
+/// The direction, the descriptors of x, w and y, and the convolution descriptor.
 pub(crate) struct Problem(
     pub(crate) Direction,
     pub(crate) [miopenTensorDescriptor_t; 3],
@@ -36,7 +37,7 @@ pub(crate) enum Action {
     ExecutePlan,
 }
 
-/// Where a call puts its results.
+/// Where a call stores its results. `room` is the length of the program's array.
 enum Results {
     None,
     Found { count: *const i32, first: *const miopenConvAlgoPerf_t, room: i32 },
@@ -64,7 +65,7 @@ impl ConvCall {
     }
 }
 
-/// A search.
+/// A search for algorithms. `workspace` is in bytes.
 pub(crate) fn find(
     handle: miopenHandle_t,
     problem: Problem,
@@ -78,7 +79,7 @@ pub(crate) fn find(
     ConvCall { workspace, exhaustive, results, ..ConvCall::new(handle, problem, Action::Find) }
 }
 
-/// A run of the algorithm that a search gave.
+/// A run of an algorithm that a search returned.
 pub(crate) fn run(
     handle: miopenHandle_t,
     problem: Problem,
@@ -99,7 +100,7 @@ pub(crate) fn run_fused(
     ConvCall { operations, ..run(handle, problem, algorithm, workspace) }
 }
 
-/// Immediate mode: which solutions there are.
+/// Immediate mode: a query for solutions.
 pub(crate) fn get_solution(
     handle: miopenHandle_t,
     problem: Problem,
@@ -113,12 +114,12 @@ pub(crate) fn get_solution(
     }
 }
 
-/// Immediate mode: a solution is compiled.
+/// Immediate mode: the compilation of a solution.
 pub(crate) fn compile(handle: miopenHandle_t, problem: Problem, solution: u64) -> ConvCall {
     ConvCall { solution, ..ConvCall::new(handle, problem, Action::Compile) }
 }
 
-/// Immediate mode: a solution is run.
+/// Immediate mode: a run of a solution.
 pub(crate) fn immediate(
     handle: miopenHandle_t,
     problem: Problem,
@@ -128,25 +129,25 @@ pub(crate) fn immediate(
     ConvCall { solution, workspace, ..ConvCall::new(handle, problem, Action::Immediate) }
 }
 
-impl<R: Answer> Observed<R> for ConvCall {
+impl<R: ReturnValue> Intercept<R> for ConvCall {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        self.stage(thread, hook)
+        self.store_event(thread, hook)
     }
 
-    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, result: R) {
         let Some(span) = span else { return };
-        if answer.code() == 0 {
+        if result.status() == 0 {
             let (returned, kept, results) = self.results();
             Conv::store_results(returned, &results[..kept], |index, value| span.put(index, value));
         }
-        span.leave(returned, answer.code());
+        span.leave(returned, result.status());
     }
 }
 
 impl ConvCall {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+    fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let Problem(direction, tensors, conv) = &self.problem;
         let tensors = tensors.map(tensor);
         let mut payload = Conv {
@@ -166,33 +167,36 @@ impl ConvCall {
         thread.enter(hook, &payload)
     }
 
-    /// What MIOpen returned: how many, how many of them are kept, and these.
+    /// Returns how many results MIOpen returned, how many of them are kept, and those.
     fn results(&self) -> (u64, usize, [ConvResult; CONV_RESULTS]) {
         match self.results {
             Results::Found { count, first, room } if !count.is_null() && !first.is_null() => {
-                // SAFETY: the call succeeded, so the library has stored a count here.
+                // SAFETY: `count` is not NULL, and the call succeeded, so the library has stored an
+                // int there.
                 let returned = unsafe { *count }.clamp(0, room.max(0)) as usize;
-                keep(returned, first, |result| (result.algo, result.time, result.memory, 0))
+                read_results(returned, first, |result| (result.algo, result.time, result.memory, 0))
             }
             Results::Solutions { count, first, room } if !count.is_null() && !first.is_null() => {
-                // SAFETY: as above.
+                // SAFETY: `count` is not NULL, and the call succeeded, so the library has stored a
+                // size_t there.
                 let returned = unsafe { *count }.min(room);
-                keep(returned, first, |r| (r.algorithm, r.time, r.workspace_size, r.solution_id))
+                read_results(returned, first, |r| (r.algorithm, r.time, r.workspace_size, r.solution_id))
             }
             _ => (0, 0, Default::default()),
         }
     }
 }
 
-/// The first results of the program's array at `first`, into which MIOpen has just put `returned` of them.
-fn keep<T: Copy>(
+/// Reads the first of the `returned` results that MIOpen has stored from `first` on.
+fn read_results<T: Copy>(
     returned: usize,
     first: *const T,
     read: impl Fn(T) -> (u32, f32, usize, u64),
 ) -> (u64, usize, [ConvResult; CONV_RESULTS]) {
     let mut kept = [ConvResult::default(); CONV_RESULTS];
     for (i, place) in kept.iter_mut().enumerate().take(returned) {
-        // SAFETY: `i < returned`, and the library has filled that many.
+        // SAFETY: `i < returned`, and the library has stored that many results from `first` on,
+        // which is not NULL.
         let (algorithm, time, workspace, solution) = read(unsafe { first.wrapping_add(i).read() });
         *place = ConvResult { algorithm, time, workspace: workspace as u64, solution };
     }

@@ -1,5 +1,5 @@
-//! Copies and memory being set: the arguments of a row, turned into an event.
-#![allow(unsafe_code)] // reads the structures that copies of several dimensions are given
+//! Memory copies and memory sets: converts a row's arguments to an event.
+#![allow(unsafe_code)] // reads the argument structures of multi-dimensional copies
 
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
@@ -13,37 +13,37 @@ pub(crate) const D2H: hipMemcpyKind = 2;
 /// Device to device.
 pub(crate) const D2D: hipMemcpyKind = 3;
 
-/// A copy of so many bytes.
+/// A copy of `bytes` bytes.
 #[inline(always)]
 pub(crate) fn copy(dst: Pointer, src: Pointer, bytes: usize, kind: hipMemcpyKind) -> Copy {
     Copy { dst: dst as u64, src: src as u64, ..Copy::plain(COPY, bytes as u64, kind) }
 }
 
-/// Memory being set to a value, element by element.
+/// A memory set of `count` elements of `unit` bytes.
 #[inline(always)]
 pub(crate) fn set(dst: Pointer, value: u32, count: usize, unit: u8) -> Copy {
     Copy { dst: dst as u64, src: value.into(), unit, ..Copy::plain(MEMSET, count as u64, 0) }
 }
 
-/// The copy, by the form that waits, but for a stream.
+/// The copy by a synchronous function that takes a stream.
 #[inline(always)]
-pub(crate) fn on(stream: hipStream_t, copy: Copy) -> Copy {
+pub(crate) fn on_stream(stream: hipStream_t, copy: Copy) -> Copy {
     Copy { stream: stream as u64, ..copy }
 }
 
-/// The copy, by the form that does not wait.
+/// The copy by an asynchronous function.
 #[inline(always)]
-pub(crate) fn later(stream: hipStream_t, copy: Copy) -> Copy {
+pub(crate) fn async_on(stream: hipStream_t, copy: Copy) -> Copy {
     Copy { stream: stream as u64, is_async: true, ..copy }
 }
 
-/// The copy; one end of it is a symbol.
+/// The copy when one end is a symbol.
 #[inline(always)]
 pub(crate) fn as_symbol(copy: Copy) -> Copy {
     Copy { via: SYMBOL, ..copy }
 }
 
-/// The copy; one end of it is an array.
+/// The copy when one end is an array.
 #[inline(always)]
 pub(crate) fn array(copy: Copy) -> Copy {
     Copy { via: ARRAY, ..copy }
@@ -55,7 +55,7 @@ pub(crate) fn peer(dst: Pointer, to: i32, src: Pointer, from: i32, bytes: usize)
     Copy { devices: [to as u32, from as u32], ..copy(dst, src, bytes, PEER) }
 }
 
-/// The copy, of `height` rows that lie `pitches` apart: where to, where from.
+/// The copy of `height` rows, with the pitches of destination and source in bytes.
 #[inline(always)]
 pub(crate) fn rows(height: usize, pitches: [usize; 2], copy: Copy) -> Copy {
     let pitches = pitches.map(|pitch| pitch as u64);
@@ -64,7 +64,7 @@ pub(crate) fn rows(height: usize, pitches: [usize; 2], copy: Copy) -> Copy {
     Copy { width, height: height as u64, pitches, ..copy }
 }
 
-/// The copy, of so many rows in so many layers.
+/// The copy of a three-dimensional extent.
 fn layers(extent: hipExtent, pitches: [usize; 2], copy: Copy) -> Copy {
     let empty = extent.height == 0 || extent.depth == 0;
     let width = if empty { 0 } else { extent.width as u64 };
@@ -72,14 +72,15 @@ fn layers(extent: hipExtent, pitches: [usize; 2], copy: Copy) -> Copy {
     Copy { width, depth: if empty { 0 } else { extent.depth as u64 }, ..copy }
 }
 
-/// Memory of several layers being set.
+/// A memory set of a three-dimensional extent.
 pub(crate) fn set_3d(to: hipPitchedPtr, value: i32, extent: hipExtent) -> Copy {
     layers(extent, [to.pitch, 0], set(to.ptr, value as u32, extent.width, 1))
 }
 
-/// A copy of several layers.
+/// A three-dimensional copy.
 pub(crate) fn copy_3d(params: *const hipMemcpy3DParms) -> Copy {
-    // SAFETY: the real function reads them too, and refuses NULL as this does.
+    // SAFETY: `params` is NULL or the structure that the program passes, valid for the real
+    // function, which reads it as well.
     let Some(p) = (unsafe { params.as_ref() }) else { return unread() };
     let end = |array: hipArray_t, pointer: &hipPitchedPtr| if array.is_null() { pointer.ptr } else { array };
     let (dst, src) = (end(p.dstArray, &p.dstPtr), end(p.srcArray, &p.srcPtr));
@@ -87,9 +88,10 @@ pub(crate) fn copy_3d(params: *const hipMemcpy3DParms) -> Copy {
     if p.dstArray.is_null() && p.srcArray.is_null() { copied } else { array(copied) }
 }
 
-/// A copy of several rows, its ends anywhere.
+/// A two-dimensional copy with ends of any kind.
 pub(crate) fn copy_2d(params: *const hip_Memcpy2D) -> Copy {
-    // SAFETY: as in `copy_3d`.
+    // SAFETY: `params` is NULL or the structure that the program passes, valid for the real
+    // function, which reads it as well.
     let Some(p) = (unsafe { params.as_ref() }) else { return unread() };
     let ((dst, to_host), (src, from_host)) = (end(&p.dst), end(&p.src));
     let kind = match (to_host, from_host) {
@@ -101,7 +103,8 @@ pub(crate) fn copy_2d(params: *const hip_Memcpy2D) -> Copy {
     if is_array(&p.dst, dst) || is_array(&p.src, src) { array(copied) } else { copied }
 }
 
-/// Where one end of a copy is, and whether that is the host's memory: told only where a single one of its places is given.
+/// Returns the address of one end of a copy, and whether it is host memory; `None` unless exactly
+/// one of its addresses is given.
 fn end(end: &MemcpyEnd) -> (Pointer, Option<bool>) {
     match (end.host.is_null(), end.device.is_null(), end.array.is_null()) {
         (false, true, true) => (end.host, Some(true)),
@@ -111,7 +114,7 @@ fn end(end: &MemcpyEnd) -> (Pointer, Option<bool>) {
     }
 }
 
-/// A copy whose arguments are not read: their layout differs between releases.
+/// A copy whose arguments are not read, because their layout differs between releases.
 pub(crate) fn unread() -> Copy {
     Copy { via: UNREAD, ..Copy::plain(COPY, 0, UNKNOWN_KIND) }
 }
@@ -124,7 +127,7 @@ mod tests {
     const B: Pointer = 0xb as Pointer;
 
     #[test]
-    fn the_direction_of_a_copy_between_ends_is_told_by_what_is_given() {
+    fn a_copy_has_the_direction_of_the_addresses_that_are_given() {
         let end = |host, device, array| MemcpyEnd {
             XInBytes: 0,
             Y: 0,
@@ -136,15 +139,15 @@ mod tests {
         };
         let none = std::ptr::null();
         let (host, device, array) = (end(A, none, none), end(none, B, none), end(none, none, B));
-        let told = |dst, src| {
+        let read = |dst, src| {
             let copy = copy_2d(&hip_Memcpy2D { src, dst, WidthInBytes: 4, Height: 3 });
             (copy.kind, copy.via, copy.width, copy.height)
         };
-        assert_eq!(told(host, host), (0, 0, 4, 3));
-        assert_eq!(told(device, host), (H2D, 0, 4, 3));
-        assert_eq!(told(host, device), (D2H, 0, 4, 3));
-        assert_eq!(told(device, array), (D2D, ARRAY, 4, 3));
-        assert_eq!(told(device, end(A, B, none)), (UNKNOWN_KIND, 0, 4, 3));
+        assert_eq!(read(host, host), (0, 0, 4, 3));
+        assert_eq!(read(device, host), (H2D, 0, 4, 3));
+        assert_eq!(read(host, device), (D2H, 0, 4, 3));
+        assert_eq!(read(device, array), (D2D, ARRAY, 4, 3));
+        assert_eq!(read(device, end(A, B, none)), (UNKNOWN_KIND, 0, 4, 3));
         assert_eq!(copy_2d(std::ptr::null()), unread());
     }
 

@@ -1,4 +1,4 @@
-//! Matrix products of rocBLAS and hipBLAS in their forms.
+//! GEMM calls of rocBLAS and hipBLAS in their forms.
 
 use crate::abi::Pointer;
 use crate::abi::rocblas::{rocblas_datatype, rocblas_operation_none, rocblas_stride};
@@ -10,7 +10,7 @@ pub(crate) struct Plain<I> {
     pub(crate) trans: [u32; 2],
     pub(crate) size: [I; 3],
     pub(crate) scalars: [Pointer; 2],
-    /// A, B, C, D; where a function has no D, its C.
+    /// A, B, C, D; C again for a function without D.
     pub(crate) matrices: [Pointer; 4],
     pub(crate) types: [u32; 4],
     pub(crate) lds: [I; 4],
@@ -20,10 +20,10 @@ pub(crate) struct Plain<I> {
     pub(crate) flags: u32,
 }
 
-/// The strides of A, B, C, D.
+/// The strides of A, B, C, D, in elements.
 pub(crate) struct Strides(pub(crate) [rocblas_stride; 4]);
 
-/// The arguments of a function that is made for one element type: it computes in that type, into C.
+/// The arguments of a function for one element type, which computes in that type, into C.
 #[inline(always)]
 pub(crate) fn typed<I: Copy>(
     element: rocblas_datatype,
@@ -49,7 +49,7 @@ pub(crate) fn typed<I: Copy>(
     }
 }
 
-/// One product.
+/// A single GEMM.
 #[inline(always)]
 pub(crate) fn plain<I: Into<i64>>(args: Plain<I>) -> Gemm {
     Gemm {
@@ -70,20 +70,20 @@ pub(crate) fn plain<I: Into<i64>>(args: Plain<I>) -> Gemm {
     }
 }
 
-/// Products of matrices behind arrays of pointers.
+/// A batch of GEMMs, with arrays of pointers to the matrices.
 #[inline(always)]
 pub(crate) fn batched<I: Into<i64>>(args: Plain<I>, batch: I) -> Gemm {
     Gemm { form: 1, batch: batch.into(), ..plain(args) }
 }
 
-/// Products of matrices a stride apart.
+/// A batch of GEMMs, with matrices at a constant stride.
 #[inline(always)]
 pub(crate) fn strided_batched<I: Into<i64>>(args: Plain<I>, batch: I, Strides(strides): Strides) -> Gemm {
     Gemm { form: 2, strides, ..batched(args, batch) }
 }
 
-/// One product of matrices whose rows and columns lie any distance apart: `lds` are the distances of columns, `rows` those
-/// of rows. Such matrices need no transposing.
+/// A single GEMM with arbitrary strides of rows and columns: `lds` are the columns' strides, `rows`
+/// those of rows. Such matrices need no transposition.
 #[inline(always)]
 pub(crate) fn any_order(args: Plain<rocblas_stride>, Strides(rows): Strides) -> Gemm {
     Gemm { form: 3, trans: [rocblas_operation_none; 2], strides: rows, ..plain(args) }

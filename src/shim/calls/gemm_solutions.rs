@@ -1,42 +1,42 @@
-//! rocBLAS asked for its solutions: which there are for a problem, or for types.
+//! Queries for rocBLAS's solutions: for a problem, or for element types.
 #![allow(unsafe_code)] // reads the count of a call that has just succeeded
 
 use crate::abi::rocblas::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use rocshim_ring::blas::{self, Blas};
 use rocshim_ring::event::Gemm;
 use rocshim_ring::{CallGuard, Producer};
 
 /// `rocblas_gemm…_get_solutions`, `…_by_type`.
 pub(crate) struct Solutions {
-    asked: Blas,
+    payload: Blas,
     array: *const rocblas_int,
     size: *const rocblas_int,
 }
 
-/// The solutions for the problem of `product`, whose scalars and matrices only stand for themselves.
-pub(crate) fn solutions(product: Gemm, array: *const rocblas_int, size: *const rocblas_int) -> Solutions {
-    let asked = Blas {
+/// A query for the solutions of a problem. Scalars and matrices are recorded by address only.
+pub(crate) fn solutions(gemm: Gemm, array: *const rocblas_int, size: *const rocblas_int) -> Solutions {
+    let payload = Blas {
         action: blas::SOLUTIONS,
         known: blas::OPERATION | blas::ROWS | blas::INNER | blas::STRIDES | blas::TYPES,
-        form: product.form,
-        handle: product.handle,
-        trans: product.trans,
-        types: product.types,
-        compute: [product.compute, 0],
-        batch: product.batch,
-        size: product.size,
-        lds: product.lds,
-        strides: product.strides,
-        scalars: product.scalars,
-        matrices: product.matrices,
-        flags: product.flags,
+        form: gemm.form,
+        handle: gemm.handle,
+        trans: gemm.trans,
+        types: gemm.types,
+        compute: [gemm.compute, 0],
+        batch: gemm.batch,
+        size: gemm.size,
+        lds: gemm.lds,
+        strides: gemm.strides,
+        scalars: gemm.scalars,
+        matrices: gemm.matrices,
+        flags: gemm.flags,
         ..Blas::default()
     };
-    Solutions { asked, array, size }
+    Solutions { payload, array, size }
 }
 
-/// The solutions for these types, whatever the problem.
+/// A query for the solutions for element types, of any problem.
 pub(crate) fn by_type(
     handle: rocblas_handle,
     [input, output, compute]: [rocblas_datatype; 3],
@@ -44,7 +44,7 @@ pub(crate) fn by_type(
     array: *const rocblas_int,
     size: *const rocblas_int,
 ) -> Solutions {
-    let asked = Blas {
+    let payload = Blas {
         action: blas::SOLUTIONS,
         known: blas::OPERATION | blas::TYPES,
         handle: handle as u64,
@@ -53,20 +53,21 @@ pub(crate) fn by_type(
         flags,
         ..Blas::default()
     };
-    Solutions { asked, array, size }
+    Solutions { payload, array, size }
 }
 
-impl Observed<rocblas_status> for Solutions {
+impl Intercept<rocblas_status> for Solutions {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &self.asked)
+        thread.enter(hook, &self.payload)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: rocblas_status) {
         let Some(span) = span else { return };
-        // With an array the size stays what the program has put there, and nothing tells how many were filled in.
+        // With an array, `size` keeps the program's value, and the number of solutions is unknown.
         if status == 0 && self.array.is_null() && !self.size.is_null() {
-            // SAFETY: the call succeeded without an array, so the library has stored the count here.
+            // SAFETY: `size` is not NULL, and the call succeeded without an array, so the library
+            // has stored the count there.
             let count = unsafe { *self.size }.max(0) as u32;
             Blas::store_answer(count, 0, &[], |index, value| span.put(index, value));
         }

@@ -1,24 +1,24 @@
-//! Nodes of instantiated graphs being changed: told only when another kernel, in another shape, is executed. Changed
-//! arguments, the common case, are not.
+//! Changes of an instantiated graph's nodes. A definition is emitted only when another kernel or
+//! another shape will be executed, not for the common case, changed arguments.
 #![allow(unsafe_code)] // reads the parameters of calls that have just succeeded
 
 use crate::abi::hip::hipError_t;
 use crate::abi::hip_graph::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::state::graph_nodes;
-use crate::state::graphs::{Graphs, Tell};
+use crate::state::graphs::{Emit, Graphs};
 use rocshim_ring::CallGuard;
 use rocshim_ring::definition::GraphKernel;
 
-/// A node of an instantiated graph is changed.
+/// A change of a node of an instantiated graph.
 pub(crate) struct ChangeNode {
     pub(crate) exec: hipGraphExec_t,
     pub(crate) node: hipGraphNode_t,
     pub(crate) change: Change,
 }
 
-/// What is changed.
+/// The change.
 pub(crate) enum Change {
     /// `hipGraphExecKernelNodeSetParams`.
     Kernel(*const hipKernelNodeParams),
@@ -30,8 +30,8 @@ pub(crate) enum Change {
     Enabled(bool),
 }
 
-impl Observed<hipError_t> for ChangeNode {
-    const SILENT: bool = true;
+impl Intercept<hipError_t> for ChangeNode {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status != 0 {
@@ -39,28 +39,30 @@ impl Observed<hipError_t> for ChangeNode {
         }
         let (exec, node) = (self.exec as u64, self.node as u64);
         guarded(|process| match self.change {
-            // Before the lock: the runtime has locks of its own.
+            // Read before our lock is taken, because the runtime takes locks of its own.
             Change::Child(graph) => {
                 let nodes = graph_nodes::read(graph);
-                process.tell_graphs(returned, |graphs, tell| graphs.set_child(exec, node, nodes, tell));
+                process.tell_graphs(returned, |graphs, emit| graphs.set_child(exec, node, nodes, emit));
             }
-            change => process.tell_graphs(returned, |graphs, tell| apply(change, graphs, [exec, node], tell)),
+            change => process.tell_graphs(returned, |graphs, emit| apply(change, graphs, [exec, node], emit)),
         });
     }
 }
 
-fn apply(change: Change, graphs: &mut Graphs, [exec, node]: [u64; 2], tell: Tell) {
+fn apply(change: Change, graphs: &mut Graphs, [exec, node]: [u64; 2], emit: Emit) {
     let kernel = match change {
-        Change::Enabled(enabled) => return graphs.enable(exec, node, enabled, tell),
-        // SAFETY: the call succeeded, so it has read these parameters.
+        Change::Enabled(enabled) => return graphs.enable(exec, node, enabled, emit),
+        // SAFETY: `params` is NULL or what the program passed to the call, which has read it
+        // successfully.
         Change::Kernel(params) => unsafe { params.as_ref() },
-        // SAFETY: as above; the kernel is a part of them, whatever its bytes stand for.
+        // SAFETY: `params` is NULL or what the program passed to the call, which has read it
+        // successfully. Every byte pattern of the union is a valid `kernel`.
         Change::Any(params) => unsafe { params.as_ref() }
             .filter(|params| params.r#type == hipGraphNodeTypeKernel)
             .map(|params| &params.kernel),
         Change::Child(_) => None,
     };
     if let Some(kernel) = kernel {
-        graphs.set_kernel(exec, node, GraphKernel::from(kernel), tell);
+        graphs.set_kernel(exec, node, GraphKernel::from(kernel), emit);
     }
 }

@@ -1,23 +1,23 @@
-//! Handles of the BLAS libraries: made, set, destroyed. What they are set to is told on the program's thread, before the
-//! call returns, so that every product finds its stream.
+//! Handles of the BLAS libraries: creation, settings, destruction. Definitions are emitted on the
+//! program's thread before the call returns, so that every GEMM finds its stream.
 #![allow(unsafe_code)] // reads where calls that have just succeeded have stored their results
 
 use crate::abi::Pointer;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use rocshim_ring::blas::{CREATE, DESTROY, Handle, INITIALIZE};
 use rocshim_ring::definition::{Definition, STREAM};
 use rocshim_ring::{CallGuard, Producer, clock};
 
-/// A handle is made.
+/// Creation of a handle.
 pub(crate) struct Create {
     pub(crate) handle: *mut Pointer,
-    /// It has a stream, at first the default one.
+    /// The handle has a stream, initially the default stream.
     pub(crate) has_stream: bool,
 }
 
-impl Observed<i32> for Create {
-    const TELLS: bool = true;
+impl Intercept<i32> for Create {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -26,7 +26,8 @@ impl Observed<i32> for Create {
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 && !self.handle.is_null() {
-            // SAFETY: the call succeeded, so it has stored the handle here.
+            // SAFETY: `handle` is not NULL, and the call succeeded, so it has stored the handle
+            // there.
             let handle = unsafe { *self.handle } as u64;
             if self.has_stream {
                 guarded(|process| process.set(returned, handle, STREAM, 0));
@@ -41,24 +42,26 @@ impl Observed<i32> for Create {
     }
 }
 
-/// A handle is destroyed.
+/// Destruction of a handle.
 pub(crate) struct Destroy {
     handle: Pointer,
-    /// Before the call: another thread may be given the same address as soon as it is free.
+    /// Taken before the call, because another thread may be given the same address as soon as it is
+    /// free.
     stamp: u64,
 }
 
 impl Destroy {
-    /// The call is about to be made: from here on, whoever is given this address tells of it anew.
-    pub(crate) fn now(handle: Pointer) -> Destroy {
+    /// Forgets the handle's settings, right before the call: a thread that is given this address
+    /// again emits new definitions.
+    pub(crate) fn before_call(handle: Pointer) -> Destroy {
         guarded(|process| process.forget_settings(handle as u64));
         Destroy { handle, stamp: clock::now() }
     }
 }
 
-impl Observed<i32> for Destroy {
-    const TELLS: bool = true;
-    const FRESHENS: bool = false; // whoever has a handle has made it
+impl Intercept<i32> for Destroy {
+    const HAS_SIDE_STATE: bool = true;
+    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -78,21 +81,21 @@ impl Observed<i32> for Destroy {
     }
 }
 
-/// A library loads everything that it may need.
+/// Initialisation of a library, which loads all its code.
 pub(crate) fn initialize() -> Handle {
     Handle { action: INITIALIZE, handle: 0 }
 }
 
-/// A setting is given a value.
+/// Change of a handle's setting.
 pub(crate) struct Set {
     pub(crate) handle: Pointer,
     pub(crate) setting: u8,
     pub(crate) value: u64,
 }
 
-impl Observed<i32> for Set {
-    const SILENT: bool = true;
-    const FRESHENS: bool = false; // whoever has a handle has made it
+impl Intercept<i32> for Set {
+    const STATE_ONLY: bool = true;
+    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 {
@@ -101,19 +104,20 @@ impl Observed<i32> for Set {
     }
 }
 
-/// A handle's stream is asked for: what it is, is known even where its setting was not seen.
+/// Query for a handle's stream, which is then known even if setting it was not intercepted.
 pub(crate) struct GetStream {
     pub(crate) handle: Pointer,
     pub(crate) stream: *const Pointer,
 }
 
-impl Observed<i32> for GetStream {
-    const SILENT: bool = true;
-    const FRESHENS: bool = false; // whoever has a handle has made it
+impl Intercept<i32> for GetStream {
+    const STATE_ONLY: bool = true;
+    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 && !self.stream.is_null() {
-            // SAFETY: the call succeeded, so it has stored the stream here.
+            // SAFETY: `stream` is not NULL, and the call succeeded, so it has stored the stream
+            // there.
             let stream = unsafe { *self.stream } as u64;
             guarded(|process| process.set(returned, self.handle as u64, STREAM, stream));
         }

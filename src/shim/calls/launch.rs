@@ -1,5 +1,5 @@
-//! Kernel launches, by the unit of their grid, with what they pass to their kernels.
-#![allow(unsafe_code)] // hands on the program's pointers to the arguments
+//! Kernel launches with their arguments, by the unit of their grid.
+#![allow(unsafe_code)] // passes on the program's pointers to the arguments
 
 use crate::abi::Pointer;
 use crate::abi::hip::{KernelParams, hipEvent_t, hipStream_t};
@@ -8,32 +8,37 @@ use crate::state::layouts;
 use rocshim_ring::arguments::{LaunchWith, Layout, Layouts};
 use rocshim_ring::event::Launch;
 
-/// In the place of a list of arguments: the function takes none of this form.
+/// Passed for an argument form that the function does not have.
 pub(crate) const NONE: KernelParams = std::ptr::null();
 
-/// A launch, with its arguments.
-pub(crate) type Passing = LaunchWith<Known>;
+/// A launch with its arguments.
+pub(crate) type LaunchWithArguments = LaunchWith<KnownLayouts>;
 
 /// A launch that passes its arguments in one of two forms.
 #[inline(always)]
-pub(crate) fn passing(launch: Launch, params: KernelParams, extra: KernelParams) -> Passing {
-    // SAFETY: the program passes the launch a list of arguments for this kernel, whose explicit arguments the layout has, or
-    // an `extra` list; the runtime is about to read them as we do.
-    unsafe { LaunchWith::new(launch, Known, params.cast(), extra.cast()) }
+pub(crate) fn with_arguments(
+    launch: Launch,
+    params: KernelParams,
+    extra: KernelParams,
+) -> LaunchWithArguments {
+    // SAFETY: `params` is NULL or the program's array of pointers to arguments of this kernel, as
+    // its layout describes; `extra` is NULL or an `extra` list. Both are valid until the real call
+    // returns, which reads them in the same way.
+    unsafe { LaunchWith::new(launch, KnownLayouts, params.cast(), extra.cast()) }
 }
 
-/// The layouts that are known, or found at the first launch.
+/// Argument layouts, looked up at a function's first launch.
 #[derive(Clone, Copy)]
-pub(crate) struct Known;
+pub(crate) struct KnownLayouts;
 
-impl Layouts for Known {
+impl Layouts for KnownLayouts {
     #[inline(always)]
     fn layout(&self, function: u64) -> &Layout {
         layouts::find(function).unwrap_or_else(|| look_up(function))
     }
 }
 
-/// The first launch of a function.
+/// Looks up the layout at a function's first launch.
 #[cold]
 #[inline(never)]
 fn look_up(function: u64) -> &'static Layout {
@@ -66,7 +71,8 @@ pub(crate) fn blocks(
     }
 }
 
-/// A launch whose grid is in work-items, with events and flags (the Ext and Hcc forms of module launches).
+/// A launch whose grid is in work-items, with events and flags (the Ext and Hcc variants of module
+/// launches).
 #[inline(always)]
 pub(crate) fn items(
     function: Pointer,
@@ -80,7 +86,7 @@ pub(crate) fn items(
     Launch { items: true, ..stub(function, grid, block, shared, stream, events, flags) }
 }
 
-/// A launch whose grid is in blocks, with events and flags (the Ext form of host-stub launches).
+/// A launch whose grid is in blocks, with events and flags (the Ext variant of host-stub launches).
 #[inline(always)]
 pub(crate) fn stub(
     function: Pointer,

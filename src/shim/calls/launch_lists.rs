@@ -1,19 +1,21 @@
-//! Launches whose shape is not among the arguments: it is in a structure, in a list of them, or was told before.
+//! Launches whose shape is not an argument: it is in a structure, in a list of structures, or was
+//! set by an earlier call.
 #![allow(unsafe_code)] // reads the structures that these launches are given
 
-use super::launch::{NONE, Passing, blocks, passing};
+use super::launch::{LaunchWithArguments, NONE, blocks, with_arguments};
 use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::abi::hip_graph::*;
-use crate::hook::Observed;
-use crate::symbols::binding::is_stopped;
+use crate::hook::Intercept;
+use crate::symbols::binding::is_paused;
 use rocshim_ring::event::Launch;
 use rocshim_ring::{CallGuard, Producer};
 use std::cell::Cell;
 
 /// `hipLaunchKernelExC`.
 pub(crate) fn configured(function: HostFn, config: *const hipLaunchConfig_t) -> Launch {
-    // SAFETY: the real function reads it too, and refuses NULL as this does.
+    // SAFETY: `config` is NULL or the structure that the program passes, valid for the real
+    // function, which reads it as well.
     let Some(c) = (unsafe { config.as_ref() }) else { return unknown(function) };
     let launch = blocks(function, c.gridDim.into(), c.blockDim.into(), c.dynamicSmemBytes as u64, c.stream);
     Launch { cooperative: is_cooperative(c.attrs, c.numAttrs), ..launch }
@@ -21,7 +23,8 @@ pub(crate) fn configured(function: HostFn, config: *const hipLaunchConfig_t) -> 
 
 /// `hipDrvLaunchKernelEx`.
 pub(crate) fn driver_configured(function: hipFunction_t, config: *const HIP_LAUNCH_CONFIG) -> Launch {
-    // SAFETY: as in `configured`.
+    // SAFETY: `config` is NULL or the structure that the program passes, valid for the real
+    // function, which reads it as well.
     let Some(c) = (unsafe { config.as_ref() }) else { return unknown(function) };
     let launch = blocks(function, c.gridDim.into(), c.blockDim.into(), c.sharedMemBytes.into(), c.hStream);
     Launch { cooperative: is_cooperative(c.attrs, c.numAttrs), ..launch }
@@ -30,25 +33,26 @@ pub(crate) fn driver_configured(function: hipFunction_t, config: *const HIP_LAUN
 fn is_cooperative(attributes: *const hipLaunchAttribute, count: u32) -> bool {
     let count = if attributes.is_null() { 0 } else { count as usize };
     (0..count).any(|at| {
-        // SAFETY: the program gives so many of them.
+        // SAFETY: `attributes` is not NULL and has `count` elements, as the program states, and
+        // `at` is below that.
         let attribute = unsafe { &*attributes.wrapping_add(at) };
         attribute.id == hipLaunchAttributeCooperative && attribute.cooperative != 0
     })
 }
 
-/// A launch whose shape cannot be read.
+/// A launch whose shape is unknown.
 fn unknown(function: Pointer) -> Launch {
     blocks(function, [0; 3], [0; 3], 0, std::ptr::null())
 }
 
-/// One device's part of a launch on several.
-pub(crate) trait Part {
+/// One device's part of a multi-device launch.
+pub(crate) trait DeviceLaunch {
     fn launch(&self) -> Launch;
-    /// Pointers to the arguments.
+    /// Returns the array of pointers to the arguments.
     fn params(&self) -> KernelParams;
 }
 
-impl Part for hipLaunchParams {
+impl DeviceLaunch for hipLaunchParams {
     fn launch(&self) -> Launch {
         blocks(self.func, self.gridDim.into(), self.blockDim.into(), self.sharedMem as u64, self.stream)
     }
@@ -58,7 +62,7 @@ impl Part for hipLaunchParams {
     }
 }
 
-impl Part for hipFunctionLaunchParams {
+impl DeviceLaunch for hipFunctionLaunchParams {
     fn params(&self) -> KernelParams {
         self.kernelParams.cast()
     }
@@ -69,37 +73,39 @@ impl Part for hipFunctionLaunchParams {
     }
 }
 
-/// More devices than this are not believed: the real function refuses such a count, and may do so before it reads the list.
-const DEVICES: i64 = 64;
+/// Limit of the number of devices. The real function rejects larger counts, and may do so before it
+/// reads the list.
+const MAX_DEVICES: i64 = 64;
 
-/// A launch on several devices: an event for each. The first stands for the call and has its time; the others follow it
-/// at the moment of its return, and take none.
+/// A launch on several devices, an event for each. The first event has the call's times; the others
+/// follow at the moment of its return, with no duration.
 pub(crate) struct OnDevices<P> {
     first: *const P,
     count: usize,
     flags: u32,
-    /// Who records, and as which row: known when the call is entered.
+    /// The thread's producer and the event's hook, set when the call is entered.
     recorder: Cell<Option<(Producer, u16)>>,
 }
 
-impl<P: Part> OnDevices<P> {
+impl<P: DeviceLaunch> OnDevices<P> {
     pub(crate) fn new(first: *const P, count: i64, flags: u32) -> OnDevices<P> {
-        let is_believed = !first.is_null() && (1..=DEVICES).contains(&count);
-        let count = if is_believed { count as usize } else { 0 };
+        let is_plausible = !first.is_null() && (1..=MAX_DEVICES).contains(&count);
+        let count = if is_plausible { count as usize } else { 0 };
         OnDevices { first, count, flags, recorder: Cell::new(None) }
     }
 
-    fn launch(&self, at: usize) -> Passing {
+    fn launch(&self, at: usize) -> LaunchWithArguments {
         if at >= self.count {
-            return passing(unknown(std::ptr::null()), NONE, NONE);
+            return with_arguments(unknown(std::ptr::null()), NONE, NONE);
         }
-        // SAFETY: the program gives a list of `count`, which the real function reads too.
-        let part = unsafe { &*self.first.wrapping_add(at) };
-        passing(Launch { flags: self.flags, ..part.launch() }, part.params(), NONE)
+        // SAFETY: `first` is not NULL and has `count` elements, as the program states, and `at` is
+        // below that. The real function reads the same list.
+        let device = unsafe { &*self.first.wrapping_add(at) };
+        with_arguments(Launch { flags: self.flags, ..device.launch() }, device.params(), NONE)
     }
 }
 
-impl<P: Part> Observed<hipError_t> for OnDevices<P> {
+impl<P: DeviceLaunch> Intercept<hipError_t> for OnDevices<P> {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         self.recorder.set(Some((thread, hook)));
@@ -128,20 +134,21 @@ pub(crate) struct Configure {
     pub(crate) stream: u64,
 }
 
-/// Calls that were configured and not launched yet: one, unless computing a launch's arguments takes launches of its own.
-const CONFIGURED: usize = 4;
+/// Depth of the stack of configured calls: more than one only when computing a launch's arguments
+/// launches as well.
+const MAX_DEPTH: usize = 4;
 
 thread_local! {
-    /// As in the runtime, each thread has its own.
-    static CALLS: Cell<([Option<Configure>; CONFIGURED], usize)> = const { Cell::new(([None; CONFIGURED], 0)) };
+    /// Per thread, as in the runtime.
+    static CALLS: Cell<([Option<Configure>; MAX_DEPTH], usize)> = const { Cell::new(([None; MAX_DEPTH], 0)) };
 }
 
-impl Observed<hipError_t> for Configure {
-    const SILENT: bool = true;
+impl Intercept<hipError_t> for Configure {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipError_t) {
-        // Else its launch is not seen, and would not take it away.
-        if status == 0 && !is_stopped() {
+        // While recording is paused the matching launch is not intercepted, and would not pop it.
+        if status == 0 && !is_paused() {
             let _ = CALLS.try_with(|calls| {
                 let (mut known, depth) = calls.get();
                 if let Some(place) = known.get_mut(depth) {
@@ -153,7 +160,8 @@ impl Observed<hipError_t> for Configure {
     }
 }
 
-/// `hipLaunchByPtr`: the call that was configured last. The runtime forgets it, whatever becomes of the launch.
+/// `hipLaunchByPtr`, which launches the call configured last. The runtime pops that even if the
+/// launch fails.
 pub(crate) struct ByPtr(pub(crate) HostFn);
 
 impl ByPtr {
@@ -171,7 +179,7 @@ impl ByPtr {
     }
 }
 
-impl Observed<hipError_t> for ByPtr {
+impl Intercept<hipError_t> for ByPtr {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &self.launch())
@@ -207,9 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_not_believed_is_not_read() {
+    fn an_implausible_list_is_not_read() {
         let nowhere = std::ptr::dangling::<hipLaunchParams>();
-        for (first, count) in [(std::ptr::null(), 1), (nowhere, 0), (nowhere, -1), (nowhere, DEVICES + 1)] {
+        for (first, count) in [(std::ptr::null(), 1), (nowhere, 0), (nowhere, -1), (nowhere, MAX_DEVICES + 1)]
+        {
             assert_eq!(OnDevices::new(first, count, 3).count, 0);
         }
     }

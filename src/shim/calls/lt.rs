@@ -1,28 +1,28 @@
-//! Products of hipBLASLt: the problem is read from what is known of the descriptors, results from where the library has
-//! put them.
+//! Matmul calls of hipBLASLt. The problem is read from the tracked descriptors, results from the
+//! program's arrays.
 //!
-//! Through the C++ interface, which rocBLAS uses since ROCm 6.3, a problem and an algorithm are given to an instance,
-//! which then runs. Each call is recorded with what its own arguments tell; who belongs to whom, the reader finds out.
-//! The classes that describe types and epilogues differ from release to release and are not looked into.
+//! In the C++ interface, which rocBLAS uses since ROCm 6.3, a problem and an algorithm are given to
+//! an instance, which then runs. Each call is recorded with its own arguments; the reader joins
+//! them by instance. The classes for types and epilogues differ between releases and are not read.
 #![allow(unsafe_code)] // reads the results and algorithms of calls that have just succeeded
 
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::hipblaslt::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::state::lt_descriptors::*;
 use rocshim_ring::blas::{self, BLAS_RESULTS, Blas};
 use rocshim_ring::{CallGuard, Producer};
 
-/// The descriptors of a product, and those of its matrices.
+/// The descriptors of a matmul and of its matrices.
 pub(crate) struct Described {
-    pub(crate) product: hipblasLtMatmulDesc_t,
+    pub(crate) matmul: hipblasLtMatmulDesc_t,
     /// Of A, B, C, D.
     pub(crate) layouts: [hipblasLtMatrixLayout_t; 4],
 }
 
-/// Puts what is known of the descriptors into `to`.
+/// Copies the known contents of the descriptors to `to`.
 fn describe(descriptors: &Descriptors, described: &Described, to: &mut Blas) {
     let layouts = described.layouts.map(|layout| descriptors.layout(layout as u64));
     for (i, layout) in layouts.iter().enumerate() {
@@ -33,30 +33,30 @@ fn describe(descriptors: &Descriptors, described: &Described, to: &mut Blas) {
     }
     if let Some(d) = &layouts[3] {
         to.known |= blas::ROWS;
-        // A batch count is an i32.
+        // The library keeps the batch count as an i32.
         (to.size[0], to.size[1], to.batch) = (d[ROWS] as i64, d[COLS] as i64, d[BATCH] as i32 as i64);
     }
-    let Some(product) = descriptors.product(described.product as u64) else { return };
-    let two = |first: usize| [product[first] as u32, product[first + 1] as u32];
+    let Some(desc) = descriptors.matmul(described.matmul as u64) else { return };
+    let two = |first: usize| [desc[first] as u32, desc[first + 1] as u32];
     to.known |= blas::OPERATION | blas::EPILOGUE;
-    (to.compute, to.trans) = ([product[COMPUTE] as u32, product[SCALE_TYPE] as u32], two(TRANS));
-    to.epilogue = product[EPILOGUE] as u32;
-    (to.bias, to.bias_type) = (product[BIAS], product[BIAS_TYPE] as u32);
+    (to.compute, to.trans) = ([desc[COMPUTE] as u32, desc[SCALE_TYPE] as u32], two(TRANS));
+    to.epilogue = desc[EPILOGUE] as u32;
+    (to.bias, to.bias_type) = (desc[BIAS], desc[BIAS_TYPE] as u32);
     if let Some(a) = &layouts[0] {
         to.known |= blas::INNER;
         to.size[2] = if to.trans[0] == HIPBLAS_OP_N { a[COLS] } else { a[ROWS] } as i64;
     }
-    if is_of_rocm_6_on(&product) {
+    if is_rocm_6(&desc) {
         to.known |= blas::EXTRAS;
-        to.scales = std::array::from_fn(|i| product[SCALES + i]);
+        to.scales = std::array::from_fn(|i| desc[SCALES + i]);
         to.scale_modes = two(SCALE_MODES);
-        (to.aux, to.aux_ld) = (product[AUX], product[AUX_LD] as i64);
-        to.pointer_mode = product[POINTER_MODE] as u32;
+        (to.aux, to.aux_ld) = (desc[AUX], desc[AUX_LD] as i64);
+        to.pointer_mode = desc[POINTER_MODE] as u32;
     }
 }
 
-/// What a call tells that is about what `described` holds.
-fn about(action: u8, handle: Pointer, described: &Described) -> Blas {
+/// Returns a payload with the known contents of the descriptors.
+fn with_descriptors(action: u8, handle: Pointer, described: &Described) -> Blas {
     let mut blas = Blas { action, handle: handle as u64, ..Blas::default() };
     guarded(|process| describe(&process.descriptors, described, &mut blas));
     blas
@@ -64,11 +64,11 @@ fn about(action: u8, handle: Pointer, described: &Described) -> Blas {
 
 /// `hipblasLtMatmul`.
 pub(crate) struct Matmul {
-    told: Blas,
+    payload: Blas,
     algo: *const hipblasLtMatmulAlgo_t,
 }
 
-/// `hipblasLtMatmul`; the matrices are A, B, C, D.
+/// A call of `hipblasLtMatmul`; the matrices are A, B, C, D, `workspace` is in bytes.
 pub(crate) fn matmul(
     handle: hipblasLtHandle_t,
     described: Described,
@@ -78,36 +78,36 @@ pub(crate) fn matmul(
     workspace: usize,
     stream: hipStream_t,
 ) -> Matmul {
-    let told = Blas {
+    let payload = Blas {
         scalars: scalars.map(|scalar| scalar as u64),
         matrices: matrices.map(|matrix| matrix as u64),
         workspace: workspace as u64,
         stream: stream as u64,
-        ..about(blas::RUN, handle, &described)
+        ..with_descriptors(blas::RUN, handle, &described)
     };
-    Matmul { told, algo }
+    Matmul { payload, algo }
 }
 
-impl Observed<hipblasStatus_t> for Matmul {
+impl Intercept<hipblasStatus_t> for Matmul {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &self.told)
+        thread.enter(hook, &self.payload)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         // Up to ROCm 5.6 the algorithm was a pointer.
-        if status == 0 && self.told.knows(blas::EXTRAS) {
+        if status == 0 && self.payload.knows(blas::EXTRAS) {
             store_algo(&span, self.algo);
         }
         span.leave(returned, status);
     }
 }
 
-/// Stores the index of the algorithm that the program has passed to a call that succeeded.
+/// Stores the solution index of the algorithm that the program passed to a successful call.
 fn store_algo(span: &CallGuard, algo: *const hipblasLtMatmulAlgo_t) {
-    // SAFETY: the call succeeded, so the library has read this algorithm (or it is NULL); since ROCm 5.7 it begins with
-    // its index.
+    // SAFETY: `algo` is NULL or the algorithm that the library has just read successfully; since
+    // ROCm 5.7 it begins with its index.
     if let Some(algo) = unsafe { algo.as_ref() } {
         Blas::store_algo(algo.index, |index, value| span.put(index, value));
     }
@@ -115,12 +115,12 @@ fn store_algo(span: &CallGuard, algo: *const hipblasLtMatmulAlgo_t) {
 
 /// `hipblasLtMatmulAlgoGetHeuristic`.
 pub(crate) struct Heuristic {
-    told: Blas,
+    payload: Blas,
     results: *const hipblasLtMatmulHeuristicResult_t,
     returned: *const i32,
 }
 
-/// `hipblasLtMatmulAlgoGetHeuristic`.
+/// A call of `hipblasLtMatmulAlgoGetHeuristic`.
 pub(crate) fn heuristic(
     handle: hipblasLtHandle_t,
     described: Described,
@@ -129,25 +129,27 @@ pub(crate) fn heuristic(
     returned: *const i32,
 ) -> Heuristic {
     let requested = requested.max(0) as u32;
-    let told = Blas { requested, ..about(blas::HEURISTIC, handle, &described) };
-    Heuristic { told, results, returned }
+    let payload = Blas { requested, ..with_descriptors(blas::HEURISTIC, handle, &described) };
+    Heuristic { payload, results, returned }
 }
 
-impl Observed<hipblasStatus_t> for Heuristic {
+impl Intercept<hipblasStatus_t> for Heuristic {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &self.told)
+        thread.enter(hook, &self.payload)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
         let Some(span) = span else { return };
         if status == 0 && !self.returned.is_null() && !self.results.is_null() {
-            // SAFETY: the call succeeded, so the library has stored a count here.
-            let count = (unsafe { *self.returned }.max(0) as u32).min(self.told.requested);
+            // SAFETY: `returned` is not NULL, and the call succeeded, so the library has stored a
+            // count there.
+            let count = (unsafe { *self.returned }.max(0) as u32).min(self.payload.requested);
             // Up to ROCm 5.7 results had another layout.
-            let readable = if self.told.knows(blas::EXTRAS) { count as usize } else { 0 };
+            let readable = if self.payload.knows(blas::EXTRAS) { count as usize } else { 0 };
             let result = |i: usize| {
-                // SAFETY: `i < readable`, which is no more than the library has filled.
+                // SAFETY: `i < readable`, which is at most the number of results that the library
+                // has stored, and `results` is not NULL.
                 unsafe { self.results.wrapping_add(i).read() }
             };
             let needs = if readable > 0 { result(0).workspaceSize as u64 } else { 0 };
@@ -160,7 +162,7 @@ impl Observed<hipblasStatus_t> for Heuristic {
     }
 }
 
-/// `hipblasLtMatrixTransform`: C = alpha * op(A) + beta * op(B). It has no product's descriptor.
+/// `hipblasLtMatrixTransform`: C = alpha * op(A) + beta * op(B). It has no matmul descriptor.
 pub(crate) fn transform(
     handle: hipblasLtHandle_t,
     scalars: [Pointer; 2],
@@ -169,22 +171,22 @@ pub(crate) fn transform(
     stream: hipStream_t,
 ) -> Blas {
     let nothing = std::ptr::null();
-    let described = Described { product: nothing, layouts: [a_layout, b_layout, c_layout, nothing] };
+    let described = Described { matmul: nothing, layouts: [a_layout, b_layout, c_layout, nothing] };
     Blas {
         scalars: scalars.map(|scalar| scalar as u64),
         matrices: [a, b, c, nothing].map(|matrix| matrix as u64),
         stream: stream as u64,
-        ..about(blas::TRANSFORM, handle, &described)
+        ..with_descriptors(blas::TRANSFORM, handle, &described)
     }
 }
 
-/// `hipblaslt_ext::GemmInstance::run`: what it runs was told before.
+/// `hipblaslt_ext::GemmInstance::run`, of the problem set before.
 pub(crate) fn run(instance: Pointer, stream: hipStream_t) -> Blas {
     let (handle, stream) = (instance as u64, stream as u64);
     Blas { action: blas::RUN, known: blas::INSTANCE, handle, stream, ..Blas::default() }
 }
 
-/// `hipblaslt_ext::Gemm::setProblem` with sizes alone.
+/// `hipblaslt_ext::Gemm::setProblem` with sizes only.
 pub(crate) fn problem(instance: Pointer, size: [i64; 3], batch: i64) -> Blas {
     let known = blas::INSTANCE | blas::ROWS | blas::INNER;
     Blas { action: blas::PROBLEM, known, handle: instance as u64, size, batch, ..Blas::default() }
@@ -202,23 +204,23 @@ pub(crate) fn described_problem(
     scalars: [Pointer; 2],
     matrices: [Pointer; 4],
 ) -> Blas {
-    let told = about(blas::PROBLEM, instance, &described);
+    let payload = with_descriptors(blas::PROBLEM, instance, &described);
     Blas {
-        known: told.known | blas::INSTANCE,
+        known: payload.known | blas::INSTANCE,
         scalars: scalars.map(|scalar| scalar as u64),
         matrices: matrices.map(|matrix| matrix as u64),
-        ..told
+        ..payload
     }
 }
 
 /// `hipblaslt_ext::GemmInstance::initialize`.
-pub(crate) struct Prepare {
+pub(crate) struct Initialize {
     pub(crate) instance: Pointer,
     pub(crate) algo: *const hipblasLtMatmulAlgo_t,
     pub(crate) stream: hipStream_t,
 }
 
-impl Observed<hipblasStatus_t> for Prepare {
+impl Intercept<hipblasStatus_t> for Initialize {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Blas { action: blas::PREPARE, ..run(self.instance, self.stream) })

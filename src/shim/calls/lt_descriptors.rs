@@ -1,9 +1,9 @@
-//! Descriptors of hipBLASLt: made, changed, destroyed. The program's calls feed what is known of them.
+//! Calls that create, change and destroy hipBLASLt's descriptors: they update the tracked contents.
 #![allow(unsafe_code)] // reads the results and attributes of calls that have just succeeded
 
 use crate::abi::Pointer;
 use crate::abi::hipblaslt::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::state::lt_descriptors::Words;
 use rocshim_ring::CallGuard;
@@ -14,20 +14,20 @@ pub(crate) struct CreateDescriptor {
     pub(crate) words: Words,
 }
 
-impl Observed<hipblasStatus_t> for CreateDescriptor {
-    const SILENT: bool = true;
+impl Intercept<hipblasStatus_t> for CreateDescriptor {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         if status != 0 || self.out.is_null() {
             return;
         }
-        // SAFETY: the call succeeded, so it has stored a descriptor here.
+        // SAFETY: `out` is not NULL, and the call succeeded, so it has stored a descriptor there.
         let address = unsafe { *self.out } as u64;
-        guarded(|process| process.descriptors.made(address, self.words));
+        guarded(|process| process.descriptors.create(address, self.words));
     }
 }
 
-/// An attribute of a descriptor is set.
+/// Change of a descriptor's attribute.
 pub(crate) struct SetAttribute {
     pub(crate) descriptor: Pointer,
     pub(crate) attribute: u32,
@@ -36,65 +36,67 @@ pub(crate) struct SetAttribute {
 }
 
 impl SetAttribute {
-    /// The value, if it has that many bytes, which are at most 8.
+    /// Returns the value if it has at least `bytes` bytes; at most 8.
     fn read(&self, bytes: usize) -> Option<u64> {
         let mut value = [0; 8];
         if self.value.is_null() || self.bytes < bytes {
             return None;
         }
-        // SAFETY: the call succeeded, so the library has read that many bytes from here.
+        // SAFETY: `value` is not NULL and has at least `bytes` bytes, which the library has just
+        // read successfully. The program does not change them during its call.
         let from = unsafe { std::slice::from_raw_parts(self.value.cast::<u8>(), bytes) };
         value[..bytes].copy_from_slice(from);
         Some(u64::from_ne_bytes(value))
     }
 }
 
-impl Observed<hipblasStatus_t> for SetAttribute {
-    const SILENT: bool = true;
-    const FRESHENS: bool = false; // whoever has a descriptor has made it
+impl Intercept<hipblasStatus_t> for SetAttribute {
+    const STATE_ONLY: bool = true;
+    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         if status == 0 {
             let address = self.descriptor as u64;
             guarded(|process| {
-                process.descriptors.changed(address, self.attribute, |bytes| self.read(bytes));
+                process.descriptors.set_attribute(address, self.attribute, |bytes| self.read(bytes));
             });
         }
     }
 }
 
-/// A descriptor is destroyed. It is forgotten before: another thread may be given its address as soon as it is free.
+/// Destruction of a descriptor. It is removed before the call, because another thread may be given
+/// its address as soon as it is free.
 pub(crate) struct DestroyDescriptor;
 
 impl DestroyDescriptor {
-    /// The call is about to be made.
-    pub(crate) fn now(descriptor: Pointer) -> DestroyDescriptor {
-        guarded(|process| process.descriptors.gone(descriptor as u64));
+    /// Removes the descriptor, right before the call.
+    pub(crate) fn before_call(descriptor: Pointer) -> DestroyDescriptor {
+        guarded(|process| process.descriptors.destroy(descriptor as u64));
         DestroyDescriptor
     }
 }
 
-impl Observed<hipblasStatus_t> for DestroyDescriptor {
-    const SILENT: bool = true;
-    const FRESHENS: bool = false; // whoever has a descriptor has made it
+impl Intercept<hipblasStatus_t> for DestroyDescriptor {
+    const STATE_ONLY: bool = true;
+    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipblasStatus_t) {}
 }
 
 /// `hipblaslt_ext::copyMatmul`.
-pub(crate) struct CopyProduct {
+pub(crate) struct CopyMatmul {
     pub(crate) from: hipblasLtMatmulDesc_t,
     pub(crate) to: hipblasLtMatmulDesc_t,
 }
 
-impl Observed<hipblasStatus_t> for CopyProduct {
-    const SILENT: bool = true;
-    const FRESHENS: bool = false; // whoever has a descriptor has made it
+impl Intercept<hipblasStatus_t> for CopyMatmul {
+    const STATE_ONLY: bool = true;
+    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
-        guarded(|process| match process.descriptors.product(self.from as u64) {
-            Some(words) if status == 0 => process.descriptors.made(self.to as u64, words),
-            _ => process.descriptors.gone(self.to as u64),
+        guarded(|process| match process.descriptors.matmul(self.from as u64) {
+            Some(words) if status == 0 => process.descriptors.create(self.to as u64, words),
+            _ => process.descriptors.destroy(self.to as u64),
         });
     }
 }

@@ -1,10 +1,10 @@
-//! Marks and ranges of the program's own: their text goes with the event.
+//! The program's own marks and ranges (roctx, `rocshim.h`); their text is stored in the event.
 #![allow(unsafe_code)] // reads the text that the program passed
 
 use crate::abi::Pointer;
 use crate::abi::hip::CName;
 use crate::abi::roctx::{Level, roctx_range_id_t, roctx_thread_id_t};
-use crate::hook::{Answer, Observed};
+use crate::hook::{Intercept, ReturnValue};
 use rocshim_ring::mark::{Mark, TEXT_BYTES, store_level, store_value};
 use rocshim_ring::{CallGuard, Producer};
 
@@ -25,142 +25,144 @@ enum Action {
     NameStream,
 }
 
-/// A call of roctx, or of our own by `rocshim.h`.
+/// A call of roctx or of `rocshim.h`.
 pub(crate) struct MarkCall {
     action: Action,
     text: CName,
     value: u64,
 }
 
-const fn told(action: Action, text: CName, value: u64) -> MarkCall {
+const fn call(action: Action, text: CName, value: u64) -> MarkCall {
     MarkCall { action, text, value }
 }
 
-/// A moment.
+/// A mark.
 pub(crate) fn mark(text: CName) -> MarkCall {
-    told(Action::Mark, text, 0)
+    call(Action::Mark, text, 0)
 }
 
-/// A range of this thread begins.
+/// Begin of a range of the calling thread.
 pub(crate) fn push(text: CName) -> MarkCall {
-    told(Action::Push, text, 0)
+    call(Action::Push, text, 0)
 }
 
-/// The innermost range of this thread ends.
+/// End of the thread's innermost range.
 pub(crate) fn pop() -> MarkCall {
-    told(Action::Pop, std::ptr::null(), 0)
+    call(Action::Pop, std::ptr::null(), 0)
 }
 
-/// A range begins that any thread may end.
+/// Begin of a range that any thread may end.
 pub(crate) fn start(text: CName) -> MarkCall {
-    told(Action::Start, text, 0)
+    call(Action::Start, text, 0)
 }
 
-/// Such a range ends.
+/// End of such a range.
 pub(crate) fn stop(range: roctx_range_id_t) -> MarkCall {
-    told(Action::Stop, std::ptr::null(), range.0)
+    call(Action::Stop, std::ptr::null(), range.0)
 }
 
-/// Profilers are to look away.
+/// Request to profilers to pause.
 pub(crate) fn pause(thread: roctx_thread_id_t) -> MarkCall {
-    told(Action::Pause, std::ptr::null(), thread)
+    call(Action::Pause, std::ptr::null(), thread)
 }
 
-/// Profilers are to look again.
+/// Request to profilers to resume.
 pub(crate) fn resume(thread: roctx_thread_id_t) -> MarkCall {
-    told(Action::Resume, std::ptr::null(), thread)
+    call(Action::Resume, std::ptr::null(), thread)
 }
 
-/// The calling thread gets a name.
+/// Name of the calling thread.
 pub(crate) fn name_thread(text: CName) -> MarkCall {
-    told(Action::NameThread, text, 0)
+    call(Action::NameThread, text, 0)
 }
 
-/// An HSA agent gets a name.
+/// Name of an HSA agent.
 pub(crate) fn name_agent(text: CName, agent: Pointer) -> MarkCall {
-    told(Action::NameAgent, text, agent as u64)
+    call(Action::NameAgent, text, agent as u64)
 }
 
-/// A HIP device gets a name.
+/// Name of a HIP device.
 pub(crate) fn name_device(text: CName, device: i32) -> MarkCall {
-    told(Action::NameDevice, text, device as u64)
+    call(Action::NameDevice, text, device as u64)
 }
 
-/// A HIP stream gets a name.
+/// Name of a HIP stream.
 pub(crate) fn name_stream(text: CName, stream: Pointer) -> MarkCall {
-    told(Action::NameStream, text, stream as u64)
+    call(Action::NameStream, text, stream as u64)
 }
 
-impl<R: Told> Observed<R> for MarkCall {
+impl<R: StoredResult> Intercept<R> for MarkCall {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        self.stage(thread, hook)
+        self.store_event(thread, hook)
     }
 
-    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, result: R) {
         if let Some(span) = span {
-            answer.tell(&span);
-            span.leave(returned, answer.code());
+            result.store(&span);
+            span.leave(returned, result.status());
         }
     }
 }
 
 impl MarkCall {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+    fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let (text, cut) = read(self.text);
         let mark = Mark { action: self.action as u8, value: self.value, level: None, text, cut };
         thread.enter(hook, &mark)
     }
 }
 
-/// The text as far as it is kept, and whether there is more of it.
+/// Returns the text as far as it is kept, and whether it is longer.
 fn read<'a>(text: CName) -> (Option<&'a [u8]>, bool) {
     if text.is_null() {
         return (None, false);
     }
-    // SAFETY: roctx takes C strings; nothing behind the final NUL is read.
+    // SAFETY: `text` is not NULL and roctx takes C strings; `strnlen` reads no further than the
+    // final NUL.
     let length = unsafe { libc::strnlen(text, TEXT_BYTES + 1) };
-    // SAFETY: so many bytes were just read there, and the program lends them for the length of its call.
+    // SAFETY: `strnlen` has just read that many bytes, and the program keeps the text for the
+    // length of its call.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast(), length.min(TEXT_BYTES)) };
     (Some(bytes), length > TEXT_BYTES)
 }
 
-/// An answer that the event holds.
-trait Told: Answer {
-    fn tell(self, _span: &CallGuard) {}
+/// A result that the event stores.
+trait StoredResult: ReturnValue {
+    fn store(self, _span: &CallGuard) {}
 }
 
-impl Told for () {}
-impl Told for i32 {}
+impl StoredResult for () {}
+impl StoredResult for i32 {}
 
-impl Told for Level {
-    fn tell(self, span: &CallGuard) {
+impl StoredResult for Level {
+    fn store(self, span: &CallGuard) {
         store_level(self.0, |index, value| span.put(index, value));
     }
 }
 
-impl Told for roctx_range_id_t {
-    fn tell(self, span: &CallGuard) {
+impl StoredResult for roctx_range_id_t {
+    fn store(self, span: &CallGuard) {
         store_value(self.0, |index, value| span.put(index, value));
     }
 }
 
-/// roctx.h: a negative level is a failure, as a pop without a push.
-impl Answer for Level {
+/// A negative level is a failure, such as a pop without a push (roctx.h).
+impl ReturnValue for Level {
     fn missing(_of: &str) -> Level {
         Level(-1)
     }
-    fn code(self) -> i32 {
+    fn status(self) -> i32 {
         self.0.min(0)
     }
 }
 
-impl Answer for roctx_range_id_t {
+impl ReturnValue for roctx_range_id_t {
     fn missing(_of: &str) -> roctx_range_id_t {
         roctx_range_id_t(0)
     }
-    fn code(self) -> i32 {
+    fn status(self) -> i32 {
         0
     }
 }

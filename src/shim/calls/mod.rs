@@ -1,4 +1,4 @@
-//! What each kind of call tells: the arguments of a row, turned into an event or a definition.
+//! What each kind of call records: converts a row's arguments to an event or a definition.
 
 pub(crate) mod code;
 pub(crate) mod conv;

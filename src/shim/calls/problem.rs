@@ -1,25 +1,27 @@
-//! Problems and fusion plans of MIOpen being built: handles that come to stand for a convolution, or for something else.
+//! Construction of MIOpen's problems and fusion plans, whose handles represent a convolution or
+//! another operation.
 //!
-//! This is rare, and may lock and allocate. MIOpen copies each descriptor that it is given, so what is read when it takes
-//! one holds.
+//! These calls are rare, and may lock and allocate. MIOpen copies each descriptor that it is given,
+//! so contents read at that time stay valid.
 #![allow(unsafe_code)] // reads the handles that MIOpen has stored
 
 use super::descriptors::{convolution, tensor};
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use rocshim_ring::conv::{Conv, Operation, Operations};
 use rocshim_ring::definition::Definition;
 use rocshim_ring::{CallGuard, clock};
 
-/// The handle that a successful call has stored.
+/// Reads the handle that a successful call has stored at `out`; 0 for NULL.
 pub(super) fn stored(out: *const Pointer) -> u64 {
-    // SAFETY: the call succeeded, so `out` holds the handle that it stored.
+    // SAFETY: `out` is not NULL, and the call succeeded, so it points to the handle that the call
+    // stored.
     if out.is_null() { 0 } else { unsafe { *out as u64 } }
 }
 
-/// `miopenCreate…Problem`, `miopenCreateFusionPlan`: a handle begins to stand for something.
+/// `miopenCreate…Problem`, `miopenCreateFusionPlan`: creates a handle.
 pub(crate) struct Begin<F>(*const Pointer, F);
 
 /// A convolution problem.
@@ -40,7 +42,7 @@ pub(crate) fn conv_problem(
     })
 }
 
-/// A problem of another kind.
+/// A problem of another operation.
 pub(crate) fn other_problem(
     out: *const miopenProblem_t,
     operation: Operation,
@@ -48,7 +50,7 @@ pub(crate) fn other_problem(
     Begin(out, move || Conv { operations: Operations::of(&[operation]), ..Conv::default() })
 }
 
-/// A fusion plan; operations are put into it.
+/// A fusion plan, to which operations are added.
 pub(crate) fn plan(
     out: *const miopenFusionPlanDescriptor_t,
     input: miopenTensorDescriptor_t,
@@ -60,17 +62,17 @@ pub(crate) fn plan(
     })
 }
 
-impl<F: FnOnce() -> Conv> Observed<miopenStatus_t> for Begin<F> {
-    const SILENT: bool = true;
+impl<F: FnOnce() -> Conv> Intercept<miopenStatus_t> for Begin<F> {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
-            guarded(|process| process.problems.begin(stored(self.0), (self.1)()));
+            guarded(|process| process.problems.insert(stored(self.0), (self.1)()));
         }
     }
 }
 
-/// Something is added to a problem or plan.
+/// An addition to a problem or plan.
 pub(crate) struct Add<F>(u64, F);
 
 /// `miopenSetProblemTensorDescriptor`.
@@ -80,8 +82,8 @@ pub(crate) fn problem_tensor(
     descriptor: miopenTensorDescriptor_t,
 ) -> Add<impl FnOnce(&mut Conv)> {
     Add(problem as u64, move |conv: &mut Conv| {
-        if let Some(place) = place(id) {
-            conv.tensors[place] = tensor(descriptor);
+        if let Some(index) = tensor_index(id) {
+            conv.tensors[index] = tensor(descriptor);
         }
     })
 }
@@ -100,7 +102,7 @@ pub(crate) fn plan_convolution(
     })
 }
 
-/// `miopenCreateOp…` of another kind.
+/// `miopenCreateOp…` of another operation.
 pub(crate) fn plan_operation(
     plan: miopenFusionPlanDescriptor_t,
     operation: Operation,
@@ -110,8 +112,8 @@ pub(crate) fn plan_operation(
     })
 }
 
-impl<F: FnOnce(&mut Conv)> Observed<miopenStatus_t> for Add<F> {
-    const SILENT: bool = true;
+impl<F: FnOnce(&mut Conv)> Intercept<miopenStatus_t> for Add<F> {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
@@ -120,20 +122,20 @@ impl<F: FnOnce(&mut Conv)> Observed<miopenStatus_t> for Add<F> {
     }
 }
 
-/// Which of x, w, y a tensor argument is.
-pub(super) fn place(id: miopenTensorArgumentId_t) -> Option<usize> {
+/// Returns the index of a tensor argument among x, w, y.
+pub(super) fn tensor_index(id: miopenTensorArgumentId_t) -> Option<usize> {
     // miopen.h: ConvolutionX is 1, ConvolutionW 2, ConvolutionY 3.
     (1..=3).contains(&id).then(|| id as usize - 1)
 }
 
-/// `miopenFuseProblems`: the first becomes both.
+/// `miopenFuseProblems`: appends the second to the first.
 pub(crate) struct Fuse {
     pub(crate) first: miopenProblem_t,
     pub(crate) second: miopenProblem_t,
 }
 
-impl Observed<miopenStatus_t> for Fuse {
-    const SILENT: bool = true;
+impl Intercept<miopenStatus_t> for Fuse {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
@@ -142,27 +144,28 @@ impl Observed<miopenStatus_t> for Fuse {
     }
 }
 
-/// A problem, solution or plan is destroyed.
+/// Destruction of a problem, solution or plan.
 pub(crate) struct Destroy {
     handle: u64,
-    /// Before the call: another thread may be given the same handle as soon as it is free.
+    /// Taken before the call, because another thread may be given the same handle as soon as it is
+    /// free.
     stamp: u64,
 }
 
 impl Destroy {
-    /// The call is about to be made.
-    pub(crate) fn now(handle: Pointer) -> Destroy {
+    /// Takes the stamp, right before the call.
+    pub(crate) fn before_call(handle: Pointer) -> Destroy {
         Destroy { handle: handle as u64, stamp: clock::now() }
     }
 }
 
-impl Observed<miopenStatus_t> for Destroy {
-    const SILENT: bool = true;
+impl Intercept<miopenStatus_t> for Destroy {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: miopenStatus_t) {
         if status == 0 {
             guarded(|process| {
-                if process.problems.forget(self.handle, self.stamp) {
+                if process.problems.remove(self.handle, self.stamp) {
                     let (handle, solver, conv) = (self.handle, 0, None);
                     process.define(self.stamp, Definition::Solution { handle, solver, conv });
                 }

@@ -1,11 +1,12 @@
-//! `hipGetProcAddress` and its kin: an interception point within HIP. What they give out leads to us.
+//! `hipGetProcAddress` and its variants, an interception point within HIP: the address that they
+//! return is replaced by a trampoline.
 #![allow(unsafe_code)] // reads and replaces the address that the runtime has just stored
 
 use crate::abi::Pointer;
 use crate::abi::hip::{CName, hipError_t};
-use crate::hook::Observed;
-use crate::hook::entry_points::offer;
-use crate::lifecycle::is_open;
+use crate::hook::Intercept;
+use crate::hook::entry_points::substitute;
+use crate::lifecycle::is_enabled;
 use crate::platform::objects;
 use crate::table::row::{Hook, InterceptionPoint};
 use rocshim_ring::CallGuard;
@@ -16,44 +17,46 @@ pub(crate) struct ProcAddress {
     pub(crate) symbol: CName,
     /// Where the runtime stores the address.
     pub(crate) function: *mut Pointer,
-    /// The hook table.
+    /// Finds a row of the hook table by name.
     pub(crate) row: fn(&CStr) -> Option<&'static Hook>,
 }
 
-impl Observed<hipError_t> for ProcAddress {
-    const SILENT: bool = true;
+impl Intercept<hipError_t> for ProcAddress {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipError_t) {
         if status != 0
             || self.symbol.is_null()
             || self.function.is_null()
-            || !is_open(InterceptionPoint::ProcAddress)
+            || !is_enabled(InterceptionPoint::ProcAddress)
         {
             return;
         }
-        // SAFETY: the call succeeded, so the name was a C string.
+        // SAFETY: `symbol` is not NULL, and the call succeeded, so it is a C string, which the
+        // program keeps for the call.
         let symbol = unsafe { CStr::from_ptr(self.symbol) };
-        // SAFETY: the call succeeded, so the address was stored there.
+        // SAFETY: `function` is not NULL, and the call succeeded, so the address is stored there.
         let address = unsafe { *self.function }.cast_mut();
         if let Some(hook) = self.row_of(symbol, address) {
-            // SAFETY: as above; the program reads it when we return.
-            unsafe { *self.function = offer(hook, address, InterceptionPoint::ProcAddress) };
+            // SAFETY: `function` is not NULL and writable, since the runtime has just stored to it;
+            // the program reads it after we return.
+            unsafe { *self.function = substitute(hook, address, InterceptionPoint::ProcAddress) };
         }
     }
 }
 
 impl ProcAddress {
-    /// The row of the function that lies at `address`. It is not always the one that was asked for: by version and flags
-    /// the runtime gives `hipGetDevicePropertiesR0600` for `hipGetDeviceProperties`, `hipLaunchKernel_spt` for
-    /// `hipLaunchKernel`.
+    /// Returns the row of the function at `address`. It may differ from the requested one:
+    /// depending on version and flags the runtime returns `hipGetDevicePropertiesR0600` for
+    /// `hipGetDeviceProperties`, `hipLaunchKernel_spt` for `hipLaunchKernel`.
     fn row_of(&self, symbol: &CStr, address: *mut c_void) -> Option<&'static Hook> {
         let holder = objects::holder(address)?;
         let name = symbol.to_str().ok()?;
-        let asked = (self.row)(symbol);
+        let requested = (self.row)(symbol);
         if objects::symbol(&holder, name) == Some(address) {
-            return asked;
+            return requested;
         }
-        let table = asked?.table;
+        let table = requested?.table;
         table()
             .into_iter()
             .find(|hook| hook.name.starts_with(name) && objects::symbol(&holder, hook.name) == Some(address))

@@ -1,22 +1,23 @@
-//! Solutions and fusion plans of MIOpen: searched for, compiled, run.
+//! Search, compilation and runs of MIOpen's solutions and fusion plans.
 //!
-//! A search or compilation is rare, and may lock and allocate. A run only notes its handle: what that stood for at the
-//! time is found where the events are read.
+//! Searches and compilations are rare, and may lock and allocate. A run only stores its handle; the
+//! reader looks up what the handle meant at that time.
 #![allow(unsafe_code)] // reads what the program passed to MIOpen and what MIOpen has stored
 
 use super::conv::Action;
 use super::descriptors::{cost, solver, stream, tensor};
-use super::problem::{place, stored};
+use super::problem::{stored, tensor_index};
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::session::process::Process;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult};
 use rocshim_ring::definition::Definition;
 use rocshim_ring::{CallGuard, Producer};
 
-/// What is known of problem or plan `handle`, as an event that does `action` with it on the stream of `miopen`.
+/// Returns the known contents of problem or plan `handle`, as an event of `action` on the stream of
+/// `miopen`.
 fn event_of(action: Action, miopen: miopenHandle_t, handle: Pointer) -> Conv {
     let mut known = None;
     guarded(|process| known = process.problems.get(handle as u64));
@@ -24,9 +25,9 @@ fn event_of(action: Action, miopen: miopenHandle_t, handle: Pointer) -> Conv {
     Conv { action: action as u8, subject: handle as u64, stream: stream(miopen), ..conv }
 }
 
-/// Tells what `handle` stands for from now on, unless that was told.
-fn tell(process: &Process, stamp: u64, handle: u64, solver: u64, conv: Option<Conv>) {
-    if process.problems.is_news(handle, solver, conv) {
+/// Emits the contents of `handle`, unless they are emitted.
+fn emit(process: &Process, stamp: u64, handle: u64, solver: u64, conv: Option<Conv>) {
+    if process.problems.mark_emitted(handle, solver, conv) {
         process.define(stamp, Definition::Solution { handle, solver, conv: conv.map(Box::new) });
     }
 }
@@ -42,27 +43,28 @@ pub(crate) struct FindSolutions {
 
 impl FindSolutions {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+    fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &event_of(Action::FindSolutions, self.handle, self.problem))
     }
 
-    /// The solutions that MIOpen has just stored.
+    /// Returns the solutions that MIOpen has just stored.
     fn found(&self) -> impl Iterator<Item = miopenSolution_t> {
         let has_some = !self.count.is_null() && !self.solutions.is_null();
-        // SAFETY: the call succeeded, so MIOpen has stored a count here.
+        // SAFETY: `count` is not NULL, and the call succeeded, so MIOpen has stored a count there.
         let count = if has_some { unsafe { *self.count }.min(self.room) } else { 0 };
         let first = self.solutions;
-        // SAFETY: `i < count`, and MIOpen has filled that many.
+        // SAFETY: `i < count`, and MIOpen has stored that many solutions from `first` on, which is
+        // not NULL.
         (0..count).map(move |i| unsafe { first.wrapping_add(i).read() })
     }
 }
 
-impl Observed<miopenStatus_t> for FindSolutions {
-    const TELLS: bool = true;
+impl Intercept<miopenStatus_t> for FindSolutions {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        self.stage(thread, hook)
+        self.store_event(thread, hook)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
@@ -73,13 +75,13 @@ impl Observed<miopenStatus_t> for FindSolutions {
                 let conv = process.problems.get(self.problem as u64);
                 for solution in self.found() {
                     let id = solver(solution);
-                    if let Some(place) = results.get_mut(count) {
+                    if let Some(slot) = results.get_mut(count) {
                         let (workspace, time) = cost(solution);
-                        *place =
+                        *slot =
                             ConvResult { algorithm: ConvResult::BY_SOLVER, time, workspace, solution: id };
                     }
                     count += 1;
-                    tell(process, returned, solution as u64, id, conv);
+                    emit(process, returned, solution as u64, id, conv);
                 }
             });
         }
@@ -91,35 +93,36 @@ impl Observed<miopenStatus_t> for FindSolutions {
     }
 }
 
-/// `miopenLoadSolution`: a solution that was saved, whose problem only MIOpen knows.
+/// `miopenLoadSolution`: a saved solution, whose problem only MIOpen knows.
 pub(crate) struct LoadSolution(pub(crate) *const miopenSolution_t);
 
-impl Observed<miopenStatus_t> for LoadSolution {
-    const SILENT: bool = true;
+impl Intercept<miopenStatus_t> for LoadSolution {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         if status == 0 {
             let solution = stored(self.0);
-            guarded(|process| tell(process, returned, solution, solver(solution as Pointer), None));
+            guarded(|process| emit(process, returned, solution, solver(solution as Pointer), None));
         }
     }
 }
 
-/// `miopenGetSolutionSolverId`: what the program is told, we may know, even where we do not ask ourselves.
-pub(crate) struct SolverAsked {
+/// `miopenGetSolutionSolverId`: the solver is known from the result, even where MIOpen's accessors
+/// are not called.
+pub(crate) struct SolverQuery {
     pub(crate) solution: miopenSolution_t,
     pub(crate) id: *const u64,
 }
 
-impl Observed<miopenStatus_t> for SolverAsked {
-    const SILENT: bool = true;
+impl Intercept<miopenStatus_t> for SolverQuery {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         if status == 0 && !self.id.is_null() {
-            // SAFETY: the call succeeded, so MIOpen has stored the id here.
+            // SAFETY: `id` is not NULL, and the call succeeded, so MIOpen has stored the id there.
             let (handle, solver) = (self.solution as u64, unsafe { *self.id });
             guarded(|process| {
-                if process.problems.is_new_solver(handle, solver) {
+                if process.problems.mark_solver(handle, solver) {
                     process.define(returned, Definition::SolutionSolver { handle, solver });
                 }
             });
@@ -135,23 +138,23 @@ pub(crate) struct CompilePlan {
 
 impl CompilePlan {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+    fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &event_of(Action::CompilePlan, self.handle, self.plan))
     }
 }
 
-impl Observed<miopenStatus_t> for CompilePlan {
-    const TELLS: bool = true;
+impl Intercept<miopenStatus_t> for CompilePlan {
+    const HAS_SIDE_STATE: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        self.stage(thread, hook)
+        self.store_event(thread, hook)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {
         let plan = self.plan as u64;
         if status == 0 {
-            guarded(|process| tell(process, returned, plan, 0, process.problems.get(plan)));
+            guarded(|process| emit(process, returned, plan, 0, process.problems.get(plan)));
         }
         if let Some(span) = span {
             span.leave(returned, status);
@@ -159,7 +162,7 @@ impl Observed<miopenStatus_t> for CompilePlan {
     }
 }
 
-/// A run of a solution or a plan, which the reader of the event knows by its handle.
+/// A run of a solution or a plan, which the reader identifies by its handle.
 pub(crate) struct RunHandle {
     action: Action,
     handle: miopenHandle_t,
@@ -168,9 +171,10 @@ pub(crate) struct RunHandle {
     workspace: usize,
 }
 
-/// Where the descriptors of a run are.
+/// Source of a run's tensor descriptors.
 enum Tensors {
-    /// An array of tensor arguments; each may leave its descriptor to the problem.
+    /// An array of tensor arguments and its length. An argument without a descriptor uses the
+    /// problem's.
     Arguments(*const miopenTensorArgument_t, usize),
     /// Input and output of a plan.
     Ends([miopenTensorDescriptor_t; 2]),
@@ -205,7 +209,7 @@ pub(crate) fn execute_plan(
 
 impl RunHandle {
     #[inline(never)]
-    fn stage(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+    fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         let mut conv = Conv {
             action: self.action as u8,
             subject: self.subject as u64,
@@ -226,27 +230,28 @@ impl RunHandle {
     }
 }
 
-/// The most tensor arguments that are looked at: a convolution has three, a fused one a few more.
-const ARGUMENTS: usize = 16;
+/// Limit of the tensor arguments that are read: a convolution has three, a fused one a few more.
+const MAX_ARGUMENTS: usize = 16;
 
 fn read_arguments(first: *const miopenTensorArgument_t, count: usize, conv: &mut Conv) {
     if first.is_null() {
         return;
     }
-    for i in 0..count.min(ARGUMENTS) {
-        // SAFETY: `i < count`, and MIOpen copies that many from here first of all.
+    for i in 0..count.min(MAX_ARGUMENTS) {
+        // SAFETY: `first` is not NULL, `i < count`, and MIOpen itself begins by copying that many
+        // arguments.
         let argument = unsafe { first.wrapping_add(i).read() };
-        if let Some(place) = place(argument.id).filter(|_| !argument.descriptor.is_null()) {
-            // SAFETY: MIOpen reads the descriptor of an argument that has one.
-            conv.tensors[place] = tensor(unsafe { *argument.descriptor });
+        if let Some(index) = tensor_index(argument.id).filter(|_| !argument.descriptor.is_null()) {
+            // SAFETY: `descriptor` is not NULL, and MIOpen reads it as well.
+            conv.tensors[index] = tensor(unsafe { *argument.descriptor });
         }
     }
 }
 
-impl Observed<miopenStatus_t> for RunHandle {
+impl Intercept<miopenStatus_t> for RunHandle {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        self.stage(thread, hook)
+        self.store_event(thread, hook)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: miopenStatus_t) {

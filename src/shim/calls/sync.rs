@@ -1,8 +1,9 @@
-//! Calls that wait, and calls that order streams by events. The latter carry a capture from stream to stream.
+//! Calls that wait, and calls that order streams by events. The latter extend a capture from stream
+//! to stream.
 
 use crate::abi::hip::{hipError_t, hipEvent_t, hipStream_t};
 use crate::calls::graph::On;
-use crate::hook::Observed;
+use crate::hook::Intercept;
 use crate::lifecycle::guarded;
 use crate::state::graphs::is_capturing;
 use rocshim_ring::definition::Definition;
@@ -35,42 +36,46 @@ pub(crate) fn wait_for_event(event: hipEvent_t) -> Sync {
     Sync { action: EVENT, stream: 0, event: event as u64, flags: 0 }
 }
 
-/// A stream is to wait for an event, or an event is recorded in a stream.
-pub(crate) struct Order {
+/// A stream's wait for an event, or the recording of an event in a stream.
+pub(crate) struct StreamOrder {
     sync: Sync,
     on: On,
 }
 
-impl Order {
+impl StreamOrder {
     /// `hipStreamWaitEvent`.
     #[inline(always)]
-    pub(crate) fn wait(on: On, event: hipEvent_t, flags: u32) -> Order {
-        Order { sync: Sync { action: WAIT_EVENT, stream: on.0 as u64, event: event as u64, flags }, on }
+    pub(crate) fn wait(on: On, event: hipEvent_t, flags: u32) -> StreamOrder {
+        StreamOrder { sync: Sync { action: WAIT_EVENT, stream: on.0 as u64, event: event as u64, flags }, on }
     }
 
     /// `hipEventRecord`.
     #[inline(always)]
-    pub(crate) fn record(event: hipEvent_t, on: On, flags: u32) -> Order {
-        Order { sync: Sync { action: RECORD_EVENT, stream: on.0 as u64, event: event as u64, flags }, on }
+    pub(crate) fn record(event: hipEvent_t, on: On, flags: u32) -> StreamOrder {
+        StreamOrder {
+            sync: Sync { action: RECORD_EVENT, stream: on.0 as u64, event: event as u64, flags },
+            on,
+        }
     }
 
-    /// While something captures: the stream may be another one that does, the event one that stands for it.
+    /// Updates captures, while a stream captures: `stream` may capture, and `event` may carry a
+    /// capture.
     #[cold]
-    fn carry(&self, stamp: u64) {
+    fn update_captures(&self, stamp: u64) {
         let event = self.sync.event;
         guarded(|process| {
             let stream = self.on.stream();
-            process.tell_graphs(stamp, |graphs, tell| match self.sync.action {
+            process.tell_graphs(stamp, |graphs, emit| match self.sync.action {
                 RECORD_EVENT => graphs.record(event, stream),
-                _ => graphs.wait(stream, event, tell),
+                _ => graphs.wait(stream, event, emit),
             });
         });
     }
 }
 
-impl Observed<hipError_t> for Order {
-    /// A capture may go on when recording does.
-    const FOLLOWS: bool = true;
+impl Intercept<hipError_t> for StreamOrder {
+    /// A capture may continue when recording resumes.
+    const TRACKED_WHILE_PAUSED: bool = true;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -80,8 +85,8 @@ impl Observed<hipError_t> for Order {
     #[inline(always)]
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 && is_capturing() {
-            // As of its own entry: the wait that makes a stream join is a part of the capture.
-            self.carry(span.as_ref().map_or(returned, CallGuard::entered));
+            // As of the event's own entry: the wait by which a stream joins is part of the capture.
+            self.update_captures(span.as_ref().map_or(returned, CallGuard::entered));
         }
         if let Some(span) = span {
             span.leave(returned, status);
@@ -89,21 +94,22 @@ impl Observed<hipError_t> for Order {
     }
 }
 
-/// So many streams are told of when they are destroyed; after that, one whose handle is given out again is taken for the
-/// one before. A program that makes a stream for every request would fill the log.
-const DESTROYED: u32 = 4096;
-static TOLD: AtomicU32 = AtomicU32::new(0);
+/// Limit of the emitted ends of streams. Later, a stream whose handle is given out again is taken
+/// for the one before. A program that creates a stream for every request would fill the log.
+const MAX_EMITTED: u32 = 4096;
+static EMITTED: AtomicU32 = AtomicU32::new(0);
 
 /// `hipStreamDestroy`.
 pub(crate) struct DestroyStream;
 
 impl DestroyStream {
-    /// The call is about to be made: another thread may be given the same handle as soon as it is free.
-    pub(crate) fn now(stream: hipStream_t) -> DestroyStream {
+    /// Emits the stream's end, right before the call, because another thread may be given the same
+    /// handle as soon as it is free.
+    pub(crate) fn before_call(stream: hipStream_t) -> DestroyStream {
         let stamp = clock::now();
-        // Relaxed: one more or less is no matter.
-        if !stream.is_null() && TOLD.load(Relaxed) < DESTROYED {
-            TOLD.fetch_add(1, Relaxed);
+        // Relaxed: a race may exceed the limit by a few.
+        if !stream.is_null() && EMITTED.load(Relaxed) < MAX_EMITTED {
+            EMITTED.fetch_add(1, Relaxed);
             guarded(|process| {
                 let _ = process.define(stamp, Definition::StreamGone { stream: stream as u64 });
             });
@@ -111,15 +117,15 @@ impl DestroyStream {
         if is_capturing() {
             guarded(|process| {
                 let stream = On(stream, false).stream();
-                process.tell_graphs(stamp, |graphs, tell| graphs.forget_stream(stream, tell));
+                process.tell_graphs(stamp, |graphs, emit| graphs.remove_stream(stream, emit));
             });
         }
         DestroyStream
     }
 }
 
-impl Observed<hipError_t> for DestroyStream {
-    const SILENT: bool = true;
+impl Intercept<hipError_t> for DestroyStream {
+    const STATE_ONLY: bool = true;
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipError_t) {}
 }

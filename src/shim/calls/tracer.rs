@@ -1,15 +1,16 @@
-//! Somebody registers for the reports of the HIP runtime: whoever it is gets them through us, where we are registered too.
+//! Registration of another tool's HIP tracer callback: it receives reports through ours, where ours
+//! is registered.
 
 use crate::abi::Pointer;
-use crate::hook::{Observed, tracer};
+use crate::hook::{Intercept, tracer};
 use rocshim_ring::CallGuard;
 use std::ffi::c_void;
 
 /// `hipRegisterTracerCallback`.
 pub(crate) struct RegisterTracer(pub(crate) Pointer);
 
-impl Observed<()> for RegisterTracer {
-    const SILENT: bool = true;
+impl Intercept<()> for RegisterTracer {
+    const STATE_ONLY: bool = true;
 
     fn called(&self, real: *mut c_void) {
         tracer::registered(real, self.0);

@@ -1,22 +1,22 @@
-//! When a file cannot be written, and when the next part of the trace begins.
+//! Failures of the trace file, and the change to the next segment.
 
 use super::*;
 use crate::collector::segments::{Story, loss_reason};
 use rocshim_ring::event::{Gap, PART_REMOVED};
 use std::io;
 
-/// Lines of a compressed trace wait in the rings so long…
+/// A compressed trace is written when its events have waited this long …
 const PATIENCE: Duration = Duration::from_secs(1);
-/// … or until there are so many slots of them…
+/// … or fill this many slots …
 const FRAME: u64 = 2048;
-/// … or a ring is so full…
+/// … or a ring is this full (0 to 1) …
 const FULL: f32 = 0.2;
-/// … or so many threads have ended.
+/// … or this many threads have ended.
 const ENDED: usize = 16;
 
 impl Collector {
-    /// While it is too early to write to a compressed trace, whose frames are to be of some size: how much fuller the fullest
-    /// ring has become.
+    /// Returns by how much the fullest ring has filled up while a compressed trace waits for a
+    /// frame of reasonable size; `None` when it is time to write.
     pub(super) fn wait_for_more(&mut self, positions: &[Position]) -> Option<f32> {
         let (waited, since) = (std::mem::take(&mut self.waiting), self.waiting_since.take());
         if self.process.config.compress.is_none()
@@ -40,8 +40,8 @@ impl Collector {
         Some((fullest - waited).max(0.0))
     }
 
-    /// False while the file cannot be written. What was read waits in memory, the rest in the rings, and beyond that it is
-    /// counted as lost.
+    /// Returns false while the file cannot be written. What was read stays in memory and the rest
+    /// in the rings; what exceeds these is counted as lost.
     pub(super) fn can_write(&mut self) -> bool {
         match self.failing {
             None => true,
@@ -56,7 +56,7 @@ impl Collector {
         }
     }
 
-    /// The lines could not be written.
+    /// Handles a failure to write the lines.
     pub(super) fn fail(&mut self, error: &io::Error) {
         if self.parts.is_gone(error) {
             return self.begin_anew();
@@ -73,7 +73,7 @@ impl Collector {
         self.say_why_full(loss_reason(error));
     }
 
-    /// What rings hold that are no files, and that could not be written, nobody will read: it is counted as lost.
+    /// Counts as lost what private rings hold and could not be written: no recovery can read it.
     pub(super) fn count_hidden(&mut self) {
         let control = &self.process.control;
         for consumer in self.consumers.iter_mut().filter(|consumer| consumer.ring().path().is_none()) {
@@ -84,7 +84,7 @@ impl Collector {
         }
     }
 
-    /// All that had waited was written.
+    /// Restores normal operation after everything that waited was written.
     pub(super) fn forget_failure(&mut self) {
         if self.why_full != RING_FULL {
             self.say_why_full(RING_FULL);
@@ -98,7 +98,8 @@ impl Collector {
         self.consumers.iter().for_each(|consumer| consumer.ring().set_why_full(reason));
     }
 
-    /// Ends this part of the trace and begins the next, where that is due. False when it could not be ended.
+    /// Ends this segment and begins the next when that is due. Returns false when the end could not
+    /// be written.
     pub(super) fn rotate(&mut self) -> bool {
         if !self.parts.is_due() {
             return true;
@@ -130,7 +131,8 @@ impl Collector {
         }
     }
 
-    /// The part's file was removed: what is not committed is read again, into the next part.
+    /// Reopens the trace after the segment's file was deleted: uncommitted events are read again,
+    /// into the next segment.
     fn begin_anew(&mut self) {
         let note = format!("{}: it was gone when more was to be written", self.parts.path().display());
         self.process.config.report(&note);
@@ -140,7 +142,7 @@ impl Collector {
         self.begin_segment(Some(note));
     }
 
-    /// Commits that the next part is the one that is written; its first lines follow.
+    /// Commits the change to the next segment, and encodes its first lines.
     fn begin_segment(&mut self, note: Option<String>) {
         self.consumers.iter_mut().for_each(Consumer::begin_segment);
         self.parts.begin_next(clock::now());
@@ -151,7 +153,7 @@ impl Collector {
         stories.iter().for_each(|story| self.retell(story));
     }
 
-    /// What a part told of that is about to be removed is counted as lost.
+    /// Counts the events of a segment about to be deleted as lost.
     fn retell(&mut self, story: &Story) {
         for (tid, lost) in &story.calls {
             let gap = Gap { lost: *lost, first: story.from, last: story.to, reason: PART_REMOVED };
@@ -166,7 +168,7 @@ impl Collector {
         }
     }
 
-    /// The trace takes as much room as it may: what is not committed, and what comes later, is lost.
+    /// Handles the end of the disk budget: uncommitted and later events are lost.
     fn end_early(&mut self) {
         let what = format!("{}: the trace takes as much room as it may", self.parts.path().display());
         self.process.config.report(&what);

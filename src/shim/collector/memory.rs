@@ -1,39 +1,40 @@
-//! How much ring memory is kept ready ahead of need, and when it is given back.
+//! Keeps ring memory ready ahead of need, and returns it to the kernel.
 //!
-//! What threads took between two looks is what they may take again before the next. Of that much, and a quarter more, the
-//! collector keeps ready; what is ready beyond goes back to the kernel after a second in which it was not needed.
+//! What threads took between two passes is what they may take again before the next. The collector
+//! keeps that much and a quarter more ready. Ready memory beyond that is returned to the kernel
+//! after a second in which it was not needed.
 
 use rocshim_ring::Pool;
 use std::time::{Duration, Instant};
 
-/// Chunks that are ready whatever happens: 1 MiB; and of a process that does nothing: 256 KiB.
+/// Chunks that are always ready: 1 MiB, and 256 KiB for an idle process.
 const LEAST: u64 = 32;
 const LEAST_AT_REST: u64 = 8;
-/// Chunks that are made ready ahead of need: 16 MiB. (More may have been given back after a burst.)
+/// Limit of the chunks made ready ahead of need: 16 MiB. (More may be ready after a burst.)
 const MOST: u64 = 512;
-/// Chunks that are made ready between two looks, which wait meanwhile.
+/// Limit of the chunks made ready per pass, because draining waits meanwhile.
 const STEP: u64 = 32;
-/// How often a quarter of the need is forgotten, and what is not needed given back.
+/// Interval at which the need decays by a quarter and surplus is returned.
 const PERIOD: Duration = Duration::from_millis(250);
-/// How long nothing is given back after more was needed.
+/// Time after an increase of need in which nothing is returned.
 const QUIET: Duration = Duration::from_secs(1);
-/// After so long without any need, the process does nothing.
+/// Time without any need after which the process counts as idle.
 const REST: Duration = Duration::from_secs(5);
 
 /// Keeps chunks ready.
 pub(super) struct Keeper {
-    /// Chunks taken by the last look.
+    /// Chunks taken up to the last pass.
     taken: u64,
-    /// Chunks that were taken between two looks: the most of late.
+    /// Decaying maximum of the chunks taken between two passes.
     need: u64,
-    /// The last look that found any taken, and the last that found more than ever of late.
+    /// Times of the last pass that found any taken, and of the last that raised the need.
     busy: Instant,
     raised: Instant,
-    /// The last time that need was forgotten.
+    /// Time of the last decay.
     period: Instant,
 }
 
-/// What is to be done.
+/// What to do with the pool.
 #[derive(Debug, PartialEq, Eq)]
 enum Do {
     Nothing,
@@ -42,12 +43,12 @@ enum Do {
 }
 
 impl Keeper {
-    /// Recording begins `now`.
+    /// Starts at `now`, when recording begins.
     pub(super) fn new(now: Instant) -> Keeper {
         Keeper { taken: 0, need: 0, busy: now, raised: now, period: now }
     }
 
-    /// Looks how much was taken, and makes chunks ready or gives them back.
+    /// Measures how much was taken, and makes chunks ready or returns them.
     pub(super) fn tend(&mut self, pool: &Pool, now: Instant) {
         let state = pool.state();
         match self.decide(state.taken, state.ready, now) {
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ready_follows_the_rate_and_is_given_back_after_a_quiet_time() {
+    fn ready_memory_follows_the_rate_and_is_returned_when_unneeded() {
         let start = Instant::now();
         let mut keeper = Keeper::new(start);
         let mut after = |ms, taken, ready| keeper.decide(taken, ready, start + Duration::from_millis(ms));
@@ -97,8 +98,8 @@ mod tests {
         assert_eq!(after(3, 104, 0), Do::Warm(32), "not all at once");
         assert_eq!(after(4, 104, 120), Do::Warm(5), "as much as was taken, and a quarter more");
         assert_eq!(after(5, 4104, 0), Do::Warm(32));
-        assert_eq!(after(6, 4104, 600), Do::Nothing, "so much is not made ready ahead of need");
-        assert_eq!(after(800, 4104, 4700), Do::Nothing, "what was given back stays for a while");
+        assert_eq!(after(6, 4104, 600), Do::Nothing, "more than the limit is not made ready");
+        assert_eq!(after(800, 4104, 4700), Do::Nothing, "what was returned stays for a while");
         assert_eq!(after(1100, 4104, 4700), Do::Cool(1888), "then, what has not been needed since");
         let mut left = 2812;
         for quarter in 1..40 {

@@ -16,7 +16,7 @@ use crate::collector::segments::Parts;
 use crate::platform::idle::Doze;
 use crate::platform::memory::is_short;
 use crate::session::process::{Message, Process};
-use crate::table::row::WAYS;
+use crate::table::row::ENTRY_POINTS;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
@@ -63,7 +63,7 @@ struct Collector {
     /// The process ends.
     ending: bool,
     /// What the account needs that is told to who asks.
-    told: requests::Told,
+    saved: requests::SavedCounters,
 }
 
 /// Runs until the process ends.
@@ -85,7 +85,7 @@ pub(crate) fn run(process: &'static Process) {
         failing: None,
         why_full: RING_FULL,
         ending: false,
-        told: requests::Told::default(),
+        saved: requests::SavedCounters::default(),
     };
     process.tell_libraries();
     let tick_hz = clock::measure_hz(MEASURE);
@@ -113,7 +113,7 @@ impl Collector {
             }
             let fill = self.look();
             self.keeper.tend(&self.process.pool, Instant::now());
-            self.obey();
+            self.handle_requests();
             let sleep = pause.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
                 self.process.tell_libraries();
@@ -276,7 +276,7 @@ impl Collector {
         let epoch = self.process.control.epoch();
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
-        gone.iter().for_each(|consumer| self.told.end(consumer));
+        gone.iter().for_each(|consumer| self.saved.end(consumer));
         gone.iter_mut().for_each(Consumer::retire);
         for ring in gone.iter().map(Consumer::ring) {
             if let Some(path) = ring.path() {
@@ -355,8 +355,10 @@ impl Collector {
 
     /// Calls of the hooks that make no event.
     fn silent_calls(&self) -> Vec<(u16, u64)> {
-        let ways = self.process.table.iter().flat_map(|hook| (0..WAYS).map(move |way| (*hook, way)));
-        let counted = ways.map(|(hook, way)| (hook.id_of(way), hook.ways[way].calls()));
+        let entry_points =
+            self.process.table.iter().flat_map(|hook| (0..ENTRY_POINTS).map(move |number| (*hook, number)));
+        let counted =
+            entry_points.map(|(hook, number)| (hook.id_of(number), hook.entry_points[number].calls()));
         counted.filter(|(_, calls)| *calls != 0).collect()
     }
 }

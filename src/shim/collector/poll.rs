@@ -1,48 +1,50 @@
-//! How long the collector sleeps between two looks at the rings.
+//! The collector's poll interval: how long it sleeps between two passes over the rings.
 //!
-//! At the rate that the last look showed, the fullest ring is to be a quarter full at the next. What comes after a pause
-//! comes unannounced: while the program was busy within the last tenth of a second, a look comes often enough for a burst;
-//! after that more seldom. After a second without an event it sleeps until the program uses the processor: an idle
-//! program costs nothing.
+//! The interval aims for the fullest ring to be a quarter full at the next pass, at the last
+//! measured fill rate. A burst after a pause arrives unannounced, so for a tenth of a second after
+//! the last event the interval is short enough for one, and longer afterwards. After a second
+//! without events the collector waits until the program uses CPU time: an idle program costs
+//! nothing.
 
 use std::time::{Duration, Instant};
 
-/// How full a ring may be at the next look.
+/// Target fill level of the fullest ring at the next pass.
 const AIM: f32 = 0.25;
-/// No rate makes it look more often.
+/// Minimum interval.
 const SHORTEST: Duration = Duration::from_micros(200);
-/// After events were seen, it looks at least so often.
+/// Maximum interval while events arrive, and right after.
 const READY: Duration = Duration::from_millis(2);
-/// Nothing happens.
+/// Interval while no events arrive.
 pub(crate) const LONGEST: Duration = Duration::from_millis(20);
-/// It does not for so long.
+/// Time without events after which the interval is [`LONGEST`].
 const QUIET: Duration = Duration::from_millis(100);
-/// Nor for so long.
+/// Time without events after which the collector waits for CPU use.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// How to sleep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sleep {
     For(Duration),
-    /// Until the program does something.
+    /// Until the program uses CPU time.
     Doze,
 }
 
-/// Decides it.
+/// State of the poll interval.
 pub(crate) struct Pause {
-    /// The last look.
+    /// Time of the last pass.
     looked: Instant,
-    /// The last look that found something.
+    /// Time of the last pass that found events.
     busy: Instant,
 }
 
 impl Pause {
-    /// Recording begins `now`.
+    /// Starts at `now`, when recording begins.
     pub(crate) fn new(now: Instant) -> Pause {
         Pause { looked: now, busy: now }
     }
 
-    /// How to sleep after a look that ended `now` and had found the fullest ring so full.
+    /// Returns how to sleep after a pass that ended at `now` and found the fullest ring at `fill`
+    /// (0 to 1).
     pub(crate) fn after(&mut self, fill: f32, now: Instant) -> Sleep {
         let passed = now - self.looked;
         self.looked = now;
@@ -53,7 +55,7 @@ impl Pause {
         match now - self.busy {
             idle if idle < QUIET => Sleep::For(READY),
             idle if idle < IDLE => Sleep::For(LONGEST),
-            // A doze that was short: the program is at work, and makes no calls.
+            // The idle wait was short: the program is busy without calls.
             _ if passed < LONGEST => Sleep::For(LONGEST),
             _ => Sleep::Doze,
         }

@@ -1,5 +1,5 @@
-//! What the collector is asked from outside, by `rocshim ctl`, and the account that it tells of itself: at every look at the
-//! rings it looks at a word of the control page too.
+//! Handles the control requests of `rocshim ctl`, and publishes the collector's statistics. Each
+//! pass over the rings checks one word of the control page.
 
 use super::{Collector, must_rest};
 use crate::symbols::binding;
@@ -9,23 +9,23 @@ use rocshim_ring::requests::{CollectorStats, Request};
 use rocshim_ring::{CHUNK_BYTES, Consumer, clock};
 use std::time::{Duration, Instant};
 
-/// Between two accounts that nobody has asked for.
-const SELDOM: Duration = Duration::from_millis(250);
+/// Interval at which statistics are published without a request.
+const STATS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What the account needs beside the rings that are there.
+/// Statistics beyond those of the present rings.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct SavedCounters {
     when: Option<Instant>,
-    /// The stamp at which recording was stopped or begun last.
+    /// Stamp at which recording was last paused or resumed.
     since: u64,
     ended: u64,
-    /// Of threads that have ended.
+    /// Sums over threads that have ended.
     written: u64,
     lost: [u64; LOSS_REASONS.len()],
 }
 
-impl Told {
-    /// The thread of this ring has ended, and its account is closed.
+impl SavedCounters {
+    /// Adds the ring of a thread that has ended, after its counters were written.
     pub(super) fn end(&mut self, consumer: &Consumer) {
         self.ended += 1;
         self.written += consumer.written();
@@ -38,72 +38,72 @@ fn add(sum: &mut [u64; LOSS_REASONS.len()], lost: [u64; LOSS_REASONS.len()]) {
 }
 
 impl Collector {
-    /// Does what is asked.
-    pub(super) fn obey(&mut self) {
+    /// Handles a pending request.
+    pub(super) fn handle_requests(&mut self) {
         let requests = self.process.control.requests();
-        let Some((request, asked)) = requests.poll() else {
-            if self.told.when.is_none_or(|when| when.elapsed() >= SELDOM) {
-                self.tell_account();
+        let Some((request, kind)) = requests.poll() else {
+            if self.saved.when.is_none_or(|when| when.elapsed() >= STATS_INTERVAL) {
+                self.publish_stats();
             }
             return;
         };
-        match asked {
+        match kind {
             Request::Nothing | Request::Stats => {}
-            // What was recorded by now lies before the heads that this look sees.
-            Request::Flush => self.look_now(),
-            Request::Stop if !binding::is_stopped() => self.stop(),
-            Request::Start if binding::is_stopped() => self.start(),
+            // What was recorded before the request precedes the heads that this pass reads.
+            Request::Flush => self.drain_now(),
+            Request::Stop if !binding::is_paused() => self.stop(),
+            Request::Start if binding::is_paused() => self.start(),
             Request::Stop | Request::Start => {}
             Request::GpuTimeOn => self.turn_gpu_time(true),
             Request::GpuTimeOff => self.turn_gpu_time(false),
         }
-        self.tell_account();
+        self.publish_stats();
         requests.answer(request);
     }
 
-    /// A look after which nothing waits.
-    fn look_now(&mut self) {
+    /// Makes a pass that writes everything.
+    fn drain_now(&mut self) {
         self.hurries = true;
         self.look();
     }
 
-    /// The same for the program itself; false when what it recorded could not be written.
+    /// Writes everything, for the program's own request; returns false when that was not possible.
     pub(super) fn write_now(&mut self) -> bool {
         if !must_rest() {
-            self.look_now();
+            self.drain_now();
         }
         !must_rest() && self.failing.is_none()
     }
 
     fn stop(&mut self) {
         let stamp = clock::now();
-        binding::stop(&self.process.table);
-        // So that what was recorded before comes before the line that tells of it.
-        self.look_now();
-        self.turned(stamp, false);
+        binding::pause(&self.process.table);
+        // Events recorded before must precede the line that reports the pause.
+        self.drain_now();
+        self.emit_recording(stamp, false);
     }
 
     fn start(&mut self) {
         binding::resume(&self.process.table, |name| self.process.config.records(name));
-        self.turned(clock::now(), true);
+        self.emit_recording(clock::now(), true);
     }
 
     fn turn_gpu_time(&mut self, on: bool) {
         if let Some(turn) = self.process.turn_gpu_time.get() {
             turn(self.process, on);
         }
-        self.look_now();
+        self.drain_now();
     }
 
-    fn turned(&mut self, stamp: u64, on: bool) {
-        self.told.since = stamp;
+    fn emit_recording(&mut self, stamp: u64, on: bool) {
+        self.saved.since = stamp;
         self.process.define(stamp, Definition::Recording(on));
-        self.look_now();
+        self.drain_now();
     }
 
-    fn tell_account(&mut self) {
-        self.told.when = Some(Instant::now());
-        let Told { since, ended, mut written, mut lost, .. } = self.told;
+    fn publish_stats(&mut self) {
+        self.saved.when = Some(Instant::now());
+        let SavedCounters { since, ended, mut written, mut lost, .. } = self.saved;
         let mut hidden = 0;
         for consumer in &self.consumers {
             written += consumer.written();
@@ -117,7 +117,7 @@ impl Collector {
         }
         let memory = self.process.pool.state();
         self.process.control.requests().publish(&CollectorStats {
-            stopped: binding::is_stopped(),
+            stopped: binding::is_paused(),
             since,
             failing: self.failing.is_some(),
             threads: self.consumers.len() as u64,

@@ -1,7 +1,9 @@
-//! The `hooks!` macro, which declares, and `observe`, which does: the one place where a call is wrapped.
+//! Interception of calls. The macro `hooks!` declares the entry points of a table of rows; the
+//! function `intercept` wraps a call, and is the only place that does.
 //!
 //! ```text
-//!   program ─► exported function, or one that an interception point gave out ─► observe ─► what the row says, staged ─► the real function ─► completed, published
+//!   program ─► exported function or trampoline ─► intercept ─► event stored as the row describes
+//!                                                     └──────► real function ─► event published
 //! ```
 //!
 //! Layers, lowest first: `entry_points`; `thread`; `tracer`; `slow_path`; this file; `spans`.
@@ -21,42 +23,42 @@ use crate::abi::{
     rocfft::rocfft_status_failure, rocrand::ROCRAND_STATUS_INTERNAL_ERROR,
     rocsparse::rocsparse_status_not_implemented,
 };
-use crate::hook::entry_points::freshen;
-use crate::hook::slow_path::{Wants, prepare};
+use crate::hook::entry_points::revalidate;
+use crate::hook::slow_path::{Request, slow_path};
 use crate::platform::tls::{self, State};
 use crate::table::row::{Hook, id_of, is_runtime};
 use rocshim_ring::payload::Payload;
 use rocshim_ring::{CallGuard, Producer, clock};
 use std::ffi::c_void;
 
-/// What a hooked function returns.
-pub(crate) trait Answer: Copy {
-    /// What a hook of library `of` returns when no library has the real function.
+/// The return type of a hooked function.
+pub(crate) trait ReturnValue: Copy {
+    /// Returned by a hook of library `of` when no loaded library has the real function.
     fn missing(of: &str) -> Self;
-    /// The status for the record; 0 is success.
-    fn code(self) -> i32;
+    /// Returns the status to record; 0 is success.
+    fn status(self) -> i32;
 }
 
-impl Answer for () {
+impl ReturnValue for () {
     fn missing(_of: &str) {}
     #[inline(always)]
-    fn code(self) -> i32 {
+    fn status(self) -> i32 {
         0
     }
 }
 
-impl<T> Answer for *mut T {
+impl<T> ReturnValue for *mut T {
     fn missing(_of: &str) -> *mut T {
         std::ptr::null_mut()
     }
     #[inline(always)]
-    fn code(self) -> i32 {
+    fn status(self) -> i32 {
         0
     }
 }
 
-/// The status types are all C ints; each library has its own word for "not implemented".
-impl Answer for i32 {
+/// Every status type is a C int, and each library has its own value for "not implemented".
+impl ReturnValue for i32 {
     fn missing(of: &str) -> i32 {
         match of {
             "librocblas.so" | "librocsolver.so" => rocblas_status_not_implemented,
@@ -72,43 +74,45 @@ impl Answer for i32 {
         }
     }
     #[inline(always)]
-    fn code(self) -> i32 {
+    fn status(self) -> i32 {
         self
     }
 }
 
-/// What a row tells of its call.
-pub(crate) trait Observed<R>: Sized {
-    /// True when the call makes no event of its own (registrations and look-ups: they only define names).
-    const SILENT: bool = false;
-    /// True when the call tells of more than its event: it must be finished even when the event is lost.
-    const TELLS: bool = false;
-    /// True when there is more to the call than its event.
-    const IS_MORE: bool = Self::SILENT || Self::TELLS || Self::FRESHENS;
-    /// True when something may have to be learned from a call that is not recorded, though it usually tells nothing.
-    const FOLLOWS: bool = Self::IS_MORE;
-    /// True when entering the call notices by itself that the HIP runtime makes it, inside a call of its own.
-    const SEES_INSIDE: bool = false;
-    /// False when a caller of a new copy of the library needs another call before this one: then only that one has to
-    /// notice the copy.
-    const FRESHENS: bool = Self::SILENT || Self::TELLS;
+/// What a row records of a call.
+pub(crate) trait Intercept<R>: Sized {
+    /// True when the call is state-only: it makes no event (registrations and lookups, which only
+    /// emit definitions).
+    const STATE_ONLY: bool = false;
+    /// True when the call has side state: `finish` must run even when the event is lost.
+    const HAS_SIDE_STATE: bool = false;
+    /// True when the call has more to do than to record its event.
+    const BEYOND_EVENT: bool = Self::STATE_ONLY || Self::HAS_SIDE_STATE || Self::REBINDS;
+    /// True when an unrecorded call may have to be tracked while recording is paused.
+    const TRACKED_WHILE_PAUSED: bool = Self::BEYOND_EVENT;
+    /// True when `enter` itself detects nesting: that the HIP runtime makes the call inside one of
+    /// its own.
+    const DETECTS_NESTING: bool = false;
+    /// True when the call rebinds: a caller of a newly loaded copy of the library needs no other
+    /// call before this one, so this one has to notice the copy.
+    const REBINDS: bool = Self::STATE_ONLY || Self::HAS_SIDE_STATE;
 
-    /// After the call of a row that makes no event: which function that was.
+    /// Runs after a state-only call, with the address of the real function.
     fn called(&self, _real: *mut c_void) {}
 
-    /// Before the call: stores the event.
+    /// Stores the event, before the real call.
     #[inline(always)]
     fn enter(&self, _thread: Producer, _hook: u16) -> Option<CallGuard> {
         None
     }
 
-    /// After the call: completes the event, tells what is known only now.
-    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R);
+    /// Completes the event and emits what only the result shows, after the real call.
+    fn finish(self, span: Option<CallGuard>, returned: u64, result: R);
 }
 
-/// A payload that is complete before the call.
-impl<R: Answer, P: Payload> Observed<R> for P {
-    const SEES_INSIDE: bool = P::RESERVED;
+/// A payload is complete before the call.
+impl<R: ReturnValue, P: Payload> Intercept<R> for P {
+    const DETECTS_NESTING: bool = P::RESERVED;
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -116,138 +120,150 @@ impl<R: Answer, P: Payload> Observed<R> for P {
     }
 
     #[inline(always)]
-    fn finish(self, span: Option<CallGuard>, returned: u64, answer: R) {
+    fn finish(self, span: Option<CallGuard>, returned: u64, result: R) {
         if let Some(span) = span {
-            span.leave(returned, answer.code());
+            span.leave(returned, result.status());
         }
     }
 }
 
-/// What is known of a row when it is compiled.
+/// Constants of a row, known when it is compiled.
 #[derive(Clone, Copy)]
-pub(crate) struct Fixed {
+pub(crate) struct RowInfo {
     id: u16,
     is_runtime: bool,
 }
 
-impl Fixed {
-    pub(crate) const fn new(id: u16, of: &str) -> Fixed {
-        Fixed { id, is_runtime: is_runtime(of) }
+impl RowInfo {
+    pub(crate) const fn new(id: u16, of: &str) -> RowInfo {
+        RowInfo { id, is_runtime: is_runtime(of) }
     }
 }
 
-/// A call of the exported function, way 0: as [`observe`], which is left to `otherwise` where more is to be done than to
-/// record. Of the usual call the compiler knows everything here, and keeps what it needs in registers.
+/// Intercepts a call through the exported function, entry point 0. Handles the common case, in
+/// which a call only records its event, and leaves the rest to `otherwise`. Here everything is a
+/// constant for the compiler, which keeps the state in registers.
 ///
 /// # Safety
-/// As [`observe`]; `otherwise` calls it.
+/// As [`intercept`]; `otherwise` calls it with the same arguments.
 #[inline(always)]
-pub(crate) unsafe fn observe_exported<R: Answer, O: Observed<R>>(
+pub(crate) unsafe fn intercept_exported<R: ReturnValue, I: Intercept<R>>(
     hook: &'static Hook,
-    fixed: Fixed,
-    observed: O,
+    info: RowInfo,
+    handler: I,
     call: impl FnOnce(*mut c_void) -> R,
     otherwise: impl FnOnce() -> R,
 ) -> R {
-    match (hook.ways[0].real(), tls::state()) {
+    match (hook.entry_points[0].real(), tls::state()) {
         (real, State::Recording(thread))
-            if !real.is_null() && !O::IS_MORE && (!O::FOLLOWS || hook.records()) =>
+            if !real.is_null() && !I::BEYOND_EVENT && (!I::TRACKED_WHILE_PAUSED || hook.records()) =>
         {
-            record(fixed, 0, real, thread, observed, call)
+            call_recorded(info, 0, real, thread, handler, call)
         }
         _ => otherwise(),
     }
 }
 
-/// Calls the real function of `hook` exactly once, whatever happens to the recording, and returns its answer untouched.
-/// The program came in by way number `way`.
+/// Calls the real function of `hook` exactly once, whatever happens to the recording, and returns
+/// its result unchanged. The call came through entry point number `entry`.
 ///
 /// # Safety
-/// `call` casts the address it is given to the real function's type and calls it with the program's own arguments.
+/// `call` casts the address that it is given to the real function's type, and calls it with the
+/// program's own arguments.
 #[inline(always)]
-pub(crate) unsafe fn observe<R: Answer, O: Observed<R>>(
+pub(crate) unsafe fn intercept<R: ReturnValue, I: Intercept<R>>(
     hook: &'static Hook,
-    fixed: Fixed,
-    way: usize,
-    observed: O,
+    info: RowInfo,
+    entry: usize,
+    handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    if way == 0 && O::FRESHENS {
-        freshen(hook.table);
+    if entry == 0 && I::REBINDS {
+        revalidate(hook.table);
     }
-    let (way, real, thread) = match (hook.ways[way].real(), tls::state()) {
-        (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
-        (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, Wants { ring: !O::SILENT, every_call: O::IS_MORE, follows: O::FOLLOWS }),
+    let (entry, real, thread) = match (hook.entry_points[entry].real(), tls::state()) {
+        (real, State::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
+        (real, State::Off) if !real.is_null() => (entry, real, None),
+        _ => slow_path(
+            hook,
+            entry,
+            Request {
+                ring: !I::STATE_ONLY,
+                every_call: I::BEYOND_EVENT,
+                while_paused: I::TRACKED_WHILE_PAUSED,
+            },
+        ),
     };
     if real.is_null() {
         return R::missing(hook.of);
     }
     match thread {
-        _ if O::SILENT => silently(hook, way, real, observed, call),
-        Some(thread) if hook.records() => record(fixed, way, real, thread, observed, call),
-        _ => unrecorded(real, observed, call),
+        _ if I::STATE_ONLY => call_state_only(hook, entry, real, handler, call),
+        Some(thread) if hook.records() => call_recorded(info, entry, real, thread, handler, call),
+        _ => call_unrecorded(real, handler, call),
     }
 }
 
-/// Records the call on `thread`.
+/// Calls the real function and records the call on `thread`.
 #[inline(always)]
-fn record<R: Answer, O: Observed<R>>(
-    Fixed { id, is_runtime }: Fixed,
-    way: usize,
+fn call_recorded<R: ReturnValue, I: Intercept<R>>(
+    RowInfo { id, is_runtime }: RowInfo,
+    entry: usize,
     real: *mut c_void,
     thread: Producer,
-    observed: O,
+    handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    if is_runtime && !O::SEES_INSIDE && thread.is_inside_runtime() {
+    if is_runtime && !I::DETECTS_NESTING && thread.is_inside_runtime() {
         return call(real);
     }
-    let span = observed.enter(thread, id_of(id, way));
-    let answer = call(real);
-    if let Some(returned) = span.as_ref().map(CallGuard::now).or_else(|| O::TELLS.then(|| thread.now())) {
-        observed.finish(span, returned, answer);
+    let span = handler.enter(thread, id_of(id, entry));
+    let result = call(real);
+    if let Some(returned) =
+        span.as_ref().map(CallGuard::now).or_else(|| I::HAS_SIDE_STATE.then(|| thread.now()))
+    {
+        handler.finish(span, returned, result);
     }
-    answer
+    result
 }
 
-/// A call that is not recorded.
+/// Calls the real function without recording the call.
 #[inline(always)]
-fn unrecorded<R: Answer, O: Observed<R>>(
+fn call_unrecorded<R: ReturnValue, I: Intercept<R>>(
     real: *mut c_void,
-    observed: O,
+    handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    let answer = call(real);
-    if O::FOLLOWS {
-        observed.finish(None, clock::now(), answer);
+    let result = call(real);
+    if I::TRACKED_WHILE_PAUSED {
+        handler.finish(None, clock::now(), result);
     }
-    answer
+    result
 }
 
-/// A call that makes no event.
+/// Calls the real function of a state-only row.
 #[inline(always)]
-fn silently<R: Answer, O: Observed<R>>(
+fn call_state_only<R: ReturnValue, I: Intercept<R>>(
     hook: &'static Hook,
-    way: usize,
+    entry: usize,
     real: *mut c_void,
-    observed: O,
+    handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
     let Some(_inside) = tls::inside(hook.id) else { return call(real) };
-    hook.ways[way].count();
-    let answer = call(real);
-    observed.called(real);
-    observed.finish(None, clock::now(), answer);
-    answer
+    hook.entry_points[entry].count();
+    let result = call(real);
+    handler.called(real);
+    handler.finish(None, clock::now(), result);
+    result
 }
 
-/// The entry of an exported function: at once to the real one, while nothing is recorded; else to `$body`, after noting
-/// where the call comes from.
+/// First instructions of an exported function: jump to the bypass target if there is one, else note
+/// the caller's frame and jump to `$body`.
 macro_rules! entry {
     ($name:ident, $body:path) => {
         core::arch::naked_asm!(
-            "mov r11, [rip + {rows} + {past}]",
+            "mov r11, [rip + {rows} + {bypass}]",
             "test r11, r11",
             "jnz 2f",
             "mov r11, qword ptr [rip + rocshim_frame@GOTTPOFF]",
@@ -256,30 +272,30 @@ macro_rules! entry {
             "2:",
             "jmp r11",
             rows = sym HOOKS,
-            past = const Row::$name as usize * size_of::<$crate::table::row::Hook>() + $crate::table::row::PAST_AT,
+            bypass = const Row::$name as usize * size_of::<$crate::table::row::Hook>() + $crate::table::row::BYPASS_OFFSET,
             body = sym $body,
         )
     };
 }
 pub(crate) use entry;
 
-/// Declares rows: the C signature as in the vendor's header, and what to remember of a call.
+/// Declares rows: the C signature as in the vendor's header, and what to record of a call.
 ///
-/// `$first` is the id of the first row. From the rows come the exports, the functions for the other interception points, the table, and
-/// the text for `rocshim hooks`.
+/// `$first` is the id of the first row. The rows generate the exports, the trampolines for the
+/// other interception points, the table, and the text for `rocshim hooks`.
 macro_rules! hooks {
     ($of:literal, from $first:expr; $(
-        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty => $observed:expr;
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty => $handler:expr;
     )*) => {
         #[allow(non_camel_case_types, clippy::enum_variant_names)]
         enum Row { $($name),* }
 
-        /// The id of the first row.
+        /// Id of the first row.
         const FIRST: u16 = $first;
 
         /// The rows of this library.
         pub(crate) static HOOKS: [$crate::table::row::Hook; [$(stringify!($name)),*].len()] = [
-            $($crate::table::row::Hook::new(FIRST + Row::$name as u16, stringify!($name), $of, $name::OWN, super::table)),*
+            $($crate::table::row::Hook::new(FIRST + Row::$name as u16, stringify!($name), $of, $name::TRAMPOLINES, super::table)),*
         ];
 
         const TABLE: &str = concat!(
@@ -293,57 +309,65 @@ macro_rules! hooks {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $ret {
-                $crate::hook::entry!($name, $name::from::<0>)
+                $crate::hook::entry!($name, $name::body::<0>)
             }
 
             #[allow(clippy::too_many_arguments)]
             mod $name {
                 use super::*;
 
-                const FIXED: $crate::hook::Fixed = $crate::hook::Fixed::new(FIRST + Row::$name as u16, $of);
+                const INFO: $crate::hook::RowInfo = $crate::hook::RowInfo::new(FIRST + Row::$name as u16, $of);
 
-                /// The functions for the other interception points.
-                pub(super) const OWN: [*const std::ffi::c_void; $crate::table::row::WAYS - 1] =
-                    [own::<1> as *const _, own::<2> as *const _, own::<3> as *const _, own::<4> as *const _];
+                /// Trampolines for the other interception points.
+                pub(super) const TRAMPOLINES: [*const std::ffi::c_void; $crate::table::row::ENTRY_POINTS - 1] =
+                    [trampoline::<1> as *const _, trampoline::<2> as *const _, trampoline::<3> as *const _, trampoline::<4> as *const _];
 
                 #[unsafe(naked)]
-                unsafe extern "C-unwind" fn own<const WAY: usize>($($arg: $type),*) -> $ret {
+                unsafe extern "C-unwind" fn trampoline<const ENTRY: usize>($($arg: $type),*) -> $ret {
                     core::arch::naked_asm!(
                         "mov r11, qword ptr [rip + rocshim_frame@GOTTPOFF]",
                         "mov qword ptr fs:[r11], rsp",
                         "jmp {body}",
-                        body = sym from::<WAY>,
+                        body = sym body::<ENTRY>,
                     )
                 }
 
-                /// By way number `WAY`, of which the entry has jumped here.
-                pub(super) unsafe extern "C-unwind" fn from<const WAY: usize>($($arg: $type),*) -> $ret {
-                    // SAFETY: the program's own arguments.
-                    let otherwise = || unsafe { any(WAY, $($arg),*) };
-                    if WAY != 0 {
+                /// Body of entry point `ENTRY`, reached by a tail jump.
+                pub(super) unsafe extern "C-unwind" fn body<const ENTRY: usize>($($arg: $type),*) -> $ret {
+                    // SAFETY: the entry jumped here with the registers and stack of the program's
+                    // call, so these are the program's own arguments, valid for the real function.
+                    let otherwise = || unsafe { any(ENTRY, $($arg),*) };
+                    if ENTRY != 0 {
                         return otherwise();
                     }
-                    // SAFETY: the program's own arguments.
-                    let call = |real: *mut std::ffi::c_void| unsafe { real_one(real)($($arg),*) };
-                    // SAFETY: `call` does as asked, and so does `any`.
-                    unsafe { $crate::hook::observe_exported(&HOOKS[Row::$name as usize], FIXED, $observed, call, otherwise) }
+                    // SAFETY: `real_fn` gives the real function its declared type, and the
+                    // arguments are the program's own, passed on unchanged.
+                    let call = |real: *mut std::ffi::c_void| unsafe { real_fn(real)($($arg),*) };
+                    // SAFETY: `call` casts the address by `real_fn` and passes the program's own
+                    // arguments; `otherwise` calls `any`, whose closure does the same.
+                    unsafe { $crate::hook::intercept_exported(&HOOKS[Row::$name as usize], INFO, $handler, call, otherwise) }
                 }
 
-                /// By any way; one body for all but what is usual.
+                /// Body of the trampolines, and of the exported function outside the common case.
+                /// Kept out of line, so that all entry points share it.
                 #[inline(never)]
-                unsafe fn any(way: usize, $($arg: $type),*) -> $ret {
-                    // SAFETY: the program's own arguments.
-                    let call = |real: *mut std::ffi::c_void| unsafe { real_one(real)($($arg),*) };
-                    // SAFETY: `call` does as asked.
-                    unsafe { $crate::hook::observe(&HOOKS[Row::$name as usize], FIXED, way, $observed, call) }
+                unsafe fn any(entry: usize, $($arg: $type),*) -> $ret {
+                    // SAFETY: `real_fn` gives the real function its declared type, and the
+                    // arguments are the program's own, passed on unchanged.
+                    let call = |real: *mut std::ffi::c_void| unsafe { real_fn(real)($($arg),*) };
+                    // SAFETY: `call` casts the address by `real_fn` to the row's type and passes
+                    // the program's own arguments.
+                    unsafe { $crate::hook::intercept(&HOOKS[Row::$name as usize], INFO, entry, $handler, call) }
                 }
 
                 type Real = unsafe extern "C-unwind" fn($($type),*) -> $ret;
 
-                /// What the program's arguments must fulfil, the program answers for.
+                /// Casts the real function's address to the row's type. The program answers for the
+                /// validity of its arguments.
                 #[inline(always)]
-                fn real_one(real: *mut std::ffi::c_void) -> Real {
-                    // SAFETY: `real` is the library's function of this name, whose type the row states.
+                fn real_fn(real: *mut std::ffi::c_void) -> Real {
+                    // SAFETY: `real` is the address of the library's function of this name, and the
+                    // row states its C type.
                     unsafe { std::mem::transmute(real) }
                 }
             }

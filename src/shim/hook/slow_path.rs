@@ -1,4 +1,5 @@
-//! The slow way into a hook: a hook's first call finds its real function, a thread's first call gets a ring.
+//! The slow path of a hook: its first call finds the real function, a thread's first call gets a
+//! ring.
 
 use crate::hook::{entry_points, thread, tracer};
 use crate::lifecycle::{caught, has_ended, is_on, process};
@@ -12,85 +13,86 @@ use crate::table::row::{Hook, InterceptionPoint, is_runtime};
 use rocshim_ring::Producer;
 use std::ffi::c_void;
 
-/// What a hook wants of the slow way.
+/// What a hook requests of the slow path.
 #[derive(Clone, Copy)]
-pub(crate) struct Wants {
-    /// A ring for its thread: it makes events.
+pub(crate) struct Request {
+    /// A ring for the calling thread: the hook makes events.
     pub(crate) ring: bool,
-    /// To see every call, even while nothing is recorded.
+    /// Every call must come through the hook, even while nothing is recorded.
     pub(crate) every_call: bool,
-    /// To see every call of a process that is recorded, even while recording is stopped.
-    pub(crate) follows: bool,
+    /// While the process is recorded, every call must come through the hook, even while recording
+    /// is paused.
+    pub(crate) while_paused: bool,
 }
 
-/// The slow way into a hook: a thread's first call, a hook's first call, nothing is recorded, or the real function depends on
-/// the caller. Gives the number of the way that the call takes, the real function (NULL when no library has it) and the
-/// thread's ring, if it is to record.
+/// Takes the slow path: a thread's first call, a hook's first call, nothing is recorded, or the
+/// real function depends on the caller. Returns the number of the call's entry point, the real
+/// function (NULL when no library has it), and the thread's ring if the call is to be recorded.
 #[cold]
 #[inline(never)]
-pub(crate) fn prepare(
+pub(crate) fn slow_path(
     hook: &'static Hook,
-    way: usize,
-    wants: Wants,
+    entry: usize,
+    request: Request,
 ) -> (usize, *mut c_void, Option<Producer>) {
-    let mut target = (way, hook.ways[way].real());
+    let mut target = (entry, hook.entry_points[entry].real());
     if !target.1.is_null() && !hook.records() && is_on() {
         return (target.0, target.1, None);
     }
     let begin = || {
-        // Whatever becomes of the recording, the real function is found.
+        // A failure of the recording must not keep the real function from being found.
         let process = caught(|| process(hook.table)).flatten();
-        process.filter(|process| process.is_new()).into_iter().for_each(entry_points::tell_early);
-        if target.1.is_null() && way == 0 {
-            target = bind(hook, process, wants);
+        process.filter(|process| process.is_new()).into_iter().for_each(entry_points::emit_early);
+        if target.1.is_null() && entry == 0 {
+            target = bind(hook, process, request);
         }
         if let Some(process) = process.filter(|_| is_runtime(hook.of)) {
-            // Whatever becomes of that, the call goes on as it would.
+            // A failure to arm the tracer must not change the call.
             caught(|| tracer::arm(process));
         }
-        if process.is_some() && !hook.records() { None } else { begin(process, wants.ring) }
+        if process.is_some() && !hook.records() { None } else { begin(process, request.ring) }
     };
     let producer = quietly(|| caught(begin)).flatten();
     (target.0, target.1, producer)
 }
 
-fn begin(process: Option<&'static Process>, wants_ring: bool) -> Option<Producer> {
+fn begin(process: Option<&'static Process>, needs_ring: bool) -> Option<Producer> {
     let Some(process) = process else {
         tls::off();
         return None;
     };
     match tls::state() {
         State::Recording(producer) => return Some(producer),
-        State::Unknown if wants_ring && !has_ended() => return thread::begin(process),
-        State::Unknown | State::Ended if wants_ring => thread::count_unrecorded(process, true),
-        State::Untracked if wants_ring => thread::count_unrecorded(process, false),
+        State::Unknown if needs_ring && !has_ended() => return thread::begin(process),
+        State::Unknown | State::Ended if needs_ring => thread::count_unrecorded(process, true),
+        State::Untracked if needs_ring => thread::count_unrecorded(process, false),
         _ => {}
     }
     None
 }
 
-/// Finds the real function behind the exported one, and tells where it was found when that is news.
-fn bind(hook: &'static Hook, process: Option<&Process>, wants: Wants) -> (usize, *mut c_void) {
+/// Finds the real function behind the exported one, and emits the binding if it changed.
+fn bind(hook: &'static Hook, process: Option<&Process>, request: Request) -> (usize, *mut c_void) {
     let generation = objects::generation();
     let Some(found) = real::find(hook) else {
-        if let Some(process) = process.filter(|_| hook.is_newly_missing()) {
-            entry_points::tell(process, hook, 0, None);
+        if let Some(process) = process.filter(|_| hook.mark_missing()) {
+            entry_points::emit_binding(process, hook, 0, None);
         }
         return (0, std::ptr::null_mut());
     };
     if found.is_callers {
-        // Nothing to remember: the next caller's may be another.
-        let way = entry_points::claim(hook, found.address, InterceptionPoint::Preload, &found.path);
-        return (way.unwrap_or(0), found.address);
+        // Not bound: another caller may reach another function.
+        let entry = entry_points::claim(hook, found.address, InterceptionPoint::Preload, &found.path);
+        return (entry.unwrap_or(0), found.address);
     }
-    let way = &hook.ways[0];
-    let is_news = way.is_news(found.address);
-    way.open(InterceptionPoint::Preload);
-    let may_pass = !wants.every_call && (process.is_none() || !wants.follows);
-    // Before anybody goes that way: a process that is killed has told where its calls went.
-    if let Some(process) = process.filter(|_| is_news) {
-        entry_points::tell(process, hook, 0, Some(&found.path));
+    let entry = &hook.entry_points[0];
+    let is_new = entry.mark_emitted(found.address);
+    entry.add_point(InterceptionPoint::Preload);
+    let can_bypass = !request.every_call && (process.is_none() || !request.while_paused);
+    // Emitted before any call goes there: if the process is killed, the trace has the binding.
+    if let Some(process) = process.filter(|_| is_new) {
+        entry_points::emit_binding(process, hook, 0, Some(&found.path));
     }
-    binding::settle(hook, found.address, generation, may_pass);
+    binding::commit(hook, found.address, generation, can_bypass);
     (0, found.address)
 }

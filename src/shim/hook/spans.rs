@@ -1,32 +1,34 @@
-//! The `spans!` macro: rows of functions of which the trace tells only that they were called, as the parent of what they
-//! launch. There are many, so a row is data and a few instructions; one piece of code wraps the calls of all of them.
+//! The `spans!` macro: rows of functions of which only the call and its time are recorded, as the
+//! parent of what they launch. There are many, so a row is data and a few instructions, and one
+//! piece of code wraps the calls of all rows.
 //!
 //! ```text
-//!   program ─► the row's entry: its number in a register ─► rocshim_span ─► entered ─► the real function ─► left
+//!   program ─► entry (row in a register) ─► rocshim_span ─► entered ─► real function ─► left
 //! ```
 //!
-//! `rocshim_span` passes on every register that may carry an argument and as many words of the stack as the signature
-//! needs, and gives back both result registers. An exception that passes through is told, like a jump, by the next call of the thread.
-#![allow(unsafe_code)] // the entry and the passage of a call, in assembly
+//! `rocshim_span` preserves every register that may carry an argument, copies as many stack words
+//! as the signature needs, and returns both result registers. When an exception (or `longjmp`)
+//! skips it, the thread's next call records the call as abandoned.
+#![allow(unsafe_code)] // the entry points and the wrapper are assembly
 
-use crate::hook::Answer;
-use crate::hook::slow_path::{Wants, prepare};
+use crate::hook::ReturnValue;
+use crate::hook::slow_path::{Request, slow_path};
 use crate::platform::tls::{self, State};
 use crate::table::row::Hook;
 use rocshim_ring::named::Named;
 use rocshim_ring::{CallGuard, Frame, clock};
 use std::ffi::c_void;
 
-/// How an argument is passed by the System V ABI for x86-64, as far as hooked functions need it.
+/// How the System V ABI for x86-64 passes an argument, as far as hooked functions need it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// In a general register, of which there are six.
-    Whole,
-    /// In a vector register, of which there are eight.
+    /// In one of six general registers, then on the stack.
+    Integer,
+    /// In one of eight vector registers, then on the stack.
     Float,
 }
 
-/// A type that an argument may have. Another one does not compile.
+/// A type that an argument of a row may have. Other types do not compile.
 pub(crate) trait Passed {
     /// How it is passed.
     const CLASS: Class;
@@ -37,24 +39,24 @@ macro_rules! passed {
     ($class:ident: $($type:ty)*) => { $(impl Passed for $type { const CLASS: Class = Class::$class; })* };
 }
 
-passed! { Whole: bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize }
+passed! { Integer: bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize }
 passed! { Float: f32 f64 }
 
 impl<T> Passed for *const T {
-    const CLASS: Class = Class::Whole;
+    const CLASS: Class = Class::Integer;
 }
 
 impl<T> Passed for *mut T {
-    const CLASS: Class = Class::Whole;
+    const CLASS: Class = Class::Integer;
 }
 
-/// Words that arguments of these classes take on the stack.
+/// Returns the number of stack words that arguments of these classes take.
 pub(crate) const fn stack_words(classes: &[Class]) -> usize {
-    let (mut whole, mut float, mut words, mut i) = (0, 0, 0, 0);
+    let (mut integers, mut floats, mut words, mut i) = (0, 0, 0, 0);
     while i < classes.len() {
         let (used, room) = match classes[i] {
-            Class::Whole => (&mut whole, 6),
-            Class::Float => (&mut float, 8),
+            Class::Integer => (&mut integers, 6),
+            Class::Float => (&mut floats, 8),
         };
         if *used < room {
             *used += 1;
@@ -66,55 +68,60 @@ pub(crate) const fn stack_words(classes: &[Class]) -> usize {
     words
 }
 
-/// What a row's entry tells of its way in: the way's number, and above it the words on the stack.
-pub(crate) const WORDS_AT: u32 = 8;
+/// Bit position of the number of stack words in the word that an entry passes; the entry point's
+/// number is below.
+pub(crate) const STACK_WORDS_SHIFT: u32 = 8;
 
-/// A call between its beginning and its end; lies in the frame of `rocshim_span`.
+/// A call in progress; lives in the frame of `rocshim_span`.
 #[repr(C)]
-struct Passage {
+struct SpanCall {
     /// The real function, or NULL.
     real: *mut c_void,
-    /// What is returned when there is no real function.
+    /// The result when there is no real function.
     missing: u64,
     span: Option<CallGuard>,
 }
 
-/// Bytes of the frame: registers, the passage; a multiple of 16.
-const FRAME: usize = REGISTERS + size_of::<Passage>().next_multiple_of(16);
-/// Six general and eight vector registers, and `rax`, which a function with a variable number of arguments reads.
+/// Size of the frame in bytes: saved registers and the call; a multiple of 16.
+const FRAME: usize = REGISTERS + size_of::<SpanCall>().next_multiple_of(16);
+/// Six general and eight vector registers, and `rax`, which holds the number of vector arguments of
+/// a variadic call.
 const REGISTERS: usize = 7 * 8 + 8 + 8 * 16;
 
-/// A call begins: stages its event, finds the real function.
-unsafe extern "C" fn entered(hook: &'static Hook, way: u32, frame: u64, passage: *mut Passage) {
-    let way = (way & ((1 << WORDS_AT) - 1)) as usize;
-    let (way, real, thread) = match (hook.ways[way].real(), tls::state()) {
-        (real, State::Recording(thread)) if !real.is_null() => (way, real, Some(thread)),
-        (real, State::Off) if !real.is_null() => (way, real, None),
-        _ => prepare(hook, way, Wants { ring: true, every_call: false, follows: false }),
+/// Stores the event and finds the real function, before the real call.
+unsafe extern "C" fn entered(hook: &'static Hook, entry: u32, frame: u64, call: *mut SpanCall) {
+    let entry = (entry & ((1 << STACK_WORDS_SHIFT) - 1)) as usize;
+    let (entry, real, thread) = match (hook.entry_points[entry].real(), tls::state()) {
+        (real, State::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
+        (real, State::Off) if !real.is_null() => (entry, real, None),
+        _ => slow_path(hook, entry, Request { ring: true, every_call: false, while_paused: false }),
     };
     let missing = i32::missing(hook.of) as u32 as u64;
     let span = match thread {
         Some(thread) if !real.is_null() && hook.records() => {
-            thread.at(Frame::at(frame)).enter(hook.id_of(way), &Named::default())
+            thread.at(Frame::at(frame)).enter(hook.id_of(entry), &Named::default())
         }
         _ => None,
     };
-    // SAFETY: `rocshim_span` has made room for it.
-    unsafe { passage.write(Passage { real, missing, span }) };
+    // SAFETY: `call` points to `size_of::<SpanCall>()` aligned bytes that `rocshim_span` reserved
+    // in its frame, and nothing else uses them.
+    unsafe { call.write(SpanCall { real, missing, span }) };
 }
 
-/// A call has returned.
-unsafe extern "C" fn left(passage: *mut Passage, status: i32) {
+/// Completes the event, after the real call.
+unsafe extern "C" fn left(call: *mut SpanCall, status: i32) {
     let returned = clock::now();
-    // SAFETY: `entered` has filled it, and this is the only time that it is read.
-    let passage = unsafe { passage.read() };
-    if let Some(span) = passage.span {
+    // SAFETY: `entered` has initialised `call` in this frame, and this is the only read, so the
+    // span is not duplicated.
+    let call = unsafe { call.read() };
+    if let Some(span) = call.span {
         span.leave(returned, status);
     }
 }
 
-// In: r11 the row, r10d the way and the words on the stack; all else as the caller left it. The frame, from rbp down:
-// rdi rsi rdx rcx r8 r9 rax, 8 bytes unused, xmm0 to xmm7, the passage; then the words that the real function finds on its stack.
+// Input: r11 is the row; r10d has the entry point and the number of stack words; the rest is as the
+// caller left it. The frame, from rbp down: rdi rsi rdx rcx r8 r9 rax, r10, xmm0 to xmm7, the call;
+// below it the stack words of the real function.
 core::arch::global_asm!(
     ".pushsection .text.rocshim_span,\"ax\",@progbits",
     ".globl rocshim_span",
@@ -153,9 +160,9 @@ core::arch::global_asm!(
     "mov r11, [rbp - {frame}]",
     "test r11, r11",
     "jz 3f",
-    // The words on the stack: they lie above the return address, and keep rsp a multiple of 16.
+    // Copies the stack words, which are above the return address, and keeps rsp a multiple of 16.
     "mov ecx, [rbp - 64]",
-    "shr ecx, {words_at}",
+    "shr ecx, {shift}",
     "lea rax, [rcx * 8 + 15]",
     "and rax, -16",
     "sub rsp, rax",
@@ -204,12 +211,12 @@ core::arch::global_asm!(
     ".size rocshim_span, . - rocshim_span",
     ".popsection",
     frame = const FRAME,
-    words_at = const WORDS_AT,
+    shift = const STACK_WORDS_SHIFT,
     entered = sym entered,
     left = sym left,
 );
 
-/// Declares rows: the C signature as in the vendor's header, whose result is a status.
+/// Declares rows: the C signature as in the vendor's header, which returns a status.
 macro_rules! spans {
     ($of:literal, from $first:expr; $(
         fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> i32;
@@ -219,7 +226,7 @@ macro_rules! spans {
 
         /// The rows of this library.
         pub(crate) static HOOKS: [$crate::table::row::Hook; [$(stringify!($name)),*].len()] = [
-            $($crate::table::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name::OWN, super::table)),*
+            $($crate::table::row::Hook::new($first + Row::$name as u16, stringify!($name), $of, $name::TRAMPOLINES, super::table)),*
         ];
 
         const TABLE: &str = concat!(
@@ -232,39 +239,39 @@ macro_rules! spans {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub(crate) unsafe extern "C-unwind" fn $name() {
-                $crate::hook::entry!($name, $name::from::<0>)
+                $crate::hook::entry!($name, $name::trampoline::<0>)
             }
 
             mod $name {
                 use super::*;
 
-                /// The functions for the other interception points.
-                pub(super) const OWN: [*const std::ffi::c_void; $crate::table::row::WAYS - 1] =
-                    [from::<1> as *const _, from::<2> as *const _, from::<3> as *const _, from::<4> as *const _];
+                /// Trampolines for the other interception points.
+                pub(super) const TRAMPOLINES: [*const std::ffi::c_void; $crate::table::row::ENTRY_POINTS - 1] =
+                    [trampoline::<1> as *const _, trampoline::<2> as *const _, trampoline::<3> as *const _, trampoline::<4> as *const _];
 
-                /// Words that the arguments take on the stack.
-                pub(super) const WORDS: usize =
+                /// Number of stack words that the arguments take.
+                pub(super) const STACK_WORDS: usize =
                     $crate::hook::spans::stack_words(&[$(<$type as $crate::hook::spans::Passed>::CLASS),*]);
 
                 #[unsafe(naked)]
-                pub(super) unsafe extern "C-unwind" fn from<const WAY: usize>() {
-                    span_entry!($name, WAY)
+                pub(super) unsafe extern "C-unwind" fn trampoline<const ENTRY: usize>() {
+                    span_entry!($name, ENTRY)
                 }
             }
         )*
     };
 }
 
-/// The entry of a row by way number `$way`.
+/// Instructions of entry point `$entry` of a row.
 macro_rules! span_entry {
-    ($name:ident, $way:expr) => {
+    ($name:ident, $entry:expr) => {
         core::arch::naked_asm!(
             "lea r11, [rip + {rows} + {row}]",
-            "mov r10d, {way}",
+            "mov r10d, {entry}",
             "jmp rocshim_span",
             rows = sym HOOKS,
             row = const Row::$name as usize * size_of::<$crate::table::row::Hook>(),
-            way = const $name::WORDS << $crate::hook::spans::WORDS_AT | $way,
+            entry = const $name::STACK_WORDS << $crate::hook::spans::STACK_WORDS_SHIFT | $entry,
         )
     };
 }

@@ -1,5 +1,5 @@
-//! A thread begins to record, and ends.
-#![allow(unsafe_code)] // the thread's page, and a key whose destructor tells that the thread ends
+//! Start and end of recording on a thread.
+#![allow(unsafe_code)] // the thread's page, and a key whose destructor reports the thread's end
 
 use crate::lifecycle::has_ended;
 use crate::platform::tls::{self, State};
@@ -8,23 +8,25 @@ use rocshim_ring::Producer;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The key whose destructor tells that a thread ends; `u32::MAX` before it was made.
+/// Key whose destructor reports a thread's end; `u32::MAX` before it is created.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// The calling thread gets a ring. `None`: there is none for it, and its call is counted as lost.
+/// Gives the calling thread a ring. Returns `None` without memory for one; the thread stays
+/// untracked and its calls are counted as lost.
 pub(crate) fn begin(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
-        // There is no second try: each would cost the program what this one did.
+        // No second attempt: each would cost the program as much as this one.
         tls::untracked();
         count_unrecorded(process, false);
         return None;
     };
-    // SAFETY: the ring is this thread's alone; the collector unmaps it only after the thread's end has set `ended`, and
-    // `end_thread` has closed the ring to the thread before that.
+    // SAFETY: the page belongs to this thread's ring, which no other thread produces into. The
+    // collector unmaps it only once the ring's `ended` is set, which `end_thread` does after it has
+    // detached the thread from the ring.
     unsafe { tls::begin(ring.page_ptr()) };
     if let Some(key) = key() {
         // Any value but NULL makes the destructor run.
-        // SAFETY: the key exists; the value is never followed.
+        // SAFETY: `key` returned an existing key, and the value is never dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
     }
     match tls::state() {
@@ -33,7 +35,7 @@ pub(crate) fn begin(process: &'static Process) -> Option<Producer> {
     }
 }
 
-/// Counts what a thread cannot record, which `had_ring` or never had one.
+/// Counts a call that a thread cannot record; `had_ring` when its ring has ended already.
 pub(crate) fn count_unrecorded(process: &Process, had_ring: bool) {
     if has_ended() {
         process.control.count_late();
@@ -48,27 +50,28 @@ fn key() -> Option<libc::pthread_key_t> {
         return Some(known);
     }
     let mut key = 0;
-    // SAFETY: `key` is a place for the new key; `end_thread` has the signature of a destructor.
+    // SAFETY: `key` has room for the new key, and `end_thread` has the signature of a destructor
+    // and stays loaded with this library.
     if unsafe { libc::pthread_key_create(&mut key, Some(end_thread)) } != 0 {
         return None;
     }
     match KEY.compare_exchange(u32::MAX, key, Relaxed, Relaxed) {
         Ok(_) => Some(key),
         Err(other) => {
-            // SAFETY: the key was made just now and nobody uses it.
+            // SAFETY: the key was created above and was not handed out.
             unsafe { libc::pthread_key_delete(key) };
             Some(other)
         }
     }
 }
 
-/// A thread ends. Other destructors may still launch, so this one asks to be called again, as often as the C library
-/// does that (4 times), and only then ends the ring.
+/// Ends the thread's ring. Other destructors may still launch, so this one asks to be called again
+/// as often as the C library allows (4 rounds), and only then ends the ring.
 unsafe extern "C" fn end_thread(value: *mut c_void) {
     const ROUNDS: usize = 4;
     let round = value.addr();
     if let (true, Some(key)) = (round < ROUNDS, key()) {
-        // SAFETY: the key exists; the value is never followed.
+        // SAFETY: `key` returned an existing key, and the value is never dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(round + 1)) };
         return;
     }

@@ -1,9 +1,9 @@
 //! Rows of libamdhip64: captures and graphs. Signatures as in hip_runtime_api.h (ROCm 5.2 to 7.x).
 //!
-//! Order: captures, graphs becoming executable, launches, changes, ends. Nodes that are added to a graph have no rows:
-//! what a graph holds is read when it is instantiated.
+//! Order: captures, instantiation, launches, changes, destruction. Functions that add nodes have no
+//! rows: a graph's nodes are read when it is instantiated.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::hip::*;
@@ -52,7 +52,7 @@ hooks! { "libamdhip64.so", from super::first::hip_graph;
     fn hipGraphClone(pGraphClone: *mut hipGraph_t, originalGraph: hipGraph_t) -> hipError_t
         => CloneGraph { clone: pGraphClone, graph: originalGraph };
     fn hipGraphExecDestroy(graphExec: hipGraphExec_t) -> hipError_t
-        => DestroyExec::now(graphExec);
+        => DestroyExec::before_call(graphExec);
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t
-        => DestroyGraph::now(graph);
+        => DestroyGraph::before_call(graph);
 }

@@ -1,15 +1,16 @@
-//! Rows of libamdhip64: calls that wait, and calls that order streams by events. Signatures as in hip_runtime_api.h (ROCm
-//! 5.2 to 7.x).
+//! Rows of libamdhip64: calls that wait, and calls that order streams by events. Signatures as in
+//! hip_runtime_api.h (ROCm 5.2 to 7.x).
 //!
-//! Order: what the host waits for, then events in streams, then a stream's end. `hipEventQuery` and `hipStreamQuery` have no
-//! rows: a thread that waits by asking asks millions of times, each question costs the runtime a load, and recording or
-//! even counting it would cost more than that and say nothing: the wait shows as the time to the thread's next call.
+//! Order: waits of the host, events in streams, destruction of streams. `hipEventQuery` and
+//! `hipStreamQuery` have no rows: a thread that polls calls them millions of times, and recording
+//! or even counting a call would cost more than the load that the call itself costs. The wait shows
+//! as the time to the thread's next call.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::hip::*;
 use crate::calls::graph::On;
-use crate::calls::sync::{DestroyStream, Order, wait_for_device, wait_for_event, wait_for_stream};
+use crate::calls::sync::{DestroyStream, StreamOrder, wait_for_device, wait_for_event, wait_for_stream};
 
 hooks! { "libamdhip64.so", from super::first::hip_sync;
     fn hipDeviceSynchronize() -> hipError_t
@@ -24,19 +25,19 @@ hooks! { "libamdhip64.so", from super::first::hip_sync;
         => wait_for_event(event);
 
     fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: u32) -> hipError_t
-        => Order::wait(On(stream, false), event, flags);
+        => StreamOrder::wait(On(stream, false), event, flags);
     fn hipStreamWaitEvent_spt(stream: hipStream_t, event: hipEvent_t, flags: u32) -> hipError_t
-        => Order::wait(On(stream, true), event, flags);
+        => StreamOrder::wait(On(stream, true), event, flags);
     fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t
-        => Order::record(event, On(stream, false), 0);
+        => StreamOrder::record(event, On(stream, false), 0);
     fn hipEventRecord_spt(event: hipEvent_t, stream: hipStream_t) -> hipError_t
-        => Order::record(event, On(stream, true), 0);
+        => StreamOrder::record(event, On(stream, true), 0);
     fn hipEventRecordWithFlags(event: hipEvent_t, stream: hipStream_t, flags: u32) -> hipError_t
-        => Order::record(event, On(stream, false), flags);
+        => StreamOrder::record(event, On(stream, false), flags);
 
     fn hipStreamDestroy(stream: hipStream_t) -> hipError_t
-        => DestroyStream::now(stream);
+        => DestroyStream::before_call(stream);
 }
 
-// It came with hip_6.4.
+// Introduced with hip_6.4.
 unexported! { "hipEventRecordWithFlags" }

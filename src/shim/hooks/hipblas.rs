@@ -1,9 +1,11 @@
-//! Rows of libhipblas: matrix products whose element types are arguments, and handles. Signatures as in hipblas.h.
+//! Rows of libhipblas: GEMMs whose element types are arguments, and handles. Signatures as in
+//! hipblas.h.
 //!
-//! Order: one product, arrays of pointers, a stride apart; in each, the plain names (ROCm 5.2 on), those with flags (6.0
-//! on), with sizes of 64 bits (6.3 on), and their `_v2` (6.0, 6.3 to 6.4), whose types the plain names took over; then handles and what they are set to.
+//! Order: single, batched, strided batched; in each, the plain names (ROCm 5.2 on), those with
+//! flags (6.0 on), with 64-bit sizes (6.3 on), and their `_v2` variants (6.0, 6.3 to 6.4), whose
+//! types the plain names took over; then handles and their settings.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
@@ -64,7 +66,7 @@ by_types! {
         fn hipblasCreate(handle: *mut hipblasHandle_t) -> hipblasStatus_t
             => Create { handle, has_stream: true };
         fn hipblasDestroy(handle: hipblasHandle_t) -> hipblasStatus_t
-            => Destroy::now(handle);
+            => Destroy::before_call(handle);
         fn hipblasSetStream(handle: hipblasHandle_t, streamId: hipStream_t) -> hipblasStatus_t
             => Set { handle, setting: STREAM, value: streamId as u64 };
         fn hipblasGetStream(handle: hipblasHandle_t, streamId: *mut hipStream_t) -> hipblasStatus_t

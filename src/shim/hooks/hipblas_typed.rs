@@ -1,8 +1,8 @@
-//! Rows of libhipblas: matrix products of one element type, which is in their name. Signatures as in hipblas.h; the names
-//! with `_64` are there from ROCm 6.3 on, the complex ones with `_v2` from 6.0 (with `_64` 6.3) to 6.4. Half and
-//! complex numbers are seen only through pointers.
+//! Rows of libhipblas: GEMMs of one element type, which is in the name. Signatures as in hipblas.h.
+//! The `_64` names exist from ROCm 6.3 on, the complex `_v2` names from 6.0 (with `_64` 6.3) to
+//! 6.4. Half and complex numbers are passed by pointer only.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::hipblas::*;
 use crate::abi::rocblas::{
@@ -12,8 +12,8 @@ use crate::abi::rocblas::{
 use crate::calls::gemm::{Strides, batched, plain, strided_batched, typed};
 use std::ffi::c_void;
 
-/// The six functions of an element type: one product, arrays of pointers, a stride apart; each with sizes of 32 and of 64
-/// bits.
+/// The six functions of an element type: single, batched, strided batched; each with 32-bit and
+/// 64-bit sizes.
 macro_rules! by_element {
     ($($element:ident, $T:ident: $plain:ident $plain_64:ident $batched:ident $batched_64:ident $strided:ident $strided_64:ident;)*) => {
         hooks! { "libhipblas.so", from super::first::hipblas_typed;

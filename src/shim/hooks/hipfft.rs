@@ -1,6 +1,6 @@
-//! Rows of hipFFT: a transform runs. Signatures as in hipfft.h and hipfftXt.h.
+//! Rows of hipFFT: execution of transforms. Signatures as in hipfft.h and hipfftXt.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

@@ -1,6 +1,6 @@
-//! Rows of hipRAND: numbers are drawn. Signatures as in hiprand.h.
+//! Rows of hipRAND: generation of random numbers. Signatures as in hiprand.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

@@ -1,6 +1,6 @@
 //! Rows of hipSPARSE: its generic functions. Signatures as in hipsparse.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

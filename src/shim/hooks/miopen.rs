@@ -1,10 +1,11 @@
-//! Rows of libMIOpen: convolutions by find mode and immediate mode. Signatures as in miopen.h (MIOpen 2.17 to 3.x, all
-//! `libMIOpen.so.1`).
+//! Rows of libMIOpen: convolutions by find mode and immediate mode. Signatures as in miopen.h
+//! (MIOpen 2.17 to 3.x, all `libMIOpen.so.1`).
 //!
-//! Order: search, run, then immediate mode; each forward, backward data, backward weights. The tensors of a problem are
-//! given in the order x, w, y (input, filter, output), whatever the order of the arguments.
+//! Order: search, run, then immediate mode; each forward, backward data, backward weights. A
+//! problem's tensors are given in the order x, w, y (input, filter, output), whatever the order of
+//! the arguments.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::miopen::*;

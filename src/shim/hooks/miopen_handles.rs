@@ -1,9 +1,9 @@
-//! Rows of libMIOpen: problems, solutions and fusion plans, which are handles. Signatures as in miopen.h (Find 2.0 since
-//! ROCm 5.4).
+//! Rows of libMIOpen: problems, solutions and fusion plans, which are handles. Signatures as in
+//! miopen.h (Find 2.0 since ROCm 5.4).
 //!
-//! Order: problems, solutions, fusion plans; each built, searched for or compiled, run.
+//! Order: problems, solutions, fusion plans; each: construction, search or compilation, run.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
@@ -11,7 +11,7 @@ use crate::calls::problem::{
     Destroy, Fuse, conv_problem, other_problem, plan, plan_convolution, plan_operation, problem_tensor,
 };
 use crate::calls::solution::{
-    CompilePlan, FindSolutions, LoadSolution, SolverAsked, execute_plan, run_solution,
+    CompilePlan, FindSolutions, LoadSolution, SolverQuery, execute_plan, run_solution,
 };
 use rocshim_ring::conv::Operation::{Activation, BatchNorm, Bias, Mha, Softmax};
 
@@ -33,18 +33,18 @@ hooks! { "libMIOpen.so", from super::first::miopen_handles;
     fn miopenFuseProblems(problem1: miopenProblem_t, problem2: miopenProblem_t) -> miopenStatus_t
         => Fuse { first: problem1, second: problem2 };
     fn miopenDestroyProblem(problem: miopenProblem_t) -> miopenStatus_t
-        => Destroy::now(problem);
+        => Destroy::before_call(problem);
 
     fn miopenFindSolutions(handle: miopenHandle_t, problem: miopenProblem_t, options: Pointer, solutions: *mut miopenSolution_t, numSolutions: *mut usize, maxSolutions: usize) -> miopenStatus_t
         => FindSolutions { handle, problem, solutions, count: numSolutions, room: maxSolutions };
     fn miopenLoadSolution(solution: *mut miopenSolution_t, data: Pointer, size: usize) -> miopenStatus_t
         => LoadSolution(solution);
     fn miopenGetSolutionSolverId(solution: miopenSolution_t, solverId: *mut u64) -> miopenStatus_t
-        => SolverAsked { solution, id: solverId };
+        => SolverQuery { solution, id: solverId };
     fn miopenRunSolution(handle: miopenHandle_t, solution: miopenSolution_t, nInputs: usize, tensors: *const miopenTensorArgument_t, workspace: Pointer, workspaceSize: usize) -> miopenStatus_t
         => run_solution(handle, solution, tensors, nInputs, workspaceSize);
     fn miopenDestroySolution(solution: miopenSolution_t) -> miopenStatus_t
-        => Destroy::now(solution);
+        => Destroy::before_call(solution);
 
     fn miopenCreateFusionPlan(fusePlanDesc: *mut miopenFusionPlanDescriptor_t, fuseDirection: u32, inputDesc: miopenTensorDescriptor_t) -> miopenStatus_t
         => plan(fusePlanDesc, inputDesc);
@@ -67,5 +67,5 @@ hooks! { "libMIOpen.so", from super::first::miopen_handles;
     fn miopenExecuteFusionPlan(handle: miopenHandle_t, fusePlanDesc: miopenFusionPlanDescriptor_t, inputDesc: miopenTensorDescriptor_t, input: Pointer, outputDesc: miopenTensorDescriptor_t, output: Pointer, args: Pointer) -> miopenStatus_t
         => execute_plan(handle, fusePlanDesc, [inputDesc, outputDesc]);
     fn miopenDestroyFusionPlan(fusePlanDesc: miopenFusionPlanDescriptor_t) -> miopenStatus_t
-        => Destroy::now(fusePlanDesc);
+        => Destroy::before_call(fusePlanDesc);
 }

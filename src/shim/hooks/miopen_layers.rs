@@ -1,8 +1,10 @@
-//! Rows of libMIOpen of which only the name is told: layers, tensors, losses, optimisers. Signatures as in miopen.h.
+//! Rows of libMIOpen that are recorded by name only: layers, tensors, losses, optimisers.
+//! Signatures as in miopen.h.
 //!
-//! Order: bias, batch normalisation, activation and pooling, softmax, other normalisations, recurrent layers, tensors, losses, optimisers.
+//! Order: bias, batch normalisation, activation and pooling, softmax, other normalisations,
+//! recurrent layers, tensors, losses, optimisers.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 
@@ -81,7 +83,7 @@ spans! { "libMIOpen.so", from super::first::miopen_layers;
     fn miopenBackendExecute(handle: Pointer, executionPlan: Pointer, variantPack: Pointer) -> i32;
 }
 
-// Newer than what is exported.
+// Newer than the releases whose names are exported.
 unexported! {
     "miopenBatchNormForwardTrainingActivation" "miopenBatchNormForwardInferenceActivation"
     "miopenBatchNormBackwardActivation" "miopenLayerNormBackward"

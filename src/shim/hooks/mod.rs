@@ -1,14 +1,19 @@
-//! The table: every hooked function, a row each, library by library.
+//! The hook table: every hooked function, one row each, library by library.
 //!
-//! Exported under its own name, a function seems to be there even where the ROCm at hand does not have it: to a program that
-//! looks it up in the global scope (`dlsym(RTLD_DEFAULT, …)`) or has a weak reference to it, which would then call it and
-//! be answered `hipErrorNotSupported` instead of going another way. What programs do: Triton, ctypes, JAX, aiter and IREE
-//! ask the library's own handle or `hipGetProcAddress`, which our names do not reach; TVM's stub and compiler-rt's
-//! interceptors do ask RTLD_DEFAULT, for names that every ROCm has; a weak reference to a HIP function was found nowhere.
-//! So what came with ROCm 6.3 or before is exported, and what came later (`unexported!`) is not: it is reached through the
-//! other interception points, which give out only what is really there.
+//! A function exported under its own name appears to exist even if the loaded ROCm does not have
+//! it. A program that looks it up in the global scope (`dlsym(RTLD_DEFAULT, …)`), or has a weak
+//! reference to it, would call it and get `hipErrorNotSupported` instead of choosing another
+//! function. Triton, ctypes, JAX, aiter and IREE query the library's own handle or
+//! `hipGetProcAddress`, which our exports do not affect. TVM's stub and compiler-rt's interceptors
+//! query RTLD_DEFAULT, for names that every ROCm has. No program with a weak reference to a HIP
+//! function is known.
+//!
+//! So functions up to ROCm 6.3 are exported, and later ones (`unexported!`) are not. These are
+//! reached through the other interception points, which replace only addresses of functions that
+//! exist.
 
-/// Declares rows of this file that are not exported: hidden from the dynamic linker, whatever `hooks!` says.
+/// Makes rows of this file unexported: hidden from the dynamic linker, although `hooks!` exports
+/// them.
 macro_rules! unexported {
     ($($name:literal)*) => {
         $(core::arch::global_asm!(concat!(".hidden ", $name));)*
@@ -50,15 +55,15 @@ pub(crate) mod roctx;
 use crate::table::row::{Hook, Table};
 use std::ffi::CStr;
 
-/// Declares the libraries in the order of their rows: all of these, and the id of each library's first.
+/// Declares the libraries in the order of their rows, and the id of each library's first row.
 macro_rules! libraries {
     ($($library:ident)*) => {
-        /// Every row, in the order of their ids.
+        /// Returns every row, in the order of ids.
         fn rows() -> impl Iterator<Item = &'static Hook> {
             std::iter::empty()$(.chain(&$library::HOOKS))*
         }
 
-        /// The id of each library's first row.
+        /// Id of each library's first row.
         #[allow(non_upper_case_globals)] // the modules' names
         pub(crate) mod first {
             libraries! { @first 0; $($library)* }
@@ -77,12 +82,13 @@ libraries! {
     rocshim
 }
 
-/// Every row, in the order of their ids.
+/// Returns every row, in the order of ids.
 pub(crate) fn table() -> Table {
     rows().collect()
 }
 
-/// The row of the function `name`. Allocates nothing: the C library asks in the middle of whatever the program does.
+/// Returns the row of function `name`. Allocates nothing, because `dlsym` may be called in any
+/// state of the program.
 pub(crate) fn row_named(name: &CStr) -> Option<&'static Hook> {
     rows().find(|hook| hook.name.as_bytes() == name.to_bytes())
 }
@@ -92,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_places_in_the_table() {
+    fn ids_are_indices_in_the_table() {
         assert!(table().iter().enumerate().all(|(place, hook)| hook.id as usize == place));
     }
 
@@ -106,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exported_is_in_the_table() {
+    fn unexported_functions_are_in_the_table() {
         let names: Vec<_> = table().iter().map(|hook| hook.name).collect();
         let unexported = [
             hip::UNEXPORTED,

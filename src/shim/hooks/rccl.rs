@@ -1,8 +1,8 @@
 //! Rows of RCCL: collectives, messages, groups. Signatures as in nccl.h (RCCL of ROCm 5.2 to 7.x).
 //!
-//! Inside a group, the calls only note what is to be done; ncclGroupEnd launches it.
+//! Inside a group, calls only enqueue their work; `ncclGroupEnd` launches it.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;

@@ -1,10 +1,11 @@
-//! Rows of librocblas: matrix products whose element types are arguments, questions about them, and handles. Signatures as in rocblas-functions.h and
-//! rocblas-beta.h, where each has kept its own from its first release on.
+//! Rows of librocblas: GEMMs whose element types are arguments, queries for solutions, and handles.
+//! Signatures as in rocblas-functions.h and rocblas-beta.h; each has kept its own since its first
+//! release.
 //!
-//! Order: one product, arrays of pointers, a stride apart; in each, by the type of a size and the compute type; then
-//! solutions, handles, and what a handle is set to as far as it tells why a product took its way.
+//! Order: single, batched, strided batched; in each, by the type of a size and the compute type;
+//! then solutions, handles, and those settings of a handle that influence the choice of a solution.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
@@ -74,7 +75,7 @@ by_types! {
         fn rocblas_create_handle(handle: *mut rocblas_handle) -> rocblas_status
             => Create { handle, has_stream: true };
         fn rocblas_destroy_handle(handle: rocblas_handle) -> rocblas_status
-            => Destroy::now(handle);
+            => Destroy::before_call(handle);
         fn rocblas_initialize() -> ()
             => initialize();
         fn rocblas_set_stream(handle: rocblas_handle, stream: hipStream_t) -> rocblas_status

@@ -1,6 +1,7 @@
-//! Rows of rocBLAS of which only the name is told: vectors, matrices and vectors, other products and solves. Signatures as in rocblas.h.
+//! Rows of rocBLAS that are recorded by name only: vector, matrix-vector and other matrix
+//! operations, and solves. Signatures as in rocblas.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

@@ -1,14 +1,15 @@
-//! Rows of librocblas: matrix products of one element type, which is in their name. Signatures as in rocblas-functions.h;
-//! the names with `_64` are there from ROCm 6.3 on. Half and complex numbers are seen only through pointers.
+//! Rows of librocblas: GEMMs of one element type, which is in the name. Signatures as in
+//! rocblas-functions.h. The `_64` names exist from ROCm 6.3 on. Half and complex numbers are passed
+//! by pointer only.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::rocblas::*;
 use crate::calls::gemm::{Strides, batched, plain, strided_batched, typed};
 use std::ffi::c_void;
 
-/// The six functions of an element type: one product, arrays of pointers, a stride apart; each with sizes of 32 and of 64
-/// bits.
+/// The six functions of an element type: single, batched, strided batched; each with 32-bit and
+/// 64-bit sizes.
 macro_rules! by_element {
     ($($element:ident, $T:ident: $plain:ident $plain_64:ident $batched:ident $batched_64:ident $strided:ident $strided_64:ident;)*) => {
         hooks! { "librocblas.so", from super::first::rocblas_typed;

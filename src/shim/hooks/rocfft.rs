@@ -1,6 +1,6 @@
-//! Rows of rocFFT: a transform runs. Signature as in rocfft.h.
+//! Rows of rocFFT: execution of transforms. Signature as in rocfft.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

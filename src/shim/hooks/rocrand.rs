@@ -1,6 +1,6 @@
-//! Rows of rocRAND: numbers are drawn. Signatures as in rocrand.h.
+//! Rows of rocRAND: generation of random numbers. Signatures as in rocrand.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

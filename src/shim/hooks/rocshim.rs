@@ -1,4 +1,5 @@
-//! Rows of our own: what a program tells of itself by `include/rocshim.h`. Each is recorded as its twin of roctx is.
+//! Rows of librocshim.so's own C API (`include/rocshim.h`). Each is recorded like its counterpart
+//! in roctx.
 #![allow(unsafe_code)] // exports
 
 use crate::abi::hip::CName;
@@ -14,10 +15,10 @@ hooks! { "librocshim.so", from super::first::rocshim;
 #[cfg(test)]
 mod tests {
     use super::HOOKS;
-    use crate::symbols::trampolines;
+    use crate::symbols::builtin;
 
     #[test]
-    fn every_row_leads_to_a_function() {
-        assert!(HOOKS.iter().all(|hook| trampolines::function(hook.of, hook.name).is_some()));
+    fn every_row_has_a_builtin_function() {
+        assert!(HOOKS.iter().all(|hook| builtin::function(hook.of, hook.name).is_some()));
     }
 }

@@ -1,6 +1,7 @@
-//! Rows of rocSOLVER: factors, solves, eigenvalues, singular values; plain, batched, strided batched. Signatures as in rocsolver.h.
+//! Rows of rocSOLVER: factorisations, solves, eigenvalues, singular values; plain, batched, strided
+//! batched. Signatures as in rocsolver.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 

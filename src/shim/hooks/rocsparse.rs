@@ -1,6 +1,7 @@
-//! Rows of rocSPARSE: its generic functions, then products, solves, factors and conversions by type. Signatures as in rocsparse.h.
+//! Rows of rocSPARSE: its generic functions, then products, solves, factorisations and conversions
+//! by type. Signatures as in rocsparse.h.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 
@@ -113,7 +114,7 @@ spans! { "librocsparse.so", from super::first::rocsparse;
     fn rocsparse_zgtsv_no_pivot_strided_batch(handle: Pointer, m: i32, dl: Pointer, d: Pointer, du: Pointer, x: Pointer, batch_count: i32, batch_stride: i32, temp_buffer: Pointer) -> i32;
 }
 
-// Newer than what is exported.
+// Newer than the releases whose names are exported.
 unexported! {
     "rocsparse_spgeam" "rocsparse_sptrsm" "rocsparse_sptrsv" "rocsparse_v2_spmv"
 }

@@ -1,10 +1,10 @@
-//! Rows of roctx: marks, ranges, names. Signatures as in roctx.h of rocprofiler-sdk, whose library exports all of them;
-//! libroctx64 has the first five.
+//! Rows of roctx: marks, ranges, names. Signatures as in roctx.h of rocprofiler-sdk, whose library
+//! exports all of them; libroctx64 has the first five.
 //!
-//! Both libraries may be in one process, as may programs that have neither and look for these names; what no library has
-//! is answered as a failure and is not recorded.
+//! A process may load both libraries, or neither and still look these names up. A call without a
+//! real function returns failure and is not recorded.
 #![allow(non_snake_case)] // the vendor's names
-#![allow(unsafe_code)] // exports by the vendor's names
+#![allow(unsafe_code)] // exports under the vendor's names
 
 use crate::abi::Pointer;
 use crate::abi::hip::{CName, hipStream_t};

@@ -1,11 +1,13 @@
-//! What passes the interception points by: objects opened with RTLD_DEEPBIND, whose own libraries come before ours, and those opened into
-//! a namespace of their own with dlmopen. They are told of, so that nobody takes their silence for absence.
+//! Objects that bypass the interception points: those opened with RTLD_DEEPBIND, which search their
+//! own libraries before ours, and those opened with `dlmopen` in a separate linker namespace. They
+//! are emitted, so that a reader does not take missing calls for absence.
 //!
-//! `dlopen` and `dlmopen` are handed on by a jump: the C library reads from the return address who asks.
+//! `dlopen` and `dlmopen` are forwarded by a tail jump, because the C library derives the caller
+//! from the return address.
 #![allow(unsafe_code)] // naked functions, and a C string of the program
 
 use super::c_library::find;
-use crate::hook::entry_points::pass_by;
+use crate::hook::entry_points::note_bypass;
 use crate::lifecycle::caught;
 use crate::platform::signals::quietly;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -14,7 +16,7 @@ use std::sync::atomic::AtomicPtr;
 static DLOPEN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static DLMOPEN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// `dlopen`.
+/// Interposes `dlopen`.
 ///
 /// # Safety
 /// As the C library's.
@@ -55,7 +57,7 @@ unsafe extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void {
     )
 }
 
-/// `dlmopen`.
+/// Interposes `dlmopen`.
 ///
 /// # Safety
 /// As the C library's.
@@ -80,26 +82,29 @@ extern "C" fn find_dlopen() -> *mut c_void {
 }
 
 unsafe extern "C" fn note_deepbind(path: *const c_char) {
-    // SAFETY: the program passes it to dlopen, which takes NULL or a C string.
+    // SAFETY: `path` is what the program passes to `dlopen`: NULL or a C string.
     unsafe { note(path, false) };
 }
 
-/// Gives the C library's `dlmopen`.
+/// Notes the object and returns the C library's `dlmopen`.
 unsafe extern "C" fn note_namespace(namespace: c_long, path: *const c_char) -> *mut c_void {
     if namespace != libc::LM_ID_BASE {
-        // SAFETY: the program passes it to dlmopen, which takes NULL or a C string.
+        // SAFETY: `path` is what the program passes to `dlmopen`: NULL or a C string.
         unsafe { note(path, true) };
     }
     find(&DLMOPEN, "dlmopen")
 }
 
+/// Notes an object that bypasses the hooks.
+///
 /// # Safety
 /// `path` is NULL or a C string.
 unsafe fn note(path: *const c_char, namespace: bool) {
     if path.is_null() {
         return; // the program itself
     }
-    // SAFETY: by the contract.
+    // SAFETY: `path` is not NULL, so by the contract it is a C string; the program keeps it until
+    // `dlopen` returns.
     let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-    quietly(|| caught(|| pass_by(&path, namespace)));
+    quietly(|| caught(|| note_bypass(&path, namespace)));
 }

@@ -1,5 +1,5 @@
-//! The functions of `include/rocshim.h` that make no event: whether anything is recorded, and that it be written now. (Those that
-//! make one are rows of the hook table: `hooks::rocshim`.)
+//! The functions of `include/rocshim.h` that make no event: query the recording state, and flush.
+//! (Those that make one are rows of the hook table: `hooks::rocshim`.)
 #![allow(unsafe_code)] // exports
 
 use crate::lifecycle::{caught, current, is_recording};
@@ -10,16 +10,16 @@ use libc::{EIO, ENOTSUP, ETIMEDOUT, c_int};
 use rocshim_ring::WhenFull;
 use std::time::Duration;
 
-/// How long a program waits for its events to be written.
+/// Limit of the time for which `rocshim_flush` waits.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// 1 where calls are recorded, or will be from the first one on. Begins nothing.
+/// Returns 1 when calls are recorded, or will be from the first one on. Starts nothing.
 #[unsafe(no_mangle)]
 extern "C" fn rocshim_recording() -> c_int {
     c_int::from(is_recording())
 }
 
-/// Waits until what was recorded before is in the trace file; 0, or an errno.
+/// Waits until everything recorded before the call is in the trace file. Returns 0 or an errno.
 #[unsafe(no_mangle)]
 extern "C" fn rocshim_flush() -> c_int {
     let done = || current().map_or(Ok(()), flush).err().unwrap_or(0);
@@ -30,7 +30,7 @@ fn flush(process: &Process) -> Result<(), c_int> {
     if process.config.when_full == WhenFull::Overwrite {
         return Err(ENOTSUP);
     }
-    // A child that was not made by `fork` has its parent's memory, and no collector.
+    // A child made without `fork` has its parent's memory but no collector.
     if process.pid != std::process::id() || process.collector.get() != Collector::Thread {
         return Err(EIO);
     }

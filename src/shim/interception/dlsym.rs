@@ -1,14 +1,16 @@
-//! The `dlsym` interception point: whoever asks a library for a hooked function by name is given one of ours that leads there.
+//! The `dlsym` interception point: a request for a hooked function by name returns a trampoline
+//! bound to what was found.
 //!
-//! Triton, JAX and ctypes reach HIP so. `dlsym` and `dlvsym` of the C library are exported by this library, so every
-//! request of the process comes by; all but those for hooked functions are answered by the C library untouched. Requests
-//! to RTLD_NEXT and RTLD_DEFAULT are handed on by a jump, because the C library reads from the return address who asks.
+//! Triton, JAX and ctypes obtain HIP functions so. This library interposes `dlsym` and `dlvsym`, so
+//! every request of the process comes here; the C library answers all of them, and only results for
+//! hooked functions are replaced. Requests to RTLD_NEXT and RTLD_DEFAULT are forwarded by a tail
+//! jump, because the C library derives the caller from the return address.
 #![allow(unsafe_code)] // naked functions, and the C library's own function behind an address
 
 use super::c_library::find;
-use crate::hook::entry_points::{is_own, offer};
+use crate::hook::entry_points::{is_in_shim, substitute};
 use crate::hooks::row_named;
-use crate::lifecycle::is_open;
+use crate::lifecycle::is_enabled;
 use crate::platform::objects;
 use crate::table::row::InterceptionPoint;
 use std::ffi::{CStr, c_char, c_void};
@@ -18,7 +20,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 static DLSYM: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static DLVSYM: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// `dlsym`.
+/// Interposes `dlsym`.
 ///
 /// # Safety
 /// As the C library's.
@@ -32,7 +34,7 @@ unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_v
         "2:",
         "lea rax, [rdi + 1]", // RTLD_NEXT is -1, RTLD_DEFAULT is 0
         "cmp rax, 1",
-        "mov rdx, qword ptr [rsp]", // who asks
+        "mov rdx, qword ptr [rsp]", // the caller's address
         "ja {ask}",
         "jmp r11",
         "3:",
@@ -51,7 +53,7 @@ unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_v
     )
 }
 
-/// `dlvsym`.
+/// Interposes `dlvsym`.
 ///
 /// # Safety
 /// As the C library's.
@@ -96,9 +98,10 @@ type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 type Dlvsym = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
 
 unsafe extern "C" fn ask(handle: *mut c_void, name: *const c_char, caller: *const c_void) -> *mut c_void {
-    // SAFETY: the C library's function of this type; `dlsym` comes here only when it is known.
+    // SAFETY: `dlsym` above jumps here only after `DLSYM` was set to the C library's function,
+    // which has this type.
     let real: Dlsym = unsafe { std::mem::transmute(DLSYM.load(Relaxed)) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the program's own arguments, passed on unchanged.
     let address = unsafe { real(handle, name) };
     instead_of(address, name, caller)
 }
@@ -109,30 +112,32 @@ unsafe extern "C" fn ask_version(
     version: *const c_char,
     caller: *const c_void,
 ) -> *mut c_void {
-    // SAFETY: as in `ask`.
+    // SAFETY: `dlvsym` above jumps here only after `DLVSYM` was set to the C library's function,
+    // which has this type.
     let real: Dlvsym = unsafe { std::mem::transmute(DLVSYM.load(Relaxed)) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the program's own arguments, passed on unchanged.
     let address = unsafe { real(handle, name, version) };
     instead_of(address, name, caller)
 }
 
-/// What `caller` is given for `name`, which the C library has found at `address`.
+/// Returns what `caller` is given for `name`, which the C library has found at `address`.
 fn instead_of(address: *mut c_void, name: *const c_char, caller: *const c_void) -> *mut c_void {
     if address.is_null() {
         return address;
     }
-    // SAFETY: the C library has just found a symbol of this name.
+    // SAFETY: the C library has found a symbol of this name, so `name` is a C string, which the
+    // caller keeps for this call.
     let name = unsafe { CStr::from_ptr(name) };
     let Some(hook) = row_named(name) else { return address };
-    if is_open(InterceptionPoint::Dlsym) && !is_runtime(caller) {
-        offer(hook, address, InterceptionPoint::Dlsym)
+    if is_enabled(InterceptionPoint::Dlsym) && !is_runtime(caller) {
+        substitute(hook, address, InterceptionPoint::Dlsym)
     } else {
         address
     }
 }
 
-/// The HIP runtime looks up its own functions for `hipGetProcAddress`, which is an interception point of its own; and we look for the real
-/// ones.
+/// Returns true for callers whose requests are left alone: the HIP runtime, which looks its own
+/// functions up for `hipGetProcAddress`, an interception point of its own; and this library.
 fn is_runtime(caller: *const c_void) -> bool {
-    is_own(caller) || objects::holder(caller).is_some_and(|object| object.is("libamdhip64.so"))
+    is_in_shim(caller) || objects::holder(caller).is_some_and(|object| object.is("libamdhip64.so"))
 }

@@ -1,6 +1,6 @@
-//! `prctl`, which is handed on by a jump. A program that forbids itself to read the time-stamp counter
-//! (`PR_SET_TSC`) would die in our next stamp: then stamps are read from another clock. It asks for nothing else that
-//! matters here, and nothing else is looked at.
+//! Interposes `prctl` to notice a program that forbids itself to read the time-stamp counter
+//! (`PR_SET_TSC`). Our next stamp would kill it, so stamps then come from another clock. Every call
+//! is forwarded by a tail jump; other options are not looked at.
 #![allow(unsafe_code)] // a naked function
 
 use super::c_library::find;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicPtr;
 
 static PRCTL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// `prctl`.
+/// Interposes `prctl`.
 ///
 /// # Safety
 /// As the C library's.
@@ -46,7 +46,7 @@ unsafe extern "C" fn prctl(option: c_int) -> c_int {
     )
 }
 
-/// Gives the C library's.
+/// Switches the clock if this call forbids the counter; returns the C library's `prctl`.
 extern "C" fn ask(option: c_int, argument: c_int) -> *mut c_void {
     if option == libc::PR_SET_TSC && argument == libc::PR_TSC_SIGSEGV {
         quietly(|| {

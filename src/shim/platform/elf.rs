@@ -1,12 +1,12 @@
-//! The dynamic section of a loaded object, read where the loader has mapped it: which functions it defines, which
-//! files it needs. (System V ABI; the GNU hash table as binutils write it and glibc reads it.)
+//! Reads the dynamic section of a loaded object from memory: the functions that it defines, and the
+//! files that it needs. (System V ABI; the GNU hash table as binutils write it and glibc reads it.)
 #![allow(unsafe_code)] // walks the tables that the loader itself relies on
 
 use std::ffi::{CStr, c_void};
 
 const DT_NEEDED: u64 = 1;
 const DT_SONAME: u64 = 14;
-/// Tags of the tables that are looked for, in the order of `Dynamic::tables`.
+/// Tags of the tables that are read, in the order of `Dynamic::tables`.
 const TABLES: [u64; 5] = [5, 6, 0x6fff_fff0, 0x6fff_fef5, 4];
 const STRINGS: usize = 0;
 const SYMBOLS: usize = 1;
@@ -14,7 +14,7 @@ const VERSIONS: usize = 2;
 const GNU_HASH: usize = 3;
 const HASH: usize = 4;
 
-/// In a symbol's version: another version of the name is the default.
+/// Flag of a symbol's version: another version of the name is the default.
 const HIDDEN: u16 = 0x8000;
 const STT_NOTYPE: u8 = 0;
 const STT_FUNC: u8 = 2;
@@ -23,19 +23,22 @@ const STT_FUNC: u8 = 2;
 pub(crate) struct Dynamic {
     base: u64,
     section: u64,
-    /// Addresses by [`TABLES`]; 0 where the object has none.
+    /// Addresses in the order of [`TABLES`]; 0 where the object has none.
     tables: [u64; 5],
 }
 
 impl Dynamic {
+    /// Reads the addresses of the tables.
+    ///
     /// # Safety
-    /// `section` is the address of the dynamic section of an object that is loaded at `base`, and the object stays loaded
-    /// as long as this is used.
+    /// `section` is the address of the dynamic section of an object loaded at `base`, and the
+    /// object stays loaded as long as the result is used.
     pub(crate) unsafe fn new(base: u64, section: u64) -> Dynamic {
         let new = Dynamic { base, section, tables: [0; 5] };
         let tables = TABLES.map(|tag| {
             let value = new.entries().find(|(known, _)| *known == tag).map_or(0, |(_, value)| value);
-            // glibc has put addresses here; in a section that is read-only (the kernel's vdso) they are still relative.
+            // glibc has relocated these addresses, except in a read-only section (the kernel's
+            // vDSO).
             if value != 0 && value < base { value + base } else { value }
         });
         Dynamic { tables, ..new }
@@ -46,26 +49,26 @@ impl Dynamic {
         (0..).map(move |i| (word(16 * i), word(16 * i + 8))).take_while(|(tag, _)| *tag != 0)
     }
 
-    /// Sonames of the files that it was linked with, in order.
+    /// Returns the sonames of the files that the object is linked with, in order.
     pub(crate) fn needed(&self) -> Vec<String> {
         let names =
             self.entries().filter(|(tag, _)| *tag == DT_NEEDED).map(|(_, offset)| self.string(offset));
         names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// Its own soname.
+    /// Returns the object's soname.
     pub(crate) fn soname(&self) -> Option<String> {
         let (_, offset) = self.entries().find(|(tag, _)| *tag == DT_SONAME)?;
         Some(self.string(offset).to_string_lossy().into_owned())
     }
 
-    /// The address of the function `name` in its default version.
+    /// Returns the address of function `name` in its default version.
     pub(crate) fn function(&self, name: &str) -> Option<*mut c_void> {
         let index = if self.tables[GNU_HASH] != 0 { self.by_gnu_hash(name) } else { self.by_list(name) }?;
         Some((self.base + self.symbol(index).st_value) as *mut c_void)
     }
 
-    /// Follows the chain of the name's bucket.
+    /// Finds a symbol by the chain of its bucket in the GNU hash table.
     fn by_gnu_hash(&self, name: &str) -> Option<u32> {
         let table = self.tables[GNU_HASH];
         let [buckets, first, bloom_words]: [u32; 3] = std::array::from_fn(|i| read(table + 4 * i as u64));
@@ -88,7 +91,7 @@ impl Dynamic {
         }
     }
 
-    /// Looks through every symbol: for objects that were linked without the GNU table.
+    /// Searches all symbols, for objects linked without a GNU hash table.
     fn by_list(&self, name: &str) -> Option<u32> {
         let table = self.tables[HASH];
         let count = if table == 0 { 0 } else { read(table + 4) };
@@ -112,14 +115,16 @@ impl Dynamic {
     }
 
     fn string(&self, offset: u64) -> &CStr {
-        // SAFETY: by the contract of `new`, the string table is mapped; every string in it ends with a zero.
+        // SAFETY: by the contract of `new` the string table is mapped and stays mapped; each of its
+        // strings is NUL-terminated.
         unsafe { CStr::from_ptr((self.tables[STRINGS] + offset) as *const _) }
     }
 }
 
-/// A value in the tables of a loaded object.
+/// Reads a value from the tables of a loaded object.
 fn read<T: Copy>(at: u64) -> T {
-    // SAFETY: `Dynamic` reads only what the object's own headers say is there, which the loader has read before us; `T`
-    // is a plain C value.
+    // SAFETY: `Dynamic` reads only at addresses that the object's own headers give, which the
+    // loader has read before, in an object that stays loaded. `T` is an integer or a C structure of
+    // integers, valid for every bit pattern.
     unsafe { (at as *const T).read_unaligned() }
 }

@@ -1,10 +1,11 @@
-//! The sleep of the collector while the program does nothing: until the program has used the processor for a while, without
-//! which it launches nothing. A program that rests is left to rest.
+//! Idle wait of the collector: sleeps until the process has used CPU time, without which it
+//! launches nothing. An idle program is not woken.
 //!
-//! A timer on the process's processor time sends a signal to the collector's thread alone, which blocks it and waits for
-//! it: no handler runs. It is the signal that C libraries keep for such timers of their own (glibc: SIGTIMER, for the
-//! threads of `SIGEV_THREAD`), which is only ever sent to a thread: to wait for it takes none away from the program.
-#![allow(unsafe_code)] // a timer and a signal, by system calls: not every C library has these functions, and none their errors
+//! A timer on the process's CPU time sends a signal to the collector's thread only, which blocks
+//! the signal and waits for it, so no handler runs. It is the signal that C libraries reserve for
+//! their own timers (glibc: SIGTIMER, for threads of `SIGEV_THREAD`). That is only sent to single
+//! threads, so waiting for it takes none away from the program.
+#![allow(unsafe_code)] // a timer and a signal, by system calls: not every C library has these functions
 
 use crate::platform::ids::gettid;
 use crate::platform::signals::KERNEL_SET;
@@ -14,61 +15,65 @@ use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::time::Duration;
 
 const SIGNAL: c_int = 32;
-/// As a set.
+/// The signal as a set.
 const SIGNALS: u64 = 1 << (SIGNAL - 1);
-/// Processor time of the whole process after which it ends. The system looks at its own pace, every 1 to 10 ms.
+/// CPU time of the process after which the wait ends. The kernel checks every 1 to 10 ms.
 const USED: Duration = Duration::from_millis(10);
 
-/// Ends the sleep of another thread. In one order with what that thread is to find (`SeqCst`): either it finds it before it
-/// sleeps, or it is woken.
+/// Ends the wait of another thread. SeqCst orders it with the condition of the wait: either the
+/// waiting thread sees the condition before it sleeps, or it is woken.
 #[derive(Default)]
 pub(crate) struct Alarm {
-    /// Who sleeps; 0: nobody.
+    /// Id of the waiting thread; 0: none.
     sleeper: AtomicI32,
 }
 
 impl Alarm {
-    /// Ends the sleep that goes on, or the next.
+    /// Ends the present wait, if there is one.
     pub(crate) fn ring(&self) {
         let sleeper = self.sleeper.load(SeqCst);
         if sleeper != 0 {
-            // SAFETY: a signal to a thread of this process, which blocks it; if that has ended, it is an error and nothing else.
+            // SAFETY: `tgkill` only sends a signal, which the target thread blocks. If the thread
+            // has ended, it fails without effect.
             unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), sleeper, SIGNAL) };
         }
     }
 }
 
-/// The timer of the thread that made it, which blocks every signal.
+/// The timer of the thread that created it, which blocks every signal.
 pub(crate) struct Doze {
-    /// `None` where the system has no such timers to give.
+    /// `None` when the kernel has no timer left.
     timer: Option<c_int>,
 }
 
 impl Doze {
     pub(crate) fn new() -> Doze {
-        // SAFETY: a sigevent is numbers and a pointer that is not used.
+        // SAFETY: a `sigevent` consists of integers and a pointer that is unused here; zero is
+        // valid for all of them.
         let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_signo = SIGNAL;
         event.sigev_notify_thread_id = gettid() as c_int;
         let (no_set, mut timer) = (null_mut::<u64>(), 0 as c_int);
         let block = libc::SIG_BLOCK;
-        // Nobody lets it through again, see `quiet`: unheard, it would end the process.
-        // SAFETY: a set of signals of that many bytes; the one before is not wanted.
+        // Blocked for good (see `change_mask`): unblocked, the signal would end the process.
+        // SAFETY: `SIGNALS` is a set of `KERNEL_SET` bytes, and the previous set is not requested.
         let blocked =
             unsafe { libc::syscall(libc::SYS_rt_sigprocmask, block, &SIGNALS, no_set, KERNEL_SET) } == 0;
         let clock = libc::CLOCK_PROCESS_CPUTIME_ID;
-        // SAFETY: the event says whom to tell, and there is a place for the number.
+        // SAFETY: `event` is initialised, and `timer` has room for the new timer's id.
         let made =
             blocked && unsafe { libc::syscall(libc::SYS_timer_create, clock, &event, &mut timer) } == 0;
         Doze { timer: made.then_some(timer) }
     }
 
-    /// Sleeps until the process has used the processor, or `alarm` rings, or for so `long`. `is_over` tells after the alarm
-    /// is set that there is no need to. False where there is no such sleep.
+    /// Sleeps until the process has used CPU time, the waker is called, or `long` has passed.
+    /// `is_over` is checked after the waker is armed and skips the wait. Returns false when there
+    /// is no timer.
     pub(crate) fn sleep(&mut self, long: Duration, alarm: &Alarm, is_over: impl FnOnce() -> bool) -> bool {
         let Some(timer) = self.timer else { return false };
-        // SAFETY: the timer is ours; a time, and nothing wanted of the one before.
+        // SAFETY: the timer is this thread's own; the new time is initialised, and the old one is
+        // not requested.
         let set = unsafe { libc::syscall(libc::SYS_timer_settime, timer, 0, &once_after(USED), 0) };
         if set != 0 {
             self.end();
@@ -77,7 +82,8 @@ impl Doze {
         alarm.sleeper.store(gettid() as i32, SeqCst);
         if !is_over() {
             let (nothing, long) = (null_mut::<libc::siginfo_t>(), timespec(long));
-            // SAFETY: a set of signals of that many bytes, nothing wanted of what is told, and a time.
+            // SAFETY: `SIGNALS` is a set of `KERNEL_SET` bytes, no `siginfo_t` is requested, and
+            // `long` is initialised.
             unsafe { libc::syscall(libc::SYS_rt_sigtimedwait, &SIGNALS, nothing, &long, KERNEL_SET) };
         }
         alarm.sleeper.store(0, SeqCst);
@@ -86,7 +92,7 @@ impl Doze {
 
     fn end(&mut self) {
         if let Some(timer) = self.timer.take() {
-            // SAFETY: the timer is ours.
+            // SAFETY: the timer is this thread's own, and `take` keeps it from being deleted twice.
             unsafe { libc::syscall(libc::SYS_timer_delete, timer) };
         }
     }
@@ -113,7 +119,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::Instant;
 
-    /// How long a thread sleeps that may for `long`, while `busy` goes on in this one.
+    /// Returns how long a thread sleeps that may sleep for `long`, while `busy` runs in this one.
     fn slept(long: Duration, alarm: &Alarm, busy: impl FnOnce(&AtomicBool)) -> Duration {
         let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {

@@ -1,15 +1,15 @@
-//! The numbers of the calling thread and of its user.
-#![allow(unsafe_code)] // two calls without preconditions
+//! Ids of the calling thread and user.
+#![allow(unsafe_code)] // two system calls without preconditions
 
-/// The calling thread's number, as the kernel and the trace have it.
+/// Returns the calling thread's id, as the kernel and the trace have it.
 pub(crate) fn gettid() -> u32 {
-    // The C libraries of before 2.30 have no function for it.
-    // SAFETY: a system call without arguments that cannot fail.
+    // C libraries before glibc 2.30 have no function for it.
+    // SAFETY: `gettid` takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// The effective user's number.
+/// Returns the effective user id.
 pub(crate) fn uid() -> u32 {
-    // SAFETY: cannot fail.
+    // SAFETY: `geteuid` takes no arguments and cannot fail.
     unsafe { libc::geteuid() }
 }

@@ -1,8 +1,10 @@
-//! The objects that the process has loaded, where an address lies in them, and which symbols they define.
+//! Loaded objects (the executable and its shared libraries): which one contains an address, and
+//! which symbols they define.
 //!
-//! Everything is read from the loader's list and the objects' own tables in memory: `dlopen` and `dlsym` would leave
-//! traces in the program (reference counts, the text that `dlerror` returns).
-#![allow(unsafe_code)] // dl_iterate_phdr hands out C structures for the length of a call; symbol tables are raw memory
+//! Everything is read from the loader's list and the objects' tables in memory. `dlopen` and
+//! `dlsym` would have visible effects in the program: reference counts, and the text that `dlerror`
+//! returns.
+#![allow(unsafe_code)] // dl_iterate_phdr passes C structures for the length of a call; symbol tables are raw memory
 
 use crate::platform::elf::Dynamic;
 use crate::platform::fork::hold_off;
@@ -11,7 +13,7 @@ use rocshim_trace::is_library;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::PathBuf;
 
-/// The ROCm libraries that a trace tells of, by the beginning of their file name.
+/// ROCm libraries whose paths the trace records, by the beginning of their file name.
 const ROCM: [&str; 21] = [
     "libamdhip64.so",
     "librocblas.so",
@@ -39,34 +41,35 @@ const ROCM: [&str; 21] = [
 /// A loaded object.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Object {
-    /// Its file as the loader knows it; the executable's own is resolved.
+    /// Its file as the loader names it; for the executable the resolved path.
     pub(crate) path: String,
-    /// The difference between its addresses in memory and in its file.
+    /// Load bias: address in memory minus address in the file.
     base: u64,
-    /// Its loadable segments: address in memory, length, offset in the file.
+    /// Loadable segments: address in memory, length in bytes, offset in the file.
     segments: Vec<(u64, u64, u64)>,
 }
 
 impl Object {
-    /// True for a file of library `name` (`libamdhip64.so`), with or without a version, or of one that exports the same
-    /// names.
+    /// Returns true for a file of library `name` (`libamdhip64.so`), with or without a version, or
+    /// of a library that exports the same names.
     pub(crate) fn is(&self, name: &str) -> bool {
         is_library(&self.path, name)
     }
 
-    /// True for a library of ROCm or one that brings device code.
+    /// Returns true for a ROCm library or a library that brings device code.
     pub(crate) fn is_rocm(&self) -> bool {
         ROCM.iter().any(|name| self.is(name))
     }
 
-    /// Where `address` lies in the file, if it lies in this object.
+    /// Returns the offset of `address` in the object's file; `None` when the object does not
+    /// contain it.
     pub(crate) fn offset_of(&self, address: u64) -> Option<u64> {
         let segment =
             self.segments.iter().find(|(start, length, _)| (*start..start + length).contains(&address));
         segment.map(|(start, _, offset)| address - start + offset)
     }
 
-    /// How many bytes of the segment that holds it lie from `address` on.
+    /// Returns the number of bytes from `address` to the end of its segment; 0 outside the object.
     pub(crate) fn rest(&self, address: u64) -> usize {
         let end = |(start, length, _): &(u64, u64, u64)| {
             (*start..start + length).contains(&address).then(|| start + length)
@@ -74,7 +77,7 @@ impl Object {
         self.segments.iter().find_map(end).map_or(0, |end| (end - address) as usize)
     }
 
-    /// True when `address` lies in this object.
+    /// Returns true when the object contains `address`.
     pub(crate) fn holds(&self, address: *const c_void) -> bool {
         self.offset_of(address as u64).is_some()
     }
@@ -84,7 +87,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Every object that is loaded now, in the loader's order.
+/// Returns every loaded object, in the loader's order.
 pub(crate) fn objects() -> Vec<Object> {
     let mut found: Vec<Object> = Vec::new();
     visit(|info, name| {
@@ -98,7 +101,8 @@ pub(crate) fn objects() -> Vec<Object> {
     found
 }
 
-/// How many objects were ever loaded and unloaded: a change means that `objects` has something new to say.
+/// Returns the loader's generation: the number of objects loaded and unloaded so far. It changes
+/// whenever the result of `objects` does.
 pub(crate) fn generation() -> u64 {
     let mut count = 0;
     visit(|info, _| {
@@ -108,33 +112,34 @@ pub(crate) fn generation() -> u64 {
     count
 }
 
-/// The object that `address` lies in.
+/// Returns the object that contains `address`.
 pub(crate) fn holder(address: *const c_void) -> Option<Object> {
     objects().into_iter().find(|object| object.holds(address))
 }
 
-/// The address of the function `symbol` that `object` defines; `None` also when it is gone.
+/// Returns the address of function `symbol` in `object`; `None` also when the object is unloaded.
 pub(crate) fn symbol(object: &Object, symbol: &str) -> Option<*mut c_void> {
     let mut found = None;
     with_dynamic(object, |dynamic| found = dynamic.function(symbol));
     found
 }
 
-/// True when `object` is what others name `soname` in what they were linked with: a soname, a file name or a path.
+/// Returns true when `object` satisfies the dependency `soname`: by its soname, file name or path.
 pub(crate) fn is_called(object: &Object, soname: &str) -> bool {
     let mut own = None;
     with_dynamic(object, |dynamic| own = dynamic.soname());
     own.as_deref() == Some(soname) || object.path == soname || file_name(&object.path) == soname
 }
 
-/// The files that `object` was linked with, by soname, in order.
+/// Returns the sonames of the files that `object` is linked with, in order.
 pub(crate) fn needed(object: &Object) -> Vec<String> {
     let mut found = Vec::new();
     with_dynamic(object, |dynamic| found = dynamic.needed());
     found
 }
 
-/// The function `symbol` of the first object whose file name begins with one of `names`. Allocates nothing.
+/// Returns function `symbol` of the first object whose file name begins with one of `names`, or
+/// NULL. Allocates nothing.
 pub(crate) fn first_symbol(names: &[&str], symbol: &str) -> *mut c_void {
     let mut found = None;
     visit(|info, name| {
@@ -146,7 +151,7 @@ pub(crate) fn first_symbol(names: &[&str], symbol: &str) -> *mut c_void {
     found.unwrap_or(std::ptr::null_mut())
 }
 
-/// What the loader tells debuggers of an object (`link.h`), as far as it matters here.
+/// The loader's description of an object for debuggers (`link.h`), as far as it is used here.
 #[repr(C)]
 struct LinkMap {
     base: u64,
@@ -155,27 +160,30 @@ struct LinkMap {
     next: *const LinkMap,
 }
 
-/// The head of its list of them.
+/// The head of the loader's list of objects for debuggers.
 #[repr(C)]
 struct Debug {
     version: c_int,
     map: *const LinkMap,
 }
 
-/// As [`first_symbol`], of objects that the program began with. Calls nothing of the C library but for comparing strings, and
-/// uses no thread-local word.
+/// As [`first_symbol`], for the objects that the program started with. Calls no function of the C
+/// library except string comparison, and uses no thread-local variable.
 pub(crate) fn early_symbol(names: &[&str], symbol: &str) -> *mut c_void {
     unsafe extern "C" {
         static _r_debug: Debug;
     }
-    // SAFETY: the loader has set it before any code of ours runs, and the head of the list stays.
+    // SAFETY: the loader sets the head of the list before any of our code runs, and does not move
+    // it.
     let mut at = unsafe { _r_debug.map };
-    // SAFETY: what the program began with stays loaded, and what comes later stands behind it in the list.
+    // SAFETY: `at` is NULL or an entry of the list. Objects that the program started with stay
+    // loaded, and later ones are appended, so the search ends or reaches an entry that stays valid.
     while let Some(object) = unsafe { at.as_ref() } {
-        // SAFETY: every object in the list has a name, the program's is empty.
+        // SAFETY: every entry has a name, a C string; that of the program is empty.
         let name = unsafe { CStr::from_ptr(object.name) };
         if is_named(name, names) {
-            // SAFETY: the loader has mapped and relocated it, and keeps it.
+            // SAFETY: the loader has mapped and relocated the object, and it stays loaded, because
+            // the program started with it.
             let dynamic = unsafe { Dynamic::new(object.base, object.dynamic) };
             if let Some(found) = dynamic.function(symbol) {
                 return found;
@@ -186,13 +194,13 @@ pub(crate) fn early_symbol(names: &[&str], symbol: &str) -> *mut c_void {
     std::ptr::null_mut()
 }
 
-/// True when the file name of `path` begins with one of `names`.
+/// Returns true when the file name of `path` begins with one of `names`.
 fn is_named(path: &CStr, names: &[&str]) -> bool {
     let file = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     names.iter().any(|name| file.starts_with(name.as_bytes()))
 }
 
-/// Runs `work` with the tables of `object`, while the loader keeps it from going away.
+/// Runs `work` with the tables of `object`, which the loader keeps loaded meanwhile.
 fn with_dynamic(object: &Object, mut work: impl FnMut(&Dynamic)) {
     visit(|info, _| {
         let first = |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD;
@@ -208,64 +216,71 @@ fn with_dynamic(object: &Object, mut work: impl FnMut(&Dynamic)) {
 
 fn dynamic_of(info: &libc::dl_phdr_info) -> Option<Dynamic> {
     let header = headers(info).iter().find(|h| h.p_type == libc::PT_DYNAMIC)?;
-    // SAFETY: the loader has mapped and relocated this object, and keeps it while `visit` runs.
+    // SAFETY: the loader has mapped and relocated this object, and keeps it loaded while `visit`
+    // holds its lock.
     Some(unsafe { Dynamic::new(info.dlpi_addr, info.dlpi_addr.wrapping_add(header.p_vaddr)) })
 }
 
 fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
-    // SAFETY: the program headers are an array of `dlpi_phnum` as long as `info` is lent to us.
+    // SAFETY: `dlpi_phdr` points to `dlpi_phnum` program headers, which stay mapped as long as
+    // `info` is borrowed.
     unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
 }
 
-/// Calls `each` with every loaded object and its name, until it says `false`. The loader's list is locked meanwhile, so
-/// nobody forks.
+/// Calls `each` with every loaded object and its name until it returns false. The loader's list is
+/// locked meanwhile, so forks are delayed.
 fn visit<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(mut each: F) {
     unsafe extern "C" fn call<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(
         info: *mut libc::dl_phdr_info,
         _size: usize,
         each: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader passes a valid structure.
+        // SAFETY: the loader passes a valid structure for the length of this call.
         let info = unsafe { &*info };
-        // SAFETY: `visit` passes its closure, which nothing else uses meanwhile.
+        // SAFETY: `each` points to the closure that `visit` passes, and nothing else uses it during
+        // the call.
         let each = unsafe { &mut *each.cast::<F>() };
-        // SAFETY: the name is a C string for the length of the call.
+        // SAFETY: `dlpi_name` is a C string for the length of this call.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) };
         i32::from(!each(info, name))
     }
     let each: *mut F = &mut each;
     let _held = hold_off();
-    // SAFETY: `call::<F>` gets `each` as its data and runs only during this call.
+    // SAFETY: `call::<F>` casts its data back to the `F` that `each` points to, and is called only
+    // until this returns.
     unsafe { libc::dl_iterate_phdr(Some(call::<F>), each.cast()) };
 }
 
-/// The program's own file.
+/// Returns the path of the executable.
 pub(crate) fn executable() -> String {
-    // Not in a sandbox of the program's own: it may not allow to ask.
+    // A new sandbox may not permit `readlink`.
     let link = (!sandbox::is_new()).then(|| std::fs::read_link("/proc/self/exe").ok()).flatten();
     link.unwrap_or_else(executed_as).to_string_lossy().into_owned()
 }
 
-/// What the program was executed as: a script's own path, where its interpreter is what runs.
+/// Returns the path that was executed: for a script its own, not that of its interpreter.
 fn executed_as() -> PathBuf {
-    // SAFETY: no preconditions.
+    // SAFETY: `getauxval` has no preconditions.
     let name = unsafe { libc::getauxval(libc::AT_EXECFN) };
     if name == 0 {
         return "unknown".into();
     }
-    // SAFETY: the kernel has put a C string there, for as long as the process lives.
+    // SAFETY: `name` is not 0, so it is the address of a C string that the kernel has stored for
+    // the life of the process.
     let name = unsafe { CStr::from_ptr(std::ptr::with_exposed_provenance(name as usize)) };
     PathBuf::from(name.to_string_lossy().into_owned())
 }
 
-/// What the program may be called by: its own file, what was executed, and its first argument.
+/// Returns the names by which the program may be selected: its executable, what was executed, and
+/// its first argument.
 pub(crate) fn names() -> Vec<String> {
     unsafe extern "C" {
         static program_invocation_name: *const c_char;
     }
-    // SAFETY: the C library sets it before any constructor runs.
+    // SAFETY: the C library sets this variable before any constructor runs, and the program does
+    // not change it at that time.
     let first = unsafe { program_invocation_name };
-    // SAFETY: the first argument, a C string, or NULL.
+    // SAFETY: `first` is not NULL, so it is the program's first argument, a C string.
     let first = (!first.is_null()).then(|| unsafe { CStr::from_ptr(first) }.to_string_lossy().into_owned());
     [executable(), executed_as().to_string_lossy().into_owned()].into_iter().chain(first).collect()
 }

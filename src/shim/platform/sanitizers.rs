@@ -1,38 +1,41 @@
-//! What the run-time libraries of gcc's and clang's sanitizers ask of whoever is in the process, so that a program that was
-//! built with one runs as it does without us. A program's own functions of these names come before ours.
+//! Default options for the run-time libraries of gcc's and clang's sanitizers, so that a program
+//! built with a sanitizer runs as it does without the shim. Functions of these names in the program
+//! take precedence over ours.
 #![allow(unsafe_code)] // exports
 
 use std::ffi::{CStr, c_char};
 
-/// The address sanitizer wants its library to be the first that is loaded, because of memory functions that others may bring:
-/// we have none.
+/// The address sanitizer requires its library to be loaded first, because others might interpose
+/// memory functions. The shim interposes none.
 const ADDRESS: &CStr = c"verify_asan_link_order=0";
-/// The thread sanitizer knows nothing of the order that our atomics make, because we are not built with it.
+/// The shim is not built with the thread sanitizer, which therefore does not see the order of its
+/// atomics.
 const THREAD: &CStr = c"race:librocshim.so\n";
-/// It ends a forked child that starts a thread when its parent had several; of which our collector is one, and so is the child's.
+/// By default it ends a forked child of a multi-threaded parent when the child starts a thread. The
+/// collector counts for both.
 const FORK: &CStr = c"die_after_fork=0";
-/// What a thread of ours had in a forked child's parent is no leak of the child's.
+/// Memory of a parent's collector thread is no leak of a forked child.
 const LEAK: &CStr = c"leak:librocshim.so\n";
 
-/// Options of the address sanitizer.
+/// Returns options of the address sanitizer.
 #[unsafe(no_mangle)]
 extern "C" fn __asan_default_options() -> *const c_char {
     ADDRESS.as_ptr()
 }
 
-/// Options of the thread sanitizer.
+/// Returns options of the thread sanitizer.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_default_options() -> *const c_char {
     FORK.as_ptr()
 }
 
-/// What the thread sanitizer is not to report.
+/// Returns suppressions of the thread sanitizer.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_default_suppressions() -> *const c_char {
     THREAD.as_ptr()
 }
 
-/// What the leak sanitizer, which the address sanitizer has with it, is not to report.
+/// Returns suppressions of the leak sanitizer, which is part of the address sanitizer.
 #[unsafe(no_mangle)]
 extern "C" fn __lsan_default_suppressions() -> *const c_char {
     LEAK.as_ptr()

@@ -1,10 +1,11 @@
-//! The collector's turns on a processor: short ones, so that a busy machine gives it one soon after it wakes.
-#![allow(unsafe_code)] // two system calls, which C libraries of before 2.41 have no functions for
+//! Scheduler slices of the collector: short ones, so that a busy machine runs it soon after it
+//! wakes.
+#![allow(unsafe_code)] // two system calls for which C libraries before glibc 2.41 have no functions
 
-/// The shortest that the system takes.
+/// Length of a slice, ns: the minimum that the kernel accepts.
 const TURN_NS: u64 = 100_000;
 
-/// What the system knows of how a thread is scheduled: `struct sched_attr`, in its first version.
+/// Scheduling attributes of a thread: the kernel's `struct sched_attr`, version 0.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -13,7 +14,7 @@ struct Attributes {
     flags: u64,
     nice: i32,
     priority: u32,
-    /// Of a thread of no other policy: the length of its turns (since Linux 6.12), in ns.
+    /// With SCHED_OTHER: length of a slice in ns (Linux ≥ 6.12).
     runtime: u64,
     deadline: u64,
     period: u64,
@@ -22,20 +23,22 @@ struct Attributes {
 const SIZE: usize = size_of::<Attributes>();
 const _: () = assert!(SIZE == 48);
 
-/// From now on the thread that calls has short turns; in all it gets no more than before. Where the system knows nothing of
-/// that, or forbids it, nothing happens.
+/// Requests a 0.1 ms scheduler slice for the calling thread (Linux ≥ 6.12); its CPU share is
+/// unchanged. Does nothing where the kernel does not support or permit it.
 pub(crate) fn be_short() {
     if let Some(now) = attributes().filter(|now| now.policy == libc::SCHED_OTHER as u32) {
         let short = Attributes { runtime: TURN_NS, ..now };
-        // SAFETY: thread 0 is the caller; the system reads `size` bytes, as it has told.
+        // SAFETY: pid 0 is the calling thread, and `short.size` is the size that the kernel itself
+        // has returned, at most that of `Attributes`, so the kernel reads only `short`.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &short, 0) };
     }
 }
 
-/// The calling thread's.
+/// Returns the calling thread's scheduling attributes.
 fn attributes() -> Option<Attributes> {
     let mut attributes = Attributes::default();
-    // SAFETY: thread 0 is the caller; the system writes that many bytes at most.
+    // SAFETY: pid 0 is the calling thread, and the kernel writes at most `SIZE` bytes, the size of
+    // `attributes`.
     let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, SIZE, 0) } == 0;
     told.then_some(attributes)
 }

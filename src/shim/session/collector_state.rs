@@ -1,20 +1,20 @@
-//! Who writes the trace of a process.
+//! Which thread writes the trace of a process.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Who writes the trace.
+/// Which thread writes the trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Collector {
-    /// The collector's thread.
+    /// The collector thread.
     Thread,
-    /// There could be no such thread: whoever ends the process.
+    /// No such thread could be started: the thread that ends the process.
     None,
-    /// Nobody: it has failed, and what is recorded stays in the ring files.
+    /// None, because the collector has failed; what is recorded stays in the ring files.
     Failed,
 }
 
-/// A [`Collector`] that changes: from `Thread` to one of the others, once.
+/// The present [`Collector`]. Changes once at most, from `Thread` to another.
 pub(crate) struct CollectorIs(AtomicU8);
 
 impl Default for CollectorIs {

@@ -1,11 +1,11 @@
-//! Who this process is: what the trace's header says of it.
+//! Identity of the process, for the trace's header.
 
 use crate::platform::objects;
 use rocshim_drain::Stat;
 use rocshim_ring::clock;
 use rocshim_ring::definition::{Process as About, Text};
 
-/// Environment variables that a trace records, by the beginning of their names…
+/// Environment variables that a trace records, by the beginning of their names …
 const RECORDED: [&str; 37] = [
     "AMD_",
     "CUDA_VISIBLE_DEVICES",
@@ -45,10 +45,10 @@ const RECORDED: [&str; 37] = [
     "TRITON_",
     "WORLD_SIZE",
 ];
-/// … unless a name holds one of these.
+/// … unless the name contains one of these.
 const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
-/// Who this process is.
+/// Returns the identity of this process.
 pub(crate) fn about() -> About<'static> {
     let text = |text: String| Text::from(text);
     let read = |path: &str| std::fs::read(path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where the files of a process go: its trace, and the folder of its ring files.
+//! Paths of a process's files: its trace, and the folder of its ring files.
 
 use crate::platform::ids::uid;
 use crate::table::config::Config;
@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Makes the trace file, empty: in the folder asked for, or, where that cannot be, in one under the temporary folder,
-/// with a note that says why.
+/// Creates the empty trace file: in the configured folder or else in the fallback folder under the
+/// temporary folder, then with a note that says why.
 pub(crate) fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
     let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
     let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
@@ -23,14 +23,15 @@ pub(crate) fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf,
     Ok((path, note))
 }
 
-/// Makes the trace file in `folder`, which is made where it is not there; with all that are above it only if `is_asked` for.
+/// Creates the trace file in `folder`, which is created if missing, with its parents only if
+/// `is_asked`.
 fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io::Result<PathBuf> {
     match DirBuilder::new().recursive(is_asked).mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     if !is_asked {
-        // Its name is known to everyone: it must be ours, and nobody else's to look or write into.
+        // The fallback folder's name is predictable: it must be ours, and closed to other users.
         let found = std::fs::symlink_metadata(folder)?;
         if !found.is_dir() || found.uid() != uid() || found.mode() & 0o077 != 0 {
             let what = format!("{}: not a folder of this user alone", folder.display());
@@ -38,7 +39,7 @@ fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io:
         }
     }
     let program = about.exe.rsplit('/').next().unwrap_or("program");
-    // An image that was replaced by exec has the same pid and keeps its own file.
+    // A process image replaced by `exec` has the same pid and keeps its own file.
     for again in 0.. {
         let suffix = if again == 0 { String::new() } else { format!("-{again}") };
         let path = folder.join(format!("{program}-{}{suffix}.{end}", about.pid));
@@ -54,14 +55,16 @@ fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io:
     unreachable!("the loop returns")
 }
 
-/// True where there are parts of a trace with this first file: it was removed, and its process had the same number.
+/// Returns true when other segments of this first file exist: it was deleted, and its process had
+/// the same pid.
 fn has_parts(first: &Path) -> bool {
     let is_part = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
     let folder = first.parent().and_then(|folder| folder.read_dir().ok());
     folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
 }
 
-/// Makes the folder of the ring files, with those that all others need: where asked, else beside the trace, else none.
+/// Creates the folder of the ring files and the files that exist once per process: in the
+/// configured folder, or else beside the trace; `None` when neither works.
 pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Made> {
     let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
@@ -78,7 +81,7 @@ pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Optio
     })
 }
 
-/// A folder, and what is made in it before anything is recorded.
+/// The folder, and the files created in it before anything is recorded.
 pub(crate) struct Made {
     pub(crate) folder: Folder,
     pub(crate) control: Control,

@@ -5,12 +5,12 @@ use super::identity::about;
 use super::paths::{Made, make_folder, make_trace};
 use crate::platform::idle::Alarm;
 use crate::platform::{ids::gettid, memory, objects, signals::lock};
-use crate::state::blas_settings::Settings;
-use crate::state::graphs::{Graphs, Tell};
-use crate::state::kernels::{Code, Names};
+use crate::state::blas_settings::BlasSettings;
+use crate::state::graphs::{Emit, Graphs};
+use crate::state::kernels::{Code, KernelRegistry};
 use crate::state::lt_descriptors::Descriptors;
 use crate::state::miopen_problems::Problems;
-use crate::state::{address_map::Slots, layouts};
+use crate::state::{address_map::AddressMap, layouts};
 use crate::symbols::binding;
 use crate::table::config::Config;
 use crate::table::row::{Hook, Table};
@@ -65,13 +65,13 @@ pub(crate) struct Process {
     why_full: AtomicU64,
     why_refused: AtomicU64, // why threads were refused a ring, if any were
     refuses: AtomicBool,    // new threads are
-    names: Mutex<Names>,
+    names: Mutex<KernelRegistry>,
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
     pub(crate) problems: Problems,
-    settings: Settings,
+    settings: BlasSettings,
     pub(crate) descriptors: Descriptors,
-    pub(crate) gpu_names: Slots<1>, // what stands for a kernel's name: its definition's number
+    pub(crate) gpu_names: AddressMap<1>, // what stands for a kernel's name: its definition's number
     pub(crate) turn_gpu_time: OnceLock<fn(&Process, bool)>, // from the first call of the runtime on
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
@@ -146,12 +146,12 @@ impl Process {
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
         log.define(&Frame { stamp, definition: Definition::Hooks { hooks, points: config.points } })?;
-        if binding::is_stopped() {
+        if binding::is_paused() {
             log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
         }
-        let mut names = Names::default();
+        let mut names = KernelRegistry::default();
         if let Some(parent) = parent {
-            log.inherit(&parent.log, |place| names.learn(&log, place));
+            log.inherit(&parent.log, |place| names.apply(&log, place));
         }
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
@@ -174,9 +174,9 @@ impl Process {
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
             problems: Problems::default(),
-            settings: Settings::default(),
+            settings: BlasSettings::default(),
             descriptors: Descriptors::default(),
-            gpu_names: Slots::default(),
+            gpu_names: AddressMap::default(),
             turn_gpu_time: OnceLock::new(),
             to_collector,
             for_collector,
@@ -193,9 +193,9 @@ impl Process {
         self.tell(&mut lock(&self.names), stamp, definition)
     }
 
-    fn tell(&self, names: &mut Names, stamp: u64, definition: Definition) -> Option<u32> {
+    fn tell(&self, names: &mut KernelRegistry, stamp: u64, definition: Definition) -> Option<u32> {
         let (number, place) = self.log.define(&Frame { stamp, definition }).ok()?;
-        names.learn(&self.log, place);
+        names.apply(&self.log, place);
         Some(number)
     }
 
@@ -205,7 +205,7 @@ impl Process {
     }
 
     /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
-    pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Tell) -> T) -> T {
+    pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Emit) -> T) -> T {
         work(&mut lock(&self.graphs), &mut |definition| {
             self.describe_kernels(&definition);
             self.define(stamp, definition)
@@ -329,7 +329,7 @@ impl Process {
     /// Tells that `function` is the same kernel as `of`.
     pub(crate) fn define_same_function(&self, stamp: u64, function: u64, of: u64) {
         let mut names = lock(&self.names);
-        if names.is_newly_same(&self.log, function, of) {
+        if names.is_new_alias(&self.log, function, of) {
             self.tell(&mut names, stamp, Definition::SameFunction { function, of });
         }
     }
@@ -345,26 +345,26 @@ impl Process {
         let (image, code) = look(&targets);
         let mut names = lock(&self.names);
         let number = self.tell(&mut names, stamp, Definition::Module { module, image });
-        names.add_code(module, code);
+        names.set_code(module, code);
         number
     }
 
     /// Tells that a BLAS library's handle has a setting from `stamp` on, unless that is told already.
     pub(crate) fn set(&self, stamp: u64, handle: u64, setting: u8, value: u64) {
-        if let Some(value) = self.settings.news(handle, setting, value) {
+        if let Some(value) = self.settings.change(handle, setting, value) {
             self.define(stamp, Definition::Setting { handle, setting, value });
         }
     }
 
     /// The handle's settings are to be told anew.
     pub(crate) fn forget_settings(&self, handle: u64) {
-        self.settings.forget(handle);
+        self.settings.remove(handle);
     }
 
     /// The functions of `module` mean nothing any more as of `stamp`.
     pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
-        lock(&self.names).forget(module, stamp);
-        lock(&self.graphs).forget_names();
+        lock(&self.names).invalidate(module, stamp);
+        lock(&self.graphs).forget_emitted();
     }
 
     /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
@@ -388,7 +388,7 @@ impl Process {
         self.look_up(&mut lock(&self.names), function)
     }
 
-    fn look_up(&self, names: &mut Names, function: u64) -> &'static Layout {
+    fn look_up(&self, names: &mut KernelRegistry, function: u64) -> &'static Layout {
         let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
         names.look_up(&self.log, function, self.config.args, tell)
     }

@@ -1,63 +1,65 @@
-//! What is known of things by their addresses: a table of bounded size, read and written without a lock.
+//! A lock-free map of bounded size from an object's address to a few words of state.
 //!
-//! It is for things that only one thread at a time may use, change or destroy, as their libraries demand: so nobody reads
-//! a slot while another thread changes it, and two threads never write to one. What finds no room is not known.
+//! It serves objects that only one thread at a time may use, change or destroy, as their libraries
+//! demand. So no thread reads a slot while another changes it, and two threads never write to one
+//! slot. When an object finds no free slot, nothing is stored for it.
 
 use crate::platform::memory;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-/// Slots of a table.
+/// Slots of the map.
 const SLOTS: usize = 4096;
-/// How many of them may hold the thing with a given address, one behind the other.
-const REACH: usize = 16;
-/// Key of a slot that is free.
+/// Probe limit: an address is stored in one of this many consecutive slots.
+const PROBE_LIMIT: usize = 16;
+/// Key of a free slot.
 const FREE: u64 = 0;
-/// Key of a slot that a thread has taken and fills.
-const TAKEN: u64 = 1;
+/// Key of a slot that a thread has claimed and is filling.
+const CLAIMED: u64 = 1;
 
-/// The table, made when the first thing is put into it.
-pub(crate) struct Slots<const WORDS: usize>(OnceLock<Table<WORDS>>);
+/// The map. Its table is allocated by the first `put`.
+pub(crate) struct AddressMap<const WORDS: usize>(OnceLock<Table<WORDS>>);
 
 struct Table<const WORDS: usize> {
-    /// The address of the thing in each slot, [`FREE`] or [`TAKEN`]. Release: after its words.
+    /// The address of each slot's object, [`FREE`] or [`CLAIMED`]. Stored with release, after the
+    /// words.
     keys: Box<[AtomicU64]>,
     words: Box<[[AtomicU64; WORDS]]>,
 }
 
-impl<const WORDS: usize> Default for Slots<WORDS> {
+impl<const WORDS: usize> Default for AddressMap<WORDS> {
     fn default() -> Self {
-        Slots(OnceLock::new())
+        AddressMap(OnceLock::new())
     }
 }
 
-impl<const WORDS: usize> Slots<WORDS> {
-    /// What is known of the thing at `address`.
+impl<const WORDS: usize> AddressMap<WORDS> {
+    /// Returns the words of the object at `address`.
     pub(crate) fn find(&self, address: u64) -> Option<&[AtomicU64; WORDS]> {
         let table = self.0.get()?;
         Some(&table.words[table.slot(address)?])
     }
 
-    /// `words` is what is known of the thing at `address` from now on, if there is room.
+    /// Stores `words` for the object at `address`; `None` when no slot is free.
     pub(crate) fn put(&self, address: u64, words: [u64; WORDS]) -> Option<&[AtomicU64; WORDS]> {
         let table = match self.0.get() {
             Some(table) => table,
             None => memory::has(Table::<WORDS>::BYTES).then(|| self.0.get_or_init(Table::new))?,
         };
-        let at = table.slot(address).or_else(|| table.take(address))?;
+        let at = table.slot(address).or_else(|| table.claim(address))?;
         for (word, value) in table.words[at].iter().zip(words) {
-            // Relaxed: the key is stored after them.
+            // Relaxed: the release store of the key follows.
             word.store(value, Relaxed);
         }
         table.keys[at].store(address, Release);
         Some(&table.words[at])
     }
 
-    /// Nothing is known of what is at `address` any more.
+    /// Removes the object at `address`.
     pub(crate) fn remove(&self, address: u64) {
         let found = self.0.get().and_then(|table| Some(&table.keys[table.slot(address)?]));
         if let Some(key) = found {
-            // Release: whoever takes the slot writes to it after what was read from it.
+            // Release: the next owner of the slot writes to it only after our reads of it.
             key.store(FREE, Release);
         }
     }
@@ -74,22 +76,22 @@ impl<const WORDS: usize> Table<WORDS> {
         }
     }
 
-    /// The slots that may hold the thing at `address`.
-    fn reach(address: u64) -> impl Iterator<Item = usize> {
+    /// Returns the slots that may hold the object at `address`.
+    fn probe(address: u64) -> impl Iterator<Item = usize> {
         let first = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-        (first..first + REACH).map(|at| at % SLOTS)
+        (first..first + PROBE_LIMIT).map(|at| at % SLOTS)
     }
 
-    /// The slot that holds the thing at `address`.
+    /// Returns the slot that holds the object at `address`.
     fn slot(&self, address: u64) -> Option<usize> {
-        // Acquire: with the key come the words.
-        Self::reach(address).find(|at| address > TAKEN && self.keys[*at].load(Acquire) == address)
+        // Acquire: pairs with the release store of the key, which follows the words.
+        Self::probe(address).find(|at| address > CLAIMED && self.keys[*at].load(Acquire) == address)
     }
 
-    /// A slot for the thing at `address`, which no other thread takes.
-    fn take(&self, address: u64) -> Option<usize> {
-        let take = |at: &usize| self.keys[*at].compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok();
-        Self::reach(address).find(|at| address > TAKEN && take(at))
+    /// Claims a free slot for the object at `address`.
+    fn claim(&self, address: u64) -> Option<usize> {
+        let claim = |at: &usize| self.keys[*at].compare_exchange(FREE, CLAIMED, Acquire, Relaxed).is_ok();
+        Self::probe(address).find(|at| address > CLAIMED && claim(at))
     }
 }
 
@@ -97,13 +99,13 @@ impl<const WORDS: usize> Table<WORDS> {
 mod tests {
     use super::*;
 
-    fn words(slots: &Slots<2>, address: u64) -> Option<[u64; 2]> {
+    fn words(slots: &AddressMap<2>, address: u64) -> Option<[u64; 2]> {
         slots.find(address).map(|words| [0, 1].map(|i: usize| words[i].load(Relaxed)))
     }
 
     #[test]
-    fn a_thing_is_known_from_when_it_is_put_there_until_it_is_removed() {
-        let slots = Slots::default();
+    fn an_object_is_found_until_it_is_removed() {
+        let slots = AddressMap::default();
         assert!(slots.find(0x40).is_none());
         slots.remove(0x40);
         slots.put(0x40, [1, 2]);
@@ -113,14 +115,14 @@ mod tests {
         assert_eq!(words(&slots, 0x40), Some([5, 6]));
         slots.remove(0x40);
         assert_eq!((words(&slots, 0x40), words(&slots, 0x80)), (None, Some([3, 4])));
-        for mark in [FREE, TAKEN] {
+        for mark in [FREE, CLAIMED] {
             assert!(slots.put(mark, [7, 7]).is_none() && slots.find(mark).is_none(), "no address");
         }
     }
 
     #[test]
-    fn what_finds_no_room_is_not_known_and_the_others_stay() {
-        let slots = Slots::default();
+    fn a_full_map_stores_nothing_more_and_keeps_the_rest() {
+        let slots = AddressMap::default();
         let addresses = || (1..=2 * SLOTS as u64).map(|i| i << 5);
         let known: Vec<u64> =
             addresses().filter(|address| slots.put(*address, [*address, 0]).is_some()).collect();
@@ -134,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn threads_with_things_of_their_own_find_each_what_it_has_put_there() {
-        let slots: Slots<2> = Slots::default();
+    fn each_thread_finds_its_own_objects() {
+        let slots: AddressMap<2> = AddressMap::default();
         std::thread::scope(|scope| {
             for thread in 1..=4_u64 {
                 let slots = &slots;

@@ -1,37 +1,39 @@
-//! What the handles of BLAS libraries were set to, as it was last told: programs set a handle's stream before every
-//! product (PyTorch and llama.cpp do), so only changes are told, and of one setting of one handle not for ever.
+//! Settings of BLAS handles as last emitted, so that only changes become definitions.
+//!
+//! Programs set a handle's stream before every GEMM (PyTorch and llama.cpp do). The number of
+//! definitions of one setting of one handle is bounded.
 
-use crate::state::address_map::Slots;
+use crate::state::address_map::AddressMap;
 use rocshim_ring::definition::SETTINGS;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How often a change of one setting is told; after that it is told to be unknown, and no more.
-const CHANGES: u64 = 4096;
-/// Of each setting of a handle: the value that was told, and how often one was told.
+/// Definitions of one setting; after that many it is emitted once more, as unknown.
+const MAX_DEFINITIONS: u64 = 4096;
+/// Words of a handle: for each setting the value last emitted and the number of definitions.
 const WORDS: usize = 2 * SETTINGS.len();
 
 /// The settings of a process's handles.
 #[derive(Default)]
-pub(crate) struct Settings(Slots<WORDS>);
+pub(crate) struct BlasSettings(AddressMap<WORDS>);
 
-impl Settings {
-    /// What there is to tell of a setting that has just been given `value`: nothing when that is told already, `Some(None)`
-    /// when it is not known from now on.
-    pub(crate) fn news(&self, handle: u64, setting: u8, value: u64) -> Option<Option<u64>> {
+impl BlasSettings {
+    /// Returns what to emit after a setting was given `value`: `None` when the value is emitted
+    /// already, `Some(None)` when the setting is to be marked as unknown.
+    pub(crate) fn change(&self, handle: u64, setting: u8, value: u64) -> Option<Option<u64>> {
         let words = self.0.find(handle).or_else(|| self.0.put(handle, [0; WORDS]))?;
-        let (told, times) = (&words[2 * setting as usize], &words[2 * setting as usize + 1]);
-        // Relaxed, here and below: only the thread that uses the handle comes here.
-        let before = times.load(Relaxed);
-        if before > CHANGES || before != 0 && told.load(Relaxed) == value {
+        let (emitted, count) = (&words[2 * setting as usize], &words[2 * setting as usize + 1]);
+        // Relaxed, here and below: only the thread that uses the handle reads and writes its words.
+        let before = count.load(Relaxed);
+        if before > MAX_DEFINITIONS || before != 0 && emitted.load(Relaxed) == value {
             return None;
         }
-        told.store(value, Relaxed);
-        times.store(before + 1, Relaxed);
-        Some((before < CHANGES).then_some(value))
+        emitted.store(value, Relaxed);
+        count.store(before + 1, Relaxed);
+        Some((before < MAX_DEFINITIONS).then_some(value))
     }
 
-    /// A handle is gone: another one may be given its address.
-    pub(crate) fn forget(&self, handle: u64) {
+    /// Removes a handle that is destroyed: another may be given its address.
+    pub(crate) fn remove(&self, handle: u64) {
         self.0.remove(handle);
     }
 }
@@ -40,16 +42,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_changes_are_told_and_not_for_ever() {
-        let settings = Settings::default();
-        assert_eq!(settings.news(0x10, 0, 7), Some(Some(7)));
-        assert_eq!(settings.news(0x10, 0, 7), None);
-        assert_eq!(settings.news(0x10, 1, 7), Some(Some(7)), "another setting");
-        assert_eq!(settings.news(0x20, 0, 7), Some(Some(7)), "another handle");
-        let told: Vec<_> = (0..2 * CHANGES).filter_map(|i| settings.news(0x10, 0, i % 2)).collect();
-        assert_eq!(told.len(), CHANGES as usize);
-        assert_eq!(told.last(), Some(&None), "after that it is unknown");
-        settings.forget(0x10);
-        assert_eq!(settings.news(0x10, 0, 1), Some(Some(1)), "a new handle at the same address");
+    fn only_a_limited_number_of_changes_is_emitted() {
+        let settings = BlasSettings::default();
+        assert_eq!(settings.change(0x10, 0, 7), Some(Some(7)));
+        assert_eq!(settings.change(0x10, 0, 7), None);
+        assert_eq!(settings.change(0x10, 1, 7), Some(Some(7)), "another setting");
+        assert_eq!(settings.change(0x20, 0, 7), Some(Some(7)), "another handle");
+        let emitted: Vec<_> =
+            (0..2 * MAX_DEFINITIONS).filter_map(|i| settings.change(0x10, 0, i % 2)).collect();
+        assert_eq!(emitted.len(), MAX_DEFINITIONS as usize);
+        assert_eq!(emitted.last(), Some(&None), "after that it is unknown");
+        settings.remove(0x10);
+        assert_eq!(settings.change(0x10, 0, 1), Some(Some(1)), "a new handle at the same address");
     }
 }

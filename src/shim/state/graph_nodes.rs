@@ -1,9 +1,10 @@
-//! What a graph holds, read through the runtime's own functions when it has just been instantiated.
+//! Reads the nodes of a graph through the runtime's own functions, right after it is instantiated.
 //!
-//! They look at a graph that is there and change nothing. None of them is among the calls that a capture forbids, in
-//! whichever mode (clr 5.6 to 7.x: no `CHECK_STREAM_CAPTURE…` in them). They follow a call that succeeded, of the same
-//! thread, and succeed: the last error is then as that call left it, both where every call sets it (up to ROCm 6) and
-//! where only failures do (from 7.0). So nothing is asked that could fail, and nothing after something did.
+//! These functions only read. None of them is forbidden during stream capture, in any mode (clr 5.6
+//! to 7.x: no `CHECK_STREAM_CAPTURE…` in them). They follow a successful call of the same thread
+//! and succeed, so they leave the last error as that call left it, both where every call sets it
+//! (up to ROCm 6) and where only failures do (from 7.0). So no function is called that might fail,
+//! and none after a failure.
 #![allow(non_upper_case_globals)] // the vendor's names
 #![allow(unsafe_code)] // calls functions of the HIP runtime
 
@@ -20,26 +21,26 @@ use std::mem::{MaybeUninit, transmute};
 pub(crate) struct Node {
     /// `hipGraphNode_t`.
     pub(crate) handle: u64,
-    pub(crate) what: What,
+    pub(crate) kind: NodeKind,
     /// A launch of the graph executes it.
     pub(crate) enabled: bool,
 }
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum NodeKind {
     Kernel(GraphKernel),
-    /// A child graph; so many nodes that follow are its own.
+    /// A child graph; the given number of following nodes belong to it.
     Child(usize),
-    /// `hipGraphNodeType` of a node of another kind.
+    /// `hipGraphNodeType` of a node of another type.
     Other(u32),
 }
 
 impl Node {
-    /// The kernel, `None` in its place where it is switched off; `None` for other nodes.
+    /// Returns `None` for a node that is no kernel, `Some(None)` for a kernel that is disabled.
     pub(crate) fn kernel(&self) -> Option<Option<GraphKernel>> {
-        match self.what {
-            What::Kernel(kernel) => Some(self.enabled.then_some(kernel)),
+        match self.kind {
+            NodeKind::Kernel(kernel) => Some(self.enabled.then_some(kernel)),
             _ => None,
         }
     }
@@ -52,21 +53,21 @@ impl From<&hipKernelNodeParams> for GraphKernel {
     }
 }
 
-/// More nodes than this are not read.
-const MOST: usize = 1 << 16;
-/// Graphs within graphs deeper than this are not read.
-const DEEPEST: usize = 16;
+/// Limit of the number of nodes that are read.
+const MAX_NODES: usize = 1 << 16;
+/// Limit of the nesting depth of child graphs.
+const MAX_DEPTH: usize = 16;
 
-const NO_FUNCTION: &str = "no runtime, or more than one, has functions that list a graph's nodes";
-const REFUSED: &str = "the runtime did not list the graph's nodes";
-const TOO_MANY: &str = "it has more nodes than are read";
+const NO_FUNCTIONS: &str = "not exactly one loaded HIP runtime can list a graph's nodes";
+const LIST_FAILED: &str = "the runtime did not list the graph's nodes";
+const TOO_MANY_NODES: &str = "it exceeds the limit of nodes or of nesting";
 
-/// The nodes of `graph`, in the order in which the runtime lists them, those of child graphs after their own.
+/// Reads the nodes of `graph` in the runtime's order. The nodes of a child graph follow its own.
 ///
 /// # Errors
-/// Why they could not be read.
+/// Returns the reason when they cannot be read.
 pub(crate) fn read(graph: hipGraph_t) -> Result<Vec<Node>, &'static str> {
-    let functions = Functions::get().ok_or(NO_FUNCTION)?;
+    let functions = Functions::get().ok_or(NO_FUNCTIONS)?;
     let mut nodes = Vec::new();
     functions.append(graph, &mut nodes, 0)?;
     Ok(nodes)
@@ -77,8 +78,8 @@ type GetType = unsafe extern "C" fn(hipGraphNode_t, *mut hipGraphNodeType) -> i3
 type GetParams = unsafe extern "C" fn(hipGraphNode_t, *mut hipKernelNodeParams) -> i32;
 type GetChild = unsafe extern "C" fn(hipGraphNode_t, *mut hipGraph_t) -> i32;
 
-/// The one runtime's functions. A handle of one copy of the runtime means nothing to another: where several are loaded,
-/// none is asked.
+/// The functions of the one loaded runtime. A handle of one copy of the runtime is invalid in
+/// another, so none is called when several copies are loaded.
 #[derive(Clone, Copy)]
 struct Functions {
     nodes: GetNodes,
@@ -88,7 +89,7 @@ struct Functions {
 }
 
 impl Functions {
-    /// As they were found when libraries were last seen coming or going.
+    /// Returns the functions, looked up again when libraries come or go.
     fn get() -> Option<Functions> {
         static KNOWN: Mutex<(u64, Option<Functions>)> = Mutex::new((0, None));
         let generation = objects::generation();
@@ -101,32 +102,38 @@ impl Functions {
 
     fn find() -> Option<Functions> {
         let [nodes, kind, params, child] = [
-            of_the_one_runtime("hipGraphGetNodes")?,
-            of_the_one_runtime("hipGraphNodeGetType")?,
-            of_the_one_runtime("hipGraphKernelNodeGetParams")?,
-            of_the_one_runtime("hipGraphChildGraphNodeGetGraph")?,
+            runtime_symbol("hipGraphGetNodes")?,
+            runtime_symbol("hipGraphNodeGetType")?,
+            runtime_symbol("hipGraphKernelNodeGetParams")?,
+            runtime_symbol("hipGraphChildGraphNodeGetGraph")?,
         ];
-        // SAFETY: HIP's function of this name, whose type hip_runtime_api.h states.
+        // SAFETY: `nodes` is libamdhip64's `hipGraphGetNodes`, whose C type in hip_runtime_api.h is
+        // `GetNodes`.
         let nodes: GetNodes = unsafe { transmute(nodes) };
-        // SAFETY: as above.
+        // SAFETY: `kind` is libamdhip64's `hipGraphNodeGetType`, whose C type in hip_runtime_api.h
+        // is `GetType`.
         let kind: GetType = unsafe { transmute(kind) };
-        // SAFETY: as above.
+        // SAFETY: `params` is libamdhip64's `hipGraphKernelNodeGetParams`, whose C type in
+        // hip_runtime_api.h is `GetParams`.
         let params: GetParams = unsafe { transmute(params) };
-        // SAFETY: as above.
+        // SAFETY: `child` is libamdhip64's `hipGraphChildGraphNodeGetGraph`, whose C type in
+        // hip_runtime_api.h is `GetChild`.
         let child: GetChild = unsafe { transmute(child) };
         Some(Functions { nodes, kind, params, child })
     }
 
     fn append(self, graph: hipGraph_t, to: &mut Vec<Node>, depth: usize) -> Result<(), &'static str> {
         let mut count = 0;
-        // SAFETY: a graph that a call has just succeeded with, or a child of one; NULL asks for their number.
+        // SAFETY: `graph` is valid: a call has just succeeded with it, or the runtime returned it
+        // as a child. A NULL array makes the function store only the number of nodes, in `count`.
         ok(unsafe { (self.nodes)(graph, std::ptr::null_mut(), &mut count) })?;
-        if to.len() + count > MOST || depth > DEEPEST {
-            return Err(TOO_MANY);
+        if to.len() + count > MAX_NODES || depth > MAX_DEPTH {
+            return Err(TOO_MANY_NODES);
         }
         let mut handles = vec![std::ptr::null(); count];
         if count > 0 {
-            // SAFETY: there is room for `count` of them.
+            // SAFETY: `graph` is valid, as the call above has shown, and `handles` has room for
+            // `count` handles.
             ok(unsafe { (self.nodes)(graph, handles.as_mut_ptr(), &mut count) })?;
         }
         handles.into_iter().take(count).try_for_each(|node| self.append_node(node, to, depth))
@@ -134,39 +141,43 @@ impl Functions {
 
     fn append_node(self, node: hipGraphNode_t, to: &mut Vec<Node>, depth: usize) -> Result<(), &'static str> {
         let mut kind = 0;
-        // SAFETY: a node that the runtime has just listed.
+        // SAFETY: `node` is a handle that the runtime has just listed, and `kind` receives its
+        // type.
         ok(unsafe { (self.kind)(node, &mut kind) })?;
-        let what = match kind {
-            hipGraphNodeTypeKernel => What::Kernel(self.kernel(node)?),
-            hipGraphNodeTypeGraph => What::Child(0),
-            kind => What::Other(kind),
+        let contents = match kind {
+            hipGraphNodeTypeKernel => NodeKind::Kernel(self.kernel(node)?),
+            hipGraphNodeTypeGraph => NodeKind::Child(0),
+            kind => NodeKind::Other(kind),
         };
-        to.push(Node { handle: node as u64, what, enabled: true });
+        to.push(Node { handle: node as u64, kind: contents, enabled: true });
         if kind == hipGraphNodeTypeGraph {
             let (at, mut child) = (to.len() - 1, std::ptr::null());
-            // SAFETY: a node that holds a graph.
+            // SAFETY: `node` is a child graph node, as its type says, and `child` receives its
+            // graph.
             ok(unsafe { (self.child)(node, &mut child) })?;
             self.append(child, to, depth + 1)?;
-            to[at].what = What::Child(to.len() - at - 1);
+            to[at].kind = NodeKind::Child(to.len() - at - 1);
         }
         Ok(())
     }
 
     fn kernel(self, node: hipGraphNode_t) -> Result<GraphKernel, &'static str> {
         let mut params = MaybeUninit::zeroed();
-        // SAFETY: a node that holds a kernel, and a place for its parameters.
+        // SAFETY: `node` is a kernel node, as its type says, and `params` has room for its
+        // parameters.
         ok(unsafe { (self.params)(node, params.as_mut_ptr()) })?;
-        // SAFETY: zeros and NULLs are values of its fields, and so is what the runtime has stored.
+        // SAFETY: the memory was zeroed, zero is valid for each field, and the runtime stores valid
+        // values.
         Ok(GraphKernel::from(unsafe { params.assume_init_ref() }))
     }
 }
 
 fn ok(status: i32) -> Result<(), &'static str> {
-    if status == 0 { Ok(()) } else { Err(REFUSED) }
+    if status == 0 { Ok(()) } else { Err(LIST_FAILED) }
 }
 
-/// The function `name` of libamdhip64; `None` where it has none, or several copies of it are loaded.
-pub(crate) fn of_the_one_runtime(name: &str) -> Option<*mut c_void> {
+/// Returns function `name` of libamdhip64; `None` without one, or when several copies are loaded.
+pub(crate) fn runtime_symbol(name: &str) -> Option<*mut c_void> {
     let objects = objects::objects();
     let mut runtimes = objects.iter().filter(|object| object.is("libamdhip64.so"));
     match (runtimes.next(), runtimes.next()) {

@@ -1,7 +1,8 @@
-//! What the process's device code is called and where it lies, kept in the process: nothing is told twice, and a launch
-//! learns how its arguments lie.
+//! The process's kernel registry: names, owners and code of its device functions, so that no
+//! definition is emitted twice, and a launch learns its arguments' layout.
 //!
-//! It follows the definition log: `learn` is given every definition that the process tells, or inherits from its parent.
+//! The registry follows the definition log: `learn` is given every definition that the process
+//! emits or inherits from its parent.
 #![allow(unsafe_code)] // fat binaries are read where the loader has mapped them
 
 use crate::platform::objects::{self, Object};
@@ -13,29 +14,30 @@ use rocshim_ring::kernel::KernelCode;
 use rocshim_ring::log::{Log, Place};
 use std::collections::HashMap;
 
-/// The longest compressed image of which a copy is kept until its first launch.
+/// The longest compressed image, in bytes, of which a copy is kept until its first launch.
 const MAX_PACKED: u64 = 64 << 20;
 
-/// What the process knows of its device code.
+/// Device code of a process.
 #[derive(Default)]
-pub(crate) struct Names {
-    /// `hipFunction_t` or host stub → where the log names it, as last told.
+pub(crate) struct KernelRegistry {
+    /// `hipFunction_t` or host stub → the latest definition that names it.
     functions: HashMap<u64, Place>,
-    /// Module or fat binary → what became of it.
+    /// Module or fat binary → its code.
     owners: HashMap<u64, Owner>,
-    /// Objects, as last looked up for a fat binary.
+    /// Loaded objects, as of the last lookup of a fat binary.
     objects: Vec<Object>,
-    /// File → where its fat binaries lie, in the order in which they were first registered.
+    /// File → offsets of its fat binaries, in order of first registration.
     fat_binaries: HashMap<String, Vec<u64>>,
-    /// The targets of the devices that the program asked about, by ordinal.
+    /// Device ordinal → target, for the devices that the program queried.
     devices: HashMap<i32, Box<str>>,
-    /// Every layout that was ever needed; few are different.
+    /// Every distinct argument layout. There are few.
     layouts: HashMap<Vec<(u32, u32)>, &'static Layout>,
 }
 
 /// A module or a fat binary.
 struct Owner {
-    /// When its handle was last given out or given back: functions that were named before mean nothing any more.
+    /// Stamp at which its handle was last given out or returned. Functions named before are
+    /// invalid.
     since: u64,
     code: Code,
 }
@@ -44,16 +46,17 @@ struct Owner {
 pub(crate) enum Code {
     /// Nowhere.
     Unknown,
-    /// In the fat binary at this address.
+    /// In the fat binary mapped at this address.
     Mapped(u64),
     /// In a copy of a compressed image.
     Packed(Box<[u8]>),
-    /// Here.
+    /// In metadata that is parsed already.
     Known(Vec<Metadata>),
 }
 
 impl Code {
-    /// Takes what will be asked of an image that may go away, for devices of `targets`.
+    /// Keeps what will be needed of an image that may be freed, for devices of `targets`. `length`
+    /// is in bytes.
     pub(crate) fn of(source: &dyn Source, format: &str, length: Option<u64>, targets: &[Box<str>]) -> Code {
         match (format, length) {
             ("compressed_bundle", Some(length @ ..=MAX_PACKED)) => {
@@ -66,33 +69,33 @@ impl Code {
     }
 }
 
-/// A function as it was named.
+/// A function's name as defined.
 struct Named {
     stamp: u64,
     owner: u64,
     name: String,
 }
 
-impl Names {
-    /// Takes what is told at `place` of `log`.
-    pub(crate) fn learn(&mut self, log: &Log, place: Place) {
+impl KernelRegistry {
+    /// Applies the definition at `place` of `log`.
+    pub(crate) fn apply(&mut self, log: &Log, place: Place) {
         let Some(Frame { stamp, definition }) = log.read(place) else { return };
-        let mut own = |owner, code| {
-            // An end may be told when the handle has been given out again.
+        let mut set_owner = |owner, code| {
+            // The end of a handle may be emitted after the handle was given out again.
             if self.owners.get(&owner).is_none_or(|known| known.since <= stamp) {
-                layouts::forget_all(owner);
+                layouts::remove_owner(owner);
                 self.owners.insert(owner, Owner { since: stamp, code });
             }
         };
         match definition {
-            Definition::FatBinary { handle, address, .. } => own(handle, Code::Mapped(address)),
-            Definition::Module { module, .. } => own(module, Code::Unknown),
-            Definition::Unregister { handle } => own(handle, Code::Unknown),
-            Definition::Unload { module } => own(module, Code::Unknown),
+            Definition::FatBinary { handle, address, .. } => set_owner(handle, Code::Mapped(address)),
+            Definition::Module { module, .. } => set_owner(module, Code::Unknown),
+            Definition::Unregister { handle } => set_owner(handle, Code::Unknown),
+            Definition::Unload { module } => set_owner(module, Code::Unknown),
             Definition::HostFunction { stub: function, .. }
             | Definition::Function { function, .. }
             | Definition::SameFunction { function, .. } => {
-                layouts::forget(function);
+                layouts::remove(function);
                 self.functions.insert(function, place);
             }
             Definition::Device { ordinal, gfx, .. } => drop(self.devices.insert(ordinal, gfx.into())),
@@ -100,24 +103,24 @@ impl Names {
         }
     }
 
-    /// The image that a module was loaded from was looked at.
-    pub(crate) fn add_code(&mut self, module: u64, code: Code) {
+    /// Sets the code of a loaded module.
+    pub(crate) fn set_code(&mut self, module: u64, code: Code) {
         if let Some(owner) = self.owners.get_mut(&module) {
             owner.code = code;
         }
     }
 
-    /// The functions of `owner` mean nothing any more as of `stamp`, though nothing was told of it yet.
-    pub(crate) fn forget(&mut self, owner: u64, stamp: u64) {
-        layouts::forget_all(owner);
+    /// Invalidates `owner`'s functions from `stamp` on, before the definition is emitted.
+    pub(crate) fn invalidate(&mut self, owner: u64, stamp: u64) {
+        layouts::remove_owner(owner);
         self.owners.insert(owner, Owner { since: stamp, code: Code::Unknown });
     }
 
-    /// What `function` is called, if it means anything still.
+    /// Returns what `function` is named, if the name is still valid.
     fn named(&self, log: &Log, function: u64) -> Option<Named> {
         let Frame { stamp, definition } = log.read(*self.functions.get(&function)?)?;
         let named = match definition {
-            // If the other was named again since, it is another.
+            // If the other function was named again since, it is another one.
             Definition::SameFunction { of, .. } => {
                 let other = named_at(log, *self.functions.get(&of)?).filter(|other| other.stamp <= stamp)?;
                 Named { stamp, ..other }
@@ -128,24 +131,26 @@ impl Names {
         is_current.then_some(named)
     }
 
-    /// True when `function` was not told yet as what it is now.
+    /// Returns true unless the latest definition of `function` has this owner and name.
     pub(crate) fn is_new(&self, log: &Log, function: u64, owner: u64, name: &str) -> bool {
-        self.named(log, function).is_none_or(|told| told.owner != owner || told.name != name)
+        self.named(log, function).is_none_or(|known| known.owner != owner || known.name != name)
     }
 
-    /// True when it was not told yet that `function` is the same kernel as `of`.
-    pub(crate) fn is_newly_same(&self, log: &Log, function: u64, of: u64) -> bool {
-        let told = self.functions.get(&function).and_then(|place| log.read(*place));
-        let is_told = told.is_some_and(|told| told.definition == Definition::SameFunction { function, of });
-        !is_told || self.named(log, function).is_none()
+    /// Returns true unless the latest definition of `function` equates it with `of`.
+    pub(crate) fn is_new_alias(&self, log: &Log, function: u64, of: u64) -> bool {
+        let known = self.functions.get(&function).and_then(|place| log.read(*place));
+        let is_known =
+            known.is_some_and(|known| known.definition == Definition::SameFunction { function, of });
+        !is_known || self.named(log, function).is_none()
     }
 
-    /// True when a device was not told yet as what it is.
+    /// Returns true unless the latest definition of the device has this target.
     pub(crate) fn is_new_device(&self, ordinal: i32, gfx: &str) -> bool {
-        self.devices.get(&ordinal).is_none_or(|told| **told != *gfx)
+        self.devices.get(&ordinal).is_none_or(|known| **known != *gfx)
     }
 
-    /// Where in which file `address` lies, and which of that file's fat binaries it is.
+    /// Returns the file that holds `address`, the offset in it, and the ordinal among the file's
+    /// fat binaries.
     pub(crate) fn place_of(&mut self, address: u64) -> (String, u64, u32) {
         let place = |object: &Object| Some((object.path.clone(), object.offset_of(address)?));
         let found = self.object_at(address).and_then(place);
@@ -166,7 +171,7 @@ impl Names {
         self.objects.iter().find(|object| holds(object))
     }
 
-    /// The targets of all devices that are known.
+    /// Returns the distinct targets of all known devices.
     pub(crate) fn targets(&self) -> Vec<Box<str>> {
         let mut targets: Vec<_> = self.devices.values().cloned().collect();
         targets.sort_unstable();
@@ -174,31 +179,31 @@ impl Names {
         targets
     }
 
-    /// Finds how the arguments of `function` lie, for all its launches to come. What its code object says of it is told
-    /// with `tell`; only with `args` are its arguments to be recorded.
+    /// Finds the argument layout of `function` for all its later launches, and emits what its code
+    /// object says of it. Without `args` the layout has no arguments.
     pub(crate) fn look_up(
         &mut self,
         log: &Log,
         function: u64,
         args: bool,
-        tell: impl FnOnce(u64, Definition),
+        emit: impl FnOnce(u64, Definition),
     ) -> &'static Layout {
         let named = self.named(log, function);
         let owner = named.as_ref().map_or(0, |named| named.owner);
         let mut layout = &layouts::UNKNOWN;
         if let Some(named) = named {
-            self.open(named.owner);
+            self.parse(named.owner);
             let code = self.owners.get(&named.owner).and_then(|owner| owner.kernel(&named.name));
             let code = code.map(KernelCode::into_owned);
             if let Some(args) = code.as_ref().and_then(|code| code.args.as_ref()) {
                 layout = self.layout(args.iter().map(|arg| (arg.offset, arg.size)).collect());
             }
             if let Some(code) = code {
-                tell(named.stamp, Definition::Code { function, code });
+                emit(named.stamp, Definition::Code { function, code });
             }
         }
         let layout = if args { layout } else { &layouts::NONE };
-        layouts::keep(function, owner, layout);
+        layouts::insert(function, owner, layout);
         layout
     }
 
@@ -207,26 +212,27 @@ impl Names {
         self.layouts.entry(places).or_insert_with_key(new)
     }
 
-    /// Reads the metadata of an owner that nobody has asked for yet.
-    fn open(&mut self, owner: u64) {
+    /// Parses the metadata of an owner, unless that is done.
+    fn parse(&mut self, owner: u64) {
         let targets = self.targets();
         let found = match self.owners.get(&owner).map(|owner| &owner.code) {
             Some(Code::Packed(bytes)) => metadata(&&**bytes, &targets),
             Some(Code::Mapped(address)) => {
                 let address = *address;
                 let rest = self.object_at(address).map_or(0, |object| object.rest(address));
-                // SAFETY: the loader has mapped so many bytes from `address` on; the program launches a kernel of them,
-                // so they stay until it returns.
+                // SAFETY: the loader has mapped `rest` readable bytes from `address` on. The
+                // program is launching a kernel of this object, so it stays loaded until the launch
+                // returns. Mapped code is not written to.
                 let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, rest) };
                 metadata(&bytes, &targets)
             }
             _ => return,
         };
-        self.add_code(owner, Code::Known(found));
+        self.set_code(owner, Code::Known(found));
     }
 }
 
-/// The function that is named at `place` of `log`.
+/// Returns the function that the definition at `place` of `log` names.
 fn named_at(log: &Log, place: Place) -> Option<Named> {
     let Frame { stamp, definition } = log.read(place)?;
     let (owner, name) = match definition {
@@ -238,7 +244,7 @@ fn named_at(log: &Log, place: Place) -> Option<Named> {
 }
 
 impl Owner {
-    /// What is known of the kernel `name`, whichever of the targets it runs on.
+    /// Returns what all targets' metadata agree on for kernel `name`.
     fn kernel(&self, name: &str) -> Option<KernelCode<'_>> {
         let Code::Known(targets) = &self.code else { return None };
         let kernels = targets.iter().filter_map(|metadata| metadata.find(name));

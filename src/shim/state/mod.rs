@@ -1,8 +1,8 @@
-//! What the shim remembers of the program's objects: kernels and how their arguments lie, graphs and captures, BLAS handles,
-//! hipBLASLt descriptors, MIOpen problems.
+//! State of the program's objects: kernels and their argument layouts, graphs and captures, BLAS
+//! handles, hipBLASLt descriptors, MIOpen problems.
 //!
-//! Layers, lowest first: `address_map`, `layouts`, `graph_nodes`, `miopen_problems`; `blas_settings`, `lt_descriptors`,
-//! `kernels`, `graphs`.
+//! Layers, lowest first: `address_map`, `layouts`, `graph_nodes`, `miopen_problems`;
+//! `blas_settings`, `lt_descriptors`, `kernels`, `graphs`.
 
 pub(crate) mod address_map;
 pub(crate) mod blas_settings;

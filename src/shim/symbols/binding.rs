@@ -1,10 +1,10 @@
-//! What the exported functions lead to, and whether their calls are recorded now. Libraries come and go, and recording may be
-//! stopped and begun again: whoever changes something of either holds one lock.
+//! Binding of the exported functions: to the hook or directly to the real function. Libraries come
+//! and go, and recording pauses and resumes; one lock orders all changes of either.
 //!
 //! ```text
-//!   recording   entry ─► hook ─► the real function        rows that only make events
-//!   stopped     entry ────────► the real function
-//!   either      entry ─► hook ─► the real function        rows from which something is learned: kernels, graphs, settings
+//!   recording   entry ─► hook ─► real function     rows that only make events
+//!   paused      entry ────────► real function
+//!   either      entry ─► hook ─► real function     rows that update state: kernels, graphs, …
 //! ```
 
 use crate::platform::fork;
@@ -14,84 +14,86 @@ use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-/// The hooked libraries as they were last seen…
+/// The hooked libraries as of the last scan.
 static LIBRARIES: Mutex<Vec<Object>> = Mutex::new(Vec::new());
-/// … and the loader's count then.
-static KNOWN: AtomicU64 = AtomicU64::new(0);
-/// Recording is stopped. A forked child has it from its parent.
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The loader's generation at the last scan.
+static SCANNED: AtomicU64 = AtomicU64::new(0);
+/// Recording is paused. A forked child inherits it.
+static PAUSED: AtomicBool = AtomicBool::new(false);
 
-/// True while recording is stopped.
-pub(crate) fn is_stopped() -> bool {
-    STOPPED.load(Relaxed)
+/// Returns true while recording is paused.
+pub(crate) fn is_paused() -> bool {
+    PAUSED.load(Relaxed)
 }
 
-/// Recording begins stopped: when the library is loaded.
-pub(crate) fn begin_stopped() {
-    STOPPED.store(true, Relaxed);
+/// Starts with recording paused; called at load.
+pub(crate) fn begin_paused() {
+    PAUSED.store(true, Relaxed);
 }
 
-/// A process begins to record the functions that are `wanted`, unless recording is stopped.
+/// Starts to record the functions that are `wanted`, unless recording is paused.
 pub(crate) fn begin(table: &Table, wanted: impl Fn(&str) -> bool) {
-    turn(table, |name| !is_stopped() && wanted(name));
+    set_recording(table, |name| !is_paused() && wanted(name));
 }
 
-/// From here on nothing is recorded but what is being called.
-pub(crate) fn stop(table: &Table) {
-    STOPPED.store(true, Relaxed);
-    turn(table, |_| false);
+/// Pauses recording. Calls in flight are still recorded.
+pub(crate) fn pause(table: &Table) {
+    PAUSED.store(true, Relaxed);
+    set_recording(table, |_| false);
 }
 
-/// When this returns, every function that is `wanted` is recorded.
+/// Resumes recording. When this returns, every function that is `wanted` is recorded.
 pub(crate) fn resume(table: &Table, wanted: impl Fn(&str) -> bool) {
-    STOPPED.store(false, Relaxed);
-    turn(table, wanted);
+    PAUSED.store(false, Relaxed);
+    set_recording(table, wanted);
 }
 
-fn turn(table: &Table, wanted: impl Fn(&str) -> bool) {
+fn set_recording(table: &Table, wanted: impl Fn(&str) -> bool) {
     let _changing = fork::lock(&LIBRARIES);
     for hook in table {
         hook.set_records(wanted(hook.name));
-        hook.pass_or_not();
+        hook.update_bypass();
     }
-    // What is told of this moment is told after every thread can see it.
+    // SeqCst: every thread sees the change before the moment that the caller reports.
     fence(SeqCst);
 }
 
-/// In the child of a fork whose parent was stopped: its first calls come by the hooks, so that it makes files by which it can
-/// be reached.
-pub(crate) fn forget(table: &Table) {
-    table.iter().for_each(|hook| hook.ways[0].lead_to(std::ptr::null_mut()));
+/// Unbinds every exported function. The child of a paused process calls this: its first calls go
+/// through the hooks again, and create the files by which `rocshim ctl` reaches it.
+pub(crate) fn unbind_all(table: &Table) {
+    table.iter().for_each(|hook| hook.entry_points[0].set_target(std::ptr::null_mut()));
 }
 
-/// Way 0 of `hook` leads to `real` from now on, which was found at the loader's count `generation`: unless libraries have
-/// come or gone since, because then it may not be every caller's. The lock puts this before or after a look by whoever
-/// noticed. With `may_pass`, calls that are not recorded go there at once, past the hook.
-pub(crate) fn settle(hook: &Hook, real: *mut c_void, generation: u64, may_pass: bool) {
+/// Binds entry point 0 of `hook` to `real`, which was found at the loader's `generation`. Does
+/// nothing if libraries have come or gone since, because another caller might then reach another
+/// function. The lock orders this before or after a rescan. With `can_bypass`, unrecorded calls
+/// jump to `real` directly.
+pub(crate) fn commit(hook: &Hook, real: *mut c_void, generation: u64, can_bypass: bool) {
     let _looking = fork::lock(&LIBRARIES);
     if objects::generation() == generation {
-        hook.bind(real, may_pass);
+        hook.bind(real, can_bypass);
     }
 }
 
-/// True when libraries have come or gone since the last look.
+/// Returns true when libraries have come or gone since the last scan.
 #[inline]
 pub(crate) fn is_outdated(generation: u64) -> bool {
-    // Relaxed: whoever comes first looks; the lock orders the rest.
-    KNOWN.load(Relaxed) != generation
+    // Relaxed: any thread that notices may rescan; the lock orders the rest.
+    SCANNED.load(Relaxed) != generation
 }
 
-/// Looks at the libraries again: where they are others than before, way 0 of each row is looked up anew.
+/// Rescans the loaded libraries. If the hooked ones changed, unbinds entry point 0 of each row, so
+/// that the next call looks the real function up.
 #[cold]
-pub(crate) fn look_again(table: Table, generation: u64) {
+pub(crate) fn rescan(table: Table, generation: u64) {
     let mut names: Vec<&str> = table.iter().map(|hook| hook.of).collect();
     names.dedup();
     let objects = objects::objects().into_iter();
     let libraries: Vec<Object> = objects.filter(|object| names.iter().any(|name| object.is(name))).collect();
     let mut known = fork::lock(&LIBRARIES);
     if *known != libraries {
-        table.iter().for_each(|hook| hook.ways[0].lead_to(std::ptr::null_mut()));
+        table.iter().for_each(|hook| hook.entry_points[0].set_target(std::ptr::null_mut()));
         *known = libraries;
     }
-    KNOWN.store(generation, Relaxed);
+    SCANNED.store(generation, Relaxed);
 }

@@ -1,7 +1,8 @@
-//! Finding the real functions behind the hooks, and what the exported functions lead to: a hook's body or the real function.
+//! Real functions behind the hooks: how they are found, and what the exported functions are bound
+//! to.
 //!
-//! Layers, lowest first: `trampolines`; `real`; `binding`.
+//! Layers, lowest first: `builtin`; `real`; `binding`.
 
 pub(crate) mod binding;
+pub(crate) mod builtin;
 pub(crate) mod real;
-pub(crate) mod trampolines;

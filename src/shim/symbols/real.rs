@@ -1,28 +1,31 @@
-//! Finding the real function behind an exported hook: the one that the caller would have reached without the shim.
+//! Finds the real function behind an exported hook: the one that the caller would reach without the
+//! shim.
 //!
-//! With one copy of the library in the process that is its function, however the copy was loaded: `dlsym(RTLD_NEXT)` is
-//! blind to what was opened `RTLD_LOCAL`, as ggml and CPython do. With several copies the loader's order decides: first
-//! what comes after the shim in the global scope, then what the caller itself was linked with.
+//! With one copy of the library in the process, that copy's function is the one, however the copy
+//! was loaded: `dlsym(RTLD_NEXT)` does not see libraries opened with `RTLD_LOCAL`, as ggml and
+//! CPython do. With several copies the loader's order decides: first what follows the shim in the
+//! global scope, then what the caller itself is linked with.
 #![allow(unsafe_code)] // dlsym
 
 use crate::platform::fork::hold_off;
 use crate::platform::objects::{self, Object};
-use crate::symbols::trampolines;
+use crate::symbols::builtin;
 use crate::table::row::Hook;
 use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-/// A real function, and the file that holds it.
+/// A real function and the file that holds it.
 pub(crate) struct Found {
     pub(crate) address: *mut c_void,
     pub(crate) path: String,
-    /// Another caller would reach another copy.
+    /// The result depends on the caller: another caller would reach another copy.
     pub(crate) is_callers: bool,
 }
 
-/// Finds the real function of `hook` for the program's call that is being made.
+/// Finds the real function of `hook` for the call in progress; `None` when no loaded library has
+/// it.
 pub(crate) fn find(hook: &Hook) -> Option<Found> {
-    if let Some(address) = trampolines::function(hook.of, hook.name) {
+    if let Some(address) = builtin::function(hook.of, hook.name) {
         let path = objects::holder(address)?.path;
         return Some(Found { address, path, is_callers: false });
     }
@@ -43,26 +46,28 @@ pub(crate) fn find(hook: &Hook) -> Option<Found> {
     }
 }
 
-/// A function of a library that the shim itself calls: one that only reads. Looked up again when libraries come or go.
+/// A read-only function of a library that the shim itself calls. Looked up again when libraries
+/// come or go.
 pub(crate) struct Accessor {
     of: &'static str,
     name: &'static str,
     address: AtomicPtr<c_void>,
-    /// The loader's count when it was looked up.
+    /// The loader's generation at the last lookup.
     generation: AtomicU64,
 }
 
 impl Accessor {
-    /// `name` of the library `of` (`libMIOpen.so`).
+    /// Names function `name` of library `of` (`libMIOpen.so`).
     pub(crate) const fn new(of: &'static str, name: &'static str) -> Accessor {
         let (address, generation) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
         Accessor { of, name, address, generation }
     }
 
-    /// Its address; `None` when no loaded library has it.
+    /// Returns its address; `None` when no loaded library has it.
     pub(crate) fn get(&self) -> Option<*mut c_void> {
         let generation = objects::generation();
-        // Acquire: the address was stored before.
+        // Acquire: pairs with the release store below, so that `address` belongs to this
+        // generation.
         if self.generation.load(Acquire) != generation {
             self.address.store(objects::first_symbol(&[self.of], self.name), Relaxed);
             self.generation.store(generation, Release);
@@ -72,14 +77,16 @@ impl Accessor {
     }
 }
 
-/// What comes after the shim in the global scope.
+/// Finds the function that follows the shim in the global scope.
 fn in_global_scope(hook: &Hook) -> Option<Found> {
     let name = CString::new(hook.name).ok()?;
     let _held = hold_off();
-    // SAFETY: a C string; RTLD_NEXT is resolved relative to this library.
+    // SAFETY: `name` is NUL-terminated and outlives the call. RTLD_NEXT searches after this
+    // library, which contains the call.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if address.is_null() {
-        // SAFETY: no preconditions. The failure is ours; the program must not find its text.
+        // SAFETY: `dlerror` has no preconditions. It clears the failure's text, so that the program
+        // does not find it.
         unsafe { libc::dlerror() };
         return None;
     }
@@ -87,7 +94,7 @@ fn in_global_scope(hook: &Hook) -> Option<Found> {
     Some(Found { address, path, is_callers: false })
 }
 
-/// The return address of the program's call.
+/// Returns the return address of the program's call.
 fn caller() -> Option<*const c_void> {
     let own = objects::holder(caller as *const c_void)?;
     let mut found = None;
@@ -99,8 +106,8 @@ fn caller() -> Option<*const c_void> {
     found
 }
 
-/// The first of `copies` that the object at `caller` reaches through what it was linked with, breadth first as the loader
-/// does it.
+/// Finds the first of `copies` that the object at `caller` is linked with, directly or indirectly,
+/// in the loader's breadth-first order.
 fn linked_with<'a>(
     caller: *const c_void,
     objects: &'a [Object],

@@ -1,4 +1,4 @@
-//! Every `ROCSHIM_*` variable, a row each, read once when the library is loaded.
+//! The `ROCSHIM_*` configuration variables, one row each, read once when the library is loaded.
 
 use crate::platform::signals::without_signals_of_writing;
 use crate::table::row::InterceptionPoint;
@@ -9,100 +9,139 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// MiB of ring memory of a process.
+/// Default of `ROCSHIM_MEMORY_MIB`, MiB.
 const MEMORY_MIB: u64 = 256;
 
 macro_rules! variables {
     ($($name:ident = $default:literal, $meaning:literal;)*) => {
-        /// The table as `rocshim variables` and the README show it: name, default, meaning.
+        /// The list of variables that `rocshim` prints: name, default, meaning.
         const TABLE: &str = concat!($(stringify!($name), "\t", $default, "\t", $meaning, "\x1e"),*);
     };
 }
 
 // In the order in which a user meets them.
 variables! {
-    ROCSHIM_OUT = "./rocshim-out", "Folder of the traces, one `.ndjson` a process. Where it cannot be written: `/tmp/rocshim-UID`, and the header says so.";
-    ROCSHIM_LOG = "", "Where the shim may report its own troubles: `stderr`, or a file's path. Unset: nowhere, never.";
-    ROCSHIM_OFF = "", "Any value but `0` keeps the shim loaded and idle: calls pass through, nothing is recorded.";
-    ROCSHIM_START = "on", "`off`: recording begins stopped, until `rocshim ctl PID start`. Kernels, graphs and handles are followed all the same, so that what is recorded then has its names.";
-    ROCSHIM_ONLY = "", "The programs that are recorded, by name or path: patterns with `*`, separated by commas. All others are left as they are, as if `ROCSHIM_OFF` were set.";
-    ROCSHIM_SKIP = "", "Programs that are not, in the same way: `sh,bash,git*,/usr/bin/python*`.";
-    ROCSHIM_INTERCEPT = "dlsym,get_proc_address,table", "The ways in beside the exported symbols: addresses from `dlsym`, from `hipGetProcAddress`, and HIP's dispatch table. `none` closes them all.";
-    ROCSHIM_RECORD = "*", "The functions that are recorded, by their names: patterns with `*`, separated by commas, of which the last that fits counts; one that begins with `-` leaves out. `*,-hipMemcpy*,-hip*Synchronize`: all but copies and waits. Kernels are named all the same.";
-    ROCSHIM_ARGS = "on", "`off`: launches are recorded without their kernels' arguments.";
-    ROCSHIM_GPU_TIME = "", "Any value but `0` and `off` asks the HIP runtime when each command began and ended on the GPU, and records its reports.";
-    ROCSHIM_MEMORY_MIB = "256", "So many MiB of ring memory a process takes at most, from 0.25 on: 256 hold 4 million launches that are not in the trace yet. A thread takes 40 KiB of it (1,000 threads: 40 MiB) and, in a burst, pieces of 32 KiB, which are given back when the burst is written. Beyond that: see `ROCSHIM_FULL`.";
-    ROCSHIM_FULL = "drop", "When all ring memory is in use: `drop` counts the events that find no room as lost. `wait` lets their thread wait for the collector, up to a second, but not in a signal handler. `overwrite` keeps what came last (a flight recorder): the rings are read when a thread or the process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
-    ROCSHIM_ROTATE_MIB = "", "A trace file of so many MiB is followed by another: parts, each of which can be read alone. Fractions are allowed. Unset: one file a process.";
-    ROCSHIM_ROTATE_S = "", "A trace file that was begun so many seconds ago is followed by another, if anything was written to it.";
-    ROCSHIM_DISK_MIB = "", "So many MiB all parts of a trace may take. Unset: as many as there are.";
-    ROCSHIM_DISK_FULL = "stop", "When they do: `stop` counts what comes later as lost. `oldest` removes the oldest part, and counts what it told of as lost; parts are an eighth of the room long then, if `ROCSHIM_ROTATE_MIB` asks for nothing else.";
-    ROCSHIM_COMPRESS = "", "`zstd`, or `zstd:LEVEL` (1 to 9, else 3): the trace is compressed, in files that end in `.ndjson.zst`. Its lines wait until there are many, up to a second.";
-    ROCSHIM_RINGS = "/dev/shm", "Folder of the ring files, which hold what is not yet in the trace. Best in memory.";
+    ROCSHIM_OUT = "./rocshim-out",
+        "Folder of the traces, one `.ndjson` file per process. If it is not writable, \
+         `/tmp/rocshim-UID` is used, and the header says so.";
+    ROCSHIM_LOG = "",
+        "Where the shim reports its own errors: `stderr`, or the path of a file. Unset: no \
+         reports.";
+    ROCSHIM_OFF = "",
+        "Any value but `0` keeps the shim loaded and inactive: calls pass through, nothing is \
+         recorded.";
+    ROCSHIM_START = "on",
+        "`off`: recording starts paused, until `rocshim ctl PID start`. Kernels, graphs and \
+         handles are tracked meanwhile, so later events have their names.";
+    ROCSHIM_ONLY = "",
+        "Programs to record, by name or path: patterns with `*`, separated by commas. All others \
+         run as if `ROCSHIM_OFF` were set.";
+    ROCSHIM_SKIP = "",
+        "Programs not to record, in the same form: `sh,bash,git*,/usr/bin/python*`.";
+    ROCSHIM_INTERCEPT = "dlsym,get_proc_address,table",
+        "Interception points beside the exported symbols: addresses from `dlsym`, addresses from \
+         `hipGetProcAddress`, and HIP's dispatch table. `none` disables all of them.";
+    ROCSHIM_RECORD = "*",
+        "Functions to record, by name: patterns with `*`, separated by commas; the last match \
+         decides, and a leading `-` excludes. `*,-hipMemcpy*,-hip*Synchronize` records all but \
+         copies and waits. Kernel names are recorded in any case.";
+    ROCSHIM_ARGS = "on",
+        "`off`: launches are recorded without their kernels' arguments.";
+    ROCSHIM_GPU_TIME = "",
+        "Any value but `0` and `off` requests GPU begin and end times of each command from the HIP \
+         runtime, and records them.";
+    ROCSHIM_MEMORY_MIB = "256",
+        "Limit of a process's ring memory in MiB, from 0.25; 256 MiB hold 4 million launches that \
+         are not in the trace yet. A thread takes 40 KiB (1,000 threads: 40 MiB), and chunks of 32 \
+         KiB during a burst, which are returned once the burst is written. At the limit, \
+         `ROCSHIM_FULL` applies.";
+    ROCSHIM_FULL = "drop",
+        "When all ring memory is in use: `drop` counts further events as lost. `wait` lets their \
+         thread wait for the collector, up to a second, except in a signal handler. `overwrite` \
+         keeps the latest events (a flight recorder): the rings are read when a thread or the \
+         process ends, by `rocshim ctl PID snapshot`, or by `rocshim recover` after a kill.";
+    ROCSHIM_ROTATE_MIB = "",
+        "Size in MiB at which the trace continues in a new segment, which can be read alone. \
+         Fractions are allowed. Unset: one file per process.";
+    ROCSHIM_ROTATE_S = "",
+        "Age in seconds at which the trace continues in a new segment, if anything was written to \
+         it.";
+    ROCSHIM_DISK_MIB = "",
+        "Disk budget per process in MiB, over all segments. Unset: unlimited.";
+    ROCSHIM_DISK_FULL = "stop",
+        "When the disk budget is used up: `stop` counts later events as lost. `oldest` deletes the \
+         oldest segment and counts its events as lost; segments then have an eighth of the budget, \
+         unless `ROCSHIM_ROTATE_MIB` sets another size.";
+    ROCSHIM_COMPRESS = "",
+        "`zstd`, or `zstd:LEVEL` (1 to 9, default 3): compresses the trace, in files named \
+         `.ndjson.zst`. Lines are collected for up to a second before they are compressed.";
+    ROCSHIM_RINGS = "/dev/shm",
+        "Folder of the ring files, which hold events that are not in the trace yet. Best in \
+         memory.";
 }
 
 rocshim_section!(".rocshim.variables", TABLE);
 
-/// What becomes of a trace that takes as much room as it may.
+/// What the collector does when the trace reaches its disk budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DiskFull {
-    /// It ends: what comes later is counted as lost.
+    /// Stops writing; later events are counted as lost.
     Stop,
-    /// Its oldest part is removed.
+    /// Deletes the oldest segment.
     Oldest,
 }
 
-/// What the variables say.
+/// The values of the configuration variables.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Config {
-    /// The folder of the traces: as it was meant when the program began, wherever it goes then.
+    /// Folder of the traces, made absolute at load, so that a later `chdir` does not move it.
     pub(crate) out: PathBuf,
-    /// It was asked for.
+    /// `ROCSHIM_OUT` is set.
     pub(crate) is_out_given: bool,
-    /// Where to log; `None`: nowhere.
+    /// Log destination (`stderr` or a path); `None`: no log.
     pub(crate) log: Option<String>,
-    /// Nothing is recorded.
+    /// Recording is disabled for the whole process.
     pub(crate) off: bool,
-    /// Nothing is recorded until asked for.
+    /// Recording starts paused, until a control request starts it.
     pub(crate) stopped: bool,
-    /// The programs that are recorded, and those that are not: patterns.
+    /// Patterns of the programs to record (`only`) and to leave alone (`skip`).
     only: String,
     skip: String,
-    /// The interception points that are open, [`InterceptionPoint`]s added together.
+    /// Bit set of the enabled [`InterceptionPoint`]s.
     pub(crate) points: u8,
-    /// The functions that are recorded, as patterns; without one, all.
+    /// Patterns of the functions to record; empty: all.
     record: Vec<String>,
-    /// Launches are recorded with their arguments.
+    /// Launches are recorded with their kernels' arguments.
     pub(crate) args: bool,
-    /// The HIP runtime is asked for GPU times.
+    /// GPU times are requested from the HIP runtime.
     pub(crate) gpu_time: bool,
-    /// Ring memory of the process, bytes.
+    /// Limit of the process's ring memory, bytes.
     pub(crate) memory_bytes: u64,
-    /// What becomes of an event for which there is none.
+    /// What a producer does when that memory is used up.
     pub(crate) when_full: WhenFull,
-    /// How long a part of the trace gets, bytes.
+    /// Size at which a segment ends, bytes.
     pub(crate) rotate_bytes: Option<u64>,
-    /// How old it gets.
+    /// Age at which a segment ends.
     pub(crate) rotate_after: Option<Duration>,
-    /// How much room all parts may take, bytes.
+    /// Disk budget of all segments, bytes.
     pub(crate) disk_bytes: Option<u64>,
-    /// What becomes of the trace when they do.
+    /// What happens when the disk budget is used up.
     pub(crate) disk_full: DiskFull,
-    /// The trace is compressed, with this level of zstd.
+    /// The zstd level; `None`: not compressed.
     pub(crate) compress: Option<i32>,
-    /// The folder of the ring files.
+    /// Folder of the ring files.
     pub(crate) rings: PathBuf,
 }
 
 impl Config {
-    /// Reads the variables through `get`. What cannot be understood falls back to its default.
+    /// Reads the variables through `get`. A value that does not parse falls back to its default.
     pub(crate) fn read(get: impl Fn(&str) -> Option<String>) -> Config {
         let given = |name| get(name).filter(|value| !value.is_empty());
         let out = given("ROCSHIM_OUT").map(PathBuf::from);
-        let asked = out.clone().unwrap_or_else(|| "rocshim-out".into());
+        let requested = out.clone().unwrap_or_else(|| "rocshim-out".into());
         Config {
             is_out_given: out.is_some(),
-            out: std::path::absolute(&asked).unwrap_or(asked),
+            out: std::path::absolute(&requested).unwrap_or(requested),
             log: given("ROCSHIM_LOG"),
             off: given("ROCSHIM_OFF").is_some_and(|value| value != "0"),
             stopped: given("ROCSHIM_START").is_some_and(|value| value == "off" || value == "0"),
@@ -139,22 +178,22 @@ fn positive(number: String) -> Option<f64> {
     number.trim().parse().ok().filter(|number: &f64| *number > 0.0)
 }
 
-/// The level that `zstd` or `zstd:LEVEL` asks for.
-fn zstd_level(asked: String) -> Option<i32> {
-    let level = asked.strip_prefix("zstd")?;
+/// Returns the level that `zstd` or `zstd:LEVEL` asks for; `None` for other values.
+fn zstd_level(requested: String) -> Option<i32> {
+    let level = requested.strip_prefix("zstd")?;
     match level.strip_prefix(':') {
-        // A higher one takes seconds for what a program launches in one.
+        // Above 9, compressing what a program launches in a second takes several seconds.
         Some(level) => Some(level.trim().parse().map_or(3, |level: i32| level.clamp(1, 9))),
         None => level.is_empty().then_some(3),
     }
 }
 
-/// MiB as bytes.
+/// Converts a number of MiB to bytes.
 fn mebibytes(number: String) -> Option<u64> {
     positive(number).map(|number| (number * f64::from(1 << 20)) as u64)
 }
 
-/// The interception points that a list names; all of them without a list.
+/// Returns the bit set of the interception points in `list`; all of them without a list.
 fn points(list: Option<String>) -> u8 {
     const NAMED: [(&str, InterceptionPoint); 3] = [
         ("dlsym", InterceptionPoint::Dlsym),
@@ -167,18 +206,18 @@ fn points(list: Option<String>) -> u8 {
 }
 
 impl Config {
-    /// True when calls of function `name` are recorded.
+    /// Returns true when calls of function `name` are recorded.
     pub(crate) fn records(&self, name: &str) -> bool {
         let rule = |pattern: &'_ String| match pattern.strip_prefix('-') {
             Some(pattern) => fits(pattern, name).then_some(false),
             None => fits(pattern, name).then_some(true),
         };
-        // A list that begins by leaving something out leaves out nothing else.
+        // A list whose first pattern excludes starts from all functions.
         let otherwise = self.record.first().is_none_or(|first| first.starts_with('-'));
         self.record.iter().rev().find_map(rule).unwrap_or(otherwise)
     }
 
-    /// True when the program that goes by `names` is to be left alone.
+    /// Returns true when the program known as `names` is to be left alone.
     pub(crate) fn leaves_out(&self, names: impl FnOnce() -> Vec<String>) -> bool {
         if self.only.is_empty() && self.skip.is_empty() {
             return false;
@@ -187,13 +226,13 @@ impl Config {
         !is_chosen(&self.only, &self.skip, &names.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Says something where `ROCSHIM_LOG` asks for it; nowhere else, ever.
+    /// Writes `what` to the log that `ROCSHIM_LOG` names; does nothing without one.
     pub(crate) fn report(&self, what: &str) {
         let Some(log) = &self.log else { return };
         let line = format!("rocshim[{}]: {what}\n", std::process::id());
         let to_file =
             |path| OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes());
-        // A log that cannot be written has nowhere to say so.
+        // A failure to write the log cannot be logged.
         let _ = without_signals_of_writing(|| match log.as_str() {
             "stderr" => std::io::stderr().write_all(line.as_bytes()),
             path => to_file(path),
@@ -208,16 +247,16 @@ mod tests {
     #[test]
     fn every_variable_of_the_table_is_read_and_no_other() {
         use std::cell::RefCell;
-        let asked = RefCell::new(Vec::new());
+        let requested = RefCell::new(Vec::new());
         Config::read(|name| {
-            asked.borrow_mut().push(name.to_owned());
+            requested.borrow_mut().push(name.to_owned());
             None
         });
         let mut rows: Vec<_> =
             TABLE.split_terminator('\x1e').map(|row| row.split('\t').next().unwrap().to_owned()).collect();
         rows.sort();
-        asked.borrow_mut().sort();
-        assert_eq!(*asked.borrow(), rows);
+        requested.borrow_mut().sort();
+        assert_eq!(*requested.borrow(), rows);
         assert!(
             TABLE.split_terminator('\x1e').all(|row| row.split('\t').count() == 3),
             "every row has a name, a default, a meaning"
@@ -225,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_memory_is_asked_for_in_mebibytes() {
+    fn ring_memory_is_set_in_mebibytes() {
         let memory = |value: &'static str| {
             Config::read(|name| (name == "ROCSHIM_MEMORY_MIB").then(|| value.into())).memory_bytes
         };
@@ -236,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn every_interception_point_is_open_unless_a_list_leaves_it_out() {
+    fn every_interception_point_is_enabled_unless_a_list_omits_it() {
         let points = |value: &'static str| {
             Config::read(|name| (name == "ROCSHIM_INTERCEPT").then(|| value.into())).points
         };
@@ -247,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_pattern_that_fits_says_whether_a_function_is_recorded() {
+    fn the_last_matching_pattern_decides_whether_a_function_is_recorded() {
         let recorded = |value: &'static str| {
             let config = Config::read(|name| (name == "ROCSHIM_RECORD").then(|| value.into()));
             let names = ["hipLaunchKernel", "hipMemcpyAsync", "rocblas_gemm_ex"];
@@ -263,22 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_recorded_unless_they_are_switched_off() {
+    fn arguments_are_recorded_unless_disabled() {
         let args =
             |value: &'static str| Config::read(|name| (name == "ROCSHIM_ARGS").then(|| value.into())).args;
         assert_eq!([args(""), args("on"), args("off"), args("0")], [true, true, false, false]);
     }
 
     #[test]
-    fn gpu_times_are_asked_for_by_any_word_but_off() {
-        let asked = |value: &'static str| {
+    fn any_value_but_off_requests_gpu_times() {
+        let requested = |value: &'static str| {
             Config::read(|name| (name == "ROCSHIM_GPU_TIME").then(|| value.into())).gpu_time
         };
-        assert_eq!(["", "0", "off", "1", "on"].map(asked), [false, false, false, true, true]);
+        assert_eq!(["", "0", "off", "1", "on"].map(requested), [false, false, false, true, true]);
     }
 
     #[test]
-    fn a_full_ring_drops_unless_something_else_is_asked_for() {
+    fn a_full_ring_drops_by_default() {
         let full = |value: &'static str| {
             Config::read(|name| (name == "ROCSHIM_FULL").then(|| value.into())).when_full
         };
@@ -289,9 +328,9 @@ mod tests {
     }
 
     #[test]
-    fn how_much_may_be_written_and_how_is_asked_for_in_words() {
+    fn limits_and_compression_are_parsed() {
         let config = |name: &'static str, value: &'static str| {
-            Config::read(|asked| (asked == name).then(|| value.into()))
+            Config::read(|requested| (requested == name).then(|| value.into()))
         };
         let bytes = |value| config("ROCSHIM_ROTATE_MIB", value).rotate_bytes;
         let expected = [None, Some(1 << 20), Some(1 << 18), None, None];

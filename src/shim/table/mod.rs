@@ -1,5 +1,5 @@
-//! What is listed once and used everywhere: a row of the hook table, the configuration variables, and the text that the
-//! command reads of both from the library's file.
+//! Tables that are declared once: the type of a hook's row and the configuration variables, with
+//! the text of both that the command reads from the library's file.
 //!
 //! Layers, lowest first: `section`; `row`; `config`.
 

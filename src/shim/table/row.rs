@@ -1,28 +1,31 @@
-//! A row of the hook table: a function's name, its library, and the ways in to it.
+//! A row of the hook table: a function's name, its library, and its entry points.
 //!
 //! ```text
-//!   way 0    the exported symbol: whoever calls through its own linkage
-//!   way 1…4  functions without a name, given out by the interception points: each leads to one address
+//!   entry point 0      the exported symbol, reached through the dynamic linker
+//!   entry points 1…4   trampolines that interception points hand out, each bound to one address
 //! ```
 //!
-//! A program may hold two copies of a library, each with the address that it exports and the one in its dispatch table:
-//! that makes four addresses behind one name.
+//! A program may load two copies of a library, and each copy has its exported address and the one
+//! in its dispatch table. That makes four addresses behind one name.
 #![allow(unsafe_code)] // a raw address in a static
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// Every row, in the order of their ids.
+/// Every row, in the order of ids.
 pub(crate) type Table = Vec<&'static Hook>;
 
-/// Ways in to a function.
-pub(crate) const WAYS: usize = 5;
-/// Where in a row its way 0 has [`Way::past`]: the entry of the exported function looks there.
-pub(crate) const PAST_AT: usize = std::mem::offset_of!(Hook, ways) + std::mem::offset_of!(Way, past);
-/// Rows there may be: the id of a way is its row's, plus this many times its number.
+/// Entry points of a function.
+pub(crate) const ENTRY_POINTS: usize = 5;
+/// Offset in a row of entry point 0's [`EntryPoint::bypass`], which the exported function's first
+/// instruction loads.
+pub(crate) const BYPASS_OFFSET: usize =
+    std::mem::offset_of!(Hook, entry_points) + std::mem::offset_of!(EntryPoint, bypass);
+/// Limit of the number of rows. The id of an entry point is its row's id plus this many times its
+/// number.
 const MAX_ROWS: u16 = rocshim_ring::definition::ROWS;
 
-/// How the program came to a way; a way may have been given out by several.
+/// Where a program obtained an entry point's address. One entry point may come from several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum InterceptionPoint {
@@ -30,7 +33,7 @@ pub(crate) enum InterceptionPoint {
     Preload = 1,
     /// `dlsym`, `dlvsym`.
     Dlsym = 2,
-    /// `hipGetProcAddress` and its kin.
+    /// `hipGetProcAddress` and its variants.
     ProcAddress = 4,
     /// The dispatch table that the library handed over.
     Table = 8,
@@ -38,172 +41,185 @@ pub(crate) enum InterceptionPoint {
 
 /// A row of the hook table.
 pub(crate) struct Hook {
-    /// Its place in the whole table, from 0.
+    /// Index in the whole table, from 0.
     pub(crate) id: u16,
     /// The symbol, exported under this name.
     pub(crate) name: &'static str,
-    /// The library that has the real function: `libamdhip64.so`.
+    /// Library of the real function: `libamdhip64.so`.
     pub(crate) of: &'static str,
-    /// The whole table, for whoever has but this row.
+    /// Returns the whole table, for code that only has this row.
     pub(crate) table: fn() -> Table,
-    /// The ways in.
-    pub(crate) ways: [Way; WAYS],
-    /// Its calls are recorded now: recording is on, and the function is not left out.
+    /// The function's entry points.
+    pub(crate) entry_points: [EntryPoint; ENTRY_POINTS],
+    /// Calls are recorded now: recording is on, and `ROCSHIM_RECORD` includes the function.
     records: AtomicBool,
-    /// Nothing is learned from a call of it that is not recorded: calls may pass the hook. Known once way 0 is bound.
-    may_pass: AtomicBool,
-    /// It was told that no library has the real function.
-    told_missing: AtomicBool,
+    /// Unrecorded calls carry no state, so they may bypass the hook. Known once entry point 0 is
+    /// bound.
+    can_bypass: AtomicBool,
+    /// The trace says already that no library has the real function.
+    reported_missing: AtomicBool,
 }
 
-/// A way in to a function.
-pub(crate) struct Way {
-    /// The shim's own function; NULL for way 0, which the linker gives out by its name.
-    own: OwnAddress,
-    /// Where the entry of way 0 jumps to at once, past the hook: the real function, while nothing is recorded; else NULL.
-    past: AtomicPtr<c_void>,
-    /// The real function; NULL until it was found. Way 0: NULL again when libraries have come or gone, and always while
-    /// it depends on the caller. The others: changed only when the library behind the old address is gone.
+/// An entry point of a function.
+pub(crate) struct EntryPoint {
+    /// Trampoline in this library; NULL for entry point 0, whose address the dynamic linker hands
+    /// out.
+    trampoline: CodeAddress,
+    /// Bypass target of entry point 0: the real function while nothing is recorded, else NULL.
+    bypass: AtomicPtr<c_void>,
+    /// The real function; NULL until it is found. Entry point 0 is reset to NULL when libraries
+    /// come or go, and stays NULL while the target depends on the caller. The others change only
+    /// after the library behind the old address is unloaded.
     real: AtomicPtr<c_void>,
-    /// Interception points that gave it out, added together.
+    /// Bit set of the interception points that handed it out.
     points: AtomicU8,
-    /// The address that it was last told to lead to.
-    told: AtomicPtr<c_void>,
+    /// The target that was last emitted in a definition.
+    emitted: AtomicPtr<c_void>,
     /// Calls of a hook that makes no event.
     calls: AtomicU64,
 }
 
-/// An address of this library's code, compared or given out and never followed.
-struct OwnAddress(*const c_void);
+/// Address of code in this library, compared and handed out but never dereferenced here.
+struct CodeAddress(*const c_void);
 
-// SAFETY: the address is never followed here.
-unsafe impl Sync for OwnAddress {}
+// SAFETY: the pointer is never written and never dereferenced, so sharing it between threads cannot
+// race.
+unsafe impl Sync for CodeAddress {}
 
 impl Hook {
     pub(crate) const fn new(
         id: u16,
         name: &'static str,
         of: &'static str,
-        own: [*const c_void; WAYS - 1],
+        trampoline: [*const c_void; ENTRY_POINTS - 1],
         table: fn() -> Table,
     ) -> Hook {
         assert!(id < MAX_ROWS);
-        let [a, b, c, d] = own;
-        // Not the exported function's address: the loader would have to look up each name at every program's start.
-        let exported = Way::new(std::ptr::null());
-        let ways = [exported, Way::new(a), Way::new(b), Way::new(c), Way::new(d)];
-        let [records, may_pass, told_missing] = [const { AtomicBool::new(false) }; 3];
-        Hook { id, name, of, table, ways, records, may_pass, told_missing }
+        let [a, b, c, d] = trampoline;
+        // Not the exported function's address: that would make the loader look up each name at
+        // every program's start.
+        let exported = EntryPoint::new(std::ptr::null());
+        let entry_points =
+            [exported, EntryPoint::new(a), EntryPoint::new(b), EntryPoint::new(c), EntryPoint::new(d)];
+        let [records, can_bypass, reported_missing] = [const { AtomicBool::new(false) }; 3];
+        Hook { id, name, of, table, entry_points, records, can_bypass, reported_missing }
     }
 
-    /// True while its calls are recorded.
+    /// Returns true while calls are recorded.
     #[inline(always)]
     pub(crate) fn records(&self) -> bool {
-        // Relaxed: whoever turns it puts a fence between this and the moment that is told.
+        // Relaxed: `binding` puts a fence between a change of this and the moment that it reports.
         self.records.load(Relaxed)
     }
 
-    /// Its calls are recorded from now on, or not.
+    /// Sets whether calls are recorded.
     pub(crate) fn set_records(&self, records: bool) {
         self.records.store(records, Relaxed);
     }
 
-    /// Way 0 leads to `real` from now on, at once where nothing is recorded or learned of its calls.
-    pub(crate) fn bind(&self, real: *mut c_void, may_pass: bool) {
-        self.may_pass.store(may_pass, Relaxed);
-        self.ways[0].lead_to(real);
-        self.pass_or_not();
+    /// Binds entry point 0 to `real`. With `can_bypass`, unrecorded calls jump to it directly.
+    pub(crate) fn bind(&self, real: *mut c_void, can_bypass: bool) {
+        self.can_bypass.store(can_bypass, Relaxed);
+        self.entry_points[0].set_target(real);
+        self.update_bypass();
     }
 
-    /// Calls by way 0 go to the real function at once exactly when they are not recorded.
-    pub(crate) fn pass_or_not(&self) {
-        let way = &self.ways[0];
-        let passes = self.may_pass.load(Relaxed) && !self.records();
-        way.past.store(if passes { way.real() } else { std::ptr::null_mut() }, Relaxed);
+    /// Makes entry point 0 jump directly to the real function exactly while its calls need no hook.
+    pub(crate) fn update_bypass(&self) {
+        let entry = &self.entry_points[0];
+        let passes = self.can_bypass.load(Relaxed) && !self.records();
+        entry.bypass.store(if passes { entry.real() } else { std::ptr::null_mut() }, Relaxed);
     }
 
-    /// The id of a way in this row.
+    /// Returns the id of one of this row's entry points.
     #[inline(always)]
-    pub(crate) fn id_of(&self, way: usize) -> u16 {
-        id_of(self.id, way)
+    pub(crate) fn id_of(&self, entry: usize) -> u16 {
+        id_of(self.id, entry)
     }
 
-    /// True the first time: the real function is missing, and that is worth telling.
-    pub(crate) fn is_newly_missing(&self) -> bool {
-        !self.told_missing.swap(true, Relaxed)
+    /// Marks the real function as missing; returns true if it was not marked before.
+    pub(crate) fn mark_missing(&self) -> bool {
+        !self.reported_missing.swap(true, Relaxed)
     }
 
-    /// Begins to count anew, in the child of a fork too.
+    /// Resets the counters, for a new recording and in the child of a fork.
     pub(crate) fn reset(&self) {
-        self.ways.iter().for_each(|way| way.calls.store(0, Relaxed));
-        self.told_missing.store(false, Relaxed);
+        self.entry_points.iter().for_each(|entry| entry.calls.store(0, Relaxed));
+        self.reported_missing.store(false, Relaxed);
     }
 }
 
-/// The id of a way in row `row`.
+/// Returns the id of entry point number `entry` of row `row`.
 #[inline(always)]
-pub(crate) const fn id_of(row: u16, way: usize) -> u16 {
-    row + way as u16 * MAX_ROWS
+pub(crate) const fn id_of(row: u16, entry: usize) -> u16 {
+    row + entry as u16 * MAX_ROWS
 }
 
-/// True for the library whose functions are the HIP runtime's.
+/// Returns true for the library that holds the HIP runtime.
 #[inline(always)]
 pub(crate) const fn is_runtime(of: &str) -> bool {
     matches!(of.as_bytes(), b"libamdhip64.so")
 }
 
-impl Way {
-    const fn new(own: *const c_void) -> Way {
+impl EntryPoint {
+    const fn new(trampoline: *const c_void) -> EntryPoint {
         let (real, calls) = (AtomicPtr::new(std::ptr::null_mut()), AtomicU64::new(0));
-        let (past, told) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
-        Way { own: OwnAddress(own), past, real, points: AtomicU8::new(0), told, calls }
+        let (bypass, emitted) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
+        EntryPoint {
+            trampoline: CodeAddress(trampoline),
+            bypass,
+            real,
+            points: AtomicU8::new(0),
+            emitted,
+            calls,
+        }
     }
 
-    /// The shim's own function; NULL for way 0.
-    pub(crate) fn own(&self) -> *mut c_void {
-        self.own.0.cast_mut()
+    /// Returns the trampoline's address; NULL for entry point 0.
+    pub(crate) fn trampoline(&self) -> *mut c_void {
+        self.trampoline.0.cast_mut()
     }
 
-    /// The real function, or NULL.
+    /// Returns the real function, or NULL.
     #[inline(always)]
     pub(crate) fn real(&self) -> *mut c_void {
-        // Relaxed: the address is the same whoever stores it, and code needs no publishing.
+        // Relaxed: every thread stores the same address, and code needs no publishing.
         self.real.load(Relaxed)
     }
 
-    /// From now on calls go to `real`; NULL: they are looked up.
-    pub(crate) fn lead_to(&self, real: *mut c_void) {
-        self.past.store(std::ptr::null_mut(), Relaxed);
+    /// Binds the entry point to `real`; NULL: the next call looks it up.
+    pub(crate) fn set_target(&self, real: *mut c_void) {
+        self.bypass.store(std::ptr::null_mut(), Relaxed);
         self.real.store(real, Relaxed);
     }
 
-    /// True when it was not told yet that it leads to `real`.
-    pub(crate) fn is_news(&self, real: *mut c_void) -> bool {
-        self.told.swap(real, Relaxed) != real
+    /// Notes that a definition emits `real`; returns true if the last one emitted another.
+    pub(crate) fn mark_emitted(&self, real: *mut c_void) -> bool {
+        self.emitted.swap(real, Relaxed) != real
     }
 
-    /// It was given out by `point`; true for the first time.
-    pub(crate) fn open(&self, point: InterceptionPoint) -> bool {
+    /// Notes that `point` hands it out; returns true if `point` had not before.
+    pub(crate) fn add_point(&self, point: InterceptionPoint) -> bool {
         self.points.fetch_or(point as u8, Relaxed) & point as u8 == 0
     }
 
-    /// It leads elsewhere now, and no interception point has given it out.
-    pub(crate) fn close(&self) {
+    /// Notes that no interception point has handed it out since it was bound anew.
+    pub(crate) fn clear_points(&self) {
         self.points.store(0, Relaxed);
     }
 
-    /// The interception points that gave it out, added together.
+    /// Returns the bit set of the interception points that handed it out.
     pub(crate) fn points(&self) -> u8 {
         self.points.load(Relaxed)
     }
 
     /// Counts a call that makes no event.
     pub(crate) fn count(&self) {
-        // Relaxed: a count, ordered with nothing.
+        // Relaxed: a counter, ordered with nothing.
         self.calls.fetch_add(1, Relaxed);
     }
 
-    /// Calls seen, for a hook that makes no event.
+    /// Returns the number of calls, for a hook that makes no event.
     pub(crate) fn calls(&self) -> u64 {
         self.calls.load(Relaxed)
     }

@@ -1,4 +1,5 @@
-//! Text that the command reads from the library's file, so that both always show one table.
+//! Tables stored as text in sections of librocshim.so, so that the command prints those of the very
+//! library it loads.
 
 /// Puts the constant text `$text` into section `$section` of the library.
 macro_rules! rocshim_section {
@@ -18,8 +19,8 @@ macro_rules! rocshim_section {
     };
 }
 
-/// The byte at `i`: rows end with `\x1e`, which becomes the line end; the line breaks that `stringify!` puts into long
-/// signatures become spaces.
+/// Returns the byte to store for `text[i]`. The row separator `\x1e` becomes a line feed; line
+/// breaks that `stringify!` puts into long signatures become spaces.
 pub(crate) const fn flat(text: &[u8], i: usize) -> u8 {
     match text[i] {
         b'\n' => b' ',

@@ -1,12 +1,12 @@
-//! What goes through the passage comes out of it: arguments wherever they are passed, results, exceptions.
-#![allow(unsafe_code)] // calls the entries of rows
+//! The wrapper preserves arguments wherever they are passed, results, and exceptions.
+#![allow(unsafe_code)] // calls the entry points of rows
 
 use super::{Class, stack_words};
 use crate::platform::tls;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Rows of no library.
+/// Rows of a library that does not exist.
 mod rows {
     #![allow(non_snake_case)]
 
@@ -69,10 +69,10 @@ unsafe extern "C-unwind" fn mixed(
     r: *mut i8,
     s: i16,
 ) -> i32 {
-    let whole = (a, c as usize, e, f, i, j, n, r as usize, s);
-    let float = ([b, g, h, l, m, o, p], [d, k, q]);
-    assert_eq!(whole, (-1, 2, i64::MIN, 4, usize::MAX, 6, true, 8, -9));
-    assert_eq!(float, ([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5], [7.5, 8.5, 9.5]));
+    let integers = (a, c as usize, e, f, i, j, n, r as usize, s);
+    let floats = ([b, g, h, l, m, o, p], [d, k, q]);
+    assert_eq!(integers, (-1, 2, i64::MIN, 4, usize::MAX, 6, true, 8, -9));
+    assert_eq!(floats, ([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5], [7.5, 8.5, 9.5]));
     -7
 }
 
@@ -87,20 +87,20 @@ unsafe extern "C-unwind" fn odd(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, 
     0
 }
 
-/// The entry of a row by way 1, which leads to `real` from now on.
+/// Binds entry point 1 of a row to `real` and returns its trampoline.
 fn entry(row: usize, real: *const c_void) -> *mut c_void {
     tls::off();
     let hook = &rows::HOOKS[row];
-    hook.ways[1].lead_to(real.cast_mut());
-    hook.ways[1].own()
+    hook.entry_points[1].set_target(real.cast_mut());
+    hook.entry_points[1].trampoline()
 }
 
 #[test]
-fn every_argument_and_the_result_pass_through() {
-    // SAFETY: the entry passes on what it is given to a function of this type.
+fn every_argument_and_the_result_are_preserved() {
+    // SAFETY: the trampoline passes its arguments on to `mixed`, which has this type.
     let call: Mixed = unsafe { std::mem::transmute(entry(0, mixed as *const c_void)) };
     let (two, eight) = (std::ptr::without_provenance(2), std::ptr::without_provenance_mut(8));
-    // SAFETY: it reads its arguments.
+    // SAFETY: `mixed` only reads its arguments and follows no pointer.
     let status = unsafe {
         call(
             -1,
@@ -130,28 +130,28 @@ fn every_argument_and_the_result_pass_through() {
 #[test]
 fn an_odd_number_of_words_leaves_the_stack_aligned() {
     type Odd = unsafe extern "C-unwind" fn(u64, u64, u64, u64, u64, u64, u64) -> i32;
-    // SAFETY: as above.
+    // SAFETY: the trampoline passes its arguments on to `odd`, which has this type.
     let call: Odd = unsafe { std::mem::transmute(entry(2, odd as *const c_void)) };
-    // SAFETY: as above.
+    // SAFETY: `odd` only reads its arguments.
     assert_eq!(unsafe { call(1, 2, 3, 4, 5, 6, 7) }, 0);
 }
 
 #[test]
 fn an_exception_passes_through() {
-    // SAFETY: as above.
+    // SAFETY: the trampoline passes the call on to `none`, which has this type.
     let call: unsafe extern "C-unwind" fn() -> i32 =
         unsafe { std::mem::transmute(entry(1, none as *const c_void)) };
-    // SAFETY: as above.
+    // SAFETY: `none` takes no arguments, and may unwind through this `C-unwind` call.
     let thrown = catch_unwind(AssertUnwindSafe(|| unsafe { call() })).expect_err("it throws");
     assert_eq!(thrown.downcast_ref(), Some(&"as C++ would throw"));
 }
 
 #[test]
 fn words_on_the_stack_are_those_that_no_register_holds() {
-    let (whole, float) = (Class::Whole, Class::Float);
+    let (integers, floats) = (Class::Integer, Class::Float);
     assert_eq!(stack_words(&[]), 0);
-    assert_eq!(stack_words(&[whole; 6]), 0);
-    assert_eq!(stack_words(&[whole; 9]), 3);
-    assert_eq!(stack_words(&[float; 10]), 2);
-    assert_eq!(stack_words(&[[whole; 7], [float; 7]].concat()), 1);
+    assert_eq!(stack_words(&[integers; 6]), 0);
+    assert_eq!(stack_words(&[integers; 9]), 3);
+    assert_eq!(stack_words(&[floats; 10]), 2);
+    assert_eq!(stack_words(&[[integers; 7], [floats; 7]].concat()), 1);
 }

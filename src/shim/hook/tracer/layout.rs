@@ -1,22 +1,23 @@
-//! What the HIP runtime hands to whoever registers for its reports: records, and the call that begins.
+//! Data that the HIP runtime passes to its tracer callback: activity records, and the data of a
+//! call that begins.
 //!
-//! Records are the same in every release (`prof_protocol.h`). What it hands over of a call has the arguments of any of its
-//! functions in it, so its length is the release's own: it is known for the releases below, whose lists of functions are
-//! told apart by the names in them.
+//! Activity records are the same in every release (`prof_protocol.h`). The data of a call contains
+//! the arguments of any HIP function, so its size depends on the release. It is known for the
+//! releases below, which are identified by the names in their list of functions.
 
 use std::ffi::{CStr, c_char, c_void};
 
-/// `activity_domain_t`: functions of HIP.
+/// `activity_domain_t`: HIP API calls.
 pub(super) const HIP_API: u32 = 3;
-/// … and what the GPU does.
+/// `activity_domain_t`: GPU operations.
 pub(super) const HIP_OPS: u32 = 2;
-/// Where a record would lie, below this stands a question.
-pub(super) const LOWEST: usize = 4096;
-/// An answer to a question.
+/// Lowest address of a record; below it the argument is a query instead.
+pub(super) const LOWEST_RECORD: usize = 4096;
+/// Positive result of a query.
 pub(super) const YES: i32 = 0;
 pub(super) const NO: i32 = 1;
 
-/// The function that is registered.
+/// The tracer callback.
 pub(super) type Callback = unsafe extern "C" fn(domain: u32, operation: u32, data: *mut c_void) -> i32;
 /// `hipRegisterTracerCallback`.
 pub(super) type Register = unsafe extern "C" fn(function: *const c_void);
@@ -35,7 +36,7 @@ pub(super) struct Record {
     pub(super) end_ns: u64,
     pub(super) device_id: i32,
     pub(super) queue_id: u64,
-    /// A dispatch: the kernel's name. A copy: bytes.
+    /// Of a dispatch: pointer to the kernel's name. Of a copy: bytes.
     pub(super) what: u64,
 }
 
@@ -47,20 +48,22 @@ const _: () = assert!(std::mem::offset_of!(Record, what) == 56);
 /// A release whose layout is known.
 pub(super) struct Release {
     pub(super) name: &'static str,
-    /// How many functions its list has, and what stands for their names.
+    /// Number of functions in its list, and the hash of their names.
     list: (u32, u64),
-    /// Bytes of `hip_api_data_t`.
+    /// Size of `hip_api_data_t`, bytes.
     data: usize,
 }
 
-/// From HIP 7.2 on a report of a graph reads the names of its kernels where the graph had them: when that was destroyed
-/// meanwhile, the runtime ends the program, whoever is registered and whatever it answers. With this variable at 0 graphs are
-/// launched in the way of the releases before, whose reports keep names.
-pub(super) const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
-/// What releases do not have that came before that.
-pub(super) const SINCE: &str = "hipLaunchKernelExC";
+/// Environment variable that must be 0 from HIP 7.2 on. Without it, a report of a graph reads the
+/// names of the graph's kernels from the graph. If that is destroyed by then, the runtime ends the
+/// program, whichever callback is registered and whatever it returns. With the variable at 0 graphs
+/// are launched as in earlier releases, whose reports own their names.
+pub(super) const GRAPH_NAMES_VARIABLE: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
+/// A function that only releases with that defect have.
+pub(super) const DEFECT_MARKER: &str = "hipLaunchKernelExC";
 
-/// By their headers, which `scripts/check-headers` reads again (`hip/amd_detail/hip_prof_str.h`).
+/// From their headers, which `scripts/check-headers` checks again
+/// (`hip/amd_detail/hip_prof_str.h`).
 pub(super) const RELEASES: &[Release] = &[
     Release { name: "5.6", list: (363, 0x14c6_5b32_1449_a637), data: 840 },
     Release { name: "6.0", list: (378, 0x66fb_b4be_6be1_bf48), data: 1520 },
@@ -72,31 +75,31 @@ pub(super) const RELEASES: &[Release] = &[
 ];
 
 impl Release {
-    /// The release that has this list.
+    /// Returns the release with this list of functions.
     pub(super) fn of(list: (u32, u64)) -> Option<&'static Release> {
         RELEASES.iter().find(|release| release.list == list)
     }
 
-    /// Where in `hip_api_trace_data_t` the functions stand that are called as the call begins and ends: behind the data of the
-    /// call and two words.
-    pub(super) fn phases_at(&self) -> usize {
+    /// Offset in `hip_api_trace_data_t` of the functions called at a call's begin and end: after
+    /// the data of the call and two words.
+    pub(super) fn callbacks_at(&self) -> usize {
         self.data + 16
     }
 }
 
-/// No list is longer.
-pub(super) const MOST_APIS: u32 = 1024;
+/// Limit of the number of functions in a list.
+pub(super) const MAX_APIS: u32 = 1024;
 
 /// The runtime's list of functions.
-pub(super) struct List {
-    /// How many, and what stands for their names.
+pub(super) struct ApiList {
+    /// Number of functions, and the hash of their names.
     pub(super) list: (u32, u64),
-    /// Those that launch, copy, fill or load.
-    pub(super) working: Vec<(u32, String)>,
+    /// Ids and names of the functions that launch, copy, fill or load.
+    pub(super) submitting: Vec<(u32, String)>,
 }
 
-/// What the functions that give the GPU work begin with.
-const WORKING: [&str; 8] = [
+/// Prefixes of the functions that submit work to the GPU.
+const SUBMITTING: [&str; 8] = [
     "hipLaunch",
     "hipModuleLaunch",
     "hipExt",
@@ -107,33 +110,35 @@ const WORKING: [&str; 8] = [
     "hipModuleLoad",
 ];
 
-/// Reads the list. (The function only reads a table of constants; it initialises nothing of the device.)
+/// Reads the runtime's list of functions. (`hipApiName` only reads a constant table and initialises
+/// nothing.)
 ///
 /// # Safety
 /// `name` is the runtime's `hipApiName`.
 #[allow(unsafe_code)] // calls it, and reads the names it returns
-pub(super) unsafe fn list(name: ApiName) -> List {
-    let mut list = List { list: (0, 0), working: Vec::new() };
+pub(super) unsafe fn list(name: ApiName) -> ApiList {
+    let mut list = ApiList { list: (0, 0), submitting: Vec::new() };
     let mut hash = 0xcbf2_9ce4_8422_2325;
-    for id in 1..MOST_APIS {
-        // SAFETY: it takes any number.
+    for id in 1..MAX_APIS {
+        // SAFETY: `name` is `hipApiName`, which accepts any number.
         let text = unsafe { name(id) };
         if text.is_null() {
             break;
         }
-        // SAFETY: the names are C strings that live as long as the library.
+        // SAFETY: `text` is not NULL, and the runtime's names are constant C strings that live as
+        // long as the library, which cannot be unloaded during the program's call.
         let text = unsafe { CStr::from_ptr(text) };
         for byte in text.to_bytes_with_nul() {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        // A number that is not used any more, or one behind the end.
+        // An unused number, or one past the end.
         if text.to_bytes() == b"unknown" {
             continue;
         }
         list.list = (id, hash);
         let text = text.to_string_lossy();
-        if WORKING.iter().any(|begin| text.starts_with(begin)) {
-            list.working.push((id, text.into_owned()));
+        if SUBMITTING.iter().any(|begin| text.starts_with(begin)) {
+            list.submitting.push((id, text.into_owned()));
         }
     }
     list

@@ -1,18 +1,18 @@
-//! GPU times: the HIP runtime reports when each command began and ended on the GPU, to the one function that is registered
-//! for it. That is ours where GPU times are asked for; whoever else registers gets every report through us, and is asked
-//! what it would be asked.
+//! GPU times from the HIP runtime, which reports to one registered callback when each command began
+//! and ended on the GPU. With GPU times requested, that callback is ours. If another tool registers
+//! one, ours forwards every report and query to it.
 //!
 //! ```text
-//!   a call begins        f(3, function, data)  ─► given the number of the hooked call that it is
-//!   a command is made    f(2, kind, NULL)      ─► wanted
-//!   a command is done    f(2, kind, record)    ─► an event of the thread that reports, with that number
+//!   a call begins      f(3, function, data)  ─► correlation id: the id of the hooked call
+//!   a command is made  f(2, kind, NULL)      ─► result: report it
+//!   a command is done  f(2, kind, record)    ─► an event of the reporting thread, with that id
 //! ```
 //!
-//! A report takes no lock, allocates nothing, makes no system call and calls nothing of HIP; but the first one of a thread
-//! gets it a ring, and the first one of a kernel tells its name.
+//! A report takes no lock, allocates nothing, makes no system call and calls no HIP function. Two
+//! exceptions: a thread's first report gets it a ring, and a kernel's first report emits its name.
 //!
 //! Layers, lowest first: `layout`; `clock`; `names`; this file.
-#![allow(unsafe_code)] // what the runtime hands over, and its functions
+#![allow(unsafe_code)] // the runtime's functions and the data that it passes
 
 mod clock;
 mod layout;
@@ -34,83 +34,85 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release as Publish};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
 
-/// The row that others register by.
+/// Row of the function by which other tools register.
 const ROW: &str = "hipRegisterTracerCallback";
-/// Copies of the runtime that can be asked at once.
-const COPIES: usize = 4;
+/// Limit of the loaded copies of the runtime that are traced at once.
+const MAX_COPIES: usize = 4;
 
-/// A copy of the runtime.
+/// A loaded copy of the runtime.
 struct Runtime {
-    /// Its function to register by; NULL: the place is free.
+    /// Its registration function; NULL: the slot is free.
     register: AtomicPtr<c_void>,
-    /// What somebody else has registered; NULL: nothing.
+    /// Callback that another tool registered; NULL: none.
     next: AtomicPtr<c_void>,
-    /// Ours is registered.
-    is_asked: AtomicBool,
-    /// The process that was told of it.
-    told: AtomicU32,
-    /// Where the functions stand that belong to a call's phases; 0: its layout is not known. Release: after `working`.
-    phases_at: AtomicUsize,
-    /// Its functions that give the GPU work, a bit each.
-    working: [AtomicU64; MOST_APIS as usize / 64],
+    /// Our callback is registered.
+    is_registered: AtomicBool,
+    /// Pid of the process that has emitted this copy's definition.
+    emitted: AtomicU32,
+    /// Offset of the two callbacks in a call's data; 0: layout unknown. Stored with release, after
+    /// `working`.
+    callbacks_at: AtomicUsize,
+    /// Bit set of its functions that submit work to the GPU.
+    submitting: [AtomicU64; MAX_APIS as usize / 64],
 }
 
-static RUNTIMES: [Runtime; COPIES] = [const { Runtime::new() }; COPIES];
-/// Ours, one for each copy.
-const CALLBACKS: [Callback; COPIES] = [reported::<0>, reported::<1>, reported::<2>, reported::<3>];
+static RUNTIMES: [Runtime; MAX_COPIES] = [const { Runtime::new() }; MAX_COPIES];
+/// Our callbacks, one for each copy.
+const CALLBACKS: [Callback; MAX_COPIES] = [reported::<0>, reported::<1>, reported::<2>, reported::<3>];
 
-/// GPU times are wanted.
-static WANTED: AtomicBool = AtomicBool::new(false);
-/// The process and the loader's count for which all copies were asked.
-static ARMED: AtomicU64 = AtomicU64::new(0);
-/// The id of [`ROW`], by which reports are told.
+/// GPU times are requested.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Process and loader generation for which all copies are registered with.
+static REGISTERED_FOR: AtomicU64 = AtomicU64::new(0);
+/// Id of [`ROW`], the hook of the reports' events.
 static HOOK: AtomicU16 = AtomicU16::new(0);
 
-/// Before a call of the runtime: asks every copy of it that is loaded, where GPU times are wanted.
+/// Registers with every loaded copy of the runtime, if GPU times are requested. Called before a
+/// call of the runtime.
 pub(crate) fn arm(process: &Process) {
-    process.turn_gpu_time.get_or_init(|| turn);
-    if process.config.gpu_time && ARMED.load(Relaxed) == 0 {
-        WANTED.store(true, Relaxed);
+    process.turn_gpu_time.get_or_init(|| set_requested);
+    if process.config.gpu_time && REGISTERED_FOR.load(Relaxed) == 0 {
+        REQUESTED.store(true, Relaxed);
     }
-    if WANTED.load(Relaxed) {
-        ask_all(process);
+    if REQUESTED.load(Relaxed) {
+        register_all(process);
     }
 }
 
-/// GPU times are wanted from now on, or are not any more.
-fn turn(process: &Process, on: bool) {
-    WANTED.store(on, Relaxed);
-    ARMED.store(1, Relaxed);
+/// Turns GPU times on or off.
+fn set_requested(process: &Process, on: bool) {
+    REQUESTED.store(on, Relaxed);
+    REGISTERED_FOR.store(1, Relaxed);
     if on {
-        return ask_all(process);
+        return register_all(process);
     }
-    for runtime in RUNTIMES.iter().filter(|runtime| runtime.is_asked.swap(false, Relaxed)) {
+    for runtime in RUNTIMES.iter().filter(|runtime| runtime.is_registered.swap(false, Relaxed)) {
         let register = runtime.register.load(Relaxed);
-        runtime.told.store(0, Relaxed);
-        runtime.hand_back();
+        runtime.emitted.store(0, Relaxed);
+        runtime.restore();
         if let Some(object) = objects::holder(register) {
-            let told = GpuTime { path: object.path.into(), ..GpuTime::default() };
-            process.define(now(), Definition::GpuTime(told));
+            let emitted = GpuTime { path: object.path.into(), ..GpuTime::default() };
+            process.define(now(), Definition::GpuTime(emitted));
         }
     }
 }
 
-/// Somebody has registered `function` by the runtime's own `register`.
+/// Notes that another tool has registered `function` through the runtime's `register`.
 pub(crate) fn registered(register: *mut c_void, function: *const c_void) {
     let Some((copy, runtime)) = Runtime::at(register) else { return };
     if function == CALLBACKS[copy] as *const c_void {
         return;
     }
-    // Release: what it has set up before it registered.
+    // Release: publishes what the tool set up before it registered.
     runtime.next.store(function.cast_mut(), Publish);
-    if runtime.is_asked.load(Relaxed) {
-        runtime.ask(copy);
+    if runtime.is_registered.load(Relaxed) {
+        runtime.register_ours(copy);
     }
 }
 
-fn ask_all(process: &Process) {
-    let armed = objects::generation() << 24 ^ u64::from(process.pid) | 2;
-    if ARMED.swap(armed, Relaxed) == armed {
+fn register_all(process: &Process) {
+    let registered_for = objects::generation() << 24 ^ u64::from(process.pid) | 2;
+    if REGISTERED_FOR.swap(registered_for, Relaxed) == registered_for {
         return;
     }
     let row = process.table.iter().find(|row| row.name == ROW);
@@ -120,36 +122,39 @@ fn ask_all(process: &Process) {
     for object in copies {
         let why = match objects::symbol(&object, ROW).map(|register| (register, Runtime::at(register))) {
             None => format!("it has no {ROW}"),
-            _ if loses_names(&object) => format!(
-                "it reads the names of a graph's kernels after the graph was destroyed, which ends the program, unless it is \
-                 started with {NAMES_OF_GRAPHS}=0 (`rocshim run --gpu-time` does that)"
+            _ if has_name_defect(&object) => format!(
+                "it reads the names of a graph's kernels after the graph was destroyed, which ends the \
+                 program, unless it is started with {GRAPH_NAMES_VARIABLE}=0 (`rocshim run --gpu-time` does that)"
             ),
-            Some((_, None)) => format!("{COPIES} other copies of the runtime are asked already"),
+            Some((_, None)) => {
+                format!("{MAX_COPIES} other copies of the runtime are registered with already")
+            }
             Some((_, Some((copy, runtime)))) => {
                 runtime.begin(process, copy, &object);
                 continue;
             }
         };
-        let told = GpuTime { path: object.path.into(), why: Some(why.into()), ..GpuTime::default() };
-        process.define(now(), Definition::GpuTime(told));
+        let emitted = GpuTime { path: object.path.into(), why: Some(why.into()), ..GpuTime::default() };
+        process.define(now(), Definition::GpuTime(emitted));
     }
 }
 
-/// To be registered with this copy of the runtime is not safe.
-fn loses_names(object: &Object) -> bool {
-    let is_off = std::env::var(NAMES_OF_GRAPHS).is_ok_and(|value| value == "0");
-    !is_off && objects::symbol(object, SINCE).is_some()
+/// Returns true when to register with this copy of the runtime is unsafe.
+fn has_name_defect(object: &Object) -> bool {
+    let is_off = std::env::var(GRAPH_NAMES_VARIABLE).is_ok_and(|value| value == "0");
+    !is_off && objects::symbol(object, DEFECT_MARKER).is_some()
 }
 
 impl Runtime {
     const fn new() -> Runtime {
         let [register, next] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
-        let (is_asked, told) = (AtomicBool::new(false), AtomicU32::new(0));
-        let working = [const { AtomicU64::new(0) }; MOST_APIS as usize / 64];
-        Runtime { register, next, is_asked, told, phases_at: AtomicUsize::new(0), working }
+        let (is_registered, emitted) = (AtomicBool::new(false), AtomicU32::new(0));
+        let submitting = [const { AtomicU64::new(0) }; MAX_APIS as usize / 64];
+        Runtime { register, next, is_registered, emitted, callbacks_at: AtomicUsize::new(0), submitting }
     }
 
-    /// The copy whose function `register` is, with its place; a free one where it is new. `None` where there is none left.
+    /// Returns the slot of the copy whose registration function is `register`, claiming a free one
+    /// if it is new; `None` when no slot is left.
     fn at(register: *mut c_void) -> Option<(usize, &'static Runtime)> {
         let null = std::ptr::null_mut();
         let known = RUNTIMES.iter().position(|runtime| runtime.register.load(Acquire) == register);
@@ -162,97 +167,101 @@ impl Runtime {
         known.or_else(&mut take).or_else(take_unloaded(register)).map(|copy| (copy, &RUNTIMES[copy]))
     }
 
-    /// Asks this copy, which lies in `object`, and tells how.
+    /// Registers with this copy, loaded as `object`, and emits its definition.
     fn begin(&self, process: &Process, copy: usize, object: &Object) {
-        if self.told.swap(process.pid, Relaxed) == process.pid {
-            return self.ask(copy);
+        if self.emitted.swap(process.pid, Relaxed) == process.pid {
+            return self.register_ours(copy);
         }
         let name = objects::symbol(object, "hipApiName");
         let mut why = None;
-        let mut told = GpuTime { path: object.path.as_str().into(), on: true, ..GpuTime::default() };
-        let mut phases_at = 0;
+        let mut emitted = GpuTime { path: object.path.as_str().into(), on: true, ..GpuTime::default() };
+        let mut callbacks_at = 0;
         if let Some(name) = name {
-            // SAFETY: the runtime's function of this name, which has this type.
+            // SAFETY: `name` is the runtime's `hipApiName`, whose C type is `ApiName`.
             let name: ApiName = unsafe { std::mem::transmute(name) };
-            // SAFETY: as above.
+            // SAFETY: `name` is the runtime's `hipApiName`.
             let list = unsafe { list(name) };
-            for (id, _) in &list.working {
-                self.working[*id as usize / 64].fetch_or(1 << (id % 64), Relaxed);
+            for (id, _) in &list.submitting {
+                self.submitting[*id as usize / 64].fetch_or(1 << (id % 64), Relaxed);
             }
             let release = Release::of(list.list);
-            phases_at = release.map_or(0, Release::phases_at);
-            told.apis = list.list;
-            told.release = release.map(|release| release.name.into());
-            told.functions = list.working.into_iter().map(|(id, name)| (id, name.into())).collect();
+            callbacks_at = release.map_or(0, Release::callbacks_at);
+            emitted.apis = list.list;
+            emitted.release = release.map(|release| release.name.into());
+            emitted.functions = list.submitting.into_iter().map(|(id, name)| (id, name.into())).collect();
         }
-        if phases_at == 0 {
-            why = Some("its release is not known, so that its reports do not name their calls".into());
+        if callbacks_at == 0 {
+            why = Some("its release is unknown, so its reports cannot be tied to calls".into());
         }
-        // Release: whoever finds where they stand finds the functions.
-        self.phases_at.store(phases_at, Publish);
-        (told.why, told.shared) = (why, !self.next.load(Relaxed).is_null());
-        // Before the first report.
-        process.define(now(), Definition::GpuTime(told));
-        self.ask(copy);
+        // Release: a thread that reads the offset also sees `working`.
+        self.callbacks_at.store(callbacks_at, Publish);
+        (emitted.why, emitted.shared) = (why, !self.next.load(Relaxed).is_null());
+        // Emitted before the first report.
+        process.define(now(), Definition::GpuTime(emitted));
+        self.register_ours(copy);
     }
 
-    /// Registers ours.
-    fn ask(&self, copy: usize) {
-        self.is_asked.store(true, Relaxed);
+    /// Registers our callback.
+    fn register_ours(&self, copy: usize) {
+        self.is_registered.store(true, Relaxed);
         self.register(CALLBACKS[copy] as *const c_void);
     }
 
-    /// Registers what somebody else had, or nothing.
-    fn hand_back(&self) {
+    /// Registers the other tool's callback, or none.
+    fn restore(&self) {
         self.register(self.next.load(Relaxed));
     }
 
     fn register(&self, function: *const c_void) {
-        // SAFETY: the runtime's function of this name, which has this type.
+        // SAFETY: `register` is the runtime's `hipRegisterTracerCallback`, whose C type is
+        // `Register`.
         let register: Register = unsafe { std::mem::transmute(self.register.load(Relaxed)) };
-        // SAFETY: it stores the address.
+        // SAFETY: the function only stores the address: NULL, our callback, or one that a tool
+        // passed to it.
         unsafe { register(function) };
     }
 
-    /// What the one that somebody else has registered answers; `None` where there is none.
+    /// Calls the other tool's callback and returns its result; `None` without one.
     fn next(&self, domain: u32, operation: u32, data: *mut c_void) -> Option<i32> {
-        // Acquire: what it had set up before it registered.
+        // Acquire: pairs with the release store in `registered`.
         let next = self.next.load(Acquire);
         if next.is_null() {
             return None;
         }
-        // SAFETY: it was registered as such a function.
+        // SAFETY: a tool registered `next` as a tracer callback, which has type `Callback`.
         let next: Callback = unsafe { std::mem::transmute(next) };
-        // SAFETY: what the runtime passes, or a record of that form.
+        // SAFETY: the arguments are what the runtime passed, or NULL or a record that lives until
+        // this returns, which the callback accepts in their place.
         Some(unsafe { next(domain, operation, data) })
     }
 
-    /// The runtime calls.
+    /// Handles a call by the runtime.
     fn called(&self, domain: u32, operation: u32, data: *mut c_void) -> i32 {
         match domain {
-            HIP_OPS if data.addr() < LOWEST => {
+            HIP_OPS if data.addr() < LOWEST_RECORD => {
                 let others = self.next(domain, operation, data);
                 let is_ours = operation <= u32::from(MOVE) && is_recording();
                 if others == Some(YES) || is_ours { YES } else { others.unwrap_or(NO) }
             }
-            HIP_OPS => self.done(operation, data.cast()),
-            HIP_API => self.begins(operation, data),
+            HIP_OPS => self.command_done(operation, data.cast()),
+            HIP_API => self.call_begins(operation, data),
             _ => self.next(domain, operation, data).unwrap_or(NO),
         }
     }
 
-    /// A call begins: gives it the number of the hooked call that it is.
-    fn begins(&self, function: u32, data: *mut c_void) -> i32 {
+    /// Handles the begin of a call: sets its correlation id to the id of the hooked call.
+    fn call_begins(&self, function: u32, data: *mut c_void) -> i32 {
         let others = self.next(HIP_API, function, data);
-        let phases_at = self.phases_at.load(Acquire);
-        if data.is_null() || phases_at == 0 || !self.is_working(function) || !is_recording() {
+        let callbacks_at = self.callbacks_at.load(Acquire);
+        if data.is_null() || callbacks_at == 0 || !self.is_submitting(function) || !is_recording() {
             return others.unwrap_or(NO);
         }
-        let number = data.cast::<u64>();
-        let call = call_that_is_made(function);
+        let correlation_id = data.cast::<u64>();
+        let call = current_call(function);
         if others == Some(YES) {
-            // SAFETY: in every known layout the number stands first, and they have set it.
-            let theirs = Correlation::Other(unsafe { number.read() });
+            // SAFETY: `data` is not NULL, and the correlation id is the first word in every known
+            // layout. The other tool's callback has set it.
+            let theirs = Correlation::Other(unsafe { correlation_id.read() });
             if let (Some(thread), Correlation::Call { .. }) = (this_thread(), call) {
                 let link = Report {
                     op: LINK,
@@ -264,29 +273,34 @@ impl Runtime {
             }
             return YES;
         }
-        // SAFETY: `data` is the runtime's trace data, whose first word is the correlation id.
-        unsafe { number.write(call.number()) };
-        // SAFETY: `phases_at` is inside the trace data of this release.
-        let callbacks = unsafe { data.byte_add(phases_at) }.cast::<[usize; 2]>();
-        // SAFETY: two function pointers are stored there, and NULL is "no callback".
+        // SAFETY: `data` is not NULL and points to the runtime's trace data, whose first word is
+        // the correlation id, writable by the callback.
+        unsafe { correlation_id.write(call.number()) };
+        // SAFETY: `phases_at` is within the trace data of this release, whose size its entry
+        // states.
+        let callbacks = unsafe { data.byte_add(callbacks_at) }.cast::<[usize; 2]>();
+        // SAFETY: two function pointers are stored there, which the callback may set; NULL is
+        // "none".
         unsafe { callbacks.write_unaligned([0; 2]) };
         YES
     }
 
-    fn is_working(&self, function: u32) -> bool {
-        let word = self.working.get(function as usize / 64);
+    fn is_submitting(&self, function: u32) -> bool {
+        let word = self.submitting.get(function as usize / 64);
         word.is_some_and(|word| word.load(Relaxed) >> (function % 64) & 1 != 0)
     }
 
-    /// A command is done: the runtime hands over its record.
-    fn done(&self, operation: u32, record: *const Record) -> i32 {
-        if WANTED.load(Relaxed) {
-            // SAFETY: the runtime's record, which lives until this returns.
-            store(operation, unsafe { &*record });
+    /// Handles the end of a command, with the runtime's record.
+    fn command_done(&self, operation: u32, record: *const Record) -> i32 {
+        if REQUESTED.load(Relaxed) {
+            // SAFETY: in this domain, a pointer that is not a query points to a record, which lives
+            // until this returns and is not written meanwhile.
+            store_report(operation, unsafe { &*record });
         }
-        // They are asked again: ours may be what this command was reported for.
+        // Queried again: the command may have been reported only for us.
         if self.next(HIP_OPS, operation, std::ptr::null_mut()) == Some(YES) {
-            // SAFETY: as above.
+            // SAFETY: `record` points to the runtime's record, which lives until this returns; it
+            // is plain data, so a copy is valid.
             let mut copy = unsafe { record.read() };
             if matches!(
                 Correlation::of(copy.correlation_id),
@@ -300,51 +314,53 @@ impl Runtime {
     }
 }
 
-/// A place whose copy of the runtime is not loaded any more, taken for the one that has `register`.
+/// Claims the slot of a copy that is unloaded, for the copy whose registration function is
+/// `register`.
 fn take_unloaded(register: *mut c_void) -> impl FnMut() -> Option<usize> {
     move || {
         let gone =
             RUNTIMES.iter().position(|known| objects::holder(known.register.load(Relaxed)).is_none())?;
         RUNTIMES[gone].next.store(std::ptr::null_mut(), Relaxed);
-        RUNTIMES[gone].told.store(0, Relaxed);
+        RUNTIMES[gone].emitted.store(0, Relaxed);
         RUNTIMES[gone].register.store(register, Publish);
         Some(gone)
     }
 }
 
-/// The function that copy number `COPY` of the runtime calls.
+/// Our callback for copy number `COPY` of the runtime.
 unsafe extern "C" fn reported<const COPY: usize>(domain: u32, operation: u32, data: *mut c_void) -> i32 {
     caught(|| RUNTIMES[COPY].called(domain, operation, data)).unwrap_or(NO)
 }
 
 fn is_recording() -> bool {
-    WANTED.load(Relaxed) && is_on() && !binding::is_stopped()
+    REQUESTED.load(Relaxed) && is_on() && !binding::is_paused()
 }
 
-/// The hooked call that the calling thread is in, or the runtime's function itself.
-fn call_that_is_made(function: u32) -> Correlation {
+/// Returns the hooked call in progress on the calling thread, or else the runtime's function.
+fn current_call(function: u32) -> Correlation {
     let State::Recording(thread) = tls::state() else {
         return Correlation::Unhooked { tid: 0, api: function };
     };
-    match here(thread).runtime_call_in_flight() {
+    match in_present_frame(thread).runtime_call_in_flight() {
         Some(id) => Correlation::Call { tid: thread.tid(), id },
         None => Correlation::Unhooked { tid: thread.tid(), api: function },
     }
 }
 
-/// For an event in the calling thread's present frame.
-fn here(thread: Producer) -> Producer {
+/// Returns the producer for an event in the calling thread's present frame.
+fn in_present_frame(thread: Producer) -> Producer {
     let frame = 0_u8;
     thread.at(Frame::at((&raw const frame).addr() as u64))
 }
 
-/// The calling thread, which gets a ring where it has none. Without one, what it would store is counted as lost.
+/// Returns the calling thread's producer, with a new ring if it has none. `None` without memory for
+/// one: the report is counted as lost.
 fn this_thread() -> Option<Producer> {
     match tls::state() {
-        State::Recording(thread) => Some(here(thread)),
+        State::Recording(thread) => Some(in_present_frame(thread)),
         State::Unknown if !has_ended() => {
             let process = current()?;
-            quietly(|| thread::begin(process)).map(here)
+            quietly(|| thread::begin(process)).map(in_present_frame)
         }
         state => {
             let had_ring = matches!(state, State::Unknown | State::Ended);
@@ -356,10 +372,10 @@ fn this_thread() -> Option<Producer> {
     }
 }
 
-fn store(operation: u32, record: &Record) {
+fn store_report(operation: u32, record: &Record) {
     let Some(process) = current().filter(|_| is_on() || has_ended()) else { return };
     let Some(thread) = this_thread() else { return };
-    // Copies and barriers for which the runtime had no times may begin after their end.
+    // Copies and barriers without times from the runtime may begin after their end.
     let begin =
         if operation == u32::from(DISPATCH) { record.begin_ns } else { record.begin_ns.min(record.end_ns) };
     let is_known = record.domain == HIP_OPS && record.op == operation && begin <= record.end_ns;
@@ -371,8 +387,9 @@ fn store(operation: u32, record: &Record) {
     let name = (record.what as *const std::ffi::c_char).is_null();
     let what = match op {
         DISPATCH if name => 0,
-        // SAFETY: of a dispatch it is the kernel's name, which lives until this returns.
-        DISPATCH => names::number(process, unsafe { CStr::from_ptr(record.what as *const _) }),
+        // SAFETY: of a dispatch `what` is the kernel's name, not NULL here, a C string that lives
+        // until this returns.
+        DISPATCH => names::definition_number(process, unsafe { CStr::from_ptr(record.what as *const _) }),
         _ => record.what,
     };
     let read = clock::read();

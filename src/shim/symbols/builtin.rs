@@ -1,5 +1,5 @@
-//! What the exported functions of our own lead to, which are rows of the hook table as the vendors' are: they keep count of a
-//! thread's phases, and that is all.
+//! Built-in functions: the implementation behind the rows of librocshim.so's own C API
+//! (`rocshim.h`). They only count the nesting of a thread's phases; the hook records the call.
 
 use crate::abi::hip::CName;
 use crate::abi::roctx::Level;
@@ -7,7 +7,8 @@ use crate::platform::tls::{level, set_level};
 use rocshim_trace::SHIM_LIBRARY;
 use std::ffi::c_void;
 
-/// The function behind the row `name` of library `of`, if that is a row of our own.
+/// Returns the built-in function behind row `name` of library `of`; `None` for other libraries and
+/// names.
 pub(crate) fn function(of: &str, name: &str) -> Option<*mut c_void> {
     let found = match name {
         _ if of != SHIM_LIBRARY => return None,
@@ -22,18 +23,18 @@ pub(crate) fn function(of: &str, name: &str) -> Option<*mut c_void> {
 extern "C-unwind" fn begin(_name: CName) -> Level {
     let before = level();
     set_level(before + 1);
-    told(before)
+    as_level(before)
 }
 
 extern "C-unwind" fn end() -> Level {
     let Some(left) = level().checked_sub(1) else { return Level(-1) };
     set_level(left);
-    told(left)
+    as_level(left)
 }
 
 extern "C-unwind" fn mark(_text: CName) {}
 
-fn told(level: usize) -> Level {
+fn as_level(level: usize) -> Level {
     Level(i32::try_from(level).unwrap_or(i32::MAX))
 }
 
@@ -42,13 +43,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_phase_is_at_the_level_of_those_that_go_on() {
+    fn a_phase_returns_the_depth_of_the_phases_around_it() {
         let levels = [end(), begin(std::ptr::null()), begin(std::ptr::null()), end(), end(), end()];
         assert_eq!(levels.map(|level| level.0), [-1, 0, 1, 1, 0, -1]);
     }
 
     #[test]
-    fn only_rows_of_our_own_lead_here() {
+    fn only_our_own_rows_have_builtin_functions() {
         assert!(function(SHIM_LIBRARY, "rocshim_mark").is_some());
         assert!(function("libamdhip64.so", "rocshim_mark").is_none());
         assert!(function(SHIM_LIBRARY, "hipLaunchKernel").is_none());
