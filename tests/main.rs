@@ -53,6 +53,7 @@ mod cli {
     mod samples;
     mod tail;
     mod top;
+    mod trying;
     mod verify;
 }
 

@@ -13,7 +13,7 @@
 //! A decision by chance may pass the first two steps; the third does not confirm it.
 
 use crate::{
-    Choice, Decisions, Evidence, Judged, ObservedDecision, Subject,
+    Choice, Decisions, Difference, Evidence, Judged, ObservedDecision, Subject,
     experiment::{Experiment, ExperimentRun, LEAST_RUNS, Order, Verdict, judge},
 };
 use serde::Serialize;
@@ -34,7 +34,18 @@ pub trait Bench {
     fn run(&mut self, differences: &Differences) -> Result<Decisions, Self::Error>;
 }
 
-/// What a bisection found; also the JSON form.
+/// What `rocshim bisect` shows; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BisectPage {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// What differs between A and B; causes refer to them by number, from 0.
+    pub differences: Vec<Difference>,
+    #[serde(flatten)]
+    pub found: Bisection,
+}
+
+/// What a bisection found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bisection {
     /// The runs that it took.

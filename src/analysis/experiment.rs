@@ -53,6 +53,28 @@ pub struct Experiment {
     pub decisions: Vec<Judged>,
 }
 
+/// What `rocshim try` shows; also the JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// The form of this object: 1.
+    pub format: u32,
+    /// What was changed, in words.
+    pub change: String,
+    #[serde(flatten)]
+    pub experiment: Experiment,
+    pub times: Vec<TimeRow>,
+    /// The runs in the order in which they were made.
+    pub runs: Vec<TrialRun>,
+}
+
+/// A run as it ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialRun {
+    pub changed: bool,
+    /// `exit 0`, `signal 11`, `ended after 60 s`.
+    pub ending: String,
+}
+
 /// A decision over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {

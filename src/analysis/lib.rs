@@ -10,7 +10,8 @@
 //!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
 //!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
-//! - `compare` (what differs between summaries), `decisions` (what a run decided), `experiment` (which
+//! - `compare` (what differs between summaries), `decisions` (what a run decided), `differences` (of two
+//!   environments), `experiment` (which
 //!   decisions follow a change), `bisect` (which difference they follow), `tracks` (records to rows, for other programs),
 //!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
 //! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
@@ -31,6 +32,7 @@ mod compare;
 mod convolutions;
 mod coverage;
 mod decisions;
+mod differences;
 mod durations;
 mod evidence;
 mod evidence_rules;
@@ -78,7 +80,7 @@ mod verify;
 
 pub use activity::Activity;
 pub use answers::{Answer, Answers};
-pub use bisect::{Bench, Bisection, Cause, Differences, Others, bisect};
+pub use bisect::{Bench, BisectPage, Bisection, Cause, Differences, Others, bisect};
 pub use builder::SummaryBuilder;
 pub use calls::CallCounts;
 pub use code_objects::CodeObjectRow;
@@ -92,11 +94,12 @@ pub use compare::{
 pub use convolutions::{ConvProblem, ConvRow};
 pub use coverage::LibraryRow;
 pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
+pub use differences::{Difference, between, variables};
 pub use evidence::Evidence;
 pub use evidence_rules::evidence_rules;
 pub use experiment::{
-    Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, USUAL_RUNS,
-    Verdict as FollowVerdict, judge, times,
+    Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, Trial, TrialRun,
+    USUAL_RUNS, Verdict as FollowVerdict, judge, times,
 };
 pub use failures::FailureRow;
 pub use fallback::Fallback;

@@ -8,6 +8,7 @@ mod ollama;
 mod report;
 mod tail;
 mod top;
+mod trying;
 
 pub(crate) use compare::Compare;
 pub(crate) use ctl::{Ctl, Switch, Verb};
@@ -17,6 +18,7 @@ pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
 pub(crate) use report::Report;
 pub(crate) use tail::Tail;
 pub(crate) use top::Top;
+pub(crate) use trying::{Bisect, Runs, Try};
 
 use clap::{Args, Parser, Subcommand, error::ErrorKind};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -47,6 +49,12 @@ pub(crate) enum Command {
     /// Differences between two or more runs: kernels, GEMMs, convolutions, times; a check for CI
     #[command(after_help = compare::NOTES)]
     Compare(Compare),
+    /// Run a program with a change and without: which decisions follow it
+    #[command(after_help = trying::TRY_NOTES)]
+    Try(Try),
+    /// Find the smallest difference between two environments that flips a decision
+    #[command(after_help = trying::BISECT_NOTES)]
+    Bisect(Bisect),
     /// Write one HTML page with all of that; it needs no network
     #[command(after_help = report::NOTES)]
     Report(Report),
@@ -299,7 +307,7 @@ impl Command {
     /// The exit code when rocshim itself fails: `run` must not be mistaken for its program, nor `compare` for a condition that is so.
     pub(crate) fn own_failure(&self) -> u8 {
         match self {
-            Command::Run(_) => 125,
+            Command::Run(_) | Command::Try(_) | Command::Bisect(_) => 125,
             Command::Compare(_) => 2,
             _ => 1,
         }

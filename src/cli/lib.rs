@@ -1,15 +1,16 @@
 //! `rocshim`, the command: runs a program under librocshim.so and reads the traces that it writes.
 //!
 //! Layers, lowest first: `args` (the command line), `launch` (the shim, the program, the child
-//! process), `ollama` (its service and containers), `doctor` (what will be seen of a program),
-//! `commands` (opens, asks, prints). Reading, analysis and what is shown of it are crates of their
-//! own.
+//! process), `experiment` (a program that is run many times), `ollama` (its service and
+//! containers), `doctor` (what will be seen of a program), `commands` (opens, asks, prints).
+//! Reading, analysis and what is shown of it are crates of their own.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod doctor;
+mod experiment;
 mod launch;
 mod ollama;
 

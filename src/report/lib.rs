@@ -2,7 +2,7 @@
 //!
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned
 //! lines), `markdown` (the same in Markdown), `section` (a title, a table, remarks); `sections` and
-//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `replay`, `ctl`,
+//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `trying`, `replay`, `ctl`,
 //! `rules` (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
 //! its name when it is whole), `slices` (what a row of a timeline says of itself).
 
@@ -28,6 +28,7 @@ pub mod slices;
 mod summary;
 mod table;
 mod tally;
+mod trying;
 
 pub use compare::{compare, failed_conditions, observed};
 pub use ctl::{State, Status, live_list, status};
@@ -42,6 +43,7 @@ pub use rules::evidence_rules;
 pub use summary::summary;
 pub use table::{Form, Style};
 pub use tally::{nothing_seen, tally};
+pub use trying::{bisection, trial};
 
 use rustix::termios::tcgetwinsize;
 use std::{

@@ -1,5 +1,6 @@
 //! The commands: each opens what it needs, asks the analysis, and hands the numbers to the report.
 
+mod bisect;
 mod compare;
 mod ctl;
 mod doctor;
@@ -15,6 +16,7 @@ mod run;
 mod summary;
 mod tail;
 mod top;
+mod trying;
 mod variables;
 mod verify;
 
@@ -41,6 +43,8 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Phases(args) => phases::phases(&args),
         Command::Proxy(args) => proxy::proxy(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Try(args) => trying::try_change(&args),
+        Command::Bisect(args) => bisect::bisect(&args),
         Command::Report(args) => report_page::report(&args),
         Command::Export(args) => export::export(&args),
         Command::Hooks(args) => hooks::hooks(&args),

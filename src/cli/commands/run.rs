@@ -2,7 +2,7 @@
 
 use crate::{
     args,
-    launch::{self, Choice, Program, Trap},
+    launch::{self, Recorded, Recording, Trap},
 };
 use anyhow::Result;
 use rocshim_reader as reader;
@@ -10,10 +10,9 @@ use rocshim_reader::TraceFile;
 use rocshim_report as report;
 use std::{
     collections::BTreeSet,
-    env, io,
-    os::unix::process::CommandExt,
+    io,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::ExitCode,
     thread,
     time::{Duration, Instant},
 };
@@ -21,48 +20,34 @@ use std::{
 /// How long processes that are ending together with the program may take before they count as still running.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What HIP 7.2 must be started with to be asked for GPU times (see `hook/tracer` of the shim).
-const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
-
 pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
-    let shim = launch::find_shim(args.shim.as_deref())?;
-    let preload = launch::preload_value(&shim, env::var_os("LD_PRELOAD").as_deref())?;
-    let name = &args.program[0];
-    let path = match launch::find_program(name) {
-        Program::Found(path) => path,
-        Program::NotExecutable(path) => {
-            report::complain(&format!("{} cannot be executed", path.display()));
-            return Ok(ExitCode::from(126));
-        }
-        Program::Missing => {
-            report::complain(&format!("{}: command not found", name.to_string_lossy()));
-            return Ok(ExitCode::from(127));
+    let how = Recording {
+        shim: args.shim.as_deref(),
+        only: args.only.as_deref(),
+        skip: args.skip.as_deref(),
+        gpu_time: args.gpu_time,
+    };
+    let recorded = match Recorded::find(&args.program[0], &how)? {
+        Ok(recorded) => recorded,
+        Err(not_started) => {
+            report::complain(&not_started.why);
+            return Ok(ExitCode::from(not_started.code));
         }
     };
     let folder = launch::chosen_folder(args.out.as_deref())?;
     launch::prepare_folder(&folder)?;
     let before: BTreeSet<PathBuf> = reader::traces_in(&folder)?.into_iter().collect();
-    let choice = Choice::new(args.only.as_deref(), args.skip.as_deref());
-    let mut traps = launch::traps(&path, &args.program);
-    traps.extend(choice.trap(&path));
+    let traps = recorded.traps(&args.program);
     for trap in &traps {
         report::complain(&format!("{}: {}", trap.what, trap.advice));
     }
-    let mut command = Command::new(&path);
-    command.arg0(name).args(&args.program[1..]).env("LD_PRELOAD", preload).env("ROCSHIM_OUT", &folder);
-    if args.gpu_time {
-        command.env("ROCSHIM_GPU_TIME", "on");
-        if std::env::var_os(NAMES_OF_GRAPHS).is_none() {
-            command.env(NAMES_OF_GRAPHS, "0");
-        }
-    }
-    command.envs(choice.variables());
+    let mut command = recorded.command(&args.program[1..], &folder);
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,
         Err(error) => {
             report::complain(&format!(
                 "{} cannot be executed: {}",
-                path.display(),
+                recorded.path.display(),
                 rocshim_reader::format_error(&error)
             ));
             return Ok(ExitCode::from(126));

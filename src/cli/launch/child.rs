@@ -23,7 +23,7 @@ use std::{
 };
 
 /// What is passed on.
-const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+pub(super) const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// How the child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +77,12 @@ fn pass_on(origin: &Origin, child: Pid) {
     }
 }
 
-fn wait_without_reaping(child: Pid) {
+pub(super) fn wait_without_reaping(child: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(child), options) {}
 }
 
-fn reap(child: &mut Child) -> Result<Ending> {
+pub(super) fn reap(child: &mut Child) -> Result<Ending> {
     let status = child.wait().context("cannot wait for the program")?;
     Ok(match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exit(code as u8), // The kernel keeps 8 bits.
@@ -92,7 +92,7 @@ fn reap(child: &mut Child) -> Result<Ending> {
 }
 
 /// Whether this process was started with the signal ignored.
-fn is_ignored(signal: i32) -> bool {
+pub(super) fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

@@ -1,0 +1,110 @@
+//! Differences between two environments: variables, files, libraries, GPUs; what a decision may
+//! have changed for.
+
+use crate::Setting;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One difference. A value is absent where that environment does not have the thing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Difference {
+    /// An environment variable.
+    Variable { name: String, a: Option<String>, b: Option<String> },
+    /// A file below a library folder, by its path there; the value is its size in bytes.
+    File { name: String, a: Option<u64>, b: Option<u64> },
+    /// A ROCm library that the processes had, by its name without version; the values are build ids
+    /// or, where there are none, paths.
+    Library { name: String, a: Option<String>, b: Option<String> },
+    /// The GPUs' targets.
+    Target { a: Option<String>, b: Option<String> },
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+        match self {
+            Difference::Variable { name, b: Some(value), .. } => write!(f, "{name}={value}"),
+            Difference::Variable { name, b: None, .. } => write!(f, "{name} unset"),
+            Difference::File { name, a: Some(_), b: Some(_) } => write!(f, "{name} of B"),
+            Difference::File { name, b: None, .. } => write!(f, "{name} missing in B"),
+            Difference::File { name, .. } => write!(f, "{name} missing in A"),
+            Difference::Library { name, a, b } => write!(f, "{name} {} instead of {}", word(b), word(a)),
+            Difference::Target { a, b } => write!(f, "target {} instead of {}", word(b), word(a)),
+        }
+    }
+}
+
+/// Variables that describe the shell or the recording and not what a program decides by.
+const OTHERS: [&str; 6] = ["_", "LD_PRELOAD", "OLDPWD", "PWD", "SHLVL", "STANDIN_LOG"];
+
+/// The variables that differ, in order of name.
+pub fn variables(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let is_other = |name: &str| OTHERS.contains(&name) || name.starts_with("ROCSHIM_");
+    names
+        .into_iter()
+        .filter(|name| !is_other(name) && a.get(*name) != b.get(*name))
+        .map(|name| Difference::Variable {
+            name: name.clone(),
+            a: a.get(name).cloned(),
+            b: b.get(name).cloned(),
+        })
+        .collect()
+}
+
+/// What two runs' own account of their setting differs in: variables, libraries, targets.
+pub fn between(a: &Setting, b: &Setting) -> Vec<Difference> {
+    let [variables_a, variables_b] = [a, b].map(|setting| {
+        let joined = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(" or ");
+        setting.environment.iter().map(|(name, values)| (name.clone(), joined(values))).collect()
+    });
+    let mut all = variables(&variables_a, &variables_b);
+    let [libraries_a, libraries_b] = [a, b].map(libraries);
+    let names: BTreeSet<&String> = libraries_a.keys().chain(libraries_b.keys()).collect();
+    for name in names {
+        let (a, b) = (libraries_a.get(name).cloned(), libraries_b.get(name).cloned());
+        if a != b {
+            all.push(Difference::Library { name: name.clone(), a, b });
+        }
+    }
+    let [a, b] = [a, b].map(targets);
+    if a != b {
+        all.push(Difference::Target { a, b });
+    }
+    all
+}
+
+/// Build ids by the name of the library.
+fn libraries(setting: &Setting) -> BTreeMap<String, String> {
+    let mut ids = BTreeMap::<String, BTreeSet<String>>::new();
+    for row in &setting.libraries {
+        let file = row.path.rsplit('/').next().unwrap_or(&row.path);
+        let name = file.split_once(".so").map_or(file, |(stem, _)| stem).to_string() + ".so";
+        let id = row.build_id.clone().unwrap_or_else(|| row.path.clone());
+        ids.entry(name).or_default().insert(id);
+    }
+    ids.into_iter().map(|(name, ids)| (name, ids.into_iter().collect::<Vec<_>>().join(" and "))).collect()
+}
+
+fn targets(setting: &Setting) -> Option<String> {
+    let targets: BTreeSet<&str> = setting.devices.iter().map(|row| row.gfx.as_str()).collect();
+    (!targets.is_empty()).then(|| targets.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(variables: &[(&str, &str)]) -> BTreeMap<String, String> {
+        variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn variables_differ_by_value_and_by_being_set() {
+        let a = map(&[("ROCBLAS_LAYER", "1"), ("SAME", "x"), ("HIP_VISIBLE_DEVICES", "0"), ("SHLVL", "1")]);
+        let b = map(&[("ROCBLAS_USE_HIPBLASLT", "1"), ("SAME", "x"), ("HIP_VISIBLE_DEVICES", "1")]);
+        let texts: Vec<String> = variables(&a, &b).iter().map(Difference::to_string).collect();
+        assert_eq!(texts, ["HIP_VISIBLE_DEVICES=1", "ROCBLAS_LAYER unset", "ROCBLAS_USE_HIPBLASLT=1"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! Programs that are run many times: one run and what it decided, what is changed between runs, and
+//! what is known after each.
+
+mod change;
+mod environment;
+mod mix;
+mod runner;
+mod state;
+
+pub(crate) use change::Setup;
+pub(crate) use environment::{Environments, seed};
+pub(crate) use runner::Runner;
+pub(crate) use state::{KnownRun, State};

@@ -1,0 +1,216 @@
+//! One run of the program, and what it decided.
+
+use super::Setup;
+use crate::{
+    args::Runs,
+    launch::{self, Bounded, Ending, NotStarted, Recorded, Recording},
+};
+use anyhow::{Context, Result, bail};
+use rocshim_analysis::{Decisions, Measure, Summary, SummaryBuilder};
+use rocshim_reader as reader;
+use rocshim_report as report;
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long processes that are ending together with the program may take before they count as still
+/// running.
+const GRACE: Duration = Duration::from_millis(500);
+/// What a run may take longer than 10 times the longest run so far.
+const ALLOWANCE: Duration = Duration::from_secs(60);
+
+/// A run.
+pub(crate) struct Ran {
+    pub(crate) decisions: Decisions,
+    pub(crate) measures: Vec<Measure>,
+    /// `exit 0`, `signal 11`, `ended after 60 s`.
+    pub(crate) ending: String,
+    /// Some process recorded something.
+    pub(crate) has_trace: bool,
+}
+
+/// Runs a program again and again.
+pub(crate) struct Runner<'a> {
+    recorded: Recorded,
+    arguments: &'a [OsString],
+    /// The folder of all runs: the one that was asked for, or one that is removed.
+    folder: PathBuf,
+    scratch: Option<tempfile::TempDir>,
+    timeout: Option<Duration>,
+    longest: Option<Duration>,
+    /// The exit code of the first run: another one is a run that went otherwise.
+    usual: Option<u8>,
+    quiet: bool,
+    made: usize,
+}
+
+impl<'a> Runner<'a> {
+    /// Prepares to run the program.
+    ///
+    /// # Errors
+    /// Where the shim or the folder cannot be used.
+    pub(crate) fn new(args: &'a Runs) -> Result<Result<Runner<'a>, NotStarted>> {
+        let how = Recording {
+            shim: args.shim.as_deref(),
+            only: args.only.as_deref(),
+            skip: args.skip.as_deref(),
+            gpu_time: args.gpu_time,
+        };
+        let (name, arguments) = args.program.split_first().context("there is no program to run")?;
+        let recorded = match Recorded::find(name, &how)? {
+            Ok(recorded) => recorded,
+            Err(not_started) => return Ok(Err(not_started)),
+        };
+        for trap in recorded.traps(&args.program) {
+            report::complain(&format!("{}: {}", trap.what, trap.advice));
+        }
+        let scratch = match &args.out {
+            Some(_) => None,
+            None => Some(tempfile::tempdir().context("cannot create a folder for the traces; give -o DIR")?),
+        };
+        let folder = match &scratch {
+            Some(scratch) => scratch.path().to_path_buf(),
+            None => launch::chosen_folder(args.out.as_deref())?,
+        };
+        launch::prepare_folder(&folder)?;
+        Ok(Ok(Runner {
+            recorded,
+            arguments,
+            folder,
+            scratch,
+            timeout: args.timeout.map(Duration::from_secs),
+            longest: None,
+            usual: None,
+            quiet: args.quiet,
+            made: 0,
+        }))
+    }
+
+    /// A folder for files that runs need; it is there as long as the traces are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The next run has this number: those before it were made earlier.
+    pub(crate) fn continue_from(&mut self, made: usize, usual: Option<u8>) {
+        (self.made, self.usual) = (made, usual);
+    }
+
+    /// The exit code of the first run, where there was one that exited.
+    pub(crate) fn usual(&self) -> Option<u8> {
+        self.usual
+    }
+
+    /// Runs the program once. `what` says how, for the line that is printed.
+    ///
+    /// # Errors
+    /// Where the program cannot be started, its traces cannot be read, or rocshim is interrupted.
+    pub(crate) fn run(&mut self, setup: &Setup, what: &str) -> Result<Ran> {
+        self.made += 1;
+        let folder = self.folder.join(format!("run-{:03}", self.made));
+        launch::prepare_folder(&folder)?;
+        let mut command = self.recorded.command(&setup.arguments(self.arguments), &folder);
+        setup.apply(&mut command);
+        command.stdin(Stdio::null());
+        match self.scratch {
+            Some(_) => command.stdout(Stdio::null()).stderr(Stdio::null()),
+            None => {
+                let file = |name| File::create(folder.join(name)).context("cannot keep the program's output");
+                command.stdout(file("stdout")?).stderr(file("stderr")?)
+            }
+        };
+        let limit = self.timeout.or(self.longest.map(|longest| 10 * longest + ALLOWANCE));
+        let run = launch::run_bounded(&mut command, limit)
+            .with_context(|| format!("{} cannot be executed", self.recorded.path.display()))?;
+        if run.interrupted.is_some() {
+            bail!("interrupted in run {}", self.made);
+        }
+        let ran = self.read(&folder, run)?;
+        if self.scratch.is_some() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        if !self.quiet {
+            let seconds = run.wall.as_secs_f64();
+            report::say(&format!("run {}: {what}: {seconds:.2} s, {}\n", self.made, ran.ending));
+        }
+        Ok(ran)
+    }
+
+    fn read(&mut self, folder: &Path, run: Bounded) -> Result<Ran> {
+        let traces = reader::traces_in(folder)?;
+        finish(&traces);
+        let summary = summary_of(&traces)?;
+        let mut measures = vec![Measure { name: "wall".into(), ns: nanoseconds(run.wall) }];
+        let launches = summary.kernels.iter().map(|row| row.total_ns).sum();
+        measures.push(Measure { name: "launch calls (host)".into(), ns: launches });
+        if let Some(gpu) = &summary.gpu {
+            measures.push(Measure { name: "GPU busy".into(), ns: gpu.busy_ns });
+        }
+        let mut decisions = Decisions::of(summary);
+        if let Some(why) = self.limit(run) {
+            decisions.limit_all(&why);
+        } else if traces.is_empty() {
+            decisions.limit_all(
+                "a run recorded nothing: no hooked function was called, or the shim was not loaded",
+            );
+        }
+        if !run.timed_out {
+            self.longest = self.longest.max(Some(run.wall));
+        }
+        let ending = match run.ending {
+            _ if run.timed_out => format!("ended after {:.0} s", run.wall.as_secs_f64()),
+            Ending::Exit(code) => format!("exit {code}"),
+            Ending::Signal(signal) => format!("signal {signal}"),
+        };
+        Ok(Ran { decisions, measures, ending, has_trace: !traces.is_empty() })
+    }
+
+    /// Why the run does not show everything that the program decides.
+    fn limit(&mut self, run: Bounded) -> Option<String> {
+        match run.ending {
+            _ if run.timed_out => {
+                Some(format!("a run was ended after {:.0} s: it took too long", run.wall.as_secs_f64()))
+            }
+            Ending::Signal(signal) => Some(format!("a run died by signal {signal}")),
+            Ending::Exit(code) => {
+                let usual = *self.usual.get_or_insert(code);
+                (code != usual).then(|| format!("a run exited with code {code}, the first one with {usual}"))
+            }
+        }
+    }
+}
+
+/// Finishes the traces of processes that were killed.
+fn finish(traces: &[PathBuf]) {
+    let deadline = Instant::now() + GRACE;
+    for trace in traces {
+        while reader::writer_is_running(trace) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(10));
+        }
+        if let Err(error) = rocshim_drain::recover(trace) {
+            report::complain(&format!("cannot recover {}: {error}", trace.display()));
+        }
+    }
+}
+
+/// One summary of all traces of a run.
+fn summary_of(traces: &[PathBuf]) -> Result<Summary> {
+    let mut builder = SummaryBuilder::default();
+    for trace in traces {
+        builder.begin_file(trace.display().to_string());
+        match reader::read_trace(trace, &mut builder) {
+            Ok(reading) => builder.end_file(reading),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(builder.finish())
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,89 @@
+//! A program about to run under the shim: what `run`, `try` and `bisect` have in common.
+
+use super::{
+    choice::Choice,
+    program::{Program, Trap, find_program, traps},
+    shim::{find_shim, preload_value},
+};
+use anyhow::Result;
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What HIP 7.2 must be started with to be asked for GPU times (see `hook/tracer` of the shim).
+const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
+
+/// How to record, as asked on the command line.
+pub(crate) struct Recording<'a> {
+    pub(crate) shim: Option<&'a Path>,
+    pub(crate) only: Option<&'a str>,
+    pub(crate) skip: Option<&'a str>,
+    pub(crate) gpu_time: bool,
+}
+
+/// A program that can be started.
+pub(crate) struct Recorded {
+    pub(crate) path: PathBuf,
+    name: OsString,
+    preload: OsString,
+    choice: Choice,
+    gpu_time: bool,
+}
+
+/// A program that cannot be started: why, and the exit code that a shell gives.
+pub(crate) struct NotStarted {
+    pub(crate) why: String,
+    pub(crate) code: u8,
+}
+
+impl Recorded {
+    /// Looks for the shim and for the program `name`.
+    ///
+    /// # Errors
+    /// Where there is no shim, or it cannot be preloaded.
+    pub(crate) fn find(name: &OsString, how: &Recording<'_>) -> Result<Result<Recorded, NotStarted>> {
+        let shim = find_shim(how.shim)?;
+        let preload = preload_value(&shim, env::var_os("LD_PRELOAD").as_deref())?;
+        let path = match find_program(name) {
+            Program::Found(path) => path,
+            Program::NotExecutable(path) => {
+                return Ok(Err(NotStarted {
+                    why: format!("{} cannot be executed", path.display()),
+                    code: 126,
+                }));
+            }
+            Program::Missing => {
+                let why = format!("{}: command not found", name.to_string_lossy());
+                return Ok(Err(NotStarted { why, code: 127 }));
+            }
+        };
+        let choice = Choice::new(how.only, how.skip);
+        Ok(Ok(Recorded { path, name: name.clone(), preload, choice, gpu_time: how.gpu_time }))
+    }
+
+    /// Why nothing, or not all, will be seen of `line`, the program's name and its arguments.
+    pub(crate) fn traps(&self, line: &[OsString]) -> Vec<Trap> {
+        let mut all = traps(&self.path, line);
+        all.extend(self.choice.trap(&self.path));
+        all
+    }
+
+    /// The program with these arguments; its traces go to `folder`.
+    pub(crate) fn command(&self, arguments: &[OsString], folder: &Path) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg0(&self.name).args(arguments);
+        command.env("LD_PRELOAD", &self.preload).env("ROCSHIM_OUT", folder);
+        if self.gpu_time {
+            command.env("ROCSHIM_GPU_TIME", "on");
+            if env::var_os(NAMES_OF_GRAPHS).is_none() {
+                command.env(NAMES_OF_GRAPHS, "0");
+            }
+        }
+        command.envs(self.choice.variables());
+        command
+    }
+}
