@@ -86,7 +86,7 @@ class in_words:
         if isinstance(error, (socket.timeout, TimeoutError)):
             raise Failure(f"timed out after {self.client.timeout:g} s: {url} did not answer; --timeout S waits longer") from None
         if isinstance(error, ConnectionRefusedError):
-            raise Failure(f"nobody listens at {url}: start the server (`{start}`), or name it with --url") from None
+            raise Failure(f"no server listens at {url}: start the server (`{start}`), or name it with --url") from None
         if isinstance(error, http.client.IncompleteRead):
             raise Failure(f"{url} closed the connection in the middle of its answer") from None
         if isinstance(error, (OSError, http.client.HTTPException)):

@@ -1,9 +1,7 @@
-//! The integration tests, one binary: `scripts/test` runs all of them, `scripts/test shim::graphs` those of one module.
-//!
-//! Each module is a subject, each test a situation. What they share is the library of this package (`src/`); the programs
-//! that they trace are in `programs/`, the stand-in libraries in `vendor/`.
+//! The integration tests, in one binary: `scripts/test` runs all of them, `scripts/test
+//! shim::graphs` those of one module.
 
-/// What happens in a traced process.
+/// The shim in traced processes.
 mod shim {
     mod accounts;
     mod arguments;
@@ -30,7 +28,7 @@ mod shim {
     mod training;
 }
 
-/// The trace files: format, segments, room on disk, readers of foreign bytes.
+/// The trace files: format, segments, full disks, foreign bytes.
 mod trace {
     mod disk;
     mod format;
@@ -57,8 +55,8 @@ mod cli {
     mod verify;
 }
 
-/// On real software that is fetched once: the ROCm user space on the null GPU, readers of exports, a browser.
-/// `scripts/test --embedded` leaves these out.
+/// Real software, fetched once: the ROCm user space on the null GPU, readers of exports, a browser.
+/// `scripts/test --embedded` omits these.
 mod real {
     mod blas;
     mod code_objects;
@@ -79,4 +77,5 @@ mod gate {
     mod readme;
     mod source;
     mod style;
+    mod words;
 }

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The contents of a graph, recorded in full or as a change.
 enum Version {
-    Told(Graph<'static>),
+    Full(Graph<'static>),
     /// A change of one kernel of another version.
     Changed {
         base: Option<u32>,
@@ -37,7 +37,7 @@ impl Graphs {
     pub(crate) fn define(&mut self, stamp: u64, number: u32, graph: Graph) {
         let Graph { capture, kernels, others, why } = graph;
         let why = why.map(|why| why.into_owned().into());
-        self.versions.insert(number, (stamp, Version::Told(Graph { capture, kernels, others, why })));
+        self.versions.insert(number, (stamp, Version::Full(Graph { capture, kernels, others, why })));
     }
 
     /// `exec` executes this version from `stamp` on; `None`: it is destroyed.
@@ -75,7 +75,7 @@ impl Graphs {
         let mut at = number;
         let mut graph = loop {
             match &self.versions.get(&at)?.1 {
-                Version::Told(graph) => break graph.clone(),
+                Version::Full(graph) => break graph.clone(),
                 Version::Changed { base, index, kernel } => {
                     changes.push((*index, *kernel));
                     // Damaged definitions may form a cycle: a change must refer to an earlier
@@ -92,9 +92,9 @@ impl Graphs {
         }
         // Cached, so that later versions need not go further back.
         let version = self.versions.get_mut(&number)?;
-        version.1 = Version::Told(graph);
+        version.1 = Version::Full(graph);
         match version {
-            (stamp, Version::Told(graph)) => Some((*stamp, graph)),
+            (stamp, Version::Full(graph)) => Some((*stamp, graph)),
             _ => None,
         }
     }

@@ -2,8 +2,8 @@
 //! protocol that makes writing exactly-once.
 //!
 //! ```text
-//!   read rings ─► write lines to the trace ─► store each ring's position, the segment and its length in the inactive copy
-//!                                             ─► epoch + 1 (this commits) ─► return the chunks
+//!   read rings ─► write lines ─► store positions, segment, length in the inactive copy
+//!              ─► epoch + 1 (this commits) ─► return the chunks
 //! ```
 //! Each ring and the control page hold the values of two commits; the epoch's lowest bit selects
 //! the valid one. If the process dies before the epoch changes, recovery truncates the uncommitted
@@ -248,8 +248,8 @@ impl Control {
     /// The control requests.
     pub fn requests(&self) -> &ControlRequests {
         let at = self.memory.start().wrapping_add(REQUESTS_AT);
-        // SAFETY: the mapping is a whole page, in which `ControlRequests` is aligned at `REQUESTS_AT`
-        // after the other fields; all its fields are atomics.
+        // SAFETY: the mapping is a whole page, in which `ControlRequests` is aligned at
+        // `REQUESTS_AT` after the other fields; all its fields are atomics.
         unsafe { &*at.cast() }
     }
 

@@ -2,10 +2,9 @@
 //! after it.
 //!
 //! ```text
-//!   enter ─┬─► reserved in the ring (launches) ──► the real call ─► leave ─► head
-//!          └─► in-flight slot (all others) ──────► the real call ─► leave ─► slots ─► head
-//!                                                                              └─ no room: counted, reported
-//!                                                                                 by a gap event later
+//!   enter ─┬─► reserved in the ring (launches) ─► the real call ─► leave ─► head
+//!          └─► in-flight slot (all others) ─────► the real call ─► leave ─► slots ─► head
+//!                                             └─ no room: counted, a later gap event reports it
 //! ```
 //!
 //! A call that makes no hooked calls is stored in the ring at once. One that may is stored in an

@@ -2,8 +2,8 @@
 //! kept, so the copy can be read at leisure.
 //!
 //! ```text
-//!   calls in flight, head  ─► copy the chunks, oldest first ─► check each again: drop one that was reused meanwhile, and all
-//!   before it
+//!   calls in flight, head  ─► copy the chunks, oldest first
+//!                          ─► check each again: drop one that was reused, and all before it
 //! ```
 #![allow(unsafe_code)] // copies memory that another process writes; what changed meanwhile is dropped
 

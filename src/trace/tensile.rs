@@ -1,13 +1,13 @@
-//! Decodes the name of a Tensile kernel: the problem it solves, its macro tile, the instruction, the
-//! language it was written in.
+//! Decodes the name of a Tensile kernel: the problem it solves, its macro tile, the instruction,
+//! the language it was written in.
 //!
 //! rocBLAS takes its kernels from Tensile, hipBLASLt from TensileLite; both encode a kernel's
 //! parameters in its name:
-//! `Cijk_Ailk_Bljk_HHS_BH_MT128x64x16_MI16x16x16x1_SN_…_GSU4_…_ISA1100_…_KLA_…`. The grammar is that
-//! of `Solution.getNameMin` and `ProblemType.__str__` (Tensile 4.33 to 4.43 in ROCm 5.2 to 6.5;
-//! TensileLite from ROCm 5.5 to 7.x), for helper kernels that of `KernelWriterBetaOnly`,
-//! `KernelWriterConversion` and `KernelWriterReduction`. A property that the name does not encode is
-//! absent; a name outside of the grammar is not decoded at all.
+//! `Cijk_Ailk_Bljk_HHS_BH_MT128x64x16_MI16x16x16x1_SN_…_GSU4_…_ISA1100_…_KLA_…`. The grammar is
+//! that of `Solution.getNameMin` and `ProblemType.__str__` (Tensile 4.33 to 4.43 in ROCm 5.2 to
+//! 6.5; TensileLite from ROCm 5.5 to 7.x), for helper kernels that of `KernelWriterBetaOnly`,
+//! `KernelWriterConversion` and `KernelWriterReduction`. A property that the name does not encode
+//! is absent; a name outside of the grammar is not decoded at all.
 
 mod helper;
 mod problem;

@@ -71,7 +71,7 @@ fn function(kernel: u64) -> u64 {
     0x55d0_1234_0000 + 64 * kernel
 }
 
-/// Launch `number` of a thread, as it lies in a ring.
+/// Launch `number` of a thread, as stored in a ring.
 fn words(way: &str, number: u64) -> Vec<u64> {
     let varied = if way == "varied" { number } else { 0 };
     let (kernel, slots) = (number % KERNELS, if way == "plain" { 1 } else { 3 });

@@ -1,4 +1,5 @@
-//! `rocshim compare` on traces of real processes: the same program twice, and with launches left out of the second.
+//! `rocshim compare` on traces of real processes: the same program twice, and with launches removed
+//! from the second.
 
 use rocshim_tests::{Outcome, Traced};
 
@@ -16,16 +17,20 @@ fn the_same_program_twice_differs_in_nothing_but_times() {
     let (a, b) = (traced("*"), traced("*"));
     let gate = ["new_kernels > 0", "gone_kernels > 0", "launches != 1x", "solution_changes > 0", "lost > 0"];
     let options: Vec<&str> = gate.iter().flat_map(|condition| ["--fail-if", condition]).collect();
-    let told = compare([&a, &b], &options).ok();
+    let printed = compare([&a, &b], &options).ok();
     assert!(
-        told.stdout.starts_with(
+        printed.stdout.starts_with(
             "B against A: 0 kernels new, 0 gone; of the products and convolutions 0 took another way\n"
         ),
         "{}",
-        told.stdout
+        printed.stdout
     );
-    assert!(told.stderr.is_empty() && told.stdout.contains("passed  launches != 1x"), "{}", told.stderr);
-    // Another solution is another kernel: one row asks for both.
+    assert!(
+        printed.stderr.is_empty() && printed.stdout.contains("passed  launches != 1x"),
+        "{}",
+        printed.stderr
+    );
+    // Another solution is another kernel: one row queries both.
     let json = compare([&a, &b], &["--json"]).ok().stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let launches = |side: &str| {
@@ -40,16 +45,16 @@ fn the_same_program_twice_differs_in_nothing_but_times() {
 #[test]
 fn launches_that_were_left_out_are_never_gone_for_certain() {
     let (a, b) = (traced("*"), traced("*,-hip*Launch*"));
-    let told = compare([&a, &b], &["--names", "old,new", "--fail-if", "gone_kernels > 0"]);
-    assert_eq!(told.code, Some(1), "{}", told.stderr);
-    assert!(told.stdout.contains("ONLY IN old; not in new, limited ("), "{}", told.stdout);
-    assert!(!told.stdout.contains("confirmed absent (no launch"), "{}", told.stdout);
-    assert!(told.stderr.starts_with("rocshim: failed: gone_kernels > 0: new has "), "{}", told.stderr);
-    assert!(told.stderr.contains("were left out by ROCSHIM_RECORD"), "{}", told.stderr);
+    let printed = compare([&a, &b], &["--names", "old,new", "--fail-if", "gone_kernels > 0"]);
+    assert_eq!(printed.code, Some(1), "{}", printed.stderr);
+    assert!(printed.stdout.contains("ONLY IN old; not in new, limited ("), "{}", printed.stdout);
+    assert!(!printed.stdout.contains("confirmed absent (no launch"), "{}", printed.stdout);
+    assert!(printed.stderr.starts_with("rocshim: failed: gone_kernels > 0: new has "), "{}", printed.stderr);
+    assert!(printed.stderr.contains("were left out by ROCSHIM_RECORD"), "{}", printed.stderr);
 }
 
 #[test]
-fn what_cannot_be_compared_is_told_in_one_sentence_with_a_code_of_its_own() {
+fn traces_that_cannot_be_compared_are_an_error_of_one_sentence() {
     let a = traced("*");
     for (options, sentence) in [
         (&["--fail-if", "launchs > 1"][..], "there is no quantity `launchs`"),
@@ -57,12 +62,12 @@ fn what_cannot_be_compared_is_told_in_one_sentence_with_a_code_of_its_own() {
         (&["/no/such/trace"], "cannot open /no/such/trace"),
         (&["--observer"], "no results that are known"),
     ] {
-        let told = compare([&a, &a], options);
-        assert_eq!(told.code, Some(2), "{options:?}: {}", told.stderr);
+        let printed = compare([&a, &a], options);
+        assert_eq!(printed.code, Some(2), "{options:?}: {}", printed.stderr);
         assert!(
-            told.stderr.contains(sentence) && told.stderr.lines().count() == 1,
+            printed.stderr.contains(sentence) && printed.stderr.lines().count() == 1,
             "{options:?}: {}",
-            told.stderr
+            printed.stderr
         );
     }
 }

@@ -1,5 +1,5 @@
-//! `rocshim ctl`: a process that runs is asked how it stands, to stop, to start, to write, for a snapshot; nothing that it was not
-//! asked for changes, and what its trace says adds up.
+//! `rocshim ctl`: requests to a running process for status, stop, start, flush and snapshot;
+//! nothing else changes, and the counters of its trace add up.
 
 mod accounts;
 mod snapshots;
@@ -43,11 +43,11 @@ fn status(running: &Running) -> Value {
 }
 
 fn summary(path: &Path) -> Value {
-    let told = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), path.as_os_str()]).run().ok();
-    serde_json::from_str(&told.stdout).expect("JSON")
+    let printed = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), path.as_os_str()]).run().ok();
+    serde_json::from_str(&printed.stdout).expect("JSON")
 }
 
-/// Each thread's launches of `work`: the block says which thread, the grid which launch of it.
+/// Launches of `work` per thread: the block identifies the thread, the grid the launch.
 fn work(trace: &Trace) -> BTreeMap<u32, Vec<&Launch>> {
     let mut threads: BTreeMap<u32, Vec<&Launch>> = BTreeMap::new();
     for launch in trace.launches().filter(|launch| trace.kernel_of(launch) == "work") {
@@ -63,19 +63,22 @@ fn evidence(summary: &Value, library: &str) -> (String, String) {
 }
 
 #[test]
-fn status_tells_how_a_process_stands_and_the_list_has_it() {
+fn status_describes_a_process_and_the_list_has_it() {
     let mut running = obedient(&["2"], &[]);
     running.tell("launch 500");
-    let told = status(&running);
-    assert_eq!((&told["state"], told["pid"].as_u64()), (&"recording".into(), Some(running.pid().into())));
-    assert_eq!(told["trace"].as_str(), running.trace_files()[0].to_str());
-    assert_eq!(told["threads"].as_u64(), Some(3));
-    assert!(
-        told["calls"].as_u64() > Some(500) && told["written"].as_u64() <= told["calls"].as_u64(),
-        "{told}"
+    let printed = status(&running);
+    assert_eq!(
+        (&printed["state"], printed["pid"].as_u64()),
+        (&"recording".into(), Some(running.pid().into()))
     );
-    assert_eq!(told["lost"], serde_json::json!({}));
-    assert!(told["collector_ns"].as_u64() > Some(0) && told["for_ns"].as_u64() > Some(0));
+    assert_eq!(printed["trace"].as_str(), running.trace_files()[0].to_str());
+    assert_eq!(printed["threads"].as_u64(), Some(3));
+    assert!(
+        printed["calls"].as_u64() > Some(500) && printed["written"].as_u64() <= printed["calls"].as_u64(),
+        "{printed}"
+    );
+    assert_eq!(printed["lost"], serde_json::json!({}));
+    assert!(printed["collector_ns"].as_u64() > Some(0) && printed["for_ns"].as_u64() > Some(0));
     let text = asked(&running, &[]);
     assert!(text.contains("recording, for ") && text.contains("0 lost"), "{text}");
     let doctor = Traced::rocshim(["doctor", &running.pid().to_string()]).run().stdout;
@@ -146,19 +149,19 @@ fn stop_and_start(mut running: Running) {
             holes += 1;
         }
         assert_eq!(holes, 5, "thread {thread} was never stopped elsewhere");
-        // What is entered after the functions were turned, and before they are turned again, is not recorded.
+        // Calls between the two switches of the functions are not recorded.
         let slack = 25_000_000;
         let between = |(from, to): &(u64, u64), t: u64| t > from + slack && t + slack < *to;
         let late = |launch: &&&Launch| pauses.iter().any(|pause| between(pause, launch.call.t));
         assert_eq!(launches.iter().filter(late).count(), 0);
     }
-    let told = summary(&outcome.trace_files()[0]);
+    let printed = summary(&outcome.trace_files()[0]);
     let stopped: u64 = pauses.iter().map(|(from, to)| to - from).sum();
-    assert_eq!(told["totals"]["stopped_ns"].as_u64(), Some(stopped));
-    let functions = told["functions"].as_array().unwrap();
+    assert_eq!(printed["totals"]["stopped_ns"].as_u64(), Some(stopped));
+    let functions = printed["functions"].as_array().unwrap();
     let launches = functions.iter().find(|row| row["function"] == "hipModuleLaunchKernel").unwrap();
     assert!(launches["uncounted"].as_u64() > Some(0), "there were more: {launches}");
-    let (_, why) = evidence(&told, "libamdhip64.so");
+    let (_, why) = evidence(&printed, "libamdhip64.so");
     assert!(why.contains("; recording was stopped for "), "{why}");
 }
 
@@ -175,7 +178,7 @@ fn what_is_made_while_recording_is_stopped_has_its_name_afterwards() {
     running.tell("end");
     let trace = running.finish().ok().trace();
     let launched = |name: &str| trace.launches().filter(|launch| trace.kernel_of(launch) == name).count();
-    assert_eq!((launched("told"), launched("learned_meanwhile")), (3, 7 + 1));
+    assert_eq!((launched("commanded"), launched("learned_meanwhile")), (3, 7 + 1));
     let captured: Vec<_> = trace.launches().filter(|launch| launch.capture.is_some()).collect();
     assert_eq!(captured.len(), 1, "the stream that joined the capture meanwhile is known to capture");
     let graph = trace.graph_launches().next().expect("it is launched");
@@ -191,8 +194,8 @@ fn a_process_may_begin_stopped_and_absence_is_not_confirmed_then() {
     let mut running = obedient(&[], &[("ROCSHIM_START", "off")]);
     running.tell("launch 100");
     running.tell("product");
-    let told = status(&running);
-    assert_eq!((&told["state"], told["written"].as_u64()), (&"stopped".into(), Some(0)));
+    let printed = status(&running);
+    assert_eq!((&printed["state"], printed["written"].as_u64()), (&"stopped".into(), Some(0)));
     let said = asked(&running, &["start"]);
     assert!(said.contains("recording, to "), "{said}");
     assert!(asked(&running, &["start"]).contains("recording already"));
@@ -205,9 +208,9 @@ fn a_process_may_begin_stopped_and_absence_is_not_confirmed_then() {
     let trace = outcome.trace();
     assert_eq!(trace.launches().count(), 20);
     assert_eq!(pauses(&trace)[0].0, 0, "from the beginning");
-    let told = summary(&outcome.trace_files()[0]);
+    let printed = summary(&outcome.trace_files()[0]);
     assert_eq!(
-        told["libraries"]
+        printed["libraries"]
             .as_array()
             .unwrap()
             .iter()
@@ -215,7 +218,7 @@ fn a_process_may_begin_stopped_and_absence_is_not_confirmed_then() {
             .count(),
         0
     );
-    let note = told["processes"][0]["notes"][0].as_str().unwrap();
+    let note = printed["processes"][0]["notes"][0].as_str().unwrap();
     assert!(note.starts_with("limited: recording was stopped for "), "{note}");
 }
 
@@ -226,9 +229,9 @@ fn a_stopped_process_says_nothing_and_does_nothing_later() {
     running.signal(Signal::STOP);
     let sentence = refused(running.ctl(&["stop", "--wait", "1"]));
     assert!(sentence.contains("is stopped by a signal") && sentence.contains("kill -CONT"), "{sentence}");
-    let told = status(&running);
-    assert_eq!(told["state"], "recording");
-    assert!(told["trouble"].as_str().unwrap().contains("stopped by a signal"), "{told}");
+    let printed = status(&running);
+    assert_eq!(printed["state"], "recording");
+    assert!(printed["trouble"].as_str().unwrap().contains("stopped by a signal"), "{printed}");
     running.signal(Signal::CONT);
     running.tell("launch 10");
     assert_eq!(status(&running)["state"], "recording", "what was not answered was taken back");
@@ -237,7 +240,7 @@ fn a_stopped_process_says_nothing_and_does_nothing_later() {
 }
 
 #[test]
-fn a_process_that_dies_while_it_is_asked_is_told_of() {
+fn a_process_that_dies_during_a_request_is_reported() {
     let mut running = obedient(&[], &[]);
     running.tell("launch 10");
     let trace = running.trace_files().remove(0);
@@ -261,7 +264,7 @@ fn a_process_that_dies_while_it_is_asked_is_told_of() {
 }
 
 #[test]
-fn a_pause_is_told_of_after_a_kill_too() {
+fn a_pause_is_reported_after_a_kill_too() {
     let mut running = obedient(&[], &[]);
     running.tell("launch 10");
     asked(&running, &["stop"]);
@@ -269,8 +272,8 @@ fn a_pause_is_told_of_after_a_kill_too() {
     running.signal(Signal::KILL);
     let outcome = running.finish();
     let trace = outcome.trace_files().remove(0);
-    let limited = |told: &Value| {
-        let (evidence, why) = evidence(told, "librocblas.so");
+    let limited = |printed: &Value| {
+        let (evidence, why) = evidence(printed, "librocblas.so");
         evidence == "limited" && why.contains("recording was stopped")
     };
     assert!(limited(&summary(&trace)));
@@ -304,7 +307,7 @@ fn a_forked_child_is_asked_by_its_own_number_and_is_stopped_like_its_parent() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told_with_the_reason() {
+fn an_unreachable_process_is_reported_with_the_reason() {
     let ctl = |pid: u32| refused(Traced::rocshim(["ctl", &pid.to_string(), "stop"]).run());
     assert!(ctl(4_194_300).contains("there is no process 4194300"));
     assert!(ctl(std::process::id()).contains("does not have librocshim.so loaded"));

@@ -1,5 +1,6 @@
-//! `rocshim export` on samples and on traces of real processes: what the text forms hold is what the traces hold, and what
-//! cannot be exported is told. What needs other programs' readers is in real/export.rs.
+//! `rocshim export` on samples and on traces of real processes: text formats contain what the
+//! traces contain, and omissions are reported. Formats that need other readers are in
+//! real/export.rs.
 
 pub(crate) mod held;
 
@@ -31,7 +32,7 @@ fn chrome_and_csv_hold_what_the_traces_hold() {
     }
 }
 
-/// It is told to end in the middle: nothing of it stays, and it ends as by any such signal.
+/// It is interrupted: no file is left, and it ends by the signal.
 #[test]
 fn one_that_is_stopped_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
@@ -59,7 +60,7 @@ fn names(folder: &Path) -> BTreeSet<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// A sample as another host's, 1 s later.
+/// A sample as if from another host, 1 s later.
 fn elsewhere(folder: &Path) -> PathBuf {
     let text = fs::read_to_string(sample("demo.ndjson")).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
@@ -112,7 +113,7 @@ fn standard_output_gets_what_a_file_gets() {
     assert_eq!(piped.stdout, fs::read_to_string(exported.folder().join("out")).unwrap());
 }
 
-/// Every file below the folder of an outcome, but for what the test itself put there.
+/// Every file in the folder of an outcome, except those that the test created.
 fn left(outcome: &Outcome) -> Vec<PathBuf> {
     let entries = fs::read_dir(outcome.folder()).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().unwrap().to_string_lossy().contains("out")).collect()
@@ -138,7 +139,7 @@ fn a_trace_that_was_cut_is_exported_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_told_in_one_sentence_and_leaves_nothing() {
+fn traces_that_cannot_be_exported_are_an_error_and_leave_no_file() {
     let scratch = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = scratch.path().join(name);
@@ -170,34 +171,36 @@ fn what_cannot_be_exported_is_told_in_one_sentence_and_leaves_nothing() {
             ),
         ];
         for (trace, out, sentence) in cases {
-            let told = Traced::rocshim(["export", "--to", form, "-o", out, trace]).run();
-            assert_eq!(told.code, Some(1), "{form} {trace} {out}: {}", told.stderr);
+            let printed = Traced::rocshim(["export", "--to", form, "-o", out, trace]).run();
+            assert_eq!(printed.code, Some(1), "{form} {trace} {out}: {}", printed.stderr);
             assert!(
-                told.stderr.contains(sentence) && told.stderr.lines().count() == 1,
+                printed.stderr.contains(sentence) && printed.stderr.lines().count() == 1,
                 "{form}: {}",
-                told.stderr
+                printed.stderr
             );
-            assert_eq!(left(&told), [""; 0].map(PathBuf::from), "{form} {trace} {out}");
+            assert_eq!(left(&printed), [""; 0].map(PathBuf::from), "{form} {trace} {out}");
         }
-        // A folder of other things is nobody's to replace.
-        let told = Traced::rocshim(["export", "--force", "--to", form, "-o", &mine, &good]).run();
+        // A folder with other files is not replaced.
+        let printed = Traced::rocshim(["export", "--force", "--to", form, "-o", &mine, &good]).run();
         let sentence = if one_file {
             "is a folder: name a file in it"
         } else {
             "which no export made: name another folder with -o"
         };
-        assert!(told.code == Some(1) && told.stderr.contains(sentence), "{form}: {}", told.stderr);
+        assert!(printed.code == Some(1) && printed.stderr.contains(sentence), "{form}: {}", printed.stderr);
     }
     assert_eq!(fs::read_to_string(&taken).unwrap(), "mine");
-    let told = Traced::rocshim(["export", "--to", "csv", "-o", "-", &good]).run();
+    let printed = Traced::rocshim(["export", "--to", "csv", "-o", "-", &good]).run();
     assert!(
-        told.code == Some(1) && told.stderr.contains("a folder of files and cannot go to standard output")
+        printed.code == Some(1)
+            && printed.stderr.contains("a folder of files and cannot go to standard output")
     );
-    let told = Traced::rocshim(["export", "--to", "svg", "-o", "x", &good]).run();
+    let printed = Traced::rocshim(["export", "--to", "svg", "-o", "x", &good]).run();
     assert!(
-        told.code == Some(2) && told.stderr.contains("[possible values: perfetto, chrome, csv, parquet]"),
+        printed.code == Some(2)
+            && printed.stderr.contains("[possible values: perfetto, chrome, csv, parquet]"),
         "{}",
-        told.stderr
+        printed.stderr
     );
 }
 
@@ -205,21 +208,22 @@ fn what_cannot_be_exported_is_told_in_one_sentence_and_leaves_nothing() {
 fn an_earlier_export_is_replaced_where_that_is_asked_for() {
     for form in FORMS {
         let script = "$ROCSHIM export --to $FORM -o out/ $TRACE || $ROCSHIM export --to $FORM -o out $TRACE && ! $ROCSHIM export --to $FORM -o out $TRACE && $ROCSHIM export --force --to $FORM -o out $TRACE";
-        let told = Traced::command("/bin/sh".as_ref()).args(["-c", script]).env("FORM", form);
-        let told = told.env("TRACE", sample("graphs.ndjson")).env("ROCSHIM", artifacts::command()).run().ok();
-        assert!(told.stderr.ends_with("or replace it with --force\n"), "{form}: {}", told.stderr);
-        assert_eq!(left(&told), [told.folder().join("out")]);
+        let printed = Traced::command("/bin/sh".as_ref()).args(["-c", script]).env("FORM", form);
+        let printed =
+            printed.env("TRACE", sample("graphs.ndjson")).env("ROCSHIM", artifacts::command()).run().ok();
+        assert!(printed.stderr.ends_with("or replace it with --force\n"), "{form}: {}", printed.stderr);
+        assert_eq!(left(&printed), [printed.folder().join("out")]);
     }
 }
 
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_no_file() {
     let may = std::process::Command::new("unshare").args(["-rm", "true"]).status();
     if !may.is_ok_and(|status| status.success()) {
         eprintln!("no mount namespace can be made here: not tested");
         return;
     }
-    // Larger than a file system of 1 MiB in every form.
+    // Larger than a file system of 1 MiB in every format.
     let program = Traced::program("many_threads").args(["4", "25000", "3"]);
     let traced = program.with_shim().ok();
     for form in FORMS {
@@ -228,27 +232,32 @@ fn a_full_disk_is_told_and_leaves_nothing() {
         let command =
             Traced::command("/usr/bin/env".as_ref()).args(["unshare", "-rm", "sh", "-c", script, "sh"]);
         let command = command.arg(artifacts::command()).args(["export", "--to", form, "-o", "disk/out"]);
-        let told = command.args(traced.trace_files()).run();
-        assert_eq!((told.code, told.stdout.as_str()), (Some(1), "ballast\n"), "{form}: {}", told.stderr);
-        assert!(
-            told.stderr.starts_with("rocshim: the export to disk/out failed and was removed: "),
+        let printed = command.args(traced.trace_files()).run();
+        assert_eq!(
+            (printed.code, printed.stdout.as_str()),
+            (Some(1), "ballast\n"),
             "{form}: {}",
-            told.stderr
+            printed.stderr
         );
         assert!(
-            told.stderr.contains("No space left on device") && told.stderr.lines().count() == 1,
+            printed.stderr.starts_with("rocshim: the export to disk/out failed and was removed: "),
             "{form}: {}",
-            told.stderr
+            printed.stderr
+        );
+        assert!(
+            printed.stderr.contains("No space left on device") && printed.stderr.lines().count() == 1,
+            "{form}: {}",
+            printed.stderr
         );
     }
 }
 
 #[test]
 fn the_columns_can_be_asked_for() {
-    let told = Traced::rocshim(["export", "--columns"]).run().ok();
-    assert!(told.stdout.contains(
+    let printed = Traced::rocshim(["export", "--columns"]).run().ok();
+    assert!(printed.stdout.contains(
         "\nlaunches: a kernel launch (a call)\n  kernel           text     symbol of the kernel\n"
     ));
-    let told = Traced::rocshim(["export", "-o", "x"]).run();
-    assert_eq!(told.code, Some(2));
+    let printed = Traced::rocshim(["export", "-o", "x"]).run();
+    assert_eq!(printed.code, Some(2));
 }

@@ -1,4 +1,5 @@
-//! The prompt ladder (`samples/prompt_ladder.py`): what it asks of a server, what it keeps, and how it fails.
+//! The prompt ladder (`samples/prompt_ladder.py`): its requests to a server, its output, and its
+//! errors.
 
 use rocshim_tests::llm::{self, Asked, Fake, Reply};
 use rocshim_tests::{Traced, artifacts};
@@ -10,7 +11,7 @@ use std::sync::{Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A ladder that has ended.
+/// A finished run of the ladder.
 struct Climbed {
     stdout: String,
     stderr: String,
@@ -53,7 +54,7 @@ impl Climbed {
         self.lines().iter().map(|line| line["label"].as_str().expect("a label").to_owned()).collect()
     }
 
-    /// As rocshim reads it: no note, and all of it.
+    /// The output as rocshim reads it, without notes.
     #[track_caller]
     fn responses(&self) -> Vec<Value> {
         let read = rocshim_cli::read_response_files(&[self.file()]).expect("rocshim reads it");
@@ -70,7 +71,7 @@ impl Climbed {
         self
     }
 
-    /// It failed with this code and said one sentence.
+    /// It failed with this code and one line of error.
     #[track_caller]
     fn failed(&self, code: i32, sentence: &str) {
         assert_eq!(self.stderr, format!("prompt_ladder: {sentence}\n"), "{}", self.stdout);
@@ -135,7 +136,7 @@ fn ollama_is_asked_for_each_length_cold_and_warm() {
 }
 
 #[test]
-fn a_chat_that_is_not_streamed_is_told_so() {
+fn a_chat_without_streaming_is_reported() {
     let server = Fake::start(llm::ollama);
     let climbed = climb(&server.url(), "--model tiny --words 7 --chat --no-stream --repeat 2").ok();
     let labels = [
@@ -176,7 +177,7 @@ fn llama_server_is_asked_for_exact_counts_of_tokens() {
 
 #[test]
 fn slots_are_asked_at_once() {
-    // Nobody is answered before three have asked.
+    // No request is answered before three have arrived.
     let together = Barrier::new(3);
     let server = Fake::start(move |asked| {
         if asked.path == "/completion" {
@@ -192,7 +193,7 @@ fn slots_are_asked_at_once() {
     let mut labels = climbed.labels();
     labels.sort();
     assert_eq!(labels, expected);
-    // Written in the order in which they were sent, which the reader insists on.
+    // Written in the order of sending, as the reader requires.
     assert_eq!(climbed.responses().len(), 6);
 }
 
@@ -214,10 +215,10 @@ fn what_is_wrong_with_the_server_is_one_sentence() {
             llama.url()
         ),
     );
-    let nobody = "http://127.0.0.1:1";
-    climb(nobody, "--model tiny").failed(
+    let nowhere = "http://127.0.0.1:1";
+    climb(nowhere, "--model tiny").failed(
         1,
-        &format!("nobody listens at {nobody}: start the server (`ollama serve`), or name it with --url"),
+        &format!("no server listens at {nowhere}: start the server (`ollama serve`), or name it with --url"),
     );
     climb("ftp://x", "--model tiny").failed(1, "--url ftp://x is no address of a server: http://HOST:PORT");
     climb(&url, "").failed(2, "Ollama needs --model NAME, one of `ollama list`; see --help");
@@ -239,7 +240,7 @@ fn a_file_is_not_overwritten_unless_that_is_asked() {
     elsewhere.failed(1, "cannot write none/x: No such file or directory");
 }
 
-/// Ollama, but for the second request, which gets this.
+/// Like Ollama, except for the second request, which gets this.
 fn second(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Fake {
     let number = Mutex::new(0);
     Fake::start(move |asked: &Asked| {
@@ -281,7 +282,7 @@ fn what_goes_wrong_on_the_way_is_kept_with_what_was_done() {
     assert_eq!(failing(page, ""), "the answer is no JSON");
 }
 
-/// Waits until the file has so many lines.
+/// Waits until the file has `count` lines.
 fn wait_for_lines(file: &Path, lines: usize) {
     let begun = Instant::now();
     while std::fs::read_to_string(file).unwrap_or_default().lines().count() < lines {
@@ -327,7 +328,7 @@ fn its_help_says_what_it_does() {
     }
 }
 
-/// What samples/ladder says of itself.
+/// The claims of samples/ladder.
 #[test]
 fn the_climbed_sample_is_what_its_description_says() {
     let folder = artifacts::root().join("samples/ladder");
@@ -343,7 +344,7 @@ fn the_climbed_sample_is_what_its_description_says() {
             assert_eq!(request[statement]["verdict"], "confirmed", "{request}");
         }
     }
-    // A recording that any player of this format shows: a header, then what was written to the terminal and when.
+    // A recording in asciicast format: a header, then terminal output with times.
     let cast = std::fs::read_to_string(folder.join("top.cast")).expect("text");
     let lines: Vec<Value> = cast.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((&lines[0]["version"], &lines[0]["width"]), (&json!(2), &json!(100)));

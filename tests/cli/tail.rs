@@ -1,4 +1,4 @@
-//! `rocshim tail`: what it writes of programs that go on, which of it was asked for, and how it ends.
+//! `rocshim tail`: what it prints of running programs, its filters, and how it ends.
 
 use rocshim_tests::{Outcome, Running, Terminal, Traced, artifacts};
 use rustix::process::Signal;
@@ -13,7 +13,7 @@ fn obedient(words: &[&str]) -> Running {
     running
 }
 
-/// `rocshim tail`, whose lines are read as they come.
+/// A running `rocshim tail`, whose lines are read as they arrive.
 struct Tail {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -39,7 +39,7 @@ impl Tail {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// It ends by itself: what it still wrote, to both.
+    /// It ends by itself: the rest of both its outputs.
     fn rest(mut self) -> (String, String, ExitStatus) {
         let (mut out, mut err) = (String::new(), String::new());
         self.lines.read_to_string(&mut out).expect("text");
@@ -50,7 +50,7 @@ impl Tail {
 
 impl Drop for Tail {
     fn drop(&mut self) {
-        // One that has ended is no error.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -66,17 +66,17 @@ fn what_comes_is_written_as_it_comes_if_it_was_asked_for() {
     running.tell("launch 3");
     running.ctl(&["flush"]).ok();
     let (file, pid) = (running.trace_files().remove(0), running.pid());
-    let mut told = Tail::start(&["--json", "-n", "1", "--kernel", "TOLD"], &file);
+    let mut printed = Tail::start(&["--json", "-n", "1", "--kernel", "COMMANDED"], &file);
     let mut products = Tail::start(&["--library", "*rocblas*"], &file);
-    // Of what was there, the last one; then everything.
+    // The last of what was there; then everything.
     let grid = |object: Value| (object["table"].clone(), object["kernel"].clone(), object["grid_x"].clone());
-    assert_eq!(grid(told.object()), ("launches".into(), "told".into(), 3.into()));
+    assert_eq!(grid(printed.object()), ("launches".into(), "commanded".into(), 3.into()));
     running.tell("product");
     running.tell("launch 2");
     for number in 4..=5 {
-        let object = told.object();
+        let object = printed.object();
         assert_eq!((object["pid"].as_u64(), object["block_x"].as_u64()), (Some(pid.into()), Some(64)));
-        assert_eq!(grid(object), ("launches".into(), "told".into(), number.into()));
+        assert_eq!(grid(object), ("launches".into(), "commanded".into(), number.into()));
     }
     let lines: Vec<String> = (0..2).map(|_| products.line()).collect();
     for (line, has) in lines.iter().zip(["rocblas_create_handle", "rocblas_sgemm NN 8x8x8 f32_r"]) {
@@ -85,9 +85,9 @@ fn what_comes_is_written_as_it_comes_if_it_was_asked_for() {
             "{line}"
         );
     }
-    // The one file has ended: so do they.
+    // The only file has ended: so does tail.
     running.finish().ok();
-    let (out, err, status) = told.rest();
+    let (out, err, status) = printed.rest();
     assert_eq!((out.as_str(), status.code()), ("", Some(0)), "{err}");
     let about = |what| format!("obedient ({pid} on {}, {}) {what}\n", host(), file.display());
     assert_eq!(err, about("is followed") + &about("has ended"));
@@ -106,7 +106,7 @@ fn processes_of_a_folder_come_and_go() {
     let mut second = Traced::program("obedient").start_into(&out);
     second.answer();
     let [first_pid, second_pid] = [first.pid(), second.pid()];
-    let mut all = Tail::start(&["--json", "-n", "all", "--kernel", "told"], &out);
+    let mut all = Tail::start(&["--json", "-n", "all", "--kernel", "commanded"], &out);
     let mut of_second = Tail::start(&["--json", "-n", "all", "--process", &second_pid.to_string()], &out);
     let pid = |tail: &mut Tail| tail.object()["pid"].as_u64();
     first.tell("launch 1");
@@ -114,7 +114,7 @@ fn processes_of_a_folder_come_and_go() {
     second.tell("launch 1");
     assert_eq!(pid(&mut all), Some(second_pid.into()));
     assert_eq!(pid(&mut of_second), Some(second_pid.into()));
-    // One that comes later is followed as well.
+    // A later one is followed as well.
     let mut third = Traced::program("obedient").start_into(&out);
     third.answer();
     third.tell("launch 1");
@@ -122,7 +122,7 @@ fn processes_of_a_folder_come_and_go() {
     assert_eq!(pid(&mut all), Some(third_pid));
     third.signal(Signal::KILL);
     drop((first, second, third));
-    // A folder may get others: it goes on, and is told to end.
+    // A folder may get more files: it continues until it is interrupted.
     assert!(all.child.try_wait().expect("ours").is_none());
     all.child.kill().expect("it runs");
     let (_, err, _) = all.rest();
@@ -130,15 +130,15 @@ fn processes_of_a_folder_come_and_go() {
 }
 
 #[test]
-fn one_that_is_killed_is_told_of_with_what_it_left() {
+fn a_killed_program_is_reported_with_its_leftover() {
     let mut running = obedient(&[]);
     let file = running.trace_files().remove(0);
-    let tail = Tail::start(&["-n", "all", "--kernel", "told"], &file);
+    let tail = Tail::start(&["-n", "all", "--kernel", "commanded"], &file);
     running.tell("launch 4");
     running.signal(Signal::KILL);
     let (out, err, status) = tail.rest();
     assert_eq!(
-        (out.lines().filter(|line| line.contains(" told grid ")).count(), status.code()),
+        (out.lines().filter(|line| line.contains(" commanded grid ")).count(), status.code()),
         (4, Some(0)),
         "{out}"
     );
@@ -153,11 +153,11 @@ fn a_trace_that_has_ended_is_written_to_its_end() {
     let outcome = running.finish().ok();
     let file = outcome.trace_files().remove(0);
     let file = file.to_str().expect("UTF-8");
-    let last = tail(&["-n", "2", "--kernel", "told", file]).ok();
+    let last = tail(&["-n", "2", "--kernel", "commanded", file]).ok();
     let grids: Vec<&str> =
         last.stdout.lines().filter_map(|line| line.split(" grid ").nth(1)?.split(' ').next()).collect();
     assert_eq!((grids, last.stderr.as_str()), (vec!["29", "30"], ""));
-    // Everything is every call that the trace has, in their order.
+    // Everything: every call of the trace, in order.
     let all = tail(&["-n", "all", "--json", file]).ok();
     let objects = all.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let objects: Vec<Value> = objects.collect();

@@ -1,4 +1,5 @@
-//! `rocshim top` in a real terminal: what it shows of programs that run, come and go, which keys it hears, and how it leaves.
+//! `rocshim top` in a real terminal: what it shows of programs that run, start and end, its keys,
+//! and how it restores the terminal.
 
 use rocshim_tests::{Running, Terminal, Traced};
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,7 +19,7 @@ fn top(running: &Running, variables: &[(&str, &str)]) -> Terminal {
     Terminal::start(&["top", "--every", "0.2", folder.to_str().expect("a path in UTF-8")], variables, SIZE)
 }
 
-/// The words of a table's row that has this in it.
+/// The words of the table row that contains this text.
 fn row<'a>(shown: &'a str, has: &str) -> Option<Vec<&'a str>> {
     let line = shown.lines().find(|line| line.contains(has) && !line.starts_with("rows with: "))?;
     Some(line.split_whitespace().collect())
@@ -29,7 +30,7 @@ fn rate(shown: &str) -> f64 {
     rates.split("/s").next().unwrap_or_default().replace(' ', "").parse().unwrap_or(0.0)
 }
 
-/// It has ended, and the terminal is as it was: letters are echoed, lines are read whole, nothing of the screen is left.
+/// It has ended, and the terminal is restored: echo, line mode, and the previous screen.
 #[track_caller]
 fn has_left(terminal: &Terminal) {
     let shown = terminal.shows("the end", |shown| shown.contains("ended: 0") && shown.contains("icanon"));
@@ -45,17 +46,17 @@ fn it_shows_what_a_program_does_now() {
     let shown = terminal.shows("launches", |shown| rate(shown) > 100.0 && shown.contains(" work"));
     assert!(shown.contains("1 running, 0 ended  every 0.2 s") && shown.contains("lost 0"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    // What is launched now is seen now, and counted.
-    assert!(!shown.contains(" told"));
+    // New launches appear and are counted.
+    assert!(!shown.contains(" commanded"));
     running.tell("launch 5");
-    terminal.press(&["/", "told", "Enter"]);
-    let shown = terminal.shows("the new kernel", |shown| row(shown, " told").is_some());
+    terminal.press(&["/", "commanded", "Enter"]);
+    let shown = terminal.shows("the new kernel", |shown| row(shown, " commanded").is_some());
     assert!(!shown.contains(" work"), "only what was asked for: {shown}");
-    let told = row(&shown, " told").unwrap();
-    assert_eq!(told[1..3], ["5", "100.0%"], "{shown}");
+    let printed = row(&shown, " commanded").unwrap();
+    assert_eq!(printed[1..3], ["5", "100.0%"], "{shown}");
     running.tell("launch 7");
-    terminal.shows("7 more", |shown| row(shown, " told").is_some_and(|row| row[1] == "12"));
-    // Products have a table of their own.
+    terminal.shows("7 more", |shown| row(shown, " commanded").is_some_and(|row| row[1] == "12"));
+    // GEMMs have a separate table.
     running.tell("product");
     terminal.press(&["/", "C-u", "BSpace", "BSpace", "BSpace", "BSpace", "Enter", "3"]);
     terminal.shows("a product", |shown| shown.contains("rocblas_"));
@@ -69,7 +70,7 @@ fn it_shows_what_a_program_does_now() {
     terminal.shows("the table again", |shown| shown.contains(&pid));
     terminal.press(&["q"]);
     has_left(&terminal);
-    // Nobody has disturbed it.
+    // The program was not affected.
     let outcome = running.finish().ok();
     assert_eq!(outcome.trace().gaps().count(), 0);
 }
@@ -85,7 +86,7 @@ fn it_holds_still_and_goes_on() {
     assert_eq!(terminal.shown(), held);
     terminal.press(&["p"]);
     terminal.shows("other numbers", |shown| shown != held && !shown.contains("PAUSED"));
-    // A terminal of another size is filled anew.
+    // A resized terminal is redrawn.
     terminal.resize([120, 30]);
     terminal.shows("a longer last line", |shown| shown.contains("+/- pace  ? help"));
     terminal.press(&["C-c"]);
@@ -108,7 +109,7 @@ fn processes_come_and_go() {
     let shown = terminal.shows("two ends", |shown| shown.contains("1 running, 2 ended"));
     let state = |pid: &str| row(&shown, pid).map(|row| row[1]);
     assert_eq!((state(&second_pid), state(&third_pid)), (Some("exit"), Some("killed")), "{shown}");
-    // Whoever ends it by a signal gets the terminal back too.
+    // A signal restores the terminal too.
     let pid = Pid::from_raw(terminal.program() as i32).expect("a number");
     kill_process(pid, Signal::TERM).expect("it runs");
     has_left(&terminal);
@@ -132,7 +133,7 @@ fn it_ends_with_its_terminal() {
 #[test]
 fn colour_is_used_unless_it_is_refused() {
     let running = launching("1");
-    // The sixth of the terminal's colours: cyan, of which the line of the last rates is.
+    // The sixth terminal colour: cyan, used by the line of the last rates.
     let is_cyan = |terminal: &Terminal| terminal.painted().contains("\x1b[38;5;6m");
     let with = top(&running, &[]);
     with.shows("launches", |shown| rate(shown) > 50.0);
@@ -166,7 +167,7 @@ fn what_cannot_be_shown_is_one_sentence() {
         let shown = terminal.shows("the end", |shown| shown.contains("ended: 1") && shown.contains("icanon"));
         assert!(shown.contains(sentence), "{shown}");
     }
-    // Among traces it is told of, and the others are shown.
+    // Among traces it is reported, and the others are shown.
     let terminal = top(&running, &[]);
     terminal.shows("both", |shown| rate(shown) > 50.0 && shown.contains("is not a rocshim trace"));
 }

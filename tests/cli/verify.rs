@@ -1,9 +1,10 @@
-//! `rocshim verify`: what adds up passes, and whatever is taken out, put in or changed does not.
+//! `rocshim verify`: consistent traces pass, and traces with anything removed, added or changed
+//! fail.
 
 use rocshim_tests::{Outcome, Traced};
 use std::path::{Path, PathBuf};
 
-/// What `rocshim verify --json` says of a trace, and whether it was content.
+/// The output of `rocshim verify --json` for a trace, and whether it passed.
 fn verified(trace: &Path) -> (serde_json::Value, bool) {
     let outcome = Traced::rocshim(["verify".as_ref(), "--json".as_ref(), trace.as_os_str()]).run();
     assert_eq!(outcome.stderr, "");
@@ -11,7 +12,7 @@ fn verified(trace: &Path) -> (serde_json::Value, bool) {
     (all.remove(0), outcome.code == Some(0))
 }
 
-/// The sentences with which `rocshim verify` refuses a trace of these lines.
+/// The errors with which `rocshim verify` rejects a trace of these lines.
 fn refused(lines: &[String]) -> String {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("t.ndjson");
@@ -27,7 +28,7 @@ fn lines_of(outcome: &Outcome) -> Vec<String> {
     text.split_inclusive('\n').map(str::to_owned).collect()
 }
 
-/// The place of the first line that begins so.
+/// The index of the first line with this beginning.
 fn at(lines: &[String], begin: &str) -> usize {
     lines.iter().position(|line| line.starts_with(begin)).expect("such a line")
 }
@@ -84,7 +85,7 @@ fn a_line_that_is_missing_doubled_changed_or_undefined_is_found() {
     doubled.insert(launch, lines[launch].clone());
     assert!(refused(&doubled).contains("more than once"), "{}", refused(&doubled));
 
-    // One for another: the numbers agree, the ids do not.
+    // One replaced by another: the counts agree, the ids do not.
     let mut swapped = lines.clone();
     swapped[launch] = lines[at(&lines[launch + 1..], r#"{"type":"launch""#) + launch + 1].clone();
     assert!(refused(&swapped).contains("more than once"), "{}", refused(&swapped));
@@ -126,7 +127,7 @@ fn an_account_that_claims_other_numbers_is_found() {
     }
 }
 
-/// A number of kills, told by a script for its long form.
+/// A number of kills, which a script sets for the long form.
 fn kills() -> usize {
     std::env::var("ROCSHIM_KILLS").map_or(1000, |kills| kills.parse().expect("a number"))
 }
@@ -135,7 +136,8 @@ fn kills() -> usize {
 fn after_kills_at_random_moments_every_trace_is_right() {
     let kills = kills();
     let one = |round: usize| {
-        // Moments from before the first line to well into the middle, spread evenly and never twice the same.
+        // Moments from before the first line to well into the middle, evenly spaced and all
+        // different.
         let us = (round * 7919) % 24_000;
         let program = Traced::program("busy").args(["2", &us.to_string(), "kill"]).env_remove("STANDIN_LOG");
         let outcome = program.env("ROCSHIM_MEMORY_MIB", ["0.25", "256"][round % 2]).with_shim();
@@ -146,7 +148,7 @@ fn after_kills_at_random_moments_every_trace_is_right() {
         assert!(is_content, "round {round}, killed after {us} µs: {verified}");
         assert!(verified["produced"].as_u64() > Some(0), "round {round}: {verified}");
     };
-    // Two at a time: a kill beside other work falls at other moments.
+    // Two at a time: a kill under load falls at other moments.
     std::thread::scope(|scope| {
         for half in 0..2 {
             scope.spawn(move || (half..kills).step_by(2).for_each(one));
@@ -155,7 +157,7 @@ fn after_kills_at_random_moments_every_trace_is_right() {
 }
 
 #[test]
-fn what_nobody_has_finished_is_found_and_finished() {
+fn unfinished_traces_are_found_and_recovered() {
     let rings = tempfile::tempdir().unwrap();
     let outcome =
         Traced::program("busy").args(["2", "20000", "kill"]).env("ROCSHIM_RINGS", rings.path()).with_shim();
@@ -166,7 +168,7 @@ fn what_nobody_has_finished_is_found_and_finished() {
     let name = trace.display().to_string();
     assert!(recover(&[]).contains(&format!("{name}: not finished")), "{}", recover(&[]));
     assert_eq!(std::fs::read_dir(rings.path()).unwrap().count(), 1, "it only looked");
-    // Others' remains in /dev/shm are not this test's to finish.
+    // Other processes' ring files in /dev/shm are left alone.
     recover(&[&name]);
     assert_eq!(std::fs::read_dir(rings.path()).unwrap().count(), 0);
     assert!(!recover(&[]).contains(&name));

@@ -1,5 +1,5 @@
-//! The architecture keeps its layers: which crate and which module may use which. Read from the sources as text, so that
-//! it holds for code that is not compiled here too.
+//! The dependencies between crates, and between the modules of a crate, go downwards only. The
+//! check reads the sources as text, so it also covers code that is not compiled here.
 
 mod modules;
 
@@ -7,8 +7,8 @@ use super::source::{File, assert_none, files};
 use modules::broken_layers;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates under `src`, lowest layer first, and the crates of ours that each may depend on. Each `lib.rs` states the layers
-/// of its modules; so may the `mod.rs` of each folder in it.
+/// Crates under `src`, lowest layer first, and the crates of ours that each may depend on. Each
+/// `lib.rs` states the layers of its modules; so may the `mod.rs` of each folder in it.
 const CRATES: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("ring", &[]),
@@ -37,7 +37,7 @@ const CRATES: &[(&str, &[&str])] = &[
 
 // ---- crates ----
 
-/// Names of our crates in `[dependencies]` and what belongs to it; what tests alone need does not count.
+/// Names of our crates in `[dependencies]` and its subtables; dev-dependencies do not count.
 fn our_dependencies(manifest: &str) -> BTreeSet<String> {
     let mut section = "";
     let mut found = BTreeSet::new();
@@ -85,7 +85,7 @@ fn a_module_uses_lower_ones_only() {
 fn a_use_of_a_higher_layer_is_seen_in_every_spelling() {
     let file = |path: &str, text: &str| File { path: format!("src/x/{path}"), text: text.into() };
     let lib = "//! Layers, lowest first: `low` (a), `mid` (b; not `nothing`),\n//! `high`.\n//!\n//! `mid` once more.\n\nmod high;\npub mod low;\nmod mid;\nmod stray;\n#[cfg(test)]\nmod tests;\npub use high::{Tower, climb};\n";
-    let complaints =
+    let violations =
         |text: &str| broken_layers("x", &[file("lib.rs", lib), file("mid.rs", text)]).split_off(1);
     assert_eq!(broken_layers("x", &[file("lib.rs", lib)]), ["src/x/lib.rs states no layer for stray"]);
     let wrong = [
@@ -97,7 +97,7 @@ fn a_use_of_a_higher_layer_is_seen_in_every_spelling() {
         "use crate::{\n    low::A,\n    climb,\n};",
     ];
     for text in wrong {
-        assert_eq!(complaints(text), ["src/x/mid.rs: `mid` uses `high`, which is above it"], "{text}");
+        assert_eq!(violations(text), ["src/x/mid.rs: `mid` uses `high`, which is above it"], "{text}");
     }
     for text in [
         "use crate::low::high;",
@@ -105,7 +105,7 @@ fn a_use_of_a_higher_layer_is_seen_in_every_spelling() {
         "// crate::high",
         "#[cfg(test)]\nmod tests {\n use crate::high; }",
     ] {
-        assert_eq!(complaints(text), [""; 0], "{text}");
+        assert_eq!(violations(text), [""; 0], "{text}");
     }
 }
 
@@ -115,19 +115,19 @@ fn a_folder_that_states_its_layers_is_held_to_them() {
     let lib = file("lib.rs", "//! Layers, lowest first: `room`.\nmod room;\n");
     let room = |layers: &str| file("room/mod.rs", &format!("//! A room.\n{layers}mod low;\nmod high;\n"));
     let stated = "//! Layers, lowest first: `low`;\n//! `high`.\n";
-    let complaints =
+    let violations =
         |layers: &str, low: &str| broken_layers("x", &[lib.clone(), room(layers), file("room/low.rs", low)]);
     for text in ["use crate::room::high::T;", "use super::high;", "use crate::room::{high, low};"] {
         assert_eq!(
-            complaints(stated, text),
+            violations(stated, text),
             ["src/x/room/low.rs: `low` uses `high`, which is above it"],
             "{text}"
         );
-        assert_eq!(complaints("", text), [""; 0], "none is stated");
+        assert_eq!(violations("", text), [""; 0], "none is stated");
     }
-    assert_eq!(complaints(stated, "use crate::high::T;"), [""; 0]);
+    assert_eq!(violations(stated, "use crate::high::T;"), [""; 0]);
     let only_low = "//! Layers, lowest first: `low`.\n";
-    assert_eq!(complaints(only_low, ""), ["src/x/room/mod.rs states no layer for high"]);
+    assert_eq!(violations(only_low, ""), ["src/x/room/mod.rs states no layer for high"]);
 }
 
 #[test]

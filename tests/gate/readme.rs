@@ -1,5 +1,5 @@
-//! The README and the examples of the format describe what is there: each command has a row, each
-//! record type an example line, and the README stays short.
+//! The README and the examples of the format are complete: each command has a row, each record type
+//! an example line; and the README stays short.
 
 use rocshim_tests::{Traced, artifacts};
 use rocshim_trace::{Record, parse_line};
@@ -25,7 +25,7 @@ fn there_is_an_example_line_of_every_record_type() {
         assert_ne!(record, Record::Unknown, "{line}");
         types.insert(serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].to_string());
     }
-    // Every type that the schema knows.
+    // Every type in the schema.
     let schema: serde_json::Value = serde_json::from_str(rocshim_trace::SCHEMA).unwrap();
     let mut known = BTreeSet::new();
     collect_types(&schema, &mut known);

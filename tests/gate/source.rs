@@ -1,4 +1,4 @@
-//! The tracked files, and Rust code without what is not code.
+//! Reads the tracked files, and blanks comments and strings in Rust code.
 
 use rocshim_tests::artifacts::root;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 /// A tracked file.
 #[derive(Clone)]
 pub(crate) struct File {
-    /// From the root.
+    /// Relative to the root.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -28,7 +28,7 @@ pub(crate) fn rust_files() -> impl Iterator<Item = File> {
     files().into_iter().filter(|file| file.path.ends_with(".rs"))
 }
 
-/// Rust code with blanks for comments, strings and characters.
+/// Rust code with comments, strings and characters replaced by spaces.
 pub(crate) fn code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -49,7 +49,7 @@ pub(crate) fn code(text: &str) -> String {
     out
 }
 
-/// Length of a string's rest, its closing quote included.
+/// Length of the rest of a string, its closing quote included.
 fn string(rest: &str) -> usize {
     let mut escaped = false;
     let end = rest.char_indices().find(|(_, c)| {
@@ -60,7 +60,7 @@ fn string(rest: &str) -> usize {
     end.map_or(rest.len(), |(at, _)| at + 1)
 }
 
-/// Length of the raw string that `rest` begins with, if it does.
+/// Length of the raw string at the beginning of `rest`, if there is one.
 fn raw_string(rest: &str) -> Option<usize> {
     let hashes = rest[1..].chars().take_while(|c| *c == '#').count();
     let body = rest[1 + hashes..].strip_prefix('"')?;
@@ -68,7 +68,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(rest.len() - body.len() + body.find(&end)? + end.len())
 }
 
-/// Length of the character that `rest` begins with; `None` for a lifetime.
+/// Length of the character literal at the beginning of `rest`; `None` for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let inside = &rest[1..];
     let skip = if inside.starts_with('\\') { 2 } else { inside.chars().next()?.len_utf8() };
@@ -84,8 +84,8 @@ pub(crate) fn has_word(code: &str, word: &str) -> bool {
     code.split(|c: char| !is_word(c)).any(|found| found == word)
 }
 
-/// Fails with the complaints, one a line.
+/// Fails with the list of violations, one per line.
 #[track_caller]
-pub(crate) fn assert_none(complaints: Vec<String>) {
-    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+pub(crate) fn assert_none(violations: Vec<String>) {
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
 }

@@ -1,14 +1,15 @@
-//! The source tree keeps its style: where `unsafe` may be used, what the top level holds, how long a file gets, nothing
-//! left undone. Read from the sources as text, so that it holds for code that is not compiled here too.
+//! The style of the source tree: where `unsafe` may be used, the top level's contents, the length
+//! of files, unfinished work. The checks read the sources as text, so they also cover code that is
+//! not compiled here.
 
 use super::source::{File, assert_none, code, files, has_word, rust_files};
 use rocshim_tests::artifacts::root;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates without a single unsafe block.
+/// Crates without unsafe code.
 const SAFE: &[&str] = &["trace", "drain", "reader", "analysis", "report", "page", "export", "live", "cli"];
 
-/// What the top level holds beside dot-files.
+/// Contents of the top level beside dot-files.
 const TOP_LEVEL: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
@@ -22,36 +23,36 @@ const TOP_LEVEL: &[&str] = &[
     "samples",
 ];
 
-/// The longest that a source file may be, but for…
+/// The maximum length of a source file in lines, except for…
 const LONGEST: usize = 450;
-/// … tables, each with what it has a row for.
+/// … tables, each with what its rows are.
 const TABLES: &[(&str, &str)] =
     &[("src/trace/record.rs", "every record type and each of its fields, documented where it is declared")];
 
 // ---- unsafe ----
 
-/// For a whole file or, better, one item.
+/// On a file or, better, one item.
 const ALLOWED: &str = "[allow(unsafe_code)]";
 /// Our macros that expand to unsafe code.
 const EXPAND: [&str; 2] = ["hooks! {", "spans! {"];
 
 #[test]
-fn unsafe_stands_only_where_it_is_allowed_with_a_reason() {
-    let mut complaints = Vec::new();
+fn unsafe_code_is_allowed_with_a_reason() {
+    let mut violations = Vec::new();
     for file in rust_files().filter(|file| file.path != "tests/gate/style.rs") {
         let code = code(&file.text);
         let is_unsafe = has_word(&code, "unsafe") || EXPAND.iter().any(|macro_use| code.contains(macro_use));
         if is_unsafe != code.contains(ALLOWED) {
-            complaints.push(format!("{}: unsafe code {is_unsafe}, allowed {}", file.path, !is_unsafe));
+            violations.push(format!("{}: unsafe code {is_unsafe}, allowed {}", file.path, !is_unsafe));
         }
         for line in file.text.lines().filter(|line| line.contains(ALLOWED)) {
             let why = line.split(ALLOWED).nth(1).and_then(|rest| rest.trim_start().strip_prefix("//"));
             if why.is_none_or(|why| why.trim().is_empty()) {
-                complaints.push(format!("{}: {} without a reason beside it", file.path, line.trim()));
+                violations.push(format!("{}: {} without a reason beside it", file.path, line.trim()));
             }
         }
     }
-    assert_none(complaints);
+    assert_none(violations);
 }
 
 #[test]
@@ -81,12 +82,12 @@ fn the_top_level_holds_what_it_should() {
 
 #[test]
 fn nothing_is_left_undone() {
-    // In halves, so that this file has none of them.
+    // In halves, so that this file does not contain them.
     let marks = [["to", "do!"], ["unimple", "mented!"], ["#[igno", "re"]].map(|halves| halves.concat());
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for file in files() {
         for (at, line) in file.text.lines().enumerate() {
-            complaints.extend(
+            violations.extend(
                 marks
                     .iter()
                     .filter(|mark| line.contains(*mark))
@@ -94,7 +95,7 @@ fn nothing_is_left_undone() {
             );
         }
     }
-    assert_none(complaints);
+    assert_none(violations);
 }
 
 #[test]

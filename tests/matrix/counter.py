@@ -51,8 +51,8 @@ ENTRY = r'''".globl {name}\n.type {name}, @function\n{name}:\n mov ${i}, %r11\n 
 
 def functions(path, prefix):
     """The C functions that a library exports."""
-    told = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
-    rows = [line.split() for line in told.splitlines()]
+    lines = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in lines.splitlines()]
     names = {row[2].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TW"}
     return sorted(name for name in names if name.startswith(prefix))
 

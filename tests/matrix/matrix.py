@@ -22,13 +22,15 @@ import gguf
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 ROCSHIM = os.path.join(os.environ.get("CARGO_TARGET_DIR", ROOT + "/target"), "release/rocshim")
 REAL = ROOT + "/scripts/real-rocm"
-# Library, its file's name, what its functions begin with, and what the names of its kernels begin with.
+# Library, its file's name, what its functions begin with, and what the names of its kernels begin
+# with.
 LIBRARIES = [
     ("librocblas.so", "librocblas.so.4", "rocblas_", ("Cijk_", "rocblas_")),
     ("libhipblas.so", "libhipblas.so.2", "hipblas", ()),
     ("libMIOpen.so", "libMIOpen.so.1", "miopen", ("MIOpen", "miopen")),
 ]
-# Tokens that are asked for: below, on and above each boundary of a batch (512) and of a kernel (8 columns), repeated.
+# Tokens that are asked for: below, on and above each boundary of a batch (512) and of a kernel (8
+# columns), repeated.
 SHORT = [(20, 3), (513, 3)]
 LONG = [(5, 3), (8, 2), (9, 2), (20, 4), (511, 2), (512, 3), (513, 3), (600, 3), (1024, 2), (1025, 3), (1300, 2)]
 
@@ -53,10 +55,10 @@ class Checks:
     def __init__(self):
         self.number, self.wrong = collections.Counter(), []
 
-    def check(self, what, is_right, told):
+    def check(self, what, is_right, printed):
         self.number[what] += 1
         if not is_right:
-            self.wrong.append("%s: %s" % (what, told))
+            self.wrong.append("%s: %s" % (what, printed))
 
 
 class Log:
@@ -130,7 +132,7 @@ def serve(line, port, questions, at_once):
         from concurrent.futures import ThreadPoolExecutor
         with ThreadPoolExecutor(at_once) as pool:
             list(pool.map(one, wanted))
-    # The program inside ends in order: whoever listens on the port gets the signal.
+    # The program inside ends normally: the process that listens on the port gets the signal.
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             words = open("/proc/%s/cmdline" % pid, "rb").read().split(b"\0")
@@ -142,7 +144,7 @@ def serve(line, port, questions, at_once):
     return answers
 
 
-def told(command, *files):
+def run_json(command, *files):
     line = [ROCSHIM, command, "--json", *files]
     out = subprocess.run(line, capture_output=True, text=True)
     if out.returncode:
@@ -258,18 +260,19 @@ def main():
             new = serve(run(environment, server, folder, preload), port, questions, at_once)
             answers = answers or new
         log, traces = Log(folder + "/device.log"), folder + "/traces"
-        summary = told("summary", traces)
+        summary = run_json("summary", traces)
         check_launches(checks, summary, log)
-        # Where several ask at once, batches differ from run to run, and so do calls; and the cache lies otherwise.
+        # Where several ask at once, batches differ from run to run, and so do calls; and the cache
+        # lies otherwise.
         is_alone = isinstance(program, list) or program[2] == 1
         if is_alone:
             check_libraries(checks, summary, log, calls(folder))
-        check_phases(checks, told("phases", traces), log, is_alone)
+        check_phases(checks, run_json("phases", traces), log, is_alone)
         if answers:
             with open(folder + "/responses.ndjson", "w") as file:
                 for answer in answers:
                     file.write(json.dumps({key: answer[key] for key in answer if key != "window"}) + "\n")
-            check_proxy(checks, told("proxy", traces, folder + "/responses.ndjson"), answers, log)
+            check_proxy(checks, run_json("proxy", traces, folder + "/responses.ndjson"), answers, log)
         print("| %s | %d | %d |" % (name, sum(checks.number.values()), len(checks.wrong)), flush=True)
         total += checks.number
         wrong += ["%s: %s" % (name, what) for what in checks.wrong]

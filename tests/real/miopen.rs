@@ -1,4 +1,5 @@
-//! Convolutions on the real MIOpen: its kernels, compiled as it needs them, and the GEMMs of rocBLAS inside.
+//! Convolutions on the real MIOpen: its kernels, compiled on demand, and the GEMMs of rocBLAS
+//! inside.
 
 use rocshim_tests::Trace;
 use rocshim_tests::rocm::counted::{assert_equal, of_family};
@@ -12,7 +13,7 @@ fn id(conv: &Conv) -> Id {
     (conv.call.tid, conv.call.id)
 }
 
-/// The convolutions and GEMMs around a call, innermost first.
+/// The convolutions and GEMMs that enclose a call, innermost first.
 fn ancestors(trace: &Trace, call: &Call) -> impl Iterator<Item = Id> {
     let tid = call.tid;
     let calls = trace.convs().map(|conv| &conv.call).chain(trace.gemms().map(|gemm| &gemm.call));
@@ -22,14 +23,14 @@ fn ancestors(trace: &Trace, call: &Call) -> impl Iterator<Item = Id> {
     std::iter::successors(call.parent, next).map(move |id| (tid, id))
 }
 
-/// A bench where MIOpen has not found anything yet; what it compiled in an earlier run is kept.
+/// A bench with an empty find database; compiled kernels of an earlier run are kept.
 fn bench() -> Bench {
     let bench = Bench::new(&HIP6, "gfx1100");
     let found = bench.folder().join("found");
     bench
         .env("MIOPEN_USER_DB_PATH", found)
         .env("MIOPEN_CUSTOM_CACHE_DIR", rocm::made_here("miopen"))
-        .env("NULL_GPU_KERNEL_NS", "20000") // a solver that takes no time is no solver
+        .env("NULL_GPU_KERNEL_NS", "20000") // a solver with time 0 is rejected
         .env("CCC_OVERRIDE_OPTIONS", "#X-isystem") // it calls clang with -isystem /usr/include, which hides clang's own
 }
 
@@ -49,7 +50,7 @@ fn convolutions_launch_what_the_device_retires() {
     for gemm in trace.gemms() {
         assert!(is_conv(gemm.call.tid, gemm.call.parent), "a GEMM outside of a convolution: {gemm:?}");
     }
-    // As the program was told.
+    // As returned to the program.
     let solvers =
         out.lines().find_map(|line| line.strip_prefix("solvers ")?.split_once(':')).expect("solvers").0;
     let mut runs: Vec<_> = trace.convs().filter(|conv| conv.action == "run_solution").collect();
@@ -60,7 +61,7 @@ fn convolutions_launch_what_the_device_retires() {
     for run in trace.convs().filter(|conv| ["immediate", "run_solution"].contains(&&*conv.action)) {
         assert!(run.solver.is_some() && run.x.as_ref().is_some_and(|x| x.dims.len() == 4), "{run:?}");
     }
-    // Whatever is launched in a search is a trial, and nothing else is.
+    // Launches inside a search are trials, and no others are.
     let searches: BTreeSet<_> =
         trace.convs().filter(|conv| conv.action.starts_with("find")).map(id).collect();
     let in_search = |launch: &&Launch| ancestors(&trace, &launch.call).any(|id| searches.contains(&id));

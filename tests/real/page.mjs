@@ -1,7 +1,6 @@
-// Opens pages of `rocshim report` in a headless Chromium and tells, as JSON, what it finds: what the console says, what is asked of the
-// network, the tables as they are in the document, what the controls do, what axe complains of, how wide it is, what is printed.
-//
-//   node page.mjs MODULES PROFILE CHROMIUM PAGE… >FOUND.json
+// Opens pages of `rocshim report` in a headless Chromium and prints, as JSON, what it finds:
+// console output, network requests, the tables of the document, the effect of the controls, axe's
+// findings, widths, the print layout.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +22,7 @@ await context.route(/^(?!file:|data:)/, (route) => {
 
 const ready = (page) => page.waitForSelector("html[data-ready=yes]", { timeout: 120_000 });
 
-// Every table as rows of what its cells are sorted by.
+// Every table as rows of the cells' sort keys.
 const tables = (page) =>
   page.evaluate(() => {
     const all = {};
@@ -43,7 +42,7 @@ const violations = (page) =>
     return found.violations.map((one) => ({ impact: one.impact, id: one.id, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) }));
   });
 
-// What each figure has drawn: marks, and the words on it.
+// The contents of each figure: shapes and texts.
 const figures = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll(".plot")].map((plot) => ({
@@ -69,7 +68,7 @@ const column = (page, table, key) =>
     [table, key],
   );
 
-// What the controls of a page do.
+// The effect of a page's controls.
 async function controls(page) {
   const found = {};
   const head = page.locator('table[data-table="kernels"] th[data-key="launches"] button').first();
@@ -81,7 +80,7 @@ async function controls(page) {
   const filter = page.locator('.grid:has(table[data-table="kernels"]) input').first();
   await filter.fill("mul_mat");
   found.filtered = await column(page, "kernels", "name");
-  found.told = await page.locator('.grid:has(table[data-table="kernels"]) .shown').first().textContent();
+  found.rows_shown = await page.locator('.grid:has(table[data-table="kernels"]) .shown').first().textContent();
   await filter.fill("");
   const details = page.locator('table[data-table="kernels"] details').first();
   const hidden = await details.locator("p").first().isVisible();
@@ -110,7 +109,7 @@ async function controls(page) {
   return found;
 }
 
-// The sections, and whether each has its heading on paper.
+// The sections, and whether each has its heading in print.
 const printed = async (page) => {
   await page.emulateMedia({ media: "print" });
   const sections = await page.evaluate(() =>
@@ -134,14 +133,14 @@ for (const file of pages) {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(pathToFileURL(file).href);
   await ready(page);
-  // axe is put in by the debugger's door, which the page's policy does not close.
+  // axe is injected through the debugger, which the page's policy does not block.
   await page.evaluate(axe + ";undefined");
   found.tables = await tables(page);
   found.figures = await figures(page);
   found.lightAxe = await violations(page);
   found.controls = await controls(page);
   found.ran = await page.evaluate(() => {
-    // What the policy must stop: a script and a request of the page's own making.
+    // What the policy must block: a script and a request made by the page.
     const script = document.createElement("script");
     script.textContent = "window.injected = true";
     document.body.append(script);

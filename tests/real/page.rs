@@ -1,5 +1,5 @@
-//! The page of `rocshim report` in a real browser: no complaint, no request, the numbers of `--json`, controls that work, and a checker's
-//! word that everyone can read it.
+//! The page of `rocshim report` in a real browser: no error, no request, the numbers of `--json`,
+//! working controls, and no accessibility finding.
 
 use rocshim_tests::{Traced, artifacts};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The folder of what drives the browser.
+/// The folder of the browser driver.
 fn tools() -> PathBuf {
     let output =
         Command::new(artifacts::root().join("scripts/test-tools")).arg("browser").output().expect("it runs");
@@ -19,14 +19,14 @@ fn sample(name: &str) -> String {
     artifacts::root().join("samples/traces").join(name).to_str().expect("a path").to_owned()
 }
 
-/// What a command tells as JSON.
+/// The JSON output of a command.
 #[track_caller]
 fn json(words: &[&str]) -> Value {
-    let told = Traced::rocshim(words).run().ok().stdout;
-    serde_json::from_str(&told).expect("JSON")
+    let printed = Traced::rocshim(words).run().ok().stdout;
+    serde_json::from_str(&printed).expect("JSON")
 }
 
-/// Makes a page, and gives its path.
+/// Creates a page; returns its path.
 #[track_caller]
 fn page(folder: &Path, name: &str, words: &[&str]) -> String {
     let out = folder.join(name).to_str().expect("a path").to_owned();
@@ -34,7 +34,7 @@ fn page(folder: &Path, name: &str, words: &[&str]) -> String {
     out
 }
 
-/// What the browser found on the pages.
+/// The browser's findings on the pages.
 fn open(folder: &TempDir, pages: &[&str]) -> Value {
     let profile = folder.path().join("profile");
     let mut node = Command::new("node");
@@ -51,7 +51,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A table of the page and an array of JSON have the same rows, in these fields.
+/// A table of the page and an array of JSON have equal rows, in these fields.
 #[track_caller]
 fn assert_same(table: &Value, rows: &Value, fields: &[&str]) {
     let (table, rows) = (list(table), list(rows));
@@ -94,7 +94,7 @@ fn the_page_is_whole_says_what_the_commands_say_and_works() {
         assert_eq!(
             list(&page["console"]).len(),
             1,
-            "only the policy's complaint of what this test injects: {}",
+            "only the policy's report of what this test injects: {}",
             page["console"]
         );
         assert_eq!(page["ran"], false, "no script but the page's own");
@@ -114,7 +114,7 @@ fn the_page_is_whole_says_what_the_commands_say_and_works() {
             assert!(figure["data"].as_u64() > Some(0), "{figure} has its data");
             assert!(
                 figure["words"].as_str().is_some_and(|words| words.len() > 20),
-                "{figure} is told in words"
+                "{figure} is described in words"
             );
         }
     }
@@ -235,7 +235,7 @@ fn controls_work(found: &Value) {
         kernels.iter().all(|name| name.as_str().is_some_and(|name| name.contains("mul_mat"))),
         "{kernels:?}"
     );
-    assert_eq!(found["told"], format!("{} of {} rows", kernels.len(), down.len()));
+    assert_eq!(found["rows_shown"], format!("{} of {} rows", kernels.len(), down.len()));
     assert_eq!(found["details"], serde_json::json!([false, true]), "full names on demand");
     let range =
         |name: &str| -> [f64; 2] { [0, 1].map(|at| found["zoom"][name][at].as_f64().expect("a number")) };

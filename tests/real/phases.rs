@@ -1,7 +1,4 @@
-//! What `phases` and `proxy` tell of the real llama.cpp, against the device's own log.
-//!
-//! The log has the kernels in the order in which they ran. Each pass that is told takes the next of them: the families must be the same.
-//! The columns are held against the grid of the pass's first norm, which has one block a token and which no rule of ours reads.
+//! `phases` and `proxy` on the real llama.cpp, compared with the device's log.
 
 use rocshim_tests::gguf::{self, Quantisation};
 use rocshim_tests::rocm::bench::run;
@@ -17,20 +14,20 @@ fn bench(graphs: bool) -> Bench {
     if graphs { bench } else { bench.env("GGML_CUDA_DISABLE_GRAPHS", "1") }
 }
 
-/// A pass as the device saw it.
+/// A pass in the device's log.
 #[derive(Debug, PartialEq)]
 struct Pass {
     families: BTreeMap<String, u64>,
     tokens: u64,
 }
 
-/// The passes that are told, and the same stretches of the device's log.
+/// The reported passes, and the same intervals of the device's log.
 #[track_caller]
 fn both(bench: &Bench) -> (Vec<Pass>, Vec<Pass>) {
-    let told = bench.told(["phases", "--steps"], []);
+    let printed = bench.printed(["phases", "--steps"], []);
     let mut dispatches = device::dispatches(&bench.log()).into_iter();
     let (mut ours, mut devices) = (Vec::new(), Vec::new());
-    for pass in told["passes"].as_array().expect("passes") {
+    for pass in printed["passes"].as_array().expect("passes") {
         let name = |row: &Value| row["family"].as_str().unwrap_or("none").to_owned();
         let rows = pass["families"].as_array().expect("families").iter();
         let families = rows.map(|row| (name(row), row["launches"].as_u64().unwrap())).collect();
@@ -58,21 +55,21 @@ fn seen(dispatches: impl Iterator<Item = Dispatch>) -> Pass {
 /// Kind, passes, and passes by columns.
 type Kinds = Vec<(String, u64, Vec<(u64, u64)>)>;
 
-/// Kinds with their passes, the warm-ups left aside.
-fn kinds(told: &Value) -> Kinds {
+/// Kinds with their passes, warm-ups excluded.
+fn kinds(printed: &Value) -> Kinds {
     let number = |value: &Value| value.as_u64().expect("a number");
     let columns = |row: &Value| {
         let all = row["columns"].as_array().expect("columns").iter();
         all.map(|columns| (number(&columns["most"]), number(&columns["passes"]))).collect()
     };
-    let rows = told["phases"].as_array().expect("phases").iter();
-    let told = rows
+    let rows = printed["phases"].as_array().expect("phases").iter();
+    let printed = rows
         .map(|row| (row["kind"].as_str().expect("a kind").to_owned(), number(&row["passes"]), columns(row)));
-    told.filter(|(kind, ..)| kind != "warm_up").collect()
+    printed.filter(|(kind, ..)| kind != "warm_up").collect()
 }
 
 #[test]
-fn prompts_of_every_length_and_their_tokens_are_told_as_the_device_saw_them() {
+fn prompts_of_every_length_and_their_tokens_match_the_device_log() {
     let long = |model| (model, 1300, vec![(512, 2), (276, 1)]);
     let alone = |model, tokens| (model, tokens, vec![(tokens as u64, 1)]);
     let ladder = [8, 9, 290].map(|tokens| alone(Quantisation::Q4_0, tokens));
@@ -86,26 +83,27 @@ fn prompts_of_every_length_and_their_tokens_are_told_as_the_device_saw_them() {
         assert_eq!(code, Some(0), "{err}");
         let (ours, devices) = both(&bench);
         assert_eq!(ours, devices, "{model:?}, {tokens} tokens");
-        let told = bench.told(["phases"], []);
+        let printed = bench.printed(["phases"], []);
         let passes = chunks.iter().map(|(_, passes)| passes).sum();
         // The first of the six comes from the prompt.
         let decode = ("decode".to_owned(), 5, vec![(1, 5)]);
         assert_eq!(
-            kinds(&told),
+            kinds(&printed),
             [("prompt".to_owned(), passes, chunks), decode],
             "{model:?}, {tokens} tokens"
         );
-        let prompt = told["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "prompt").unwrap();
+        let prompt =
+            printed["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "prompt").unwrap();
         let launches = |family: &str| {
             let rows = prompt["families"].as_array().unwrap().iter();
             rows.filter(|row| row["family"] == family)
                 .map(|row| row["launches"].as_u64().unwrap())
                 .sum::<u64>()
         };
-        // The same counts where a summary is that of one phase.
-        let compared = bench.told(["compare", "--phase", "prompt", "--phase", "decode"], []);
+        // The counts agree where a summary is that of one phase.
+        let compared = bench.printed(["compare", "--phase", "prompt", "--phase", "decode"], []);
         for (side, kind) in compared["sides"].as_array().unwrap().iter().zip(["prompt", "decode"]) {
-            let row = told["kinds"].as_array().unwrap().iter().find(|row| row["kind"] == kind).unwrap();
+            let row = printed["kinds"].as_array().unwrap().iter().find(|row| row["kind"] == kind).unwrap();
             assert_eq!((&side["launches"], &side["lost"]), (&row["launches"], &json!(0)), "{kind}");
         }
         match (model, tokens) {
@@ -116,7 +114,7 @@ fn prompts_of_every_length_and_their_tokens_are_told_as_the_device_saw_them() {
     }
 }
 
-/// Asks, and writes down when.
+/// Sends a request, and records when.
 fn ask(server: &Server, question: &Value, label: &str) -> Value {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos().to_string();
     let sent = now();
@@ -135,7 +133,7 @@ fn write(bench: &Bench, name: &str, answers: &[Value]) -> PathBuf {
     path
 }
 
-/// Verdicts of the prompt, the path and the generated tokens of each request.
+/// Verdicts on the prompt, the path and the generated tokens of each request.
 fn verdicts(proxy: &Value) -> Vec<[&str; 3]> {
     let verdict = |request: &Value, what: &str| match request[what]["verdict"].as_str() {
         Some("confirmed") => "confirmed",
@@ -174,7 +172,7 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
     let (ours, devices) = both(&bench);
     assert_eq!(ours, devices);
     let path = write(&bench, "answers.ndjson", &answers);
-    let proxy = bench.told(["proxy"], [&path]);
+    let proxy = bench.printed(["proxy"], [&path]);
     let expected = vec![["confirmed"; 3]; 2 * tokens.len()];
     assert_eq!(verdicts(&proxy)[..expected.len()], expected);
     assert_eq!(verdicts(&proxy)[expected.len()..], [["limited"; 3]; 2]);
@@ -189,7 +187,7 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
     let numbers: Vec<&str> = together.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
     assert!(numbers.len() == 2 && numbers[0] == numbers[1], "{together}");
 
-    // Ollama adds what it took from the cache (CacheN + PromptN).
+    // Ollama adds the tokens from the cache (CacheN + PromptN).
     let as_ollama = |answer: &Value| {
         let timings = &answer["response"]["timings"];
         let number = |key: &str| timings[key].as_u64().unwrap();
@@ -200,8 +198,9 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
         } })
     };
     let ollama: Vec<Value> = answers[..expected.len()].iter().map(as_ollama).collect();
-    let proxy = bench.told(["proxy"], [&write(&bench, "ollama.ndjson", &ollama)]);
-    // Cold it says what was launched. Warm it does not, and above eight tokens it even names the wrong kernels.
+    let proxy = bench.printed(["proxy"], [&write(&bench, "ollama.ndjson", &ollama)]);
+    // A cold prompt's count is the number launched. A warm one's is not, and above eight tokens it
+    // even implies the wrong kernels.
     let expected: Vec<[&str; 3]> = tokens
         .iter()
         .flat_map(|count| {
@@ -215,8 +214,8 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
     assert!(warm["why"].as_str().unwrap().starts_with("cached prefix"), "{warm}");
 }
 
-/// llama.cpp captures a prompt's kernels the second time and launches the graph from then on, with the
-/// products that it asks of a BLAS library within.
+/// llama.cpp captures a prompt's kernels the second time and launches the graph from then on, with
+/// its BLAS GEMMs inside.
 #[test]
 fn prompts_of_several_chunks_are_the_same_by_launches_and_by_graphs() {
     for (model, path) in [(Quantisation::Q4_0, "confirmed"), (Quantisation::F16, "unresolved")] {
@@ -231,11 +230,11 @@ fn prompts_of_several_chunks_are_the_same_by_launches_and_by_graphs() {
         server.stop();
         let (ours, devices) = both(&bench);
         assert_eq!(ours, devices, "{model:?}");
-        let proxy = bench.told(["proxy"], [&write(&bench, "answers.ndjson", &answers)]);
+        let proxy = bench.printed(["proxy"], [&write(&bench, "answers.ndjson", &answers)]);
         assert_eq!(verdicts(&proxy), vec![["confirmed", path, "confirmed"]; answers.len()], "{model:?}");
         let captured = bench.trace().gemms().filter(|gemm| gemm.capture.is_some()).count();
         assert_eq!(captured > 0, model == Quantisation::F16);
-        for phase in bench.told(["phases"], [])["phases"].as_array().expect("phases") {
+        for phase in bench.printed(["phases"], [])["phases"].as_array().expect("phases") {
             let rocblas = phase["libraries"].as_array().unwrap().iter();
             let rocblas = rocblas.filter(|row| row["library"] == "librocblas.so").collect::<Vec<_>>()[0];
             let is_called = phase["families"].as_array().unwrap().iter().any(|row| row["of"] == "BLAS");

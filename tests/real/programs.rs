@@ -1,7 +1,5 @@
-//! Real programs on the real ROCm user space: the trace's launches are the packets that the device retired.
-//!
-//! The device is the null GPU of `tests/null-gpu`, whose own log is an independent count. llama.cpp runs without HIP graphs
-//! here, so that every launch is a call, but for the tests that say so: those count what graph launches execute.
+//! Real programs on the real ROCm user space: the launches of the trace are the packets that the
+//! device retired.
 
 use rocshim_tests::Trace;
 use rocshim_tests::executed::by_graphs;
@@ -39,7 +37,7 @@ fn a_hip_program_launches_what_the_device_retires() {
 #[test]
 fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made_and_changed() {
     let bench = bench();
-    // It prints the last error of HIP too, which listing a graph's nodes must leave alone.
+    // It also prints HIP's last error, which listing a graph's nodes must not change.
     bench.run_both([HIP6.program("graphs"), rocm::code_object()]);
     let trace = bench.trace();
     assert_equal(&trace, &bench.log());
@@ -58,7 +56,7 @@ fn what_launched_graphs_execute_is_what_the_device_retires_however_they_are_made
     );
 }
 
-/// Every line fulfils the schema; gives their types.
+/// Validates every line against the schema; returns the types.
 #[track_caller]
 fn every_line_is_valid(trace: &Trace) -> BTreeSet<String> {
     let schema = crate::trace::schema::tolerant();
@@ -93,21 +91,22 @@ fn llama_completion_launches_what_the_device_retires_and_says_the_same() {
         let counted = assert_equal(&bench.trace(), &bench.log());
         let (vector, matrix) = (of_family(&counted, "mul_mat_vec_q"), of_family(&counted, "9mul_mat_q"));
         assert!(vector > 0 && matrix > 0, "{counted:?}");
-        // The whole prompt in one batch; a token at a time then, after the two of llama.cpp's warm-up.
+        // The whole prompt in one batch; then one token at a time, after the two of llama.cpp's
+        // warm-up.
         let summary = bench.summary();
         let rows = summary["columns"].as_array().expect("columns").iter();
-        let told: Vec<_> = rows
+        let printed: Vec<_> = rows
             .map(|row| {
                 let launches = row["launches"].as_u64().unwrap();
                 (row["least"].as_u64(), row["most"].as_u64(), row["rule"].as_str().unwrap(), launches)
             })
             .collect();
         let with = |columns: u64| {
-            let rows = told.iter().filter(move |row| (row.0, row.1) == (Some(columns), Some(columns)));
+            let rows = printed.iter().filter(move |row| (row.0, row.1) == (Some(columns), Some(columns)));
             rows.map(|row| row.3).sum::<u64>()
         };
-        assert_eq!((with(tokens as u64), with(1) + with(2)), (matrix, vector), "{told:?}");
-        assert!(with(1) > 0 && told.iter().any(|row| row.2 == "argument ncols_dst"), "{told:?}");
+        assert_eq!((with(tokens as u64), with(1) + with(2)), (matrix, vector), "{printed:?}");
+        assert!(with(1) > 0 && printed.iter().any(|row| row.2 == "argument ncols_dst"), "{printed:?}");
     }
 }
 
@@ -131,8 +130,9 @@ fn with_graphs_the_direct_launches_and_the_kernels_of_the_launched_graphs_are_wh
         let mut of_kernel: BTreeMap<&str, u64> = BTreeMap::new();
         counted.iter().for_each(|((name, ..), times)| *of_kernel.entry(name).or_default() += times);
         let rows = summary["kernels"].as_array().expect("kernels");
-        let told = rows.iter().map(|row| (row["name"].as_str().unwrap(), row["launches"].as_u64().unwrap()));
-        assert_eq!(told.filter(|(_, launches)| *launches > 0).collect::<BTreeMap<_, _>>(), of_kernel);
+        let printed =
+            rows.iter().map(|row| (row["name"].as_str().unwrap(), row["launches"].as_u64().unwrap()));
+        assert_eq!(printed.filter(|(_, launches)| *launches > 0).collect::<BTreeMap<_, _>>(), of_kernel);
         let graphs = summary["graphs"].as_array().expect("graphs");
         assert!(graphs.iter().all(|row| row["evidence"] == "confirmed"), "{graphs:?}");
     }
@@ -183,7 +183,7 @@ fn llama_server_launches_what_the_device_retires_request_after_request() {
             assert_eq!(ours["timings"][key], bare["timings"][key], "{key}");
         }
     }
-    // What makes prompt_n a mere proxy: the same prompt again evaluates one token.
+    // Why prompt_n is only a proxy: the same prompt again evaluates one token.
     let timing = |i: usize, key: &str| answers[i]["timings"][key].as_u64();
     assert_eq!(
         [timing(0, "prompt_n"), timing(1, "prompt_n"), timing(2, "prompt_n")].map(Option::unwrap)[..2],

@@ -1,4 +1,5 @@
-//! The prompt ladder against the real llama-server on the null GPU: what the server says it evaluated is what was launched.
+//! The prompt ladder against the real llama-server on the null GPU: the tokens evaluated according
+//! to the server are those launched.
 
 use rocshim_tests::artifacts;
 use rocshim_tests::gguf::Quantisation;
@@ -35,7 +36,7 @@ fn a_ladder_on_llama_server_counts_the_columns_that_were_launched() {
     let responses = read["responses"].as_array().expect("a list");
     let counts: Vec<_> =
         responses.iter().map(|r| (r["prompt_tokens"].as_u64(), r["cached"].as_u64())).collect();
-    // Cold all of it, warm its last token alone.
+    // All tokens of a cold prompt, only the last token of a warm one.
     let expected = [(7, 0), (1, 6), (8, 0), (1, 7), (9, 0), (1, 8), (46, 0), (1, 45)];
     assert_eq!(counts, expected.map(|(evaluated, cached)| (Some(evaluated), Some(cached))), "{out}");
 

@@ -1,5 +1,6 @@
-//! Python on the real HIP: Triton's own launcher, and ctypes. Both find HIP's functions with dlsym, Triton also with
-//! hipGetProcAddress, in a library that was opened with RTLD_LOCAL. Every launch is in the trace, once.
+//! Python on the real HIP: Triton's launcher, and ctypes. Both find HIP's functions with dlsym,
+//! Triton also with hipGetProcAddress, in a library opened with RTLD_LOCAL. Every launch is in the
+//! trace once.
 
 use rocshim_tests::executed::Counted;
 use rocshim_tests::rocm::counted::assert_equal;
@@ -8,7 +9,7 @@ use rocshim_tests::{Trace, artifacts};
 use rocshim_trace::{Arg, Hex};
 use std::path::PathBuf;
 
-/// The user space's own; a machine's may come first in PATH.
+/// The Python of the user space; PATH may have the machine's first.
 const PYTHON: &str = "/usr/bin/python3";
 
 fn script(name: &str) -> PathBuf {
@@ -31,7 +32,7 @@ fn triton(tree: &'static Tree, gfx: &'static str, compiler: &str) -> Counted {
     assert_equal(&trace, &bench.log())
 }
 
-/// Each launch of `vector_add` was given three addresses and the number of elements.
+/// Each launch of `vector_add` gets three addresses and the number of elements.
 #[track_caller]
 fn assert_every_sum_is_of(trace: &Trace, elements: i64) {
     for launch in trace.launches().filter(|launch| trace.kernel_of(launch) == "vector_add") {

@@ -1,4 +1,4 @@
-//! The lines of `rocshim summary --replay` are those that the libraries themselves print when they are asked to log.
+//! The lines of `rocshim summary --replay` equal those that the libraries print when logging is on.
 
 use rocshim_tests::artifacts;
 use rocshim_tests::rocm::bench::run;
@@ -28,7 +28,7 @@ fn options(line: &str) -> Options {
     (format!("{program} {}", plain.join(" ")), options)
 }
 
-/// What the program's libraries print, and what `summary --replay` makes of its trace.
+/// The lines that the program's libraries print, and those of `summary --replay` for its trace.
 fn lines(bench: &Bench, program: &std::path::Path, name: &str) -> (Vec<Options>, Vec<Options>) {
     let (out, err, code) = run(bench.traced().arg(program));
     assert_eq!(code, Some(0), "{out}{err}");
@@ -38,13 +38,13 @@ fn lines(bench: &Bench, program: &std::path::Path, name: &str) -> (Vec<Options>,
     };
     let printed = of(&(out + &err));
     let mut command = Command::new(artifacts::command());
-    let (page, complaints, code) = run(command.args(["summary", "--replay"]).arg(bench.folder().join("out")));
-    assert_eq!((code, complaints.as_str()), (Some(0), ""), "{page}");
+    let (page, errors, code) = run(command.args(["summary", "--replay"]).arg(bench.folder().join("out")));
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{page}");
     (printed, of(&page))
 }
 
-/// Every one of ours is one of theirs, in all the options that ours has but for `but_for`; gives how many of theirs no line of
-/// ours is.
+/// Every line of ours is one of theirs, in all our options except `but_for`; returns how many of
+/// theirs are not in ours.
 #[track_caller]
 fn assert_printed(printed: &[Options], ours: &[Options], but_for: &[&str]) -> usize {
     let says = |theirs: &Options, ours: &Options| {
@@ -73,12 +73,12 @@ fn products_of_rocblas() {
 fn products_of_hipblaslt() {
     let bench = Bench::new(&HIP7, "gfx1201").env("HIPBLASLT_LOG_MASK", "32");
     let (printed, ours) = lines(&bench, &HIP7.program("hipblaslt_matmul"), "hipblaslt-bench");
-    // Each of six by a given algorithm, and by one that the library is to choose.
+    // Each of six with a given algorithm, and with the library's choice.
     assert_eq!(ours.len(), 12, "{ours:#?}");
     let given: Vec<Options> =
         ours.iter().filter(|(_, options)| options["algo_method"] == "index").cloned().collect();
     assert_eq!(given.len(), 6);
-    // Where there is one matrix, its stride is of no account.
+    // With one matrix, its stride does not matter.
     let strides = ["stride_a", "stride_b", "stride_c", "stride_d"];
     let but_for: Vec<&str> = SCALARS.into_iter().chain(strides).collect();
     assert_printed(&printed, &given, &but_for);
@@ -100,6 +100,7 @@ fn convolutions_of_miopen() {
         .env("CCC_OVERRIDE_OPTIONS", "#X-isystem");
     let (printed, ours) = lines(&bench, &HIP6.program("miopen_conv"), "MIOpenDriver");
     assert!(ours.len() >= 3, "one a direction at least: {ours:#?}");
-    // In immediate mode MIOpen prints the solver that it was asked for; our line of a run by an algorithm has none.
+    // In immediate mode MIOpen prints the requested solver; our line of a run by algorithm has
+    // none.
     assert_printed(&printed, &ours, &["S"]);
 }

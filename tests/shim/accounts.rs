@@ -1,17 +1,17 @@
-//! What a run is held against: the same program without the shim, and the stand-ins' own log.
+//! Compares a run with its references: the same program without the shim, and the stand-ins' log.
 
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Runs a program without the shim and with it, on one CPU and on all: it must print and end the same. Gives the two runs
-/// with it.
+/// Runs a program without the shim and with it, on one CPU and on all: output and exit must be
+/// equal. Returns the two runs with it.
 #[track_caller]
 pub(crate) fn unharmed(name: &str, args: &[&str]) -> [Outcome; 2] {
     unharmed_with(name, args, |program| program)
 }
 
-/// The same, with what `with` adds to each run.
+/// The same; `with` configures each run.
 #[track_caller]
 pub(crate) fn unharmed_with(name: &str, args: &[&str], with: impl Fn(Traced) -> Traced) -> [Outcome; 2] {
     let program = artifacts::program(name);
@@ -27,30 +27,30 @@ pub(crate) fn unharmed_with(name: &str, args: &[&str], with: impl Fn(Traced) -> 
     })
 }
 
-/// The traces of a run, added up.
+/// Sums over the traces of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) traces: usize,
-    /// Launches in them.
+    /// Number of launches.
     pub(crate) launches: u64,
     /// Kernel → launches.
     kernels: BTreeMap<String, u64>,
-    /// By the threads' accounts.
+    /// Events written, by the threads' counters.
     pub(crate) produced: u64,
     pub(crate) written: u64,
-    /// By the gaps.
+    /// Events lost, by the gaps.
     pub(crate) lost: u64,
     pub(crate) late: u64,
     /// Calls in flight when a process died.
     in_flight: u64,
-    /// Launches that reached the library, where there is a log.
+    /// Launches that reached the library, if there is a log.
     logged: u64,
-    /// Accounts that do not add up.
+    /// Counters that do not add up.
     wrong: Vec<String>,
 }
 
 impl Accounts {
-    /// Of traces and log. Processes that were ended before they could finish theirs are recovered first.
+    /// Sums of the traces and the log. Traces of killed processes are recovered first.
     #[track_caller]
     pub(crate) fn of(outcome: &Outcome) -> Accounts {
         let accounts = Accounts::alone(outcome);
@@ -59,18 +59,19 @@ impl Accounts {
         Accounts { logged, ..accounts }
     }
 
-    /// Of the traces alone.
+    /// Sums of the traces alone.
     #[track_caller]
     pub(crate) fn alone(outcome: &Outcome) -> Accounts {
         let mut accounts = Accounts::default();
         let folder = outcome.folder().join("out");
         if folder.exists() {
-            // The folder, not each file: what is left may be a part that was never begun.
+            // The folder, not each file: the leftover may be a segment whose file was never
+            // created.
             Traced::rocshim(["recover".as_ref(), folder.as_os_str()]).run();
         }
         for file in outcome.trace_files() {
             if file.metadata().is_ok_and(|file| file.len() == 0) {
-                // Not a line could be written, and `summary` says so.
+                // Nothing could be written, and `summary` says so.
                 continue;
             }
             Traced::rocshim(["summary".as_ref(), file.as_os_str()]).run().ok();
@@ -109,7 +110,8 @@ impl Accounts {
         self.kernels.get(name).copied().unwrap_or(0)
     }
 
-    /// Every launch that reached the library is in a trace, or counted as lost or late.
+    /// Every launch that reached the library is in a trace, or counted as lost or as after
+    /// shutdown.
     #[track_caller]
     pub(crate) fn assert_whole(&self) {
         assert!(self.wrong.is_empty(), "{:?}", self.wrong);

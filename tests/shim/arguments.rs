@@ -1,11 +1,11 @@
-//! What a launch passes to its kernel is in the trace, as the program passed it; and what the code object says of the
-//! kernel, for the device that is there.
+//! Kernel arguments are in the trace with the values that the program passed, and kernel metadata
+//! are those of the device's code.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::{Arg, Kernel, Launch, Record};
 use serde_json::Value;
 
-/// A launch as the program says it was: kernel, status, arguments that do not fit, values.
+/// A launch as the program printed it: kernel, status, arguments that do not fit, values.
 #[derive(Debug, PartialEq)]
 struct Said {
     kernel: String,
@@ -38,7 +38,7 @@ fn traced(trace: &Trace, launch: &Launch) -> Said {
     Said { kernel: trace.kernel_of(launch), status: launch.call.status, cut: launch.args_cut, values }
 }
 
-/// The same with numbers as single-precision ones.
+/// The same with numbers in single precision.
 fn rounded(mut said: Said) -> Said {
     for value in &mut said.values {
         if let Some(number) = value.as_f64().filter(|_| value.is_f64()) {
@@ -96,14 +96,14 @@ fn a_kernel_has_what_its_code_object_says_for_the_device_that_was_asked_about() 
 }
 
 #[test]
-fn of_several_targets_only_what_they_agree_on_is_told() {
+fn of_several_targets_only_equal_metadata_are_recorded() {
     let outcome = Traced::program("arguments").with_shim().ok();
     let trace = outcome.trace();
     assert_eq!(trace.devices().count(), 0);
     let kernel = mixed(&trace);
     assert_eq!((kernel.target.as_deref(), kernel.wavefront), (None, None), "gfx900 has 64, the others 32");
     assert_eq!((kernel.vgprs, kernel.lds, kernel.kernarg), (Some(40), Some(512), Some(88)));
-    // The module holds code for one target, which is then the one in use.
+    // The module has code for one target, which is then the one in use.
     let of_module = trace.kernels().find(|kernel| kernel.name == "large").unwrap();
     assert_eq!((of_module.target.as_deref(), of_module.wavefront), (Some("gfx1100"), Some(32)));
     let objects: Vec<_> =
@@ -117,7 +117,7 @@ fn arguments_can_be_switched_off() {
     let trace = outcome.trace();
     assert_eq!(trace.launches().count(), said(&outcome.stdout).len());
     assert!(trace.launches().all(|l| l.args.is_empty() && l.args_cut == 0 && l.args_raw.is_empty()));
-    assert_eq!(mixed(&trace).vgprs, Some(40), "kernels are told of all the same");
+    assert_eq!(mixed(&trace).vgprs, Some(40), "kernels are recorded nevertheless");
 }
 
 #[test]

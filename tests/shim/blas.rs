@@ -1,5 +1,5 @@
-//! What is known of products beyond their arguments: the streams of handles, hipBLASLt's descriptors, the questions and
-//! preparations around products.
+//! The properties of GEMMs beyond their arguments: streams of handles, hipBLASLt's descriptors,
+//! queries and preparation.
 
 use rocshim_tests::{Trace, Traced};
 use rocshim_trace::{Blas, Matmul, Problem, Word};
@@ -7,7 +7,7 @@ use rocshim_trace::{Blas, Matmul, Problem, Word};
 fn traces() -> (Trace, Trace) {
     let outcome = Traced::program("blas_calls").with_shim().ok();
     let mut traces: Vec<Trace> = outcome.trace_files().iter().map(|file| Trace::read(file)).collect();
-    // The child's is the one without a handle being made.
+    // The child's is the one without a handle creation.
     traces.sort_by_key(|trace| trace.blas_calls().count());
     let [child, parent] = traces.try_into().ok().expect("the parent's trace and its child's");
     (parent, child)
@@ -58,9 +58,9 @@ fn what_a_handle_was_set_to_is_said_from_then_on_and_no_longer_than_the_handle_l
 fn a_child_knows_its_parents_streams_and_none_of_its_descriptors() {
     let (parent, child) = traces();
     let [matmul]: [&Matmul; 1] = child.matmuls().collect::<Vec<_>>().try_into().expect("one product");
-    let told =
+    let printed =
         Problem { alpha: None, beta: None, a: None, b: None, c: None, d: None, ..matmul.problem.clone() };
-    assert_eq!(told, Problem::default(), "nothing is guessed");
+    assert_eq!(printed, Problem::default(), "nothing is guessed");
     assert_eq!((matmul.algo, matmul.workspace), (None, 64));
     let first = parent.matmuls().next().expect("the parent's first product");
     let pointers = |matmul: &Matmul| {
@@ -90,13 +90,13 @@ fn handles_made_and_destroyed_and_what_is_loaded_meanwhile_are_recorded() {
 fn solutions_that_were_asked_for_are_counted_where_the_library_counts_them() {
     let (trace, _) = traces();
     let asked = of_action(&trace, "solutions");
-    let told: Vec<_> =
+    let printed: Vec<_> =
         asked.iter().map(|call| (call.form.as_deref(), call.problem.batch, call.returned)).collect();
     let plain = (Some("plain"), Some(1), Some(5));
     let into_array = (Some("plain"), Some(1), None);
     let batched = (Some("batched"), Some(3), Some(5));
     assert_eq!(
-        told,
+        printed,
         [plain, into_array, batched, (Some("strided_batched"), Some(3), Some(5)), (None, None, Some(5))]
     );
     assert_eq!((asked[1].flags, asked[1].problem.compute.as_deref()), (4, Some("f32_r")));
@@ -193,7 +193,7 @@ fn a_matmul_is_what_reached_the_library() {
             (epilogue, pointer("bias"))
         );
         assert_eq!(matmul.workspace as i64, number("workspace"));
-        // Of a call that failed, the algorithm is not read.
+        // For a failed call, the algorithm is not read.
         let given = (call.status == 0).then(|| number("solution_index")).filter(|index| *index >= 0);
         assert_eq!(matmul.algo.map(i64::from), given);
         asked += usize::from(given.is_some());

@@ -1,12 +1,14 @@
-//! What a program tells by `include/rocshim.h` is in its trace; without the shim it does nothing, however it was compiled.
+//! Phases and marks set through `include/rocshim.h` are in the trace; without the shim the calls do
+//! nothing, however the program was compiled.
 
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use rocshim_trace::{Mark, Record, SHIM_LIBRARY, parse_line};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `ACTION [LEVEL] [TEXT]` of each mark of the thread that made the first, or of another, in their order.
-fn told(trace: &Trace, by_first: bool) -> Vec<String> {
+/// `ACTION [LEVEL] [TEXT]` of each mark, in order, of the thread that made the first, or of the
+/// others.
+fn printed(trace: &Trace, by_first: bool) -> Vec<String> {
     let mut marks: Vec<&Mark> = trace.marks().collect();
     marks.sort_by_key(|mark| mark.call.t);
     let first = marks[0].call.tid;
@@ -37,17 +39,17 @@ fn phases() -> Vec<String> {
 
 #[test]
 fn phases_and_marks_stand_among_the_launches_and_their_functions_are_no_hooks() {
-    let bare = Traced::program("told").run().ok();
-    let outcome = Traced::program("told").with_shim().ok();
+    let bare = Traced::program("rocshim_api").run().ok();
+    let outcome = Traced::program("rocshim_api").with_shim().ok();
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), (bare.stdout.as_str(), ""));
     let trace = outcome.trace();
-    assert_eq!(told(&trace, true), phases());
-    assert_eq!(told(&trace, false), ["push 0 \"backward\"", "pop 0"]);
+    assert_eq!(printed(&trace, true), phases());
+    assert_eq!(printed(&trace, false), ["push 0 \"backward\"", "pop 0"]);
     let at = |action: &str, level| trace.marks().find(|m| m.action == action && m.level == level).unwrap();
     let launch = trace.launches().next().unwrap();
     assert!(at("push", Some(1)).call.t < launch.call.t && launch.call.t < at("pop", Some(1)).call.t);
 
-    // Neither the list of what is hooked nor the coverage counts them.
+    // Neither the hook list nor the coverage counts them.
     let file = outcome.trace_files().remove(0);
     let shown = |words: &[&str]| Traced::rocshim(words).run().ok().stdout;
     let functions = shown(&["hooks", "--json"]);
@@ -64,7 +66,7 @@ fn a_mark_before_any_call_of_rocm_begins_the_trace() {
     let program =
         compile(&["cc"], "c", "int main(void) { rocshim_mark(\"alone\"); return rocshim_recording() - 1; }");
     let outcome = Traced::command(&program.1).with_shim().ok();
-    assert_eq!(told(&outcome.trace(), true), ["mark \"alone\""]);
+    assert_eq!(printed(&outcome.trace(), true), ["mark \"alone\""]);
 }
 
 #[test]
@@ -85,30 +87,31 @@ fn to_ask_whether_it_records_begins_nothing() {
 #[test]
 fn phases_are_counted_when_nothing_is_recorded_too() {
     let say = |name: &str, value: &str| {
-        let outcome = Traced::program("told").arg("say").env(name, value).with_shim().ok();
+        let outcome = Traced::program("rocshim_api").arg("say").env(name, value).with_shim().ok();
         outcome.stdout.lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(say("ROCSHIM_ARGS", "on"), "recording 1, levels -1 0 1 1 0 -1");
     assert_eq!(say("ROCSHIM_OFF", "1"), "recording 0, levels -1 0 1 1 0 -1");
     assert_eq!(say("ROCSHIM_START", "off"), "recording 0, levels -1 0 1 1 0 -1");
-    let bare = Traced::program("told").arg("say").run().ok();
+    let bare = Traced::program("rocshim_api").arg("say").run().ok();
     assert_eq!(bare.stdout.lines().last(), Some("recording 0, levels -1 -1 -1 -1 -1 -1"));
 }
 
 #[test]
 fn after_a_flush_everything_is_in_the_file() {
     for variables in [&[][..], &[("ROCSHIM_COMPRESS", "zstd")], &[("ROCSHIM_ROTATE_MIB", "0.01")]] {
-        let program = variables.iter().fold(Traced::program("told").arg("wait"), |p, (k, v)| p.env(k, v));
+        let program =
+            variables.iter().fold(Traced::program("rocshim_api").arg("wait"), |p, (k, v)| p.env(k, v));
         let mut running = program.start();
         let said: Vec<String> = (0..5).map(|_| running.answer()).collect();
         assert_eq!(said[3..], ["flush 0", "recording 1, levels -1 0 1 1 0 -1"]);
         let mut marks = 0;
         for file in running.trace_files() {
-            // The file as it is, without what the rings hold.
+            // The file itself, without the contents of the rings.
             let bytes = std::fs::File::open(&file).unwrap();
             let mut text = String::new();
             let mut lines = rocshim_drain::lines_of(&file, bytes).unwrap();
-            // A compressed file that goes on has no end.
+            // A compressed file that is still written has no end.
             let _ = std::io::Read::read_to_string(&mut lines, &mut text);
             marks += text
                 .lines()
@@ -126,9 +129,9 @@ fn a_flush_that_cannot_be_is_an_errno() {
         let stdout = traced.env_remove("STANDIN_LOG").with_shim().ok().stdout;
         stdout.lines().last().unwrap_or_default().to_owned()
     };
-    let recorder = Traced::program("told").env("ROCSHIM_FULL", "overwrite");
+    let recorder = Traced::program("rocshim_api").env("ROCSHIM_FULL", "overwrite");
     assert_eq!(flush(recorder), "flush 95", "ENOTSUP");
-    let limited = ["-c".into(), "ulimit -f 0; exec \"$0\"".into(), artifacts::program("told")];
+    let limited = ["-c".into(), "ulimit -f 0; exec \"$0\"".into(), artifacts::program("rocshim_api")];
     let unwritable = Traced::command(Path::new("/bin/sh")).args(limited);
     assert_eq!(flush(unwritable), "flush 5", "EIO");
     let forked = compile(
@@ -145,7 +148,7 @@ fn a_flush_that_cannot_be_is_an_errno() {
 
 #[test]
 fn a_flush_gives_up_after_a_second() {
-    // What the collector writes with is the program's, and takes its time.
+    // The collector's output buffer is written in the program's time.
     let slow = compile(
         &["cc", "-std=gnu11", "-rdynamic", "-D_GNU_SOURCE"],
         "c",
@@ -161,10 +164,14 @@ fn a_flush_gives_up_after_a_second() {
     );
     let outcome = Traced::command(&slow.1).with_shim().ok();
     assert_eq!(outcome.stdout, "flush 0 110 after 1 s\n", "ETIMEDOUT");
-    assert_eq!(told(&outcome.trace(), true), ["mark \"begins\"", "mark \"waits\""], "nothing is lost by it");
+    assert_eq!(
+        printed(&outcome.trace(), true),
+        ["mark \"begins\"", "mark \"waits\""],
+        "nothing is lost by it"
+    );
 }
 
-/// Compiles `main` behind the header; the folder, and the program in it.
+/// Compiles `main` after the header; returns the folder and the program in it.
 fn compile(compiler: &[&str], extension: &str, main: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let source = folder.path().join("source").with_extension(extension);
@@ -202,7 +209,7 @@ fn the_header_compiles_and_finds_the_shim_however_a_program_is_built() {
             assert_eq!(Traced::command(&program).run().code, Some(255), "-1 without the shim: {line}");
             let outcome: Outcome = Traced::command(&program).with_shim();
             assert_eq!(outcome.code, Some(2), "{line}: {}", outcome.stderr);
-            assert_eq!(told(&outcome.trace(), true), ["push 0 \"x\"", "mark \"y\"", "pop 0"], "{line}");
+            assert_eq!(printed(&outcome.trace(), true), ["push 0 \"x\"", "mark \"y\"", "pop 0"], "{line}");
         }
     }
 }
@@ -220,7 +227,7 @@ fn a_plug_in_that_is_opened_locally_finds_the_shim_too() {
     );
     let program = compile(&["cc", "-std=gnu11"], "c", &main);
     let outcome = Traced::command(&program.1).with_shim().ok();
-    assert_eq!(told(&outcome.trace(), true), ["push 0 \"in a plug-in\""]);
+    assert_eq!(printed(&outcome.trace(), true), ["push 0 \"in a plug-in\""]);
 }
 
 /// The example in `samples/README.md`.
@@ -236,5 +243,5 @@ fn the_example_in_python_works_with_the_shim_and_without() {
     let python = || Traced::command(Path::new("/usr/bin/env")).args(["python3", "-c", &python_example()]);
     assert_eq!(python().run().ok().stderr, "");
     let trace = python().with_shim().ok().trace();
-    assert_eq!(told(&trace, true), ["push 0 \"forward\"", "pop 0", "mark \"epoch 1\""]);
+    assert_eq!(printed(&trace, true), ["push 0 \"forward\"", "pop 0", "mark \"epoch 1\""]);
 }

@@ -1,5 +1,5 @@
-//! Convolutions behind handles (Find 2.0, fusion plans) have their problem and solver in the trace; nothing of MIOpen's own
-//! shows that somebody asked for them.
+//! Convolutions through handles (Find 2.0, fusion plans) have their problem and solver in the
+//! trace, and the shim's queries do not show in MIOpen.
 
 use rocshim_tests::{Trace, Traced};
 use rocshim_trace::{Conv, Tensor};
@@ -13,7 +13,7 @@ fn spatial(values: &[i32]) -> String {
     values.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Calls that reach the stand-in with a convolution, in the order in which they return.
+/// Calls with a convolution that reach the stand-in, in order of return.
 fn by_handle(trace: &Trace) -> Vec<&Conv> {
     trace.convs().filter(|conv| conv.subject.0 != 0 || !conv.operations.is_empty()).collect()
 }
@@ -23,7 +23,7 @@ fn a_solution_or_plan_that_is_run_has_the_problem_that_it_was_made_for() {
     let outcome = Traced::program("conv_solutions").with_shim().ok();
     let (trace, log) = (outcome.trace(), outcome.standin_log());
     let hooks = trace.hook_names();
-    // The library logs no compilation of a plan, and nothing that it refuses at once.
+    // The library logs neither the compilation of a plan nor what it rejects at once.
     let is_logged = |conv: &&Conv| {
         !matches!((&*conv.action, conv.call.status), ("compile_plan", _) | ("execute_plan", 3))
     };
@@ -57,7 +57,7 @@ fn a_solution_or_plan_that_is_run_has_the_problem_that_it_was_made_for() {
 #[test]
 fn a_search_by_handle_names_its_solvers_and_so_does_each_run() {
     let trace = Traced::program("conv_solutions").with_shim().ok().trace();
-    let told = |conv: &&Conv| {
+    let printed = |conv: &&Conv| {
         let solver = conv.solver.clone().unwrap_or_default();
         let results: Vec<_> = conv
             .results
@@ -76,7 +76,7 @@ fn a_search_by_handle_names_its_solvers_and_so_does_each_run() {
     );
     let convs = by_handle(&trace);
     assert_eq!(
-        convs.iter().map(told).collect::<Vec<_>>(),
+        convs.iter().map(printed).collect::<Vec<_>>(),
         [
             &format!("find_solutions forward {forward}"),
             "run_solution forward GemmFwdRest",
@@ -104,7 +104,7 @@ fn a_search_by_handle_names_its_solvers_and_so_does_each_run() {
             "run forward convolution+bias+activation",
         ]
     );
-    // What is no convolution is there by name, with its launches inside.
+    // Other calls are there by name, with their launches inside.
     let hooks = trace.hook_names();
     let others: Vec<_> = trace
         .spans()
@@ -144,7 +144,7 @@ fn where_miopen_logs_its_calls_nothing_is_asked_and_the_log_is_the_programs_own(
         assert!(trace.convs().count() > 10);
         assert!(trace.convs().all(|conv| conv.x.is_none() && conv.mode == "unknown" && conv.pads.is_empty()));
     }
-    // Of a solution, the program itself has asked for the solver, after its first run.
+    // The program itself queried the solver of a solution, after its first run.
     let trace = Traced::program("conv_solutions").env("MIOPEN_ENABLE_LOGGING", "1").with_shim().ok().trace();
     assert!(
         trace.convs().filter(|conv| conv.action == "run_solution").all(|conv| conv.solution_id.is_none())

@@ -1,15 +1,16 @@
-//! However a process ends, what it had recorded is there: whole lines in the file, the rest in its ring files.
+//! However a process ends, its recorded events are kept: complete lines in the file, the rest in
+//! its ring files.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::Record;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The trace after `rocshim recover` has finished it.
+/// The trace after `rocshim recover`.
 fn recovered(outcome: &Outcome) -> Trace {
     let files = outcome.trace_files();
     assert_eq!(files.len(), 1, "{files:?}");
-    Trace::read(&files[0]); // complete lines only, before anything was done
+    Trace::read(&files[0]); // complete lines only, before recovery
     Traced::rocshim(["recover".as_ref(), files[0].as_os_str()]).run().ok();
     Trace::read(&files[0])
 }
@@ -70,7 +71,7 @@ fn one_that_is_killed_for_want_of_memory_leaves_all_launches() {
     assert_eq!((trace.launches().count(), trace.gaps().count()), (3000, 0));
 }
 
-/// A group of processes that has so much memory.
+/// A cgroup with a memory limit.
 struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
@@ -84,7 +85,7 @@ impl MemoryGroup {
             fs::create_dir(&group).ok()?;
             let group = MemoryGroup(group);
             fs::write(group.0.join(limit), bytes.to_string()).ok()?;
-            // Where there is swap, it would be taken first.
+            // Swap would be used first.
             let _ = fs::write(group.0.join("memory.swap.max"), "0");
             Some(group)
         })

@@ -1,5 +1,6 @@
-//! What lies around a program may be narrow, strange, or others': it goes on as without the shim, and the trace says what it
-//! lacks. What only the system's administrator can arrange is arranged where the tests run as one, and else said to be left out.
+//! In restricted, unusual or foreign environments the program runs as without the shim, and the
+//! trace says what it lacks. Environments that only root can set up are tested when the tests run
+//! as root; otherwise they are reported as skipped.
 
 use super::accounts::Accounts;
 use rocshim_tests::{Outcome, Traced, artifacts};
@@ -8,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// True where the tests may mount and change who they are. Where not, says what is left out.
+/// True if the tests may mount and change users. Otherwise reports what is skipped.
 fn is_root(what: &str) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
@@ -17,7 +18,8 @@ fn is_root(what: &str) -> bool {
     is_root
 }
 
-/// Runs the program by a shell that first does `setup` to the mounts that it and its children see.
+/// Runs the program from a shell that first applies `setup` to the mounts of its own mount
+/// namespace.
 fn with_mounts(setup: &str, program: &str, args: &[&str]) -> Outcome {
     let script = format!("{setup} || exit 99; exec \"$0\" \"$@\"");
     let shell = Traced::command(Path::new("/usr/bin/unshare")).args(["-m", "/bin/sh", "-c", &script]);
@@ -53,8 +55,8 @@ fn without_shared_memory_rings_lie_beside_the_trace() {
     assert!(rings.starts_with(traced.folder().to_str().unwrap()), "{rings}");
 }
 
-/// A copy of a program with the libraries that it needs, the shim among them, where every user finds them. (A program with
-/// more rights than its user has is not given what `LD_PRELOAD` names: it is linked against the shim.)
+/// A copy of a program with its libraries, the shim included, where every user can read them. (A
+/// setuid program ignores `LD_PRELOAD`: it is linked against the shim.)
 fn build_for_everybody(folder: &Path) -> std::path::PathBuf {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     fs::copy(artifacts::shim(), folder.join("librocshim.so")).unwrap();
@@ -108,7 +110,7 @@ fn a_wall_clock_that_is_set_back_and_forth_moves_no_event() {
     assert_eq!(outcome.trace_files().len(), 1);
 }
 
-/// Of the process, and of the thread. Most of it is the stand-in's own, as it is HIP's.
+/// Of the process, and of the thread. Most of it is the stand-in's own, as it would be HIP's.
 #[test]
 fn a_first_launch_takes_little_more_stack_than_it_does_without() {
     for (args, more) in [(&[][..], 20), (&["before"], 12)] {

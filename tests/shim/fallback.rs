@@ -1,5 +1,5 @@
-//! Images from memory are found among the library's files, and whether fallback kernels were dispatched is told with the
-//! file, on the stand-ins: in the traced process, in what a killed one left, and where the folder is not there.
+//! Images from memory are identified among the library's files, and dispatched fallback kernels are
+//! reported with the file: in the traced process, in recovery, and without the folder.
 
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use rocshim_trace::CodeObject;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of Tensile files that the stand-in library finds beside itself.
+/// The folder of Tensile files beside the stand-in library.
 fn library() -> PathBuf {
     artifacts::vendor().join("rocblas/library")
 }
@@ -29,17 +29,17 @@ fn copy_for(gfx: &str, folder: &Path) {
 
 fn summary(outcome: &Outcome) -> Value {
     let files = outcome.trace_files();
-    let told = Traced::rocshim(["summary", "--json", files[0].to_str().unwrap()]).run().ok();
-    serde_json::from_str(&told.stdout).unwrap()
+    let printed = Traced::rocshim(["summary", "--json", files[0].to_str().unwrap()]).run().ok();
+    serde_json::from_str(&printed.stdout).unwrap()
 }
 
-/// The summary's page in so many columns.
+/// The summary at this width in columns.
 fn page(outcome: &Outcome, columns: &str) -> String {
     let files = outcome.trace_files();
     Traced::rocshim(["summary", files[0].to_str().unwrap()]).env("COLUMNS", columns).run().ok().stdout
 }
 
-/// Kernel → launches that succeeded, by the stand-ins' own log; those that only help a product are left out.
+/// Kernel → launches that succeeded, by the stand-ins' log, without helper kernels of GEMMs.
 fn products(outcome: &Outcome) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for launch in outcome.standin_log().launches {
@@ -84,24 +84,27 @@ fn an_image_from_memory_is_the_file_with_its_bytes() {
 #[test]
 fn on_a_target_without_kernels_of_its_own_every_product_is_a_fallback() {
     let outcome = Traced::program("gemm").env("STANDIN_GFX", "gfx1201").with_shim().ok();
-    let (told, counted) = (&summary(&outcome)["fallback"], products(&outcome));
-    assert_eq!(told["evidence"], "confirmed");
-    let rows = told["kernels"].as_array().unwrap();
+    let (printed, counted) = (&summary(&outcome)["fallback"], products(&outcome));
+    assert_eq!(printed["evidence"], "confirmed");
+    let rows = printed["kernels"].as_array().unwrap();
     let rows: BTreeMap<String, u64> = rows
         .iter()
         .inspect(|row| assert!(row["file"].as_str().unwrap().ends_with("_fallback_gfx1201.hsaco"), "{row}"))
         .map(|row| (row["kernel"].as_str().unwrap().into(), row["launches"].as_u64().unwrap()))
         .collect();
     assert_eq!(rows, counted);
-    assert_eq!(told["products"].as_u64().unwrap(), counted.values().sum::<u64>());
+    assert_eq!(printed["products"].as_u64().unwrap(), counted.values().sum::<u64>());
 }
 
 #[test]
 fn on_a_target_with_kernels_of_its_own_for_every_type_a_fallback_is_confirmed_absent() {
     let outcome = Traced::program("gemm").env("STANDIN_GFX", "gfx942").with_shim().ok();
-    let (told, counted) = (&summary(&outcome)["fallback"], products(&outcome));
-    assert_eq!((&told["evidence"], &told["kernels"]), (&"confirmed_absent".into(), &serde_json::json!([])));
-    assert_eq!(told["products"].as_u64().unwrap(), counted.values().sum::<u64>());
+    let (printed, counted) = (&summary(&outcome)["fallback"], products(&outcome));
+    assert_eq!(
+        (&printed["evidence"], &printed["kernels"]),
+        (&"confirmed_absent".into(), &serde_json::json!([]))
+    );
+    assert_eq!(printed["products"].as_u64().unwrap(), counted.values().sum::<u64>());
 }
 
 #[test]
@@ -141,21 +144,21 @@ fn the_folder_that_the_traced_process_was_given_is_searched() {
 
 #[test]
 fn without_the_files_the_kernels_names_tell_what_they_can() {
-    // The stand-in makes missing files in memory.
+    // The stand-in generates missing files in memory.
     let outcome = Traced::program("gemm").env("ROCBLAS_TENSILE_LIBPATH", "/nowhere").with_shim().ok();
     for object in in_memory(&outcome.trace()) {
         assert_eq!((&object.file, object.fallback), (&None, None));
         assert_eq!(object.unmatched.as_deref(), Some("no library folder holds files here, /nowhere neither"));
     }
-    let told = &summary(&outcome)["fallback"];
-    assert_eq!(told["evidence"], "inferred");
-    let rows = told["kernels"].as_array().unwrap();
+    let printed = &summary(&outcome)["fallback"];
+    assert_eq!(printed["evidence"], "inferred");
+    let rows = printed["kernels"].as_array().unwrap();
     assert!(!rows.is_empty() && rows.iter().all(|row| row["kernel"].as_str().unwrap().contains("_ISA000_")));
     assert!(rows.iter().all(|row| row["evidence"] == "inferred" && row["file"].is_null()));
     assert!(page(&outcome, "80").contains("\n  inferred: only the fallback library holds source kernels"));
 }
 
-/// A process that died in its fourth launch, with a library of its own in its scratch folder.
+/// A process that died in its fourth launch, with its own library in the scratch folder.
 fn died() -> (Outcome, PathBuf) {
     let traced = Traced::program("gemm").env("STANDIN_DIE_AT", "4").env("STANDIN_LOG_SYNC", "1");
     let folder = traced.folder().join("mine");
@@ -185,13 +188,14 @@ fn what_a_killed_process_left_is_unmatched_where_its_folder_is_not_there() {
     fs::rename(&folder, folder.with_extension("elsewhere")).unwrap();
     let file = &outcome.trace_files()[0];
     Traced::rocshim(["recover".as_ref(), file.as_os_str()]).run().ok();
-    // What the process itself had written stays; what is told again names no file, and a wrong one least of all.
+    // What the process had written stays; what is written again names no file, in particular not a
+    // wrong one.
     for object in in_memory(&outcome.trace()) {
         let is_its_own = object.file.as_deref().is_some_and(|file| Path::new(file).starts_with(&folder));
         assert!(is_its_own || object.unmatched.is_some(), "{object:?}");
     }
-    let told = summary(&outcome);
-    for object in told["code_objects"].as_array().unwrap() {
+    let printed = summary(&outcome);
+    for object in printed["code_objects"].as_array().unwrap() {
         assert!(object["file"].is_null() || object["unmatched"].is_null(), "{object}");
     }
 }

@@ -1,8 +1,6 @@
-//! What the shim asks of the system fails, one request after the other, once and for good: the program notices nothing, and
-//! what it called is in its traces, or counted there as lost and for which reason.
-//!
-//! `tests/programs/limits/faults.c` fails the requests. Here a few of each kind; with `ROCSHIM_FAULTS=all` (`scripts/endure faults`)
-//! every one, with all that it may fail with.
+//! Fault injection: each system request of the shim fails, one after the other, once and
+//! permanently. The program is not affected, and its calls are in the traces, or counted there as
+//! lost with the reason.
 
 mod found;
 mod requests;
@@ -16,25 +14,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-/// How traces are asked for.
+/// Configurations of the trace.
 const FORMS: &[&[(&str, &str)]] = &[
     &[("ROCSHIM_ROTATE_MIB", "0.06")],
     &[("ROCSHIM_COMPRESS", "zstd")],
     &[("ROCSHIM_DISK_MIB", "0.4"), ("ROCSHIM_DISK_FULL", "oldest")],
 ];
 
-/// How many in a row fail.
+/// How many requests in a row fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Times {
     Once,
-    /// After one that was done by half.
+    /// After one that was partially done.
     OnceInTheMiddle,
     /// As often as signals may interrupt one.
     Often,
     ForGood,
 }
 
-/// The request that fails: the `at`th of its kind, from 1.
+/// The request that fails: number `at` of its kind, from 1.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     request: &'static str,
@@ -62,7 +60,7 @@ fn run(form: usize, fault: Option<Fault>) -> Outcome {
             Times::Once => program.env("FAULT_FOR", "1"),
             Times::OnceInTheMiddle => program.env("FAULT_FOR", "1").env("FAULT_SHORT", "1"),
             Times::Often => program.env("FAULT_FOR", "20"),
-            // In a small ring there is soon no room.
+            // A small ring is soon full.
             Times::ForGood => program.env("ROCSHIM_MEMORY_MIB", "0.25"),
         };
     }
@@ -75,14 +73,14 @@ fn seen(outcome: &Outcome) -> BTreeSet<String> {
     log.lines().map(str::to_owned).collect()
 }
 
-/// What a run without faults does.
+/// The result of a run without faults.
 struct Clean {
     bare: Outcome,
     /// The calls of each process.
     calls: BTreeSet<u64>,
 }
 
-/// What is wrong with a run under this fault; `None` when no request failed: there are not so many.
+/// The errors of a run under this fault; `None` if no request failed, because there are fewer.
 fn judge(fault: Fault, clean: &Clean) -> Option<Vec<String>> {
     let (outcome, bare) = (run(fault.form, Some(fault)), &clean.bare);
     if seen(&outcome).is_empty() {
@@ -107,7 +105,8 @@ fn judge(fault: Fault, clean: &Clean) -> Option<Vec<String>> {
         (_, ENOSPC) => &["disk_full"],
         _ => &["disk_error"],
     };
-    // What is lost because the collector is late, or because no more room was asked for, is no fault.
+    // Losses because the collector was late, or because no more memory was requested, are not
+    // errors.
     let no_faults = ["ring_full", "part_removed"];
     if let Some(reason) =
         lost.keys().find(|lost| !reasons.contains(&lost.as_str()) && !no_faults.contains(&lost.as_str()))
@@ -117,10 +116,10 @@ fn judge(fault: Fault, clean: &Clean) -> Option<Vec<String>> {
     let may_be_unknown =
         MEMORY.contains(&fault.request) || (fault.request, fault.times) == ("open64", Times::ForGood);
     if !may_be_unknown && !unknown.is_empty() {
-        wrong.push(format!("nobody knows what is missing of {unknown:?}"));
+        wrong.push(format!("losses are unknown for {unknown:?}"));
     }
     let is_lost = lost.keys().any(|reason| reasons.contains(&reason.as_str()));
-    // Without memory nothing more is begun, and without keys nothing at all.
+    // Without memory no new recording starts, and without TLS keys none at all.
     let goes_on = fault.times != Times::ForGood && fault.errno != ENOMEM && fault.request != KEYS;
     if goes_on && (is_lost || numbers != clean.calls) {
         wrong.push(format!(
@@ -134,7 +133,7 @@ fn judge(fault: Fault, clean: &Clean) -> Option<Vec<String>> {
     Some(wrong)
 }
 
-/// The faults of one kind of request, in walks: each goes on until there are no more requests.
+/// The faults of one kind of request, in walks: each continues until there are no more requests.
 fn walks(request: &'static str, errnos: &[i32], is_all: bool) -> Vec<Fault> {
     let of = |form: usize, errno: i32| {
         let middle = HALVED.contains(&request).then_some(Times::OnceInTheMiddle);
@@ -176,7 +175,7 @@ fn whatever_fails_the_program_notices_nothing_and_the_traces_add_up() {
         .filter(|(request, _)| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == *request)));
     let walks: Vec<Fault> =
         rows.flat_map(|(request, errnos)| walks(request, errnos, is_all || only.is_some())).collect();
-    let (next, failed, complaints) =
+    let (next, failed, violations) =
         (AtomicUsize::new(0), Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         let walk_on = || {
@@ -188,7 +187,7 @@ fn whatever_fails_the_program_notices_nothing_and_the_traces_add_up() {
                     *failed.lock().unwrap().entry(walk.request).or_insert(0) += 1;
                     if !wrong.is_empty() {
                         eprintln!("{fault:?}: {wrong:#?}");
-                        complaints.lock().unwrap().push(fault);
+                        violations.lock().unwrap().push(fault);
                     }
                     at = if (is_all || only.is_some()) && !MEMORY.contains(&walk.request) {
                         at + 1
@@ -202,8 +201,8 @@ fn whatever_fails_the_program_notices_nothing_and_the_traces_add_up() {
     });
     let failed = failed.into_inner().unwrap();
     eprintln!("{:.1?}: {failed:?}", begun.elapsed());
-    let complaints = complaints.into_inner().unwrap();
-    assert!(complaints.is_empty(), "{} faults did harm: {complaints:#?}", complaints.len());
+    let violations = violations.into_inner().unwrap();
+    assert!(violations.is_empty(), "{} faults did harm: {violations:#?}", violations.len());
     assert!(only.is_some() || failed.len() >= 20, "too few kinds of requests were seen: {failed:?}");
 }
 

@@ -1,11 +1,11 @@
-//! Matrix products: every entry of rocBLAS and hipBLAS is recorded with the arguments that were passed, checked call by
-//! call against the stand-in libraries' own log.
+//! GEMMs: every entry point of rocBLAS and hipBLAS is recorded with the arguments that were passed,
+//! checked call by call against the stand-ins' log.
 
 use rocshim_tests::{Outcome, Trace, Traced, standin};
 use rocshim_trace::Gemm;
 use std::collections::BTreeSet;
 
-/// The word for a number in a table like `150 f16_r`, a row a line; the number where there is none.
+/// The name of a number in a table like `150 f16_r`, one per line; the number if it is missing.
 fn word(table: &str, number: &str) -> String {
     let rows = table.split_whitespace().collect::<Vec<_>>();
     let row = rows.chunks_exact(2).find(|row| row[0] == number);
@@ -20,7 +20,7 @@ const COMPUTE_TYPES: &str = "150 f16_r  151 f32_r  152 f64_r  154 f32_c  155 f64
     300 f32  301 f8_f8_f32  2 32f  4 32f_fast_16f";
 const ALGORITHMS: &str = "0 standard  1 solution_index  160 default";
 
-/// True for a function whose name says the element type.
+/// True for a function whose name contains the element type.
 fn is_typed(symbol: &str) -> bool {
     !symbol.contains("gemm_ex") && !symbol.contains("_ex") && !symbol.contains("Ex")
 }
@@ -47,7 +47,7 @@ fn assert_as_passed(gemm: &Gemm, call: &standin::Call) {
     assert_eq!(gemm.call.status, call.status);
 }
 
-/// Every product that reached a library is in the trace as it was passed.
+/// Every GEMM that reached a library is in the trace as it was passed.
 #[track_caller]
 fn assert_equal_products(outcome: &Outcome) -> (Trace, usize) {
     let (trace, log) = (outcome.trace(), outcome.standin_log());
@@ -90,7 +90,7 @@ fn every_entry_of_rocblas_and_hipblas_is_recorded_as_it_was_called() {
     assert_eq!(called, hooked, "of {count} calls");
 }
 
-/// A function of rocBLAS or hipBLAS that makes a matrix product.
+/// A function of rocBLAS or hipBLAS that computes a GEMM.
 fn is_product(name: &str) -> bool {
     let name = name.to_lowercase();
     let is_blas = name.starts_with("rocblas_") || name.starts_with("hipblas");
@@ -116,7 +116,7 @@ fn a_product_of_hipblas_holds_that_of_rocblas_which_holds_the_launch() {
 }
 
 #[test]
-fn a_program_that_tries_one_solution_after_the_other_is_told_of_as_such() {
+fn a_program_that_tries_each_solution_is_reported_as_a_search() {
     let outcome = Traced::program("tuner").with_shim().ok();
     let said: Vec<u64> =
         outcome.stdout.split(' ').filter_map(|word| word.trim_matches([',', '\n']).parse().ok()).collect();
@@ -125,15 +125,16 @@ fn a_program_that_tries_one_solution_after_the_other_is_told_of_as_such() {
     let file = outcome.trace_files().remove(0);
     let summary = Traced::rocshim(["summary".as_ref(), "--json".as_ref(), file.as_os_str()]).run().ok();
     let summary: serde_json::Value = serde_json::from_str(&summary.stdout).unwrap();
-    let told: Vec<_> = summary["sweeps"].as_array().unwrap().iter().collect();
+    let printed: Vec<_> = summary["sweeps"].as_array().unwrap().iter().collect();
     let of = |row: &serde_json::Value, key: &str| row[key].as_u64().unwrap();
-    // The first product after the trials stands in the same row: it is the last call, which is not counted.
+    // The first GEMM after the trials is in the same row: it is the last call, which is not
+    // counted.
     let expected = [(1, solutions, tried / 2, tried / 2); 2];
-    let rows = told
+    let rows = printed
         .iter()
         .map(|row| (of(row, "sweeps"), of(row, "solutions"), of(row, "calls"), of(row, "launches")));
     assert_eq!(rows.collect::<Vec<_>>(), expected);
-    assert!(told.iter().all(|row| row["evidence"] == "inferred" && row["function"] == "rocblas_gemm_ex"));
+    assert!(printed.iter().all(|row| row["evidence"] == "inferred" && row["function"] == "rocblas_gemm_ex"));
     assert_eq!(summary["totals"]["swept"], tried);
     let swept = summary["kernels"].as_array().unwrap().iter().map(|row| of(row, "swept")).sum::<u64>();
     assert_eq!(swept, tried);

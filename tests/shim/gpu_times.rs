@@ -1,10 +1,11 @@
-//! GPU times: what is registered with the runtime, what reports become, and who else gets them. The program plays the
-//! runtime's part (`programs/gpu`); what the real ones report is in `real/gpu_times.rs`.
+//! GPU times: the registration with the runtime, the conversion of reports, and coexistence with
+//! other tools. The program plays the runtime's role (`programs/gpu`); reports of real runtimes are
+//! in `real/gpu_times.rs`.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use std::collections::BTreeMap;
 
-/// What HIP 7.2 must be started with; `rocshim run --gpu-time` does.
+/// The variable that HIP 7.2 must be started with; `rocshim run --gpu-time` sets it.
 const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
 
 fn traced(situation: &str) -> Traced {
@@ -19,7 +20,7 @@ fn run(situation: &str) -> (Outcome, Trace) {
     (outcome, trace)
 }
 
-/// The launches that dispatches were reported for: id of the launch, name of the kernel, time on the GPU.
+/// The launches with reported dispatches: launch id, kernel name, time on the GPU in ns.
 fn dispatches(trace: &Trace) -> Vec<(Option<u64>, &str, u64)> {
     let names: BTreeMap<u32, &str> =
         trace.gpu_kernels().map(|kernel| (kernel.id, kernel.name.as_str())).collect();
@@ -41,16 +42,18 @@ fn ids(trace: &Trace) -> Vec<u64> {
 #[test]
 fn reports_of_any_thread_in_any_order_name_their_launches() {
     let (outcome, trace) = run("order");
-    assert_eq!(outcome.stdout, "told 4, wanted 4, dirty 0\n");
+    assert_eq!(outcome.stdout, "reported 4, wanted 4, dirty 0\n");
     let mut expected: Vec<_> =
         (1000..).zip(ids(&trace)).map(|(busy, id)| (Some(id), "gpu_times_kernel", busy)).collect();
     assert_eq!(expected.len(), 4);
-    let mut told = dispatches(&trace);
-    told.sort_unstable();
+    let mut reports = dispatches(&trace);
+    reports.sort_unstable();
     expected.sort_unstable();
-    assert_eq!(told, expected);
-    let on: Vec<_> =
-        trace.gpu_times().map(|told| (told.state.as_str(), told.release.as_deref(), told.apis)).collect();
+    assert_eq!(reports, expected);
+    let on: Vec<_> = trace
+        .gpu_times()
+        .map(|reports| (reports.state.as_str(), reports.release.as_deref(), reports.apis))
+        .collect();
     assert_eq!(on, [("on", Some("7.2"), 449)]);
     for report in trace.reports() {
         assert_eq!((report.device, report.queue, report.command.as_deref()), (1, 5, Some("kernel")));
@@ -59,9 +62,9 @@ fn reports_of_any_thread_in_any_order_name_their_launches() {
 }
 
 #[test]
-fn nothing_is_registered_and_nothing_told_unless_it_is_asked_for() {
+fn nothing_is_registered_or_reported_unless_requested() {
     let outcome = Traced::program("gpu_times").with_shim().ok();
-    assert_eq!(outcome.stdout, "told 0, wanted 0, dirty 0\n");
+    assert_eq!(outcome.stdout, "reported 0, wanted 0, dirty 0\n");
     let trace = outcome.trace();
     assert_eq!((trace.reports().count(), trace.gpu_times().count(), trace.launches().count()), (0, 0, 4));
 }
@@ -69,15 +72,19 @@ fn nothing_is_registered_and_nothing_told_unless_it_is_asked_for() {
 #[test]
 fn a_runtime_that_ends_programs_which_are_registered_is_not_asked() {
     let outcome = Traced::program("gpu_times").env("ROCSHIM_GPU_TIME", "on").with_shim().ok();
-    assert_eq!(outcome.stdout, "told 0, wanted 0, dirty 0\n");
+    assert_eq!(outcome.stdout, "reported 0, wanted 0, dirty 0\n");
     let trace = outcome.trace();
-    let states: Vec<_> = trace.gpu_times().map(|told| told.state.as_str()).collect();
+    let states: Vec<_> = trace.gpu_times().map(|reports| reports.state.as_str()).collect();
     assert_eq!((states, trace.reports().count()), (vec!["unavailable"], 0));
-    assert!(trace.gpu_times().all(|told| told.why.as_ref().is_some_and(|why| why.contains(NAMES_OF_GRAPHS))));
+    assert!(
+        trace
+            .gpu_times()
+            .all(|reports| reports.why.as_ref().is_some_and(|why| why.contains(NAMES_OF_GRAPHS)))
+    );
 }
 
 #[test]
-fn strange_reports_are_told_as_they_came_and_confirm_nothing_wrong() {
+fn unusual_reports_are_recorded_unchanged_and_confirm_nothing_wrong() {
     let (_, trace) = run("strange");
     let ids = ids(&trace);
     let unread = trace.reports().filter(|report| report.op == "unread").count();
@@ -93,24 +100,29 @@ fn strange_reports_are_told_as_they_came_and_confirm_nothing_wrong() {
         (Some(ids[1]), mine, 5_000_000_000),
         (Some(ids[2]), mine, 1000),
     ];
-    let told = dispatches(&trace);
-    // The one at exit is told where the runtime's own exit handlers run before ours, as they do.
-    assert_eq!((unread, copies, &told[..7]), (2, vec![(Some(4096), 30)], &expected[..]));
-    assert!(told[7..].iter().all(|late| *late == (Some(ids[0]), mine, 4000)) && told.len() <= 8, "{told:?}");
+    let reports = dispatches(&trace);
+    // The report at exit arrives if the runtime's exit handlers run before ours, as they do.
+    assert_eq!((unread, copies, &reports[..7]), (2, vec![(Some(4096), 30)], &expected[..]));
+    assert!(
+        reports[7..].iter().all(|late| *late == (Some(ids[0]), mine, 4000)) && reports.len() <= 8,
+        "{reports:?}"
+    );
 }
 
 #[test]
 fn reports_of_an_unknown_release_name_no_calls() {
     let outcome = traced("order").env("STANDIN_APIS", "unknown").with_shim().ok();
-    assert_eq!(outcome.stdout, "told 4, wanted 4, dirty 0\n");
+    assert_eq!(outcome.stdout, "reported 4, wanted 4, dirty 0\n");
     let trace = outcome.trace();
-    assert!(trace.gpu_times().all(|told| told.release.is_none() && told.why.is_some()));
-    let told = dispatches(&trace);
-    assert!(told.len() == 4 && told.iter().all(|(of, name, _)| of.is_none() && *name == "gpu_times_kernel"));
+    assert!(trace.gpu_times().all(|reports| reports.release.is_none() && reports.why.is_some()));
+    let reports = dispatches(&trace);
+    assert!(
+        reports.len() == 4 && reports.iter().all(|(of, name, _)| of.is_none() && *name == "gpu_times_kernel")
+    );
 }
 
 #[test]
-fn a_call_that_no_hook_saw_is_told_by_the_functions_name() {
+fn an_unhooked_call_is_identified_by_its_function_name() {
     let (_, trace) = run("past");
     let functions: Vec<_> = trace.reports().map(|report| report.function.as_deref()).collect();
     assert_eq!(functions, [Some("hipModuleLaunchKernel"), None, None, None, None]);
@@ -121,8 +133,8 @@ fn another_tracer_gets_every_report_with_its_own_numbers_in_either_order() {
     for situation in ["other_first", "other_last"] {
         let (outcome, trace) = run(situation);
         // Its numbers are 7001 to 7004.
-        let told = "told 4, wanted 4, dirty 0\nthe other: 4 calls, 4 reports, numbers 28010\n";
-        assert_eq!(outcome.stdout, told, "{situation}");
+        let reports = "reported 4, wanted 4, dirty 0\nthe other: 4 calls, 4 reports, numbers 28010\n";
+        assert_eq!(outcome.stdout, reports, "{situation}");
         let links: BTreeMap<u64, u64> = trace
             .reports()
             .filter(|report| report.op == "link")
@@ -136,17 +148,17 @@ fn another_tracer_gets_every_report_with_its_own_numbers_in_either_order() {
 }
 
 #[test]
-fn whoever_registers_nothing_leaves_ours_registered() {
+fn a_tool_that_registers_nothing_leaves_ours_registered() {
     let (outcome, trace) = run("null");
-    assert_eq!(outcome.stdout, "told 4, wanted 4, dirty 0\nthe other: 0 calls, 0 reports, numbers 0\n");
+    assert_eq!(outcome.stdout, "reported 4, wanted 4, dirty 0\nthe other: 0 calls, 0 reports, numbers 0\n");
     assert_eq!(
-        dispatches(&trace).iter().map(|told| told.0).collect::<Vec<_>>(),
+        dispatches(&trace).iter().map(|reports| reports.0).collect::<Vec<_>>(),
         ids(&trace).into_iter().map(Some).collect::<Vec<_>>()
     );
 }
 
 #[test]
-fn a_forked_child_tells_its_own_reports() {
+fn a_forked_child_has_its_own_reports() {
     let outcome = traced("fork").with_shim().ok();
     let traces: Vec<Trace> = outcome.trace_files().iter().map(|file| Trace::read(file)).collect();
     let counts: Vec<_> =
@@ -155,6 +167,6 @@ fn a_forked_child_tells_its_own_reports() {
     let parent = traces.iter().find(|trace| trace.launches().count() == 4).expect("the parent's");
     assert_eq!(dispatches(parent).len(), 4);
     let child = traces.iter().find(|trace| trace.launches().count() == 1).expect("the child's");
-    let of: Vec<_> = dispatches(child).iter().map(|told| told.0).collect();
+    let of: Vec<_> = dispatches(child).iter().map(|reports| reports.0).collect();
     assert_eq!(of, [Some(ids(child)[0])]);
 }

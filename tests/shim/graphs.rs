@@ -1,5 +1,5 @@
-//! Graphs and captures, copies and waits, and the launches that are unlike others: checked call by call against the
-//! stand-in libraries' own log.
+//! Graphs, captures, copies, synchronisation and unusual launches, checked call by call against the
+//! stand-ins' log.
 
 use object::{Object, ObjectSymbol};
 use rocshim_tests::executed::{Counted, direct, executed};
@@ -9,7 +9,7 @@ use rocshim_trace::{Graph, GraphCall, Launch, Record, StreamRef};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program, and the build of HIP that it finds; none: Debian's.
+/// A program, and the build of HIP for it; none: Debian's.
 type Situation = (&'static str, Option<&'static str>);
 
 const GRAPHS: &[Situation] = &[
@@ -33,7 +33,8 @@ fn run(situation: Situation) -> Outcome {
     program(situation).with_shim().ok()
 }
 
-/// What ran, as the stand-in logged it: direct launches that succeeded, and the kernel nodes of launched graphs.
+/// What was executed by the stand-in's log: successful direct launches, and the kernel nodes of
+/// launched graphs.
 fn ran(log: &standin::Log) -> Counted {
     let launches = log.launches.iter().filter(|launch| launch.status == 0);
     counted(launches.chain(log.replays.iter().map(|replay| &replay.launch)))
@@ -61,7 +62,7 @@ fn what_is_launched_directly_and_by_graphs_is_what_ran() {
 }
 
 #[test]
-fn what_a_capture_records_is_told_apart_from_what_runs() {
+fn captured_and_executed_work_is_distinguished() {
     for situation in GRAPHS {
         let outcome = run(*situation);
         let trace = outcome.trace();
@@ -118,7 +119,7 @@ fn the_streams_that_join_a_capture_belong_to_it_until_it_ends() {
         modes,
         ["relaxed", "relaxed", "global", "thread_local", "relaxed", "global", "global", "relaxed", "relaxed"]
     );
-    // Forked and joined, never joined: two streams each; a stranger runs.
+    // Forked and joined, never joined: two streams each; an unrelated stream runs.
     let streams = |id| {
         let of_it = |launch: &&Launch| launch.capture == Some(id);
         trace.launches().filter(of_it).map(|launch| launch.stream).collect::<BTreeSet<StreamRef>>().len()
@@ -126,7 +127,7 @@ fn the_streams_that_join_a_capture_belong_to_it_until_it_ends() {
     assert_eq!([captures[0].id, captures[1].id].map(streams), [2, 2]);
     let strangers: Vec<_> = trace.launches().filter(|launch| launch.grid[0] == 5).collect();
     assert!(strangers.len() == 2 && strangers.iter().all(|launch| launch.capture.is_none()));
-    // Each begin is followed by an end; those that fail are told with what they returned.
+    // Each begin is followed by an end; failed calls are recorded with their return value.
     let ends = |status: i32| {
         let is_it = |call: &&GraphCall| call.action == "end_capture" && call.call.status == status;
         trace.graph_calls().filter(is_it).count()
@@ -135,7 +136,7 @@ fn the_streams_that_join_a_capture_belong_to_it_until_it_ends() {
 }
 
 #[test]
-fn a_graph_is_told_again_when_its_executable_was_changed() {
+fn a_changed_executable_gets_another_graph_record() {
     let trace = run(("graph_nodes", None)).trace();
     let graphs: Vec<_> = trace.graphs().collect();
     let others = BTreeMap::from([("empty", 1), ("host", 1), ("memcpy", 1), ("memset", 1)]);
@@ -209,11 +210,11 @@ fn a_program_that_looks_for_what_only_newer_releases_have_is_not_misled() {
     }
 }
 
-// ---- copies and waits ----
+// ---- copies and synchronisation ----
 
 const COPYING: &[Situation] = &[("copies", None), ("copies", Some("registering")), ("graph_capture", None)];
 
-/// What the log says of a copy, in the words of the trace.
+/// A copy in the log, in the words of the trace.
 fn logged_copy(call: &Call) -> String {
     let kind = match call.find("kind") {
         _ if call.symbol.contains("Peer") => "peer",
@@ -290,7 +291,7 @@ fn every_call_that_waits_or_orders_is_recorded_and_polling_is_not() {
 }
 
 #[test]
-fn calls_of_the_runtime_inside_a_call_are_not_told_of() {
+fn internal_calls_of_the_runtime_are_not_recorded() {
     for situation in GRAPHS.iter().chain(COPYING) {
         let trace = run(*situation).trace();
         let parents = trace.records.iter().filter_map(|record| match record {

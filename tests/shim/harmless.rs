@@ -1,8 +1,8 @@
-//! Nothing that the shim does changes what the program does.
+//! The shim does not change what the program does.
 
 use rocshim_tests::{Traced, artifacts};
 
-/// Every program whose output says what it did, with arguments.
+/// Every program whose output shows what it did, with arguments.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("by_dlsym", &[]),
     ("by_dlvsym", &[]),
@@ -74,7 +74,8 @@ fn every_program_prints_and_ends_as_it_does_without_the_shim() {
     }
 }
 
-/// What runs on the stand-in HIP of other releases too: one that hands its dispatch tables over, one as old as ROCm 6.0.
+/// Programs for stand-ins of other HIP releases: one that registers its dispatch tables, one as old
+/// as ROCm 6.0.
 const ON_OTHERS: &[(&str, &str, &[&str])] = &[
     ("registering", "by_dlsym", &[]),
     ("registering", "by_get_proc_address", &[]),
@@ -168,7 +169,7 @@ fn switched_off_it_records_nothing() {
 
 #[test]
 fn after_its_first_event_a_thread_never_waits_faults_or_enters_the_kernel() {
-    // The log of the stand-ins makes system calls of its own; without it they make none.
+    // The stand-ins' log makes system calls; without the log they make none.
     let program = || Traced::program("hot_path").env_remove("STANDIN_LOG");
     let (bare, traced) = (program().run().ok(), program().with_shim().ok());
     assert_eq!(bare.stdout, "page faults 0, waits 0\nlaunched 12004, sandboxed 1\n", "the program itself");

@@ -1,11 +1,12 @@
-//! Every interception point: however a program comes by a function, each of its launches is recorded once, bound to the right copy.
+//! Every interception point: however a program obtains a function, each launch is recorded once,
+//! bound to the right copy of the library.
 
 use rocshim_tests::standin::Log;
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use rocshim_trace::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A launch, counted: kernel, grid as it was passed, block, status.
+/// A launch to count: kernel, grid as passed, block, status.
 type Counted = BTreeMap<(String, [u32; 3], [u32; 3], i32), u64>;
 
 fn launched(trace: &Trace) -> Counted {
@@ -27,7 +28,7 @@ fn reached<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Counted {
     counted
 }
 
-/// Calls by the interception point that they came through, silent ones too: `dlsym` → 12.
+/// Number of calls by interception point, including those without events: `dlsym` → 12.
 fn calls_by_point(trace: &Trace) -> BTreeMap<String, u64> {
     let points: BTreeMap<u16, &str> = trace.hooks().map(|hook| (hook.id, hook.point.as_str())).collect();
     let mut calls = BTreeMap::new();
@@ -56,7 +57,7 @@ fn run(program: &str, args: &[&str], on: &[&str], variables: &[(&str, &str)]) ->
     variables.iter().fold(traced, |traced, (name, value)| traced.env(name, value)).with_shim().ok()
 }
 
-/// A program, its arguments, the builds of HIP that it finds, and the interception points that its calls come through.
+/// A program, its arguments, the builds of HIP for it, and the interception points of its calls.
 type Situation = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -97,7 +98,7 @@ fn every_launch_is_recorded_once_whatever_interception_point_it_passes() {
 }
 
 #[test]
-fn each_of_two_copies_gets_the_calls_that_were_meant_for_it_and_they_are_told_apart() {
+fn two_copies_of_a_library_get_their_own_calls_and_are_distinguished() {
     let on_both: &[&[&str]] = &[&[], &["registering", "wheel-registering"]];
     for (program, args) in [("two_copies", "plt"), ("two_copies", "dlsym"), ("two_copies_linked", "plain")] {
         for on in on_both {
@@ -109,7 +110,7 @@ fn each_of_two_copies_gets_the_calls_that_were_meant_for_it_and_they_are_told_ap
             for (ours, without) in logs.iter().zip([bare.standin_log(), bare.wheel_log()]) {
                 assert_eq!(reached([ours]), reached([&without]), "{program} {args} on {on:?}, each copy");
             }
-            // The file that a hook record names is the copy whose log has the launches.
+            // The file in a hook record is the copy whose log has the launches.
             for (log, is_wheel) in logs.iter().zip([false, true]) {
                 let of_copy = launches_bound_to(&trace, is_wheel);
                 assert_eq!(
@@ -122,7 +123,7 @@ fn each_of_two_copies_gets_the_calls_that_were_meant_for_it_and_they_are_told_ap
     }
 }
 
-/// Launches through hooks that are bound to the wheel's copy, or to the other.
+/// Launches through hooks bound to the wheel's copy, or to the other.
 fn launches_bound_to(trace: &Trace, wheel: bool) -> u64 {
     let libraries = trace.records.iter().filter_map(|record| match record {
         Record::Library(library) => Some((library.id, library.path.ends_with("/libamdhip64.so"))),
@@ -131,7 +132,7 @@ fn launches_bound_to(trace: &Trace, wheel: bool) -> u64 {
     let libraries: BTreeMap<u32, bool> = libraries.collect();
     let mut hooks = BTreeMap::new();
     let mut launches = 0;
-    // A hook may be bound anew, so the records are read in order.
+    // A hook may be rebound, so the records are read in order.
     for record in &trace.records {
         match record {
             Record::Hook(hook) => drop(hooks.insert(hook.id, hook.library)),
@@ -167,9 +168,9 @@ fn a_table_is_patched_within_its_size_and_no_further() {
             _ => None,
         });
         let hip = tables.filter(|((name, _), _)| *name == "hip").collect::<Vec<_>>();
-        let [((_, told), functions)] = hip[..] else { panic!("{hip:?} with {size} bytes") };
-        assert_eq!(told, entries, "{size} bytes");
-        assert!(functions > 0 && functions <= told, "{functions} of {told}");
+        let [((_, reported), functions)] = hip[..] else { panic!("{hip:?} with {size} bytes") };
+        assert_eq!(reported, entries, "{size} bytes");
+        assert!(functions > 0 && functions <= reported, "{functions} of {reported}");
     }
 }
 
@@ -195,7 +196,7 @@ fn a_closed_interception_point_lets_calls_pass_unseen_and_the_trace_says_that_it
 }
 
 #[test]
-fn an_object_that_passes_the_hooks_by_is_told_of() {
+fn an_object_that_bypasses_the_hooks_is_reported() {
     let outcome = run("load_deep", &["first"], &["registering"], &[]);
     let trace = outcome.trace();
     let bypasses = trace.records.iter().filter_map(|record| match record {
@@ -231,7 +232,8 @@ fn another_tracer_that_is_preloaded_before_ours_sees_what_it_saw_and_so_do_we() 
 
 #[test]
 fn a_lookup_finds_what_it_finds_without_the_shim_and_dlerror_says_the_same() {
-    // The shim exports HIP's names, as any preloaded hook does: a lookup in the global scope finds them there.
+    // The shim exports HIP's names, as any preloaded interposer does: a lookup in the global scope
+    // finds them.
     let without_hip = |text: &str| -> Vec<String> {
         let is_ours = |line: &&str| line.starts_with("hipLaunchKernel") || line.contains("HIP by handle");
         let lines = text.lines().filter(|line| !is_ours(line) && !line.contains("only behind RTLD_LOCAL"));
@@ -246,20 +248,22 @@ fn a_lookup_finds_what_it_finds_without_the_shim_and_dlerror_says_the_same() {
         assert_eq!(lines, without_hip(&traced.stdout), "{program}");
         assert!(lines.len() > 10, "{program}");
     }
-    // A name that is looked up from the first library is found in the second: its caller is still the first.
+    // A name looked up from the first library is found in the second: its caller is still the
+    // first.
     let printed = Traced::program("where_found").preloaded(&libraries).ok().stdout;
     assert!(printed.contains("who from the first: n who_second.so"), "{printed}");
 }
 
 #[test]
-fn a_launch_that_goes_on_to_another_export_of_the_library_is_recorded_once() {
-    // Up to ROCm 6.0, hipLaunchByPtr reaches hipModuleLaunchKernel through the PLT, with a function that nobody asked for.
+fn a_launch_that_continues_in_another_export_is_recorded_once() {
+    // Up to ROCm 6.0, hipLaunchByPtr calls hipModuleLaunchKernel through the PLT, with a function
+    // that the program never requested.
     let outcome = run("by_ptr", &[], &["old"], &[]);
     let shapes = |counted: Counted| -> BTreeMap<([u32; 3], [u32; 3]), u64> {
         let succeeded = counted.into_iter().filter(|((.., status), _)| *status == 0);
         succeeded.map(|((_, grid, block, _), count)| ((grid, block), count)).collect()
     };
-    // A launch that was never configured fails before it goes on: the trace has it, with what it returned.
+    // A launch that was never configured fails: the trace has it, with its return value.
     let reached = shapes(reached([&outcome.standin_log()]));
     assert_eq!((shapes(launched(&outcome.trace())), reached.len()), (reached, 20));
 }

@@ -1,10 +1,10 @@
-//! What a program did is what its trace says: checked call by call against the stand-in libraries' own log.
+//! The trace contains what the program did, checked call by call against the stand-ins' log.
 
 use rocshim_tests::{Outcome, Trace, Traced, standin};
 use rocshim_trace::{Launch, StreamRef};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A launch as the trace has it, in the words of the stand-ins' log.
+/// A launch in the trace, in the words of the stand-ins' log.
 fn in_log_words(trace: &Trace) -> Vec<standin::Launch> {
     let (kernels, hooks) = (trace.kernel_names(), trace.hook_names());
     let mut numbers: HashMap<u32, u64> = HashMap::new();
@@ -206,7 +206,7 @@ fn a_failed_call_keeps_its_status() {
 
 #[test]
 fn a_full_ring_drops_and_says_how_many() {
-    // Two chunks, which two of the threads have.
+    // Two chunks, held by two of the threads.
     let program = Traced::program("many_threads").args(["4", "25000"]).env("ROCSHIM_MEMORY_MIB", "0.0625");
     let outcome = program.with_shim().ok();
     let (trace, log) = (outcome.trace(), outcome.standin_log());
@@ -214,8 +214,8 @@ fn a_full_ring_drops_and_says_how_many() {
     assert!(lost > 0, "the other threads' launches are lost");
     assert_eq!(trace.launches().count() as u64 + lost, log.launches.len() as u64);
     for thread in trace.threads() {
-        let told: u64 = trace.gaps().filter(|gap| gap.tid == thread.tid).map(|gap| gap.lost).sum();
-        assert_eq!((thread.produced, thread.lost), (thread.written + thread.lost, told));
+        let printed: u64 = trace.gaps().filter(|gap| gap.tid == thread.tid).map(|gap| gap.lost).sum();
+        assert_eq!((thread.produced, thread.lost), (thread.written + thread.lost, printed));
     }
     assert!(trace.gaps().all(|gap| gap.reason == "ring_full"));
 }
@@ -228,7 +228,7 @@ fn a_full_ring_makes_its_thread_wait_where_that_is_asked_for() {
     assert_eq!(outcome.trace().gaps().count(), 0);
 }
 
-/// How often the collector has slept, as a step of the program has seen it.
+/// How often the collector slept during a step of the program.
 fn sleeps(outcome: &Outcome, step: &str) -> u64 {
     let threads = std::fs::read_to_string(outcome.folder().join(step)).unwrap();
     let collector = threads.split("Name:\t").find(|thread| thread.starts_with("rocshim\n")).unwrap();
@@ -237,7 +237,7 @@ fn sleeps(outcome: &Outcome, step: &str) -> u64 {
 }
 
 #[test]
-fn a_program_that_rests_is_left_to_rest_and_loses_nothing_when_it_goes_on() {
+fn an_idle_program_stays_idle_and_loses_nothing_when_it_continues() {
     let look = |name: &str| format!("cat /proc/$PPID/task/*/status > {name}");
     let (first, second) = (look("first"), look("second"));
     let steps = ["1000", "sleep 1.5", &first, "sleep 3", &second, "30000/4"];
@@ -262,7 +262,7 @@ fn a_flight_recorder_keeps_what_came_last() {
         let kept: Vec<_> = trace.launches().filter(|launch| launch.call.tid == tid).collect();
         let lost: u64 = trace.gaps().filter(|gap| gap.tid == tid).map(|gap| gap.lost).sum();
         assert_eq!(kept.len() as u64 + lost, logged.len() as u64);
-        // One to five chunks, of which the last is being filled.
+        // One to five chunks, the last of which is being filled.
         assert!((1..=2520).contains(&kept.len()), "{}", kept.len());
         let last = &logged[logged.len() - kept.len()..];
         assert!(

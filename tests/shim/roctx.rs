@@ -1,10 +1,10 @@
-//! What the program says through roctx is in its trace, in its place among the launches.
+//! roctx marks and ranges are in the trace, at their place among the launches.
 
 use rocshim_tests::{Trace, Traced};
 use rocshim_trace::Mark;
 
-/// `ACTION [LEVEL] [0xVALUE] [TEXT]` of each mark, in the order in which they were made.
-fn told(trace: &Trace) -> Vec<String> {
+/// `ACTION [LEVEL] [0xVALUE] [TEXT]` of each mark, in order.
+fn printed(trace: &Trace) -> Vec<String> {
     let mut marks: Vec<&Mark> = trace.marks().collect();
     marks.sort_by_key(|mark| mark.call.t);
     let word = |mark: &Mark| {
@@ -25,7 +25,7 @@ fn marks_and_ranges_have_their_text_and_level_and_stand_among_the_launches() {
     let trace = Traced::program("marks").with_shim().ok().trace();
     let (exact, cut) = ("x".repeat(432), "y".repeat(431));
     assert_eq!(
-        told(&trace),
+        printed(&trace),
         [
             "pop -1",
             "push 0 \"prefill\"",
@@ -54,7 +54,7 @@ fn marks_and_ranges_have_their_text_and_level_and_stand_among_the_launches() {
 #[test]
 fn the_profiler_sdks_library_of_the_same_names_is_found_behind_rtld_local() {
     let trace = Traced::program("marks_local").with_shim().ok().trace();
-    let (handles, others): (Vec<_>, Vec<_>) = told(&trace)
+    let (handles, others): (Vec<_>, Vec<_>) = printed(&trace)
         .into_iter()
         .partition(|mark| mark.starts_with("name_agent") || mark.starts_with("name_stream"));
     assert_eq!(

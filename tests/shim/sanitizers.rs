@@ -1,11 +1,12 @@
-//! Programs that were built with gcc's sanitizers print and end as they do without the shim, and are traced: their run-time
-//! libraries ask `dlsym` before they are ready themselves, want to be loaded first, and judge what they cannot see.
+//! Programs built with gcc's sanitizers print and end as without the shim, and are traced. Their
+//! run-time libraries call `dlsym` before they are initialised, must be loaded first, and check
+//! memory accesses.
 
 use rocshim_tests::{Outcome, Traced, artifacts};
 use std::path::Path;
 use std::process::Command;
 
-/// What is done under each sanitizer: threads, products; with how many processes.
+/// Programs for each sanitizer: threads, GEMMs; with the number of processes.
 const PROGRAMS: &[(&str, &[&str], usize)] = &[
     ("many_threads", &["4", "500", "3"], 1),
     ("gemm", &[], 1),
@@ -13,7 +14,8 @@ const PROGRAMS: &[(&str, &[&str], usize)] = &[
     ("fork_both", &[], 2),
 ];
 
-/// Builds a program of `tests/programs` with a sanitizer, beside those that have none; false where that cannot be.
+/// Builds a program of `tests/programs` with a sanitizer, in a separate folder; false if that is
+/// not possible.
 fn build(name: &str, sanitizer: &str, to: &Path) -> bool {
     let vendor = artifacts::vendor();
     let source = artifacts::source(name);
@@ -36,7 +38,8 @@ fn build(name: &str, sanitizer: &str, to: &Path) -> bool {
     compiler.args(["-ldl", "-o"]).arg(to).output().expect("the compiler runs").status.success()
 }
 
-/// What a sanitizer says at the end. (Not of leaks: which of the stand-ins' own it finds differs from run to run.)
+/// The last words of a sanitizer's report. (Leaks are off: which of the stand-ins' own it finds
+/// varies from run to run.)
 fn verdicts(outcome: &Outcome) -> Vec<&str> {
     outcome
         .stderr
@@ -45,7 +48,7 @@ fn verdicts(outcome: &Outcome) -> Vec<&str> {
         .collect()
 }
 
-fn goes_on_as_before(sanitizer: &str) {
+fn is_unaffected(sanitizer: &str) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     for (name, args, processes) in PROGRAMS {
         let path = scratch.path().join(name);
@@ -73,16 +76,16 @@ fn goes_on_as_before(sanitizer: &str) {
 }
 
 #[test]
-fn a_program_under_the_address_sanitizer_goes_on_as_before() {
-    goes_on_as_before("address");
+fn a_program_under_the_address_sanitizer_is_unaffected() {
+    is_unaffected("address");
 }
 
 #[test]
-fn a_program_under_the_thread_sanitizer_goes_on_as_before() {
-    goes_on_as_before("thread");
+fn a_program_under_the_thread_sanitizer_is_unaffected() {
+    is_unaffected("thread");
 }
 
 #[test]
-fn a_program_under_the_undefined_behaviour_sanitizer_goes_on_as_before() {
-    goes_on_as_before("undefined");
+fn a_program_under_the_undefined_behaviour_sanitizer_is_unaffected() {
+    is_unaffected("undefined");
 }

@@ -1,5 +1,5 @@
-//! What `ROCSHIM_RECORD` leaves out is not recorded by any interception point, the program is as it was, and nothing is called absent of
-//! which the trace cannot know.
+//! What `ROCSHIM_RECORD` excludes is recorded at no interception point, the program is not
+//! affected, and calls that the trace cannot contain are not called absent.
 
 use rocshim_tests::{Outcome, Traced};
 use serde_json::Value;
@@ -13,11 +13,11 @@ fn run(program: &str, record: &str) -> Outcome {
 
 fn summary(outcome: &Outcome) -> Value {
     let files = outcome.trace_files();
-    let told = Traced::rocshim(["summary", "--json", files[0].to_str().unwrap()]).run().ok();
-    serde_json::from_str(&told.stdout).unwrap()
+    let printed = Traced::rocshim(["summary", "--json", files[0].to_str().unwrap()]).run().ok();
+    serde_json::from_str(&printed.stdout).unwrap()
 }
 
-/// Evidence and reason of the calls of a library.
+/// Evidence and reason of a library's calls.
 fn coverage<'a>(summary: &'a Value, library: &str) -> (&'a str, &'a str) {
     let row = summary["libraries"].as_array().unwrap().iter().find(|row| row["library"] == library).unwrap();
     (row["evidence"].as_str().unwrap(), row["why"].as_str().unwrap())
@@ -34,7 +34,7 @@ fn a_library_that_is_left_out_is_said_to_be_and_the_rest_is_as_before() {
     assert!(!off.is_empty() && off.iter().all(|hook| hook.name.starts_with("rocblas_")));
     let summary = summary(&outcome);
     let (evidence, why) = coverage(&summary, "librocblas.so");
-    // Handles are told of all the same.
+    // Handles are recorded nevertheless.
     assert_eq!((evidence, why.contains("are left out by ROCSHIM_RECORD")), ("confirmed", true), "{why}");
     assert_eq!(coverage(&summary, "libamdhip64.so").0, "confirmed");
 }

@@ -1,11 +1,11 @@
-//! One program per situation that a preloaded library may do harm in: it prints and ends as without the shim, and its
-//! traces account for every launch that reached the library.
+//! One program per situation in which a preloaded library may do harm: it prints and ends as
+//! without the shim, and its traces account for every launch that reached the library.
 
 use super::accounts::{Accounts, unharmed, unharmed_with};
 use rocshim_tests::{Outcome, Traced, artifacts};
 use std::os::unix::fs::PermissionsExt;
 
-/// Every launch is in a trace, or counted as lost there.
+/// Every launch is in a trace, or counted there as lost.
 #[track_caller]
 fn assert_whole(outcome: &Outcome) -> Accounts {
     let accounts = Accounts::of(outcome);
@@ -13,7 +13,7 @@ fn assert_whole(outcome: &Outcome) -> Accounts {
     accounts
 }
 
-/// Nothing was lost either.
+/// The same, and nothing is lost.
 #[track_caller]
 fn assert_all(outcome: &Outcome) -> Accounts {
     let accounts = assert_whole(outcome);
@@ -24,7 +24,7 @@ fn assert_all(outcome: &Outcome) -> Accounts {
 #[test]
 fn a_fork_among_threads_with_full_rings_leaves_the_child_free_to_go_on() {
     for outcome in unharmed_with("fork_threads", &["40"], |program| {
-        // Two chunks, which two of the threads have.
+        // Two chunks, held by two of the threads.
         program.env("ROCSHIM_MEMORY_MIB", "0.0625").env("STANDIN_LOG", "")
     }) {
         let accounts = assert_whole(&outcome);
@@ -68,7 +68,8 @@ fn two_thousand_threads_at_once_take_memory_within_bounds() {
     assert!(memory - bare_memory < 400, "{memory} MiB, without the shim {bare_memory} MiB");
 }
 
-/// Of 8,400 threads and the first one, the last 209 get no ring: each of their six launches is lost, and counted.
+/// Of 8,400 threads and the first one, the last 209 get no ring: each of their six launches is
+/// lost, and counted.
 #[test]
 fn beyond_8192_rings_calls_are_counted_as_lost() {
     let program = || Traced::program("many_alive").arg("8400").env_remove("STANDIN_LOG");
@@ -106,12 +107,12 @@ fn signal_handlers_that_launch_do_not_wait_for_what_they_interrupt() {
         assert_eq!(bare.stdout, traced.stdout, "{how}");
         let numbers: Vec<u64> =
             traced.stderr.split([' ', ',', '\n']).filter_map(|word| word.parse().ok()).collect();
-        // One more, of code, is no launch but may be lost.
+        // One further event, of code, is not a launch but may be lost.
         let (made, in_handler, jumps) = (numbers[0], numbers[1], numbers[2] + 1);
         let accounts = Accounts::alone(&traced);
         assert_eq!(accounts.produced, accounts.written + accounts.lost, "{how}: {accounts:?}");
-        // A launch that was jumped out of was made, though the program did not count it, or not begun. What a handler calls
-        // while it has interrupted the runtime is taken for the runtime's own.
+        // A launch left by a jump was made although the program did not count it, or had not begun.
+        // A handler's calls while it interrupts the runtime look like the runtime's own.
         let seen = accounts.launches + accounts.lost;
         let possible = made - jumps..=made + in_handler + jumps;
         assert!(possible.contains(&seen), "{how}: {made} and {in_handler}, jumps {jumps}: {accounts:?}");
@@ -128,7 +129,7 @@ fn threads_may_end_inside_a_launch() {
 
 #[test]
 fn exceptions_and_jumps_pass_through_launches_inside_launches() {
-    // What is launched inside a launch is the runtime's own business, but in the stand-ins' log.
+    // Launches inside a launch are not recorded, but are in the stand-ins' log.
     for outcome in unharmed_with("throw_nested", &[], |program| program.env("STANDIN_LOG", "")) {
         assert_whole(&outcome);
     }
@@ -145,7 +146,7 @@ fn destructors_may_launch() {
 #[test]
 fn a_process_may_end_while_its_threads_launch() {
     for how in ["exit", "return", "thread"] {
-        // What comes after the end is in the stand-ins' log.
+        // Launches after shutdown are in the stand-ins' log.
         for outcome in unharmed_with("exit_race", &[how], |program| program.env("STANDIN_LOG", "")) {
             let accounts = assert_whole(&outcome);
             assert_eq!(accounts.produced, accounts.written + accounts.lost, "{how}: {accounts:?}");
@@ -199,7 +200,7 @@ fn in_a_sandbox_of_the_programs_own_nothing_is_done_that_could_end_it() {
 }
 
 #[test]
-fn where_little_may_be_had_the_program_goes_on_and_its_trace_says_what_it_lacks() {
+fn under_tight_limits_the_program_is_unaffected_and_the_trace_says_what_it_lacks() {
     let limits = |args: &[&str]| {
         unharmed_with("limits", args, |program| {
             std::fs::set_permissions(program.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -212,12 +213,12 @@ fn where_little_may_be_had_the_program_goes_on_and_its_trace_says_what_it_lacks(
             assert_eq!(accounts.launches + accounts.lost, 3000, "{args:?}: {accounts:?}");
         }
     }
-    // Files of next to no bytes: the trace ends where it may not grow.
+    // Very small files: the trace ends at the file size limit.
     limits(&["fsize", "0"]);
     limits(&["fsize", "50000"]);
-    // Without a descriptor nothing can be made, and nothing is.
+    // Without a file descriptor nothing can be created, and nothing is.
     assert!(limits(&["nofile"]).iter().all(|outcome| outcome.trace_files().is_empty()));
-    // Without a thread of its own it writes at exit what the rings hold.
+    // Without a collector thread, the contents of the rings are written at exit.
     for outcome in limits(&["nproc"]) {
         let accounts = assert_whole(&outcome);
         assert_eq!((accounts.traces, accounts.launches + accounts.lost), (1, 3000), "{accounts:?}");
@@ -240,7 +241,7 @@ fn a_program_may_run_out_of_address_space_at_any_point() {
             traced.stderr
         );
         let accounts = Accounts::alone(&traced);
-        // The module that is loaded may be lost as well.
+        // The module load may be lost as well.
         let made = 3000 * accounts.traces as u64;
         let seen = accounts.launches + accounts.lost;
         assert!((made..=made + 1).contains(&seen), "{space} KiB: {accounts:?}");
@@ -263,8 +264,8 @@ fn a_program_may_change_its_root() {
         let folder = root.path().to_str().unwrap();
         for outcome in unharmed_with("elsewhere", &[how, folder], |program| program.env("STANDIN_LOG", "")) {
             if how == "chroot_later" {
-                // Where it was to write is gone, but not its ring files: they are recovered as the part that follows, and
-                // the first one stays without an end.
+                // Its folder is gone, but not its ring files: they are recovered as the next
+                // segment, and the first one stays without a footer.
                 let accounts = Accounts::alone(&outcome);
                 assert_eq!(accounts.launches + accounts.lost, 3000, "{accounts:?}");
             }

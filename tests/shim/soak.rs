@@ -1,7 +1,5 @@
-//! A process that lives long: threads and streams come and go, children are forked, the trace is
-//! in many parts, and nothing grows or is lost.
-//!
-//! Ten seconds here; `scripts/endure` asks for ten minutes.
+//! A long-lived process: threads and streams come and go, children are forked, the trace has many
+//! segments; nothing grows, and nothing is lost.
 
 use rocshim_tests::{Traced, artifacts};
 use std::fs;
@@ -12,7 +10,7 @@ fn seconds() -> u64 {
     std::env::var("ROCSHIM_SOAK_S").map_or(10, |seconds| seconds.parse().expect("a number of seconds"))
 }
 
-/// Resident memory in KiB, descriptors, mappings, and threads of a process.
+/// Resident memory in KiB, file descriptors, mappings, and threads of a process.
 fn held(pid: u32) -> Option<[u64; 4]> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name: &str| {
@@ -45,7 +43,7 @@ fn what_a_process_holds_does_not_grow_with_its_threads_its_children_or_its_time(
     }
     assert!(child.wait().unwrap().success());
 
-    // The highest of the second quarter against that of the last: threads come and go all the time.
+    // The maximum of the second quarter against that of the last: threads come and go all the time.
     let highest = |from: f64, to: f64, what: usize| {
         let whole = seconds as f64;
         let of = samples.iter().filter(|(at, _)| (from * whole..to * whole).contains(&at.as_secs_f64()));

@@ -1,10 +1,12 @@
-//! Calls of the other libraries are in the trace by name, with the launches inside them as their children.
+//! Calls of the other libraries are in the trace by name, with the launches inside as their
+//! children.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::Span;
 
-/// `FUNCTION COUNT DATATYPE [OP] [PEER]: LAUNCHES`, or what there is of it, in the order in which they returned.
-fn told(trace: &Trace) -> Vec<String> {
+/// `FUNCTION COUNT DATATYPE [OP] [PEER]: LAUNCHES`, without what it does not have, in order of
+/// return.
+fn printed(trace: &Trace) -> Vec<String> {
     let hooks = trace.hook_names();
     let word = |span: &Span| {
         let launches = trace.launches().filter(|launch| launch.call.parent == Some(span.call.id)).count();
@@ -22,10 +24,10 @@ fn told(trace: &Trace) -> Vec<String> {
 }
 
 #[test]
-fn a_collective_tells_what_it_moves_and_with_whom_and_holds_its_launch() {
+fn a_collective_has_its_arguments_and_its_launch_inside() {
     let trace = Traced::program("collectives").with_shim().ok().trace();
     assert_eq!(
-        told(&trace),
+        printed(&trace),
         [
             "ncclAllReduce 1048576 bf16 sum: 1",
             "ncclReduce 11 f32 max with 3: 1",
@@ -68,7 +70,7 @@ fn a_layer_is_there_by_name_and_holds_its_launch_and_what_passes_through_is_unto
     assert_eq!(calls(&bare).len(), 6);
     let trace = traced.trace();
     assert_eq!(
-        told(&trace),
+        printed(&trace),
         [
             "miopenSoftmaxForward: 1",
             "miopenSoftmaxForward failed 3: 0",

@@ -1,17 +1,18 @@
-//! The stand-in libraries themselves, where a test on them means nothing unless they are as the real ones.
+//! The stand-in libraries themselves, where a test has no meaning unless they behave as the real
+//! ones.
 
 use rocshim_tests::{Traced, artifacts};
 use std::collections::BTreeMap;
 
-/// The functions of HIP's dispatch table in its order, as the stand-ins have them.
+/// The functions of HIP's dispatch table in its order, as in the stand-ins.
 fn dispatch_table() -> Vec<String> {
     let table = std::fs::read_to_string(artifacts::root().join("tests/vendor/hip.def")).unwrap();
     let row = |line: &str| Some(line.strip_prefix("X(")?.split_once(',')?.0.to_owned());
     table.lines().filter_map(row).collect()
 }
 
-/// Byte offsets in HipDispatchTable, from the static asserts of ROCm's hip_api_trace.cpp and rocprofiler-sdk's abi.cpp:
-/// from the beginning, the middle and the end of each step's entries.
+/// Byte offsets in HipDispatchTable, from the static asserts of ROCm's hip_api_trace.cpp and
+/// rocprofiler-sdk's abi.cpp: from the beginning, the middle and the end of each step's entries.
 const OFFSETS: &[(&str, usize)] = &[
     ("hipApiName", 8),
     ("hipDeviceSynchronize", 536),
@@ -111,7 +112,8 @@ fn a_captured_launch_runs_when_its_graph_does_and_not_before() {
     let kernels = |launches: &[rocshim_tests::standin::Launch]| -> Vec<String> {
         launches.iter().map(|launch| format!("{} {:?}", launch.kernel, launch.block)).collect()
     };
-    // A step of two layers at two widths, then one of three: the first was captured first and ran five times.
+    // A step of two layers at two widths, then one of three: the first was captured first and ran
+    // five times.
     assert_eq!((log.launches.len(), log.captured.len()), (7, 7 + 7 + 10));
     let mut runs: Vec<Vec<_>> = vec![Vec::new()];
     for call in log.calls.iter().filter(|call| call.symbol.starts_with("hipGraphLaunch") && call.status == 0)

@@ -1,16 +1,16 @@
-//! A training loop as PyTorch runs it is recorded as it was made: what each part of each step launched and called, by which
-//! thread, and between which ranges.
+//! A PyTorch-like training loop is recorded as it ran: the launches and calls of each part of each
+//! step, by thread and range.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use rocshim_trace::Call;
 use std::collections::BTreeMap;
 
-/// Launches of the program's own, GEMMs, products of hipBLASLt, convolutions.
+/// Numbers of the program's own launches, GEMMs, hipBLASLt GEMMs, convolutions.
 type Counts = [usize; 4];
 
 const PARTS: [&str; 3] = ["forward", "backward", "optimizer"];
 
-/// What the program says that it did, by step and part.
+/// The numbers that the program prints, by step and part.
 fn said(stdout: &str) -> BTreeMap<(usize, String), Counts> {
     let line = |line: &str| {
         let (place, counts) = line.strip_prefix("step ")?.split_once(": ")?;
@@ -28,7 +28,7 @@ fn part(said: &BTreeMap<(usize, String), Counts>, part: &str) -> Counts {
     of_part.fold([0; 4], |sum, (_, counts)| std::array::from_fn(|i| sum[i] + counts[i]))
 }
 
-/// What the trace has of calls that the program made itself, as far as they are `meant`.
+/// The calls in the trace that the program made itself, those that `meant` selects.
 fn recorded(trace: &Trace, meant: impl Fn(&Call) -> bool) -> Counts {
     let own = |call: &Call| call.parent.is_none() && call.status == 0 && meant(call);
     [
@@ -39,14 +39,14 @@ fn recorded(trace: &Trace, meant: impl Fn(&Call) -> bool) -> Counts {
     ]
 }
 
-/// What reached the libraries: launches with their kernels, products, convolutions.
+/// The calls that reached the libraries: launches with their kernels, GEMMs, convolutions.
 fn reached(outcome: &Outcome) -> (Vec<(String, [u32; 3])>, usize, usize) {
     let log = outcome.standin_log();
     let launches = log.launches.into_iter().map(|launch| (launch.kernel, launch.grid)).collect();
     (launches, log.gemms.len(), log.convs.len())
 }
 
-/// The same program with the shim; it must do what it does without.
+/// The same program with the shim; it must behave as without.
 fn trained(words: &[&str]) -> (Outcome, Trace) {
     let bare = Traced::program("training").args(words).run().ok();
     let outcome = Traced::program("training").args(words).with_shim().ok();
@@ -85,14 +85,15 @@ fn ranges_enclose_the_parts_of_the_main_thread() {
         let (step, name) = (at / PARTS.len() + 1, PARTS[at % PARTS.len()]);
         assert_eq!((pair[0].action.as_str(), pair[0].text.as_deref()), ("push", Some(name)));
         assert_eq!((pair[1].action.as_str(), pair[1].level), ("pop", Some(0)));
-        // Backward's thread works while the main one waits in its range.
+        // The backward thread works while the main one waits in its range.
         let inside = recorded(&trace, |call| (pair[0].call.t..pair[1].call.t).contains(&call.t));
         assert_eq!(inside, said[&(step, name.to_owned())], "step {step}, {name}");
     }
 }
 
-/// What `phases` tells of each part: launches of PyTorch's kernels, calls of the products, and of the convolutions.
-fn told(outcome: &Outcome, names: [&str; 3]) -> [Counts; 3] {
+/// The numbers that `phases` prints for each part: launches of PyTorch's kernels, GEMM calls,
+/// convolution calls.
+fn printed(outcome: &Outcome, names: [&str; 3]) -> [Counts; 3] {
     let out = outcome.folder().join("out");
     let json = Traced::rocshim(["phases".as_ref(), "--json".as_ref(), out.as_os_str()]).run().ok().stdout;
     let phases: serde_json::Value = serde_json::from_str(&json).expect("JSON");
@@ -125,7 +126,7 @@ fn told(outcome: &Outcome, names: [&str; 3]) -> [Counts; 3] {
 }
 
 #[test]
-fn phases_tells_the_parts_of_a_step_with_and_without_ranges() {
+fn phases_finds_the_parts_of_a_step_with_and_without_ranges() {
     for (words, names) in [
         (&["4"][..], ["forward", "backward", "optimiser"]),
         (&["4", "quiet"], ["forward", "backward", "optimiser"]),
@@ -133,11 +134,11 @@ fn phases_tells_the_parts_of_a_step_with_and_without_ranges() {
     ] {
         let (outcome, _) = trained(words);
         let said = said(&outcome.stdout);
-        // The stand-in of MIOpen makes each of its convolutions with a product of rocBLAS.
+        // MIOpen's stand-in implements each convolution with a GEMM of rocBLAS.
         let expected = PARTS.map(|name| {
             let [launches, gemms, matmuls, convolutions] = part(&said, name);
             [launches, gemms + convolutions, matmuls, convolutions]
         });
-        assert_eq!(told(&outcome, names), expected, "{words:?}");
+        assert_eq!(printed(&outcome, names), expected, "{words:?}");
     }
 }

@@ -1,5 +1,4 @@
-//! What must be built before a program can be traced: the shim, the command, the stand-in libraries
-//! and programs.
+//! Builds what a traced program needs: the shim, the command, the stand-in libraries and programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,13 +9,13 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the repository")
 }
 
-/// The folder that cargo builds into.
+/// Cargo's target folder.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"))
 }
 
-/// What cargo builds, as released. The whole workspace, as `scripts/test` builds it: of a part of
-/// it, what it depends on would have other features, and be built once more.
+/// A release artifact. The whole workspace is built, as in `scripts/test`: with fewer packages,
+/// dependencies would have other features and be built again.
 fn released(file: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -28,19 +27,19 @@ fn released(file: &str) -> PathBuf {
     folder.join(file)
 }
 
-/// `librocshim.so`, as released.
+/// `librocshim.so`, release build.
 pub fn shim() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| released("librocshim.so"))
 }
 
-/// `rocshim`, the command, as released.
+/// `rocshim`, the command, release build.
 pub fn command() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| released("rocshim"))
 }
 
-/// The folder of the stand-in libraries; their programs are in `programs` in it.
+/// The folder of the stand-in libraries; programs built against them are in its `programs`.
 pub fn vendor() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -58,7 +57,7 @@ pub fn source(name: &str) -> PathBuf {
     sources.find(|source| source.exists()).unwrap_or_else(|| panic!("there is no {name}.c in tests/programs"))
 }
 
-/// The compiler's options for the headers that sources of programs include.
+/// The compiler's include options for the programs' headers.
 pub fn includes() -> [String; 3] {
     ["vendor", "programs/api", "programs/common"]
         .map(|folder| format!("-I{}", root().join("tests").join(folder).display()))

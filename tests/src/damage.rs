@@ -1,8 +1,8 @@
-//! Foreign bytes: everything that reads what others may have written, given bytes, and the seeds
-//! from which they are made.
+//! Feeds foreign bytes to every parser of untrusted data, and makes the seeds they are mutated
+//! from.
 //!
-//! The short form changes seeds by chance, the same each time; the long form (`scripts/fuzz`) lets
-//! libFuzzer choose.
+//! The short form mutates seeds pseudo-randomly, always the same way; the long form
+//! (`scripts/fuzz`) uses libFuzzer.
 
 mod dead;
 mod seeds;
@@ -11,26 +11,26 @@ pub use dead::{WhenFull, remains};
 pub use rocshim_drain::Remains;
 pub use seeds::seeds;
 
-/// What reads foreign bytes.
+/// A parser of untrusted data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// A trace, as `summary` and `verify` read it.
     Trace,
-    /// A killed process's ring file.
+    /// The ring file of a killed process.
     Ring,
     /// The chunks of its ring memory.
     Chunks,
-    /// Its log of definitions.
+    /// Its definition log.
     Definitions,
     /// Its control page.
     Control,
     /// An image of device code: ELF, bundle, compressed bundle.
     Code,
-    /// What an LLM server answered, as it came or as the prompt ladder wrote it.
+    /// Responses of an LLM server, raw or as the prompt ladder writes them.
     Responses,
 }
 
-/// All of them, with the names under which they are fuzzed.
+/// All of them, with their names as fuzz targets.
 pub const PARSERS: [(&str, Parser); 7] = [
     ("trace", Parser::Trace),
     ("ring", Parser::Ring),
@@ -41,12 +41,12 @@ pub const PARSERS: [(&str, Parser); 7] = [
     ("responses", Parser::Responses),
 ];
 
-/// Gives `bytes` to `parser`, among what else `remains` of a process. Whatever they are, it must
-/// come back in good time, without a panic.
+/// Passes `bytes` to `parser`; the other files of a process come from `remains`. It must return in
+/// reasonable time, without a panic.
 pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
     let (remains, bytes_of_it) = (remains.clone(), || bytes.to_vec());
     match parser {
-        // A refusal is a sentence, which is as good as any answer.
+        // An error is as good as a result.
         Parser::Trace => drop(rocshim_cli::read_bytes(bytes)),
         Parser::Responses => drop(rocshim_cli::read_response_bytes(bytes)),
         Parser::Code => look_at(bytes),
@@ -57,7 +57,7 @@ pub fn feed(parser: Parser, bytes: &[u8], remains: &Remains) {
     }
 }
 
-/// Reads what is left of a process: a sentence, or lines that are records.
+/// Recovers the remains of a process: an error, or lines that are records.
 fn recover(remains: &Remains) {
     remains.lines().iter().for_each(|lines| assert_records(lines));
 }
@@ -71,7 +71,7 @@ pub fn assert_records(lines: &[u8]) {
     }
 }
 
-/// Everything that can be asked of an image.
+/// Runs every query on an image.
 fn look_at(image: &[u8]) {
     let image = &image;
     let _ = (rocshim_drain::length(image), rocshim_drain::describe(image));
@@ -81,28 +81,28 @@ fn look_at(image: &[u8]) {
     }
 }
 
-/// Numbers by chance, the same each time.
+/// A deterministic pseudo-random generator.
 pub struct Chance(u64);
 
 impl Chance {
-    /// Its own row of numbers for each `seed`.
+    /// A generator whose sequence depends on `seed`.
     pub fn new(seed: u64) -> Chance {
         Chance(seed ^ 0x9e37_79b9_7f4a_7c15)
     }
 
-    /// One of 0 to `below` - 1.
+    /// A number from 0 to `below` - 1.
     pub fn below(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % below.max(1)
     }
 
-    /// Changes `bytes` in a few places: bytes, words, pieces moved, doubled or cut off.
+    /// Changes `bytes` in a few places: changes bytes or words, moves, duplicates or cuts pieces.
     pub fn change(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..1 + self.below(6) {
             if bytes.is_empty() {
                 return;
             }
-            // The heads of files matter more than what follows.
+            // File headers are changed more often than the rest.
             let at =
                 if self.below(2) == 0 { self.below(bytes.len().min(1024)) } else { self.below(bytes.len()) };
             match self.below(12) {

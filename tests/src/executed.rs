@@ -1,18 +1,18 @@
-//! What a trace says was executed, launch by launch: for comparison with what the device or a
-//! stand-in was given.
+//! The launches that a trace says were executed, for comparison with the log of the device or of a
+//! stand-in.
 
 use crate::Trace;
 use rocshim_trace::{Graph, Hex};
 use std::collections::{BTreeMap, HashMap};
 
-/// Launches, counted: kernel, grid in work-items, block.
+/// Launch counts by kernel, grid in work-items, block.
 pub type Counted = BTreeMap<(String, [u32; 3], [u32; 3]), u64>;
 
 /// Every launch that was executed: direct ones that succeeded and were not captured, and for each
-/// graph launch that succeeded the kernels of its graph.
+/// successful graph launch the kernels of its graph.
 ///
 /// # Panics
-/// When a kernel has no name, or the kernels of a graph that was launched are not all known.
+/// If a kernel has no name, or the kernels of a launched graph are not all known.
 #[track_caller]
 pub fn executed(trace: &Trace) -> Counted {
     let mut counted = direct(trace);
@@ -38,7 +38,7 @@ pub fn direct(trace: &Trace) -> Counted {
     counted
 }
 
-/// Those of [`executed`] that graph launches made.
+/// The launches of [`executed`] that come from graph launches.
 ///
 /// # Panics
 /// As [`executed`].

@@ -1,8 +1,8 @@
-//! A tiny llama model in a GGUF file, made here: two layers, random weights, a vocabulary of single
+//! Generates a tiny llama model in a GGUF file: two layers, random weights, a vocabulary of single
 //! letters.
 //!
-//! It is no good for talking; it is for the real llama.cpp to load and evaluate, so that its
-//! kernels are launched in their true order. The same file comes out every time.
+//! The real llama.cpp loads and evaluates it, so that its kernels are launched in their real order;
+//! its output is meaningless. The file is the same on every run.
 
 mod metadata;
 
@@ -11,19 +11,19 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// How the matrices are stored; the norms are always f32.
+/// The storage format of the matrices; the norms are always f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantisation {
-    /// 4 bits a weight: products go through ggml's own quantised kernels.
+    /// 4 bits per weight: GEMMs use ggml's own quantised kernels.
     Q4_0,
-    /// 8 bits a weight.
+    /// 8 bits per weight.
     Q8_0,
-    /// Half precision: products of many columns go through the BLAS library.
+    /// Half precision: GEMMs with many columns use the BLAS library.
     F16,
 }
 
 impl Quantisation {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Quantisation; 3] = [Quantisation::Q4_0, Quantisation::Q8_0, Quantisation::F16];
 
     /// The name of a model's file.
@@ -40,7 +40,7 @@ const LAYERS: u32 = 2;
 const WIDTH: u32 = 256;
 const HEADS: u32 = 4;
 const FEED_FORWARD: u32 = 512;
-/// A whole number of 256; what the vocabulary does not need is padding.
+/// A multiple of 256; unused entries are padding.
 const VOCABULARY: u32 = 512;
 const CONTEXT: u32 = 2048;
 const ALIGNMENT: u64 = 32;
@@ -48,18 +48,18 @@ const ALIGNMENT: u64 = 32;
 /// Writes the model to `path`.
 ///
 /// # Errors
-/// As the system says: the file cannot be made or written.
+/// Those of the system: the file cannot be created or written.
 pub fn write_model(path: &Path, quantisation: Quantisation) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     out.write_all(&model(quantisation))?;
     out.flush()
 }
 
-/// A prompt that the model takes as `tokens` tokens: its beginning, the space before the text, and
-/// one for each letter.
+/// A prompt that the model reads as `tokens` tokens: begin of text, the space before the text, and
+/// one per letter.
 ///
 /// # Panics
-/// When `tokens` is less than 3.
+/// If `tokens` is less than 3.
 pub fn prompt(tokens: usize) -> String {
     assert!(tokens >= 3, "a prompt has at least three tokens");
     "why did it take that path ".chars().cycle().take(tokens - 2).collect()
@@ -87,7 +87,7 @@ fn model(quantisation: Quantisation) -> Vec<u8> {
     file
 }
 
-/// A tensor: rows of `columns` weights; a vector has no rows of its own.
+/// A tensor with rows of `columns` weights; a vector has a single row.
 struct Tensor {
     name: String,
     columns: u32,
@@ -95,18 +95,18 @@ struct Tensor {
     kind: Kind,
 }
 
-/// How weights are stored, by ggml's number for it.
+/// Storage formats, by ggml's numbers.
 #[derive(Clone, Copy)]
 enum Kind {
     F32 = 0,
     F16 = 1,
-    /// Blocks: a scale of two bytes, then four bits a weight.
+    /// Blocks: a scale of two bytes, then four bits per weight.
     Q4_0 = 2,
-    /// Blocks: a scale of two bytes, then eight bits a weight.
+    /// Blocks: a scale of two bytes, then eight bits per weight.
     Q8_0 = 8,
 }
 
-/// Weights in a block of `Q4_0` and `Q8_0`.
+/// Weights per block of `Q4_0` and `Q8_0`.
 const BLOCK: u64 = 32;
 
 fn tensors(quantisation: Quantisation) -> Vec<Tensor> {
@@ -179,7 +179,7 @@ impl Tensor {
     }
 }
 
-/// Numbers that look random and are the same every time (xorshift).
+/// A deterministic pseudo-random generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -190,7 +190,7 @@ impl Random {
         self.0 >> 16
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn fraction(&mut self) -> f32 {
         (self.next() & 0xffff) as f32 / 65536.0
     }

@@ -1,6 +1,6 @@
 //! What the cross-process tests share: built artifacts, traced programs, traces and logs read back.
 //!
-//! Floors, lowest first: `artifacts` (what must be built), `running` (a program that goes on),
+//! Layers, lowest first: `artifacts` (what must be built), `running` (a program that goes on),
 //! `traced` (a program with or without the shim), `trace` (its records), `executed` (what they say
 //! was executed), `standin` (the stand-in libraries' own log of the same calls), `gguf`, `rocm`
 //! (the real user space, what runs in it, and the null GPU's log), `llm` (a server that answers as

@@ -1,4 +1,4 @@
-//! A server that answers as Ollama and llama-server do, or as a test wants it to.
+//! A fake LLM server that answers like Ollama, like llama-server, or as a test specifies.
 
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What it was asked.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The path.
     pub path: String,
-    /// The body; null where there is none.
+    /// The body; null if there is none.
     pub body: Value,
 }
 
-/// What it answers.
+/// A response.
 pub struct Reply {
-    /// 200, 404, …
+    /// HTTP status: 200, 404, …
     pub status: u16,
-    /// The content's type.
+    /// Content type.
     pub kind: &'static str,
-    /// Pieces, sent one after the other.
+    /// Chunks of the body, sent one after the other.
     pub pieces: Vec<String>,
-    /// How long it thinks about each.
+    /// Delay before each chunk.
     pub wait: Duration,
-    /// It closes the connection before the end.
+    /// The connection is closed before the end.
     pub cut: bool,
 }
 
@@ -42,27 +42,27 @@ impl Reply {
         }
     }
 
-    /// Lines, as Ollama streams.
+    /// JSON lines, as Ollama streams them.
     pub fn lines(values: &[Value]) -> Reply {
         let pieces = values.iter().map(|value| format!("{value}\n")).collect();
         Reply { kind: "application/x-ndjson", pieces, ..Reply::json(200, &Value::Null) }
     }
 
-    /// Events, as llama-server streams.
+    /// Server-sent events, as llama-server streams them.
     pub fn events(values: &[Value]) -> Reply {
         let pieces = values.iter().map(|value| format!("data: {value}\n\n")).collect();
         Reply { kind: "text/event-stream", pieces, ..Reply::json(200, &Value::Null) }
     }
 }
 
-/// A server; it runs until the test ends.
+/// The server; it runs until the test ends.
 pub struct Fake {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Fake {
-    /// Answers each request by `answer`, each connection in a thread of its own.
+    /// Starts a server that answers each request by `answer`, each connection in its own thread.
     pub fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Fake {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let port = listener.local_addr().expect("it has an address").port();
@@ -71,19 +71,19 @@ impl Fake {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (known, answer) = (Arc::clone(&known), Arc::clone(&answer));
-                // A client that goes away is what some tests want.
+                // Some tests close the client's end early.
                 thread::spawn(move || serve(stream, &known, &*answer).ok());
             }
         });
         Fake { port, asked }
     }
 
-    /// Its address.
+    /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What it was asked under this path, in order.
+    /// The bodies of the requests to this path, in order.
     pub fn asked(&self, path: &str) -> Vec<Value> {
         let all = self.asked.lock().expect("no thread panics with it");
         all.iter().filter(|asked| asked.path == path).map(|asked| asked.body.clone()).collect()
@@ -112,7 +112,7 @@ fn serve(stream: TcpStream, known: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Asked) -
     write(stream, &answer(&asked))
 }
 
-/// In chunks, as both servers send what they stream.
+/// Uses chunked encoding, as both servers do for streams.
 fn write(mut to: TcpStream, reply: &Reply) -> io::Result<()> {
     let head = format!("HTTP/1.1 {} X\r\nContent-Type: {}\r\n", reply.status, reply.kind);
     write!(to, "{head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")?;
@@ -123,8 +123,8 @@ fn write(mut to: TcpStream, reply: &Reply) -> io::Result<()> {
     if reply.cut { Ok(()) } else { write!(to, "0\r\n\r\n") }
 }
 
-/// Ollama: knows the model `tiny`, counts three tokens for the template and one for each word, and
-/// nothing from a cache.
+/// Like Ollama: it has the model `tiny`, counts three tokens for the template and one per word, and
+/// caches nothing.
 pub fn ollama(asked: &Asked) -> Reply {
     let body = &asked.body;
     let is_chat = match asked.path.as_str() {
@@ -154,8 +154,8 @@ pub fn ollama(asked: &Asked) -> Reply {
     }
 }
 
-/// llama-server: a token for each word and one before them; a prompt that it may cache is cached
-/// but for its last token.
+/// Like llama-server: a token per word and one before them; a prompt that may be cached is, except
+/// for its last token.
 pub fn llama_server(asked: &Asked) -> Reply {
     let body = &asked.body;
     match asked.path.as_str() {

@@ -1,4 +1,4 @@
-//! The real ROCm user space on the null GPU: programs that run in it, and what they run on.
+//! The real ROCm user space on the null GPU, and the programs that run in it.
 //!
 //! ```no_run
 //! use rocshim_tests::rocm::{Bench, HIP6, counted};
@@ -8,8 +8,8 @@
 //! counted::assert_equal(&bench.trace(), &bench.log());
 //! ```
 //!
-//! Floors, lowest first: `device` (its log), `counted` (the trace against that log), `bench` (a
-//! program run both ways), `server`.
+//! Layers, lowest first: `device` (its log), `counted` (compares the trace with that log),
+//! `bench` (a program run with and without the shim), `server`.
 
 pub mod bench;
 pub mod counted;
@@ -35,14 +35,13 @@ pub static HIP7: Tree = Tree::new(
     "hip7",
     &[("amdhip64", "libamdhip64.so.7"), ("rocblas", "librocblas.so.5"), ("hipblaslt", "libhipblaslt.so.1")],
 );
-/// Triton, to be used by a Python of the others.
+/// Triton, for a Python in one of the other trees.
 pub static TRITON: Tree = Tree::new("triton", &[]);
 
-/// A tree of `scripts/real-rocm`: fetched and unpacked when it is first used, unless that has been
-/// done before.
+/// A tree of `scripts/real-rocm`, fetched and unpacked on first use.
 pub struct Tree {
     name: &'static str,
-    /// Names that programs link, and their files.
+    /// Library names for the linker, and their files.
     libraries: &'static [(&'static str, &'static str)],
     folder: OnceLock<PathBuf>,
 }
@@ -56,10 +55,10 @@ impl Tree {
         Tree { name, libraries, folder: OnceLock::new() }
     }
 
-    /// Where it is.
+    /// Path of the tree.
     ///
     /// # Panics
-    /// When it cannot be had; the script's own sentence says why.
+    /// If it cannot be fetched; the message is the script's own.
     #[track_caller]
     pub fn folder(&self) -> &Path {
         self.folder.get_or_init(|| {
@@ -71,8 +70,8 @@ impl Tree {
     /// A command in the user space: add the program and its arguments. The null GPU is a `gfx` and
     /// appends to `log`.
     ///
-    /// Variables are set for the script too, which is harmless; but `LD_PRELOAD` is not: let the
-    /// program be `env LD_PRELOAD=…`.
+    /// Environment variables also reach the script, which is harmless except for `LD_PRELOAD`: for
+    /// that, run `env LD_PRELOAD=…` as the program.
     #[track_caller]
     pub fn command(&self, gfx: &str, log: &Path) -> Command {
         self.folder();
@@ -81,8 +80,8 @@ impl Tree {
         command
     }
 
-    /// A program of `tests/programs/real`, linked against this tree's libraries that its `// link:`
-    /// line names.
+    /// A program of `tests/programs/real`, linked against the libraries of this tree in its `//
+    /// link:` line.
     #[track_caller]
     pub fn program(&self, name: &str) -> PathBuf {
         let source = artifacts::root().join("tests/programs/real").join(name).with_extension("c");
@@ -101,12 +100,12 @@ impl Tree {
         program
     }
 
-    /// A library as it is linked, outside the user space.
+    /// Path of a library outside the user space, for linking.
     fn library(&self, name: &str) -> PathBuf {
         self.folder().join("usr/lib/x86_64-linux-gnu").join(self.file_of(name))
     }
 
-    /// A library as it is opened inside the user space.
+    /// Path of a library inside the user space, for dlopen.
     #[track_caller]
     pub fn inside(&self, name: &str) -> PathBuf {
         Path::new("/usr/lib/x86_64-linux-gnu").join(self.file_of(name))
@@ -125,7 +124,7 @@ pub fn code_object() -> PathBuf {
     artifacts::root().join("tests/programs/real/vectors-gfx1100.co")
 }
 
-/// The tiny model; all are written on the first call.
+/// The tiny model; the first call writes all variants.
 pub fn model(quantisation: Quantisation) -> PathBuf {
     static WRITTEN: OnceLock<[PathBuf; 3]> = OnceLock::new();
     let write = |quantisation: Quantisation| {
@@ -139,14 +138,14 @@ pub fn model(quantisation: Quantisation) -> PathBuf {
     models.iter().find(|path| path.ends_with(quantisation.file())).expect("all were written").clone()
 }
 
-/// A folder for what is made here and kept: programs, models, compiled kernels.
+/// A folder for generated files that are kept: programs, models, compiled kernels.
 pub fn made_here(name: &str) -> PathBuf {
     let folder = artifacts::target().join("real").join(name);
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     fs::canonicalize(folder).expect("the folder was made")
 }
 
-/// What a command prints; it must succeed.
+/// The output of a command, which must succeed.
 #[track_caller]
 fn said(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));

@@ -1,4 +1,4 @@
-//! A program that goes on while a test looks at it, and does what it is told, line by line.
+//! A running program that a test observes, and that acts on commands, line by line.
 
 use crate::traced::{Outcome, Scratch, Traced};
 use rustix::process::{Pid, Signal, kill_process};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Output};
 
-/// A program that was started with the shim; killed when it is dropped.
+/// A program that was started with the shim; killed on drop.
 pub struct Running {
     child: Child,
     answers: BufReader<ChildStdout>,
@@ -19,7 +19,7 @@ impl Running {
         Running { child, answers, scratch: Some(scratch) }
     }
 
-    /// Its number.
+    /// Its pid.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -29,19 +29,19 @@ impl Running {
         self.scratch.as_ref().expect("it runs").path()
     }
 
-    /// The trace files, in order of name.
+    /// The trace files, sorted by name.
     pub fn trace_files(&self) -> Vec<PathBuf> {
         self.scratch.as_ref().expect("it runs").traces()
     }
 
-    /// The next line that it prints.
+    /// Its next line of output.
     pub fn answer(&mut self) -> String {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("the program prints text");
         line.trim_end().to_string()
     }
 
-    /// Tells it something; gives its answer.
+    /// Sends a command line; returns the next line of output.
     pub fn tell(&mut self, what: &str) -> String {
         writeln!(self.child.stdin.as_ref().expect("its input is a pipe"), "{what}").expect("it reads");
         self.answer()
@@ -58,7 +58,7 @@ impl Running {
         Traced::rocshim(["ctl", &self.pid().to_string()]).args(words).run()
     }
 
-    /// Ends its input, and waits for it.
+    /// Closes its standard input, and waits for its end.
     pub fn finish(mut self) -> Outcome {
         drop(self.child.stdin.take());
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A program that has ended already is no error.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

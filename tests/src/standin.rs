@@ -1,4 +1,5 @@
-//! The stand-in libraries' own log: what reached them, counted independently of the trace.
+//! Reads the stand-in libraries' log: the calls that reached them, counted independently of the
+//! trace.
 
 use std::path::Path;
 
@@ -11,24 +12,24 @@ pub struct Launch {
     pub number: u64,
     /// The symbol that was called.
     pub symbol: String,
-    /// The kernel; `-` for none.
+    /// The kernel; `-` if none.
     pub kernel: String,
     /// As passed: blocks, or work-items for the Ext and Hcc forms.
     pub grid: [u32; 3],
     /// In work-items.
     pub block: [u32; 3],
-    /// Bytes.
+    /// Dynamic LDS, bytes.
     pub shared: u64,
-    /// The handle.
+    /// The stream handle.
     pub stream: u64,
-    /// What it returned.
+    /// Return value.
     pub status: i32,
 }
 
-/// A kernel node of a graph that ran; its grid is in blocks.
+/// A kernel node of an executed graph; its grid is in blocks.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// As a launch; the symbol is the graph launch's.
+    /// As for a launch; the symbol is the graph launch's.
     pub launch: Launch,
     /// The executable graph's handle.
     pub exec: u64,
@@ -39,13 +40,13 @@ pub struct Replay {
 pub struct Call {
     /// Linux thread id.
     pub tid: u32,
-    /// The call's number in its thread, from 1; of librocprofiler-register, the instance of the
-    /// library, from 0.
+    /// The call's number in its thread, from 1; for librocprofiler-register, the library instance,
+    /// from 0.
     pub number: u64,
     /// The symbol that was called.
     pub symbol: String,
     fields: String,
-    /// What it returned.
+    /// Return value.
     pub status: i32,
 }
 
@@ -56,27 +57,26 @@ impl Call {
         self.find(name).unwrap_or_else(|| panic!("no {name} in {}", self.fields))
     }
 
-    /// A field's value, where the call has the field.
+    /// A field's value; `None` if the call does not have the field.
     pub fn find(&self, name: &str) -> Option<&str> {
         let mut pairs = self.fields.split(' ').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// The value of a field that is a handle, an address or a number written in hexadecimal; 0
-    /// where there is none.
+    /// The value of a field in hexadecimal (handle, address, number); 0 if there is none.
     pub fn hex(&self, name: &str) -> u64 {
         self.find(name).map_or(0, hex)
     }
 }
 
-/// The log, line by line.
+/// The log, by type of line.
 #[derive(Debug, Default)]
 pub struct Log {
     /// `launch` lines.
     pub launches: Vec<Launch>,
     /// `captured` lines: launches that became nodes of a graph.
     pub captured: Vec<Launch>,
-    /// `replay` lines: kernel nodes that ran.
+    /// `replay` lines: kernel nodes that were executed.
     pub replays: Vec<Replay>,
     /// `gemm` lines.
     pub gemms: Vec<Call>,
@@ -84,9 +84,10 @@ pub struct Log {
     pub convs: Vec<Call>,
     /// `call` lines: memory, streams, events, graphs.
     pub calls: Vec<Call>,
-    /// `register` lines: dispatch tables handed to librocprofiler-register.
+    /// `register` lines: dispatch tables passed to librocprofiler-register.
     pub registered: Vec<Call>,
-    /// `wrapped` lines: functions that came through the profiler's wrappers, with how many `calls`.
+    /// `wrapped` lines: functions called through the profiler's wrappers, with their number of
+    /// `calls`.
     pub wrapped: Vec<Call>,
 }
 

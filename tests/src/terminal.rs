@@ -1,23 +1,23 @@
-//! A terminal of a given size, in which `rocshim` runs, is sent keys, and is looked at: tmux, with
-//! a server of its own.
+//! Runs `rocshim` in a terminal of a given size, sends keys and reads the screen: tmux, with a
+//! separate server.
 
 use crate::artifacts;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// For so long something is waited for.
+/// Time limit of a wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal; its programs are killed when it is dropped.
+/// A terminal; its programs are killed on drop.
 pub struct Terminal {
     scratch: tempfile::TempDir,
 }
 
 impl Terminal {
-    /// Starts `rocshim` with these words in a terminal of so many columns and lines. When it has
-    /// ended, the terminal shows the line `ended: CODE`, and whether letters are echoed and lines
-    /// are read as a whole, as in any shell.
+    /// Starts `rocshim` with these arguments in a terminal of `width` columns and `height` lines.
+    /// After its end, the terminal shows `ended: CODE`, and whether echo and line mode are on, as
+    /// in any shell.
     pub fn start(words: &[&str], variables: &[(&str, &str)], [width, height]: [u32; 2]) -> Terminal {
         let terminal = Terminal { scratch: tempfile::tempdir().expect("a scratch folder") };
         let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
@@ -42,17 +42,17 @@ impl Terminal {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Presses keys, by their names in tmux: `q`, `Enter`, `C-c`.
+    /// Presses keys, by their tmux names: `q`, `Enter`, `C-c`.
     pub fn press(&self, keys: &[&str]) {
         self.tmux(&[&["send-keys"], keys].concat());
     }
 
-    /// Another size.
+    /// Changes the size.
     pub fn resize(&self, [width, height]: [u32; 2]) {
         self.tmux(&["resize-window", "-x", &width.to_string(), "-y", &height.to_string()]);
     }
 
-    /// The number of the program in it: of the shell's child.
+    /// Pid of the program in it: the shell's child.
     pub fn program(&self) -> u32 {
         let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]);
         let shell = shell.trim();
@@ -61,17 +61,17 @@ impl Terminal {
         children.split_whitespace().next().and_then(|child| child.parse().ok()).expect("it has a child")
     }
 
-    /// What it shows now.
+    /// The screen's text.
     pub fn shown(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// The same with its colours.
+    /// The same with escape sequences for colours.
     pub fn painted(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-e"])
     }
 
-    /// What it shows as soon as `is_so`.
+    /// Waits until `is_so` holds for the screen's text; returns that text.
     #[track_caller]
     pub fn shows(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! A trace read back whole, with the questions that tests ask of it.
+//! A trace read into memory, with accessors for tests.
 
 use rocshim_trace::{
     Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu, GpuKernel, GpuTime, Graph,
@@ -13,14 +13,14 @@ use std::path::Path;
 pub struct Trace {
     /// The records.
     pub records: Vec<Record>,
-    /// The file as it is.
+    /// The file's bytes.
     pub bytes: Vec<u8>,
 }
 
 /// The lines of a trace file, compressed or not.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub fn read_lines(path: &Path) -> io::Result<Vec<u8>> {
     let mut lines = Vec::new();
     rocshim_drain::lines_of(path, std::fs::File::open(path)?)?.read_to_end(&mut lines)?;
@@ -36,7 +36,7 @@ macro_rules! all_of {
 }
 
 impl Trace {
-    /// Reads a file, every line of which must be a whole record.
+    /// Reads a file; every line must be a complete record.
     #[track_caller]
     pub fn read(path: &Path) -> Trace {
         let bytes = read_lines(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -54,7 +54,7 @@ impl Trace {
         trace
     }
 
-    /// Gives launches that tell no hook those of their kernels.
+    /// Sets the hook of launches without one to that of their kernels.
     fn find_hooks(&mut self) {
         let hooks: HashMap<u32, Option<u16>> =
             self.kernels().map(|kernel| (kernel.id, kernel.hook)).collect();
@@ -83,31 +83,31 @@ impl Trace {
     all_of! {
         /// The launches.
         launches: Launch;
-        /// The matrix products.
+        /// The GEMMs of rocBLAS and hipBLAS.
         gemms: Gemm;
-        /// The products of hipBLASLt.
+        /// The GEMMs of hipBLASLt.
         matmuls: Matmul;
         /// The other calls of BLAS libraries.
         blas_calls: Blas;
         /// The convolution calls.
         convs: Conv;
-        /// The calls that are known by their name.
+        /// The calls of which only the name is recorded.
         spans: Span;
         /// The marks.
         marks: Mark;
         /// The module loads and unloads.
         loads: Load;
-        /// The copies, and memory being set.
+        /// The copies and fills.
         copies: Copy;
-        /// The calls that wait or order streams.
+        /// The synchronisation calls.
         syncs: Sync;
         /// The streams.
         streams: Stream;
         /// The captures.
         captures: Capture;
-        /// What graphs do.
+        /// The graphs' contents.
         graphs: Graph;
-        /// The graphs' calls but launches.
+        /// The graph calls other than launches.
         graph_calls: GraphCall;
         /// The graph launches.
         graph_launches: GraphLaunch;
@@ -117,23 +117,23 @@ impl Trace {
         devices: Device;
         /// The code objects.
         code_objects: CodeObject;
-        /// The hook table, as it was at the start.
+        /// The hook table in its initial state.
         hook_tables: HookTable;
-        /// Every change of it.
+        /// Every change of a hook's state.
         hooks: Hook;
-        /// Whether the runtime is asked for GPU times.
+        /// Whether GPU times are requested from the runtime.
         gpu_times: GpuTime;
-        /// The names of kernels that it reports.
+        /// The kernel names in its reports.
         gpu_kernels: GpuKernel;
-        /// What it reports.
+        /// Its reports.
         reports: Gpu;
-        /// Recording being stopped, or begun again.
+        /// Changes of recording: stopped, started.
         recordings: Recording;
         /// The losses.
         gaps: Gap;
-        /// The threads' accounts.
+        /// The threads' counters.
         threads: Thread;
-        /// The footers: one, or none when the process died.
+        /// The footers: one, or none if the process died.
         footers: Footer;
         /// The headers.
         headers: Header;
@@ -151,7 +151,7 @@ impl Trace {
         armed.chain(changed).map(|(id, name)| (id, name.as_str())).collect()
     }
 
-    /// The symbol of the kernel that was launched.
+    /// The symbol of the launched kernel.
     #[track_caller]
     pub fn kernel_of(&self, launch: &Launch) -> String {
         let id = launch.kernel.unwrap_or_else(|| panic!("a launch without a kernel: {launch:?}"));

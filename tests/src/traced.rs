@@ -1,4 +1,4 @@
-//! A program run with the shim, or without it for comparison.
+//! Runs a program with the shim, or without it for comparison.
 
 use crate::running::Running;
 use crate::{Trace, artifacts};
@@ -7,21 +7,21 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A program about to run in a scratch folder of its own.
+/// A program about to run in its own scratch folder.
 pub struct Traced {
     command: Command,
     scratch: Scratch,
 }
 
-/// What a program did.
+/// The result of a program.
 pub struct Outcome {
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it printed to stderr.
+    /// Its standard error.
     pub stderr: String,
-    /// Its exit code, where it ended by itself.
+    /// Its exit code, if it exited.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that killed it.
     pub signal: Option<i32>,
     scratch: Scratch,
 }
@@ -40,7 +40,7 @@ impl Traced {
         Traced { command, scratch }
     }
 
-    /// The rocshim command with `args`; the shim is found as an installed one would be.
+    /// The rocshim command with `args`; it finds the shim as an installed one would.
     pub fn rocshim<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Traced {
         Traced::command(artifacts::command()).args(args)
     }
@@ -57,8 +57,7 @@ impl Traced {
         self
     }
 
-    /// Runs it on other builds of the stand-in HIP: folders of the stand-ins, see
-    /// tests/vendor/README.md.
+    /// Selects other builds of the stand-in HIP by folder, see tests/vendor/README.md.
     pub fn on(self, folders: &[&str]) -> Traced {
         let folders = folders.iter().map(|folder| artifacts::vendor().join(folder));
         self.env("LD_LIBRARY_PATH", std::env::join_paths(folders).expect("folders without a colon"))
@@ -70,13 +69,13 @@ impl Traced {
         self
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub fn env_remove(mut self, name: &str) -> Traced {
         self.command.env_remove(name);
         self
     }
 
-    /// The scratch folder: traces go to `out` in it, the stand-ins' log is `standin.log`.
+    /// The scratch folder: traces go to its `out`, the stand-ins' log is `standin.log`.
     pub fn folder(&self) -> &Path {
         self.scratch.path()
     }
@@ -93,13 +92,13 @@ impl Traced {
         self.env("LD_PRELOAD", paths.expect("paths without a colon")).env("ROCSHIM_OUT", out).run()
     }
 
-    /// Runs it as it is.
+    /// Runs it without the shim.
     pub fn run(mut self) -> Outcome {
         let output = self.command.output().expect("the program starts");
         Outcome::of(output, self.scratch)
     }
 
-    /// Starts it with the shim preloaded, traces going to `out`; it is told what to do line by
+    /// Starts it with the shim preloaded, traces going to `out`; it then reads commands line by
     /// line.
     pub fn start(self) -> Running {
         let out = self.scratch.path().join("out");
@@ -115,7 +114,7 @@ impl Traced {
     }
 }
 
-/// A program's own folder.
+/// A program's scratch folder.
 pub(crate) struct Scratch(tempfile::TempDir);
 
 impl Scratch {
@@ -123,7 +122,7 @@ impl Scratch {
         self.0.path()
     }
 
-    /// The trace files, in order of name.
+    /// The trace files, sorted by name.
     pub(crate) fn traces(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path().join("out")).into_iter().flatten().flatten();
         let is_trace = |path: &PathBuf| rocshim_trace::TracePath::of(path).is_some();
@@ -133,7 +132,7 @@ impl Scratch {
     }
 }
 
-/// A process that was killed leaves its ring files; nobody will ask for them any more.
+/// Removes the ring files of a killed process, which no other test uses.
 impl Drop for Scratch {
     fn drop(&mut self) {
         for trace in self.traces() {
@@ -156,12 +155,12 @@ impl Outcome {
         self.scratch.path()
     }
 
-    /// The trace files, in order of name.
+    /// The trace files, sorted by name.
     pub fn trace_files(&self) -> Vec<PathBuf> {
         self.scratch.traces()
     }
 
-    /// The one trace that there must be.
+    /// The trace, which must be the only one.
     pub fn trace(&self) -> Trace {
         let files = self.trace_files();
         assert_eq!(files.len(), 1, "one process, one trace: {files:?}\nstderr: {}", self.stderr);
@@ -173,7 +172,7 @@ impl Outcome {
         crate::standin::Log::read(&self.folder().join("standin.log"))
     }
 
-    /// The log of a wheel's own copy of HIP; empty where nothing reached it.
+    /// The log of a wheel's own copy of HIP; empty if no call reached it.
     pub fn wheel_log(&self) -> crate::standin::Log {
         let path = self.folder().join("standin.log.wheel");
         if path.exists() { crate::standin::Log::read(&path) } else { Default::default() }

@@ -1,5 +1,5 @@
-//! A trace that may take only so much room, or whose file cannot be written: what is missing is told, in its place and with
-//! the reason, and the program does what it does without.
+//! A trace with a disk budget, or whose file cannot be written: losses are reported at their place
+//! with the reason, and the program is not affected.
 
 use super::reading::{ends, lost, numbers, parts, recover, summary};
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
@@ -7,7 +7,7 @@ use rocshim_trace::{Record, TracePath};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-// ---- room ----
+// ---- disk budget ----
 
 #[test]
 fn a_trace_that_has_taken_its_room_ends_and_says_what_is_missing() {
@@ -25,8 +25,8 @@ fn a_trace_that_has_taken_its_room_ends_and_says_what_is_missing() {
         let numbers = numbers(&parts);
         assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>(), "what came first");
         assert_eq!(numbers.len() + lost["disk_cap"] as usize, outcome.standin_log().launches.len());
-        let told = summary(&[&outcome.folder().join("out")]);
-        assert_eq!(told["totals"]["lost"], lost["disk_cap"]);
+        let printed = summary(&[&outcome.folder().join("out")]);
+        assert_eq!(printed["totals"]["lost"], lost["disk_cap"]);
     }
 }
 
@@ -45,10 +45,10 @@ fn a_trace_that_makes_room_keeps_what_came_last() {
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "the last, without a hole");
     let loads: usize = parts.iter().map(|part| part.loads().count()).sum();
     assert_eq!(numbers.len() + loads + lost["part_removed"] as usize, 65_011, "one load, and the launches");
-    let told = summary(&[&outcome.folder().join("out")]);
-    assert_eq!(told["totals"]["processes"], 1);
-    assert_eq!(told["totals"]["lost"], lost["part_removed"]);
-    assert_eq!(told["processes"][0]["notes"], Value::Array(Vec::new()));
+    let printed = summary(&[&outcome.folder().join("out")]);
+    assert_eq!(printed["totals"]["processes"], 1);
+    assert_eq!(printed["totals"]["lost"], lost["part_removed"]);
+    assert_eq!(printed["processes"][0]["notes"], Value::Array(Vec::new()));
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn kills_while_room_is_made_lose_nothing_that_is_not_counted() {
         assert_eq!(outcome.signal, Some(9), "round {round}");
         recover(&outcome);
         let folder = outcome.folder().join("out");
-        let told = summary(&[&folder]);
-        assert_eq!(told["processes"][0]["notes"], Value::Array(Vec::new()), "round {round}");
-        // What the process had no time to remove does not count.
+        let printed = summary(&[&folder]);
+        assert_eq!(printed["processes"][0]["notes"], Value::Array(Vec::new()), "round {round}");
+        // What the process had no time to delete does not count.
         let files = outcome.trace_files();
         let oldest =
             files.iter().map(|file| Trace::read(file).headers().next().unwrap().oldest).max().unwrap();
@@ -85,7 +85,7 @@ fn kills_while_room_is_made_lose_nothing_that_is_not_counted() {
     }
 }
 
-// ---- what cannot be written ----
+// ---- write errors ----
 
 #[test]
 fn a_file_that_is_removed_is_followed_by_the_next_part() {
@@ -104,8 +104,8 @@ fn a_file_that_is_removed_is_followed_by_the_next_part() {
             "what had been written is gone, no more"
         );
         assert_eq!(lost(&parts), BTreeMap::new());
-        let told = summary(&[&outcome.folder().join("out")]);
-        let notes = told["processes"][0]["notes"].to_string();
+        let printed = summary(&[&outcome.folder().join("out")]);
+        let notes = printed["processes"][0]["notes"].to_string();
         assert!(notes.contains("limited: part 1 of the trace was not read"), "{notes}");
     }
 }
@@ -154,8 +154,8 @@ fn a_process_that_may_write_no_file_runs_unharmed() {
     }
 }
 
-/// Runs `steps` in a mount namespace of its own, where the folder of its traces is a file system of 500 KiB; gives what was
-/// there at the end. `None` where this machine lets nobody do that.
+/// Runs `steps` in a mount namespace in which the folder of its traces is a file system of 500 KiB;
+/// returns its final contents. `None` if this machine does not allow that.
 fn on_a_small_disk(steps: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
     let may = std::process::Command::new("unshare").args(["-rm", "true"]).status();
     if !may.is_ok_and(|status| status.success()) {
@@ -171,7 +171,7 @@ fn on_a_small_disk(steps: &[&str], variables: &[(&str, &str)]) -> Option<Outcome
 }
 
 #[test]
-fn what_a_full_disk_keeps_out_is_told_of_in_its_place_and_the_trace_goes_on() {
+fn losses_by_a_full_disk_are_reported_in_place_and_the_trace_continues() {
     let fill = "head -c 1000000 /dev/zero 2>/dev/null >disk/ballast; true";
     let steps = [
         "100",
@@ -212,7 +212,7 @@ fn what_waits_when_a_process_ends_on_a_full_disk_is_recovered() {
     let fill = "head -c 1000000 /dev/zero 2>/dev/null >disk/ballast; true";
     let Some(outcome) = on_a_small_disk(&["100", "sleep 0.2", fill, "500"], &[]) else { return };
     assert_eq!(outcome.code, Some(0));
-    // The trace was copied: its name in the ring files is another.
+    // The trace was copied: the ring files name another path.
     let text = std::fs::read_to_string(&outcome.trace_files()[0]).unwrap();
     assert!(text.ends_with('\n'));
     recover(&outcome);

@@ -1,5 +1,6 @@
-//! The format keeps its word: every line of real traces fulfils the published schema, as an independent validator reads
-//! it, and every trace keeps the rules of order. The validator and the rules are shown to be able to fail.
+//! The format is as documented: every line of real traces is valid by the published schema, as an
+//! independent validator reads it, and every trace keeps the ordering rules. Validator and rules
+//! are shown to be able to fail.
 
 mod breaks;
 mod products;
@@ -18,15 +19,15 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use traces::{Recorded, recorded};
 
-/// Fails when `rule` has complaints about any of `traces`, with the first of each trace.
+/// Fails if `rule` finds violations in any of `traces`; prints the first of each trace.
 #[track_caller]
 fn check<'a>(traces: impl IntoIterator<Item = &'a Recorded>, rule: fn(&[Value]) -> Complaints) {
     let mut all = Vec::new();
     for trace in traces {
-        let complaints = rule(&trace.lines);
-        let count = complaints.len();
+        let violations = rule(&trace.lines);
+        let count = violations.len();
         all.extend(
-            complaints.into_iter().take(3).map(|complaint| format!("{} ({count}): {complaint}", trace.name)),
+            violations.into_iter().take(3).map(|violation| format!("{} ({count}): {violation}", trace.name)),
         );
     }
     assert!(all.is_empty(), "\n{}", all.join("\n"));
@@ -34,11 +35,11 @@ fn check<'a>(traces: impl IntoIterator<Item = &'a Recorded>, rule: fn(&[Value]) 
 
 fn every_line_fulfils_the_schema(lines: &[Value]) -> Complaints {
     let wrong =
-        |(at, line): (usize, &Value)| schema::complaint(line).map(|e| format!("line {}: {e}", at + 1));
+        |(at, line): (usize, &Value)| schema::violation(line).map(|e| format!("line {}: {e}", at + 1));
     lines.iter().enumerate().filter_map(wrong).collect()
 }
 
-/// A test for each rule, over all traces; and all rules as a table.
+/// A test for each rule, over all traces; and a table of all rules.
 macro_rules! rules {
     ($($rule:ident)*) => {
         $(
@@ -82,7 +83,7 @@ fn every_line_is_read_and_written_again_as_it_was() {
         for line in trace.text.lines() {
             let mut again = Vec::new();
             write_record(&mut again, &parse_line(line.as_bytes()).unwrap());
-            // Spaces fill up the last line of a page of the file.
+            // Spaces pad the last line of a page of the file.
             assert_eq!(
                 String::from_utf8(again).unwrap().trim_end(),
                 line.trim_end_matches(' '),
@@ -115,7 +116,7 @@ fn every_record_type_and_closed_word_occurs_in_a_real_trace() {
     assert_eq!(words("sync", "action"), none);
     assert_eq!(words("graph_call", "action"), none);
     assert_eq!(words("load", "action"), none);
-    // Of a trace in parts: tests/trace/segments.rs.
+    // For a trace in segments: tests/trace/segments.rs.
     assert_eq!(words("footer", "end"), ["rotated"]);
 }
 
@@ -126,11 +127,11 @@ fn the_ring_files_are_gone_when_the_footer_is_there() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-// ---- situations of their own ----
+// ---- separate situations ----
 
 #[test]
-fn a_damaged_ring_file_is_told_of_as_a_gap_and_the_accounts_stay_right() {
-    // The collector may have been so fast that nothing was left in the ring.
+fn a_damaged_ring_file_becomes_a_gap_and_the_counters_add_up() {
+    // The collector may have been so fast that the ring was empty.
     let damaged = (0..10).find_map(|_| {
         let outcome = Traced::program("kill_self").args(["300", "kill"]).with_shim();
         damage(&ring_of_dead(&outcome.trace_files()[0]));
@@ -162,7 +163,7 @@ fn damage(chunks: &Path) {
 fn the_footer_of_a_forked_child_counts_the_childs_own_calls() {
     let traces: Vec<_> = recorded().iter().filter(|trace| trace.name.starts_with("fork_both")).collect();
     let child = traces.iter().find(|trace| trace.text.contains("\"in_child\"")).expect("the child's trace");
-    // It inherited its kernels and looked none up itself.
+    // It inherited its kernels and looked up none itself.
     assert_eq!(child.lines.last().unwrap().get("calls"), None);
 }
 

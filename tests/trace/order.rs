@@ -1,14 +1,12 @@
-//! The rules that no single line can break: order, references, numbers that must agree.
-//!
-//! Each rule takes the lines of a finished trace and gives its complaints, each with the line's number.
+//! The rules that span lines: order, references, counters that must agree.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Complaints about a trace; none when it keeps the rule.
+/// The violations in a trace; none if it keeps the rule.
 pub(crate) type Complaints = Vec<String>;
 
-/// Each time is rounded down to a nanosecond, and so is each duration: a sum may be off by one.
+/// Times and durations are each rounded down to a nanosecond: a sum may be off by one.
 const ROUNDING: u64 = 1;
 
 /// Types that are events.
@@ -27,7 +25,7 @@ const EVENTS: [&str; 12] = [
     "graph_launch",
 ];
 
-/// An event, with what the rules need of it; `line` counts from 1.
+/// An event, with what the rules need; `line` counts from 1.
 struct Event<'a> {
     line: usize,
     tid: u64,
@@ -96,7 +94,7 @@ pub(crate) fn the_footer_is_the_last_line_and_no_other(lines: &[Value]) -> Compl
 
 pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) -> Complaints {
     let mut defined: HashSet<(&str, u64)> = HashSet::new();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
         let named = ["hook", "library", "kernel", "code_object", "capture", "graph", "stream"]
@@ -106,7 +104,7 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
             value["kernels"].as_array().into_iter().flatten().map(|k| ("kernel", k["kernel"].as_u64()));
         for (what, id) in named.into_iter().chain(called).chain(held) {
             if let Some(id) = id.filter(|id| !defined.contains(&(what, *id))) {
-                complaints.push(format!("line {}: {what} {id} was not defined: {value}", at + 1));
+                violations.push(format!("line {}: {what} {id} was not defined: {value}", at + 1));
             }
         }
         let what = kind(value);
@@ -116,12 +114,12 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
             defined.insert((kind(value), id));
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
     let mut known: HashMap<(&str, u64), &Value> = HashMap::new();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let same = match kind(value) {
             "library" | "kernel" | "code_object" | "capture" | "graph" | "stream" => {
@@ -132,32 +130,32 @@ pub(crate) fn what_is_defined_again_is_the_same(lines: &[Value]) -> Complaints {
         };
         let before = *known.entry((kind(value), number(value, "id"))).or_insert(value);
         if !same(before, value) {
-            complaints.push(format!("line {}: {value} was {before}", at + 1));
+            violations.push(format!("line {}: {value} was {before}", at + 1));
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn a_hook_is_bound_before_it_sees_a_call_and_stays_bound(lines: &[Value]) -> Complaints {
     let mut states: HashMap<u64, &str> = HashMap::new();
     let of_kernels: HashMap<u64, &Value> =
         of_kind(lines, "kernel").map(|(_, kernel)| (number(kernel, "id"), &kernel["hook"])).collect();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
         if kind(value) == "hook" {
             let state = value["state"].as_str().unwrap_or_default();
             if states.insert(number(value, "id"), state) == Some("bound") && state != "bound" {
-                complaints.push(format!("line {}: was bound before: {value}", at + 1));
+                violations.push(format!("line {}: was bound before: {value}", at + 1));
             }
         } else if let Some(id) = hook_of(event, &of_kernels).filter(|id| states.get(id) != Some(&"bound")) {
-            complaints.push(format!("line {}: hook {id} is not bound: {value}", at + 1));
+            violations.push(format!("line {}: hook {id} is not bound: {value}", at + 1));
         }
     }
-    complaints
+    violations
 }
 
-/// The hook of an event; a launch may leave it to its kernel.
+/// The hook of an event; for a launch possibly that of its kernel.
 fn hook_of(event: &Value, of_kernels: &HashMap<u64, &Value>) -> Option<u64> {
     let of_kernel =
         || of_kernels.get(&event["kernel"].as_u64().filter(|_| kind(event) == "launch")?)?.as_u64();
@@ -184,31 +182,31 @@ pub(crate) fn no_two_events_have_one_number(lines: &[Value]) -> Complaints {
 }
 
 pub(crate) fn numbers_are_in_order_of_entry_without_holes_but_for_losses(lines: &[Value]) -> Complaints {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (tid, mut events) in by_thread(lines) {
         events.sort_by_key(|event| event.id);
         for pair in events.windows(2).filter(|pair| pair[0].t > pair[1].t) {
-            complaints
+            violations
                 .push(format!("lines {} and {}: entered in the other order", pair[0].line, pair[1].line));
         }
         let (highest, lost) =
             (events.last().map_or(0, |event| event.id), lost(lines, tid).values().sum::<u64>());
         let missing = highest - events.len() as u64;
         if missing > lost {
-            complaints.push(format!("thread {tid}: {missing} numbers are missing, {lost} events were lost"));
+            violations.push(format!("thread {tid}: {missing} numbers are missing, {lost} events were lost"));
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn lines_of_a_thread_are_in_order_of_return(lines: &[Value]) -> Complaints {
     let mut latest: HashMap<(u64, bool), (usize, u64)> = HashMap::new();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     let gap = |(line, gap): (usize, &Value)| {
         let t = number(gap, "t");
         (line, number(gap, "tid"), t, t + number(gap, "dur"), true)
     };
-    // What a removed part told of is counted in a later one.
+    // The events of a deleted segment are counted in a later one.
     let in_place = |(_, gap): &(usize, &Value)| gap["reason"] != "part_removed";
     let gaps = of_kind(lines, "gap").filter(in_place).map(gap).filter(|(_, tid, ..)| *tid != 0);
     let returned =
@@ -221,14 +219,14 @@ pub(crate) fn lines_of_a_thread_are_in_order_of_return(lines: &[Value]) -> Compl
             latest.get(&(tid, false)).max(latest.get(&(tid, !is_gap))).copied().unwrap_or_default();
         latest.insert((tid, is_gap), (line, to));
         if end > from + ROUNDING {
-            complaints.push(format!("line {line}: {from}, but line {before} of that thread is of {end}"));
+            violations.push(format!("line {line}: {from}, but line {before} of that thread is of {end}"));
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn a_parent_is_there_and_comes_after_its_children(lines: &[Value]) -> Complaints {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (tid, events) in by_thread(lines) {
         let by_id: HashMap<u64, &Event> = events.iter().map(|event| (event.id, event)).collect();
         let mut missing = HashSet::new();
@@ -237,60 +235,61 @@ pub(crate) fn a_parent_is_there_and_comes_after_its_children(lines: &[Value]) ->
             match by_id.get(&parent) {
                 Some(parent) if parent.in_flight || parent.line > child.line => {}
                 Some(parent) => {
-                    complaints.push(format!("line {}: its parent is line {}", child.line, parent.line))
+                    violations.push(format!("line {}: its parent is line {}", child.line, parent.line))
                 }
                 None => drop(missing.insert((parent, child.line))),
             }
         }
-        // A parent may have been lost; but what was nested too deep never had a child.
+        // A parent may be lost; but a call that was nested too deep has no children.
         let lost: u64 =
             lost(lines, tid).iter().filter(|(why, _)| **why != "nested_too_deep").map(|(_, n)| n).sum();
         let parents: HashSet<u64> = missing.iter().map(|(parent, _)| *parent).collect();
         if parents.len() as u64 > lost {
-            complaints.push(format!(
+            violations.push(format!(
                 "thread {tid} lost {lost} events, but these have no parent (parent, line): {missing:?}"
             ));
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn a_parent_encloses_its_children(lines: &[Value]) -> Complaints {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for events in by_thread(lines).values() {
         let by_id: HashMap<u64, &Event> = events.iter().map(|event| (event.id, event)).collect();
         for child in events {
             let Some(parent) = child.parent.and_then(|id| by_id.get(&id)) else { continue };
             let ends_inside = parent.in_flight || child.end <= parent.end + ROUNDING;
             if child.id <= parent.id || child.t < parent.t || !ends_inside {
-                complaints
+                violations
                     .push(format!("lines {} and {}: not one inside the other", child.line, parent.line));
             }
         }
     }
-    complaints
+    violations
 }
 
 pub(crate) fn every_thread_has_one_account_and_it_is_right(lines: &[Value]) -> Complaints {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     let written = |tid| events(lines).filter(|event| event.tid == tid && !event.in_flight).count() as u64;
     let mut accounts = HashSet::new();
     for (line, account) in of_kind(lines, "thread") {
         let tid = number(account, "tid");
         let (said, there) = (number(account, "written"), written(tid));
-        let (said_lost, told) = (number(account, "lost"), lost(lines, tid).values().sum::<u64>());
-        if number(account, "produced") != said + said_lost || said != there || said_lost != told {
-            complaints.push(format!("line {line}: {there} events and {told} lost are there, but {account}"));
+        let (said_lost, counted) = (number(account, "lost"), lost(lines, tid).values().sum::<u64>());
+        if number(account, "produced") != said + said_lost || said != there || said_lost != counted {
+            violations
+                .push(format!("line {line}: {there} events and {counted} lost are there, but {account}"));
         }
         if !accounts.insert(tid) {
-            complaints.push(format!("line {line}: a second account of thread {tid}"));
+            violations.push(format!("line {line}: a second account of thread {tid}"));
         }
     }
     let of_gaps = of_kind(lines, "gap").map(|(_, gap)| number(gap, "tid")).filter(|tid| *tid != 0);
     let without: HashSet<u64> =
         events(lines).map(|event| event.tid).chain(of_gaps).filter(|tid| !accounts.contains(tid)).collect();
-    complaints.extend(without.iter().map(|tid| format!("thread {tid} has no account")));
-    complaints
+    violations.extend(without.iter().map(|tid| format!("thread {tid} has no account")));
+    violations
 }
 
 pub(crate) fn nothing_is_later_than_the_footer(lines: &[Value]) -> Complaints {
@@ -302,7 +301,7 @@ pub(crate) fn nothing_is_later_than_the_footer(lines: &[Value]) -> Complaints {
 }
 
 pub(crate) fn a_grid_is_its_work_items_divided_by_the_block(lines: &[Value]) -> Complaints {
-    // What is left out at the end is 1.
+    // Trailing ones are omitted.
     let triple = |value: &Value, key: &str| -> [u64; 3] {
         std::array::from_fn(|i| value[key].get(i).map_or(1, |number| number.as_u64().expect("a number")))
     };
@@ -318,7 +317,7 @@ pub(crate) fn a_grid_is_its_work_items_divided_by_the_block(lines: &[Value]) -> 
 
 pub(crate) fn an_unload_names_the_code_object_that_its_module_was_loaded_from(lines: &[Value]) -> Complaints {
     let mut loaded: HashMap<&Value, &Value> = HashMap::new();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     let mut moves: Vec<Event> = events(lines).filter(|e| kind(e.value) == "load" && !e.in_flight).collect();
     moves.sort_by_key(|event| event.end);
     for event in moves.iter().filter(|event| event.value.get("status").is_none()) {
@@ -326,8 +325,8 @@ pub(crate) fn an_unload_names_the_code_object_that_its_module_was_loaded_from(li
         if event.value["action"] == "load" {
             loaded.insert(module, object);
         } else if let Some(was) = loaded.remove(module).filter(|was| *was != object) {
-            complaints.push(format!("line {}: code object {was} expected: {}", event.line, event.value));
+            violations.push(format!("line {}: code object {was} expected: {}", event.line, event.value));
         }
     }
-    complaints
+    violations
 }

@@ -1,4 +1,4 @@
-//! What others may have written is read without a panic, in bounded time and memory, whatever it is.
+//! Untrusted data are parsed without a panic, in bounded time and memory, whatever they are.
 
 use rocshim_tests::damage::{
     Chance, PARSERS, Parser, Remains, WhenFull, assert_records, feed, remains, seeds,
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::time::{Duration, Instant};
 
-/// How often each parser is given changed bytes.
+/// How many mutated inputs each parser gets.
 const ROUNDS: usize = 2000;
 
 fn changed_seeds(parser: Parser) {
@@ -63,9 +63,9 @@ fn a_changed_file_of_responses_is_read_or_refused() {
     changed_seeds(Parser::Responses);
 }
 
-/// The files are read as their bytes are, and nothing that they say of themselves leads anywhere else.
+/// The files are parsed like their bytes, and paths inside them are not followed.
 #[test]
-fn what_lies_in_changed_files_is_what_their_bytes_tell() {
+fn changed_files_are_parsed_like_their_bytes() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (folder, trace) = (scratch.path().join("rocshim-dead"), scratch.path().join("p-7.ndjson"));
     fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder");
@@ -73,13 +73,13 @@ fn what_lies_in_changed_files_is_what_their_bytes_tell() {
     let first =
         whole.lines().expect("whole remains").split_inclusive(|byte| *byte == b'\n').next().map(parse_line);
     let Some(Ok(Record::Header(mut header))) = first else { panic!("no header") };
-    // Of nobody who runs.
+    // Of no running process.
     (header.pid, header.rings) = (0, folder.display().to_string());
     let mut line = Vec::new();
     write_record(&mut line, &Record::Header(header));
     fs::write(&trace, line).expect("a trace");
     let mut chance = Chance::new(99);
-    let mut told = 0;
+    let mut recovered = 0;
     for round in 0..300 {
         let mut changed = whole.clone();
         let file = [&mut changed.chunks, &mut changed.definitions, &mut changed.control];
@@ -91,7 +91,7 @@ fn what_lies_in_changed_files_is_what_their_bytes_tell() {
         }
         let Ok(Some((_, left))) = rocshim_drain::leftover(&trace) else { continue };
         assert_records(&left.lines);
-        // A clock that is not told is measured, and a commit that is told leaves out what it had written.
+        // A missing clock is measured, and the events before a commit are omitted.
         if round % 3 == 0 {
             let expected = changed.lines().expect("the same");
             assert_eq!(
@@ -99,10 +99,10 @@ fn what_lies_in_changed_files_is_what_their_bytes_tell() {
                 String::from_utf8_lossy(&expected),
                 "round {round}"
             );
-            told += 1;
+            recovered += 1;
         }
     }
-    assert!(told > 20, "only {told} of 100 changed chunks were read");
+    assert!(recovered > 20, "only {recovered} of 100 changed chunks were read");
 }
 
 #[test]

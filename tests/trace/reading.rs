@@ -1,4 +1,5 @@
-//! The parts of a trace, read and found to keep the rules of the format: each by itself, and all together.
+//! Reads the segments of a trace and checks the rules of the format: for each one, and for all
+//! together.
 
 use super::order::{self, Complaints};
 use super::schema;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What holds of every part.
+/// Rules for every segment.
 const OF_A_PART: &[fn(&[Value]) -> Complaints] = &[
     order::the_header_is_the_first_line_and_no_other,
     order::the_footer_is_the_last_line_and_no_other,
@@ -20,7 +21,7 @@ const OF_A_PART: &[fn(&[Value]) -> Complaints] = &[
     order::nothing_is_later_than_the_footer,
 ];
 
-/// What holds of all parts together.
+/// Rules for all segments together.
 const OF_ALL: &[fn(&[Value]) -> Complaints] = &[
     order::what_is_defined_again_is_the_same,
     order::no_two_events_have_one_number,
@@ -37,7 +38,7 @@ fn lines(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The parts of the one trace that there is, in order, after they were found to keep the rules.
+/// The segments of the only trace, in order, after checking the rules.
 #[track_caller]
 pub(crate) fn parts(outcome: &Outcome) -> Vec<Trace> {
     let files = outcome.trace_files();
@@ -52,11 +53,11 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Trace> {
     for file in &files {
         let lines = lines(file);
         let name = file.display();
-        lines.iter().for_each(|line| assert_eq!(schema::complaint(line), None, "{name}"));
+        lines.iter().for_each(|line| assert_eq!(schema::violation(line), None, "{name}"));
         OF_A_PART.iter().for_each(|rule| assert_eq!(rule(&lines)[..], [""; 0], "{name}"));
         all.extend(lines);
     }
-    // Of what somebody removed nobody tells.
+    // Deletions by others are not recorded.
     let is_whole = paths[0].part == 1 || all.iter().any(|line| line["oldest"].is_u64());
     OF_ALL.iter().filter(|_| is_whole).for_each(|rule| assert_eq!(rule(&all)[..], [""; 0], "all parts"));
     let traces: Vec<Trace> = files.iter().map(|file| Trace::read(file)).collect();
@@ -70,12 +71,12 @@ pub(crate) fn ends(parts: &[Trace]) -> Vec<&str> {
     parts.iter().map(|part| part.footers().next().map_or("none", |footer| footer.end.as_str())).collect()
 }
 
-/// The grids of all launches, of a program that numbers its launches by them.
+/// The grids of all launches, by which the program numbers them.
 pub(crate) fn numbers(parts: &[Trace]) -> Vec<u32> {
     parts.iter().flat_map(|part| part.launches().map(|launch| launch.grid[0])).collect()
 }
 
-/// What was lost, by reason.
+/// Losses by reason.
 pub(crate) fn lost(parts: &[Trace]) -> BTreeMap<String, u64> {
     let mut reasons = BTreeMap::new();
     for gap in parts.iter().flat_map(Trace::gaps) {
@@ -90,7 +91,7 @@ pub(crate) fn summary(of: &[&Path]) -> Value {
     serde_json::from_str(&Traced::rocshim(args).run().ok().stdout).unwrap()
 }
 
-/// Finishes what a process that died has left.
+/// Recovers the trace of a dead process.
 pub(crate) fn recover(outcome: &Outcome) {
     let folder = outcome.folder().join("out");
     Traced::rocshim(["recover".as_ref(), folder.as_os_str()]).run().ok();

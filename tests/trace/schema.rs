@@ -1,4 +1,5 @@
-//! The published schema as two validators: as it is, for any reader, and strict, for what our own writer may emit.
+//! Two validators of the published schema: as published, for any reader, and strict, for what our
+//! writer may emit.
 
 use super::validator::Validator;
 use serde_json::{Map, Value, json};
@@ -11,13 +12,13 @@ pub(crate) fn schema() -> &'static Value {
     SCHEMA.get_or_init(|| serde_json::from_str(rocshim_trace::SCHEMA).expect("the schema is JSON"))
 }
 
-/// What any line of our format fulfils, with types and keys from the future.
+/// Valid for any line of the format, with types and keys of later versions.
 pub(crate) fn tolerant() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();
     VALIDATOR.get_or_init(|| Validator::new(schema()))
 }
 
-/// What our own writer fulfils: no type and no key that the schema does not describe.
+/// Valid for our own writer: no type and no key that the schema does not describe.
 pub(crate) fn strict() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();
     VALIDATOR.get_or_init(|| {
@@ -38,12 +39,12 @@ fn object_mut(value: &mut Value) -> &mut Map<String, Value> {
     value.as_object_mut().expect("an object")
 }
 
-/// Why `line` is not one that our writer may emit, in words.
-pub(crate) fn complaint(line: &Value) -> Option<String> {
-    strict().complaint(line).map(|why| format!("{why}: {line}"))
+/// Why `line` is not one that our writer may emit.
+pub(crate) fn violation(line: &Value) -> Option<String> {
+    strict().violation(line).map(|why| format!("{why}: {line}"))
 }
 
-/// The record types that have a branch.
+/// The record types with a branch.
 pub(crate) fn types() -> BTreeSet<String> {
     let branches = schema()["allOf"].as_array().expect("branches");
     let name = |branch: &Value| branch["if"]["properties"]["type"]["const"].as_str().map(str::to_owned);

@@ -1,4 +1,5 @@
-//! A trace in parts, and a compressed one: each part stands by itself, together they are what one file would be.
+//! A trace in segments, and a compressed one: each segment can be read alone, and together they
+//! equal one file.
 
 use super::reading::{ends, lost, numbers, parts, recover, summary};
 use rocshim_tests::trace::read_lines;
@@ -25,12 +26,12 @@ fn a_trace_in_parts_is_what_one_file_would_be() {
     );
     let launches: usize = parts.iter().map(|part| part.launches().count()).sum();
     assert_eq!(launches, outcome.standin_log().launches.len());
-    let told = summary(&[&outcome.folder().join("out")]);
-    assert_eq!(told["totals"]["processes"], 1);
-    assert_eq!(told["totals"]["launches"], 100_000);
-    assert_eq!(told["processes"][0]["end"], "exit");
-    assert_eq!(told["processes"][0]["parts"], parts.len());
-    assert_eq!(told["processes"][0]["notes"], Value::Array(Vec::new()));
+    let printed = summary(&[&outcome.folder().join("out")]);
+    assert_eq!(printed["totals"]["processes"], 1);
+    assert_eq!(printed["totals"]["launches"], 100_000);
+    assert_eq!(printed["processes"][0]["end"], "exit");
+    assert_eq!(printed["processes"][0]["parts"], parts.len());
+    assert_eq!(printed["processes"][0]["notes"], Value::Array(Vec::new()));
 }
 
 #[test]
@@ -45,8 +46,8 @@ fn a_part_that_is_read_alone_says_that_it_is_one() {
     assert_eq!(last["processes"][0]["end"], "exit");
     let note = last["processes"][0]["notes"][0].as_str().unwrap();
     assert!(note.starts_with("limited: part"), "{note}");
-    for told in [first, last] {
-        let fallback = told["libraries"].to_string();
+    for printed in [first, last] {
+        let fallback = printed["libraries"].to_string();
         assert!(
             !fallback.contains("loaded in the process, no call seen\""),
             "nothing is absent for certain: {fallback}"
@@ -78,8 +79,8 @@ fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
         rotated += usize::from(parts.len() > 2);
         let mut accounts: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for thread in parts.iter().flat_map(Trace::threads) {
-            let (produced, told) = accounts.entry(thread.tid).or_default();
-            (*produced, *told) = (*produced + thread.produced, *told + thread.written + thread.lost);
+            let (produced, printed) = accounts.entry(thread.tid).or_default();
+            (*produced, *printed) = (*produced + thread.produced, *printed + thread.written + thread.lost);
         }
         let mut ids: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         let launches = parts.iter().flat_map(Trace::launches).map(|launch| &launch.call);
@@ -89,8 +90,12 @@ fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
             ids.sort_unstable();
             let gaps = parts.iter().flat_map(Trace::gaps).filter(|gap| gap.tid == *tid);
             let lost: u64 = gaps.map(|gap| gap.lost).sum();
-            let (produced, told) = accounts[tid];
-            assert_eq!((produced, told), (ids.len() as u64 + lost, ids.len() as u64 + lost), "round {round}");
+            let (produced, printed) = accounts[tid];
+            assert_eq!(
+                (produced, printed),
+                (ids.len() as u64 + lost, ids.len() as u64 + lost),
+                "round {round}"
+            );
             assert!(ids.last().unwrap() - ids.len() as u64 <= lost, "round {round}: {tid} has holes");
         }
         let after = summary(&[&outcome.folder().join("out")]);
@@ -102,7 +107,7 @@ fn kills_at_random_moments_of_a_rotation_lose_nothing_and_double_nothing() {
     assert!(rotated > 10, "most of them have several parts: {rotated}");
 }
 
-/// A kill may fall between a part's last line and the commit of the next part.
+/// A kill may fall between a segment's last line and the commit of the next segment.
 #[test]
 fn a_part_whose_end_was_written_and_never_committed_is_the_last_one() {
     let program = Traced::program("kill_self").args(["20000", "thread"]).env("ROCSHIM_FULL", "wait");
@@ -115,7 +120,7 @@ fn a_part_whose_end_was_written_and_never_committed_is_the_last_one() {
     };
     let (footer, last) = (last_line(&files[0]), files.last().unwrap());
     assert!(files.len() > 1 && footer.contains("rotated"), "{footer}");
-    // One that has no line yet follows an end that is there already.
+    // A segment without lines follows one with a footer.
     if !last_line(last).is_empty() && !last_line(last).contains("rotated") {
         let mut file = std::fs::OpenOptions::new().append(true).open(last).unwrap();
         file.write_all(format!("{footer}\n").as_bytes()).unwrap();
@@ -128,7 +133,7 @@ fn a_part_whose_end_was_written_and_never_committed_is_the_last_one() {
 }
 
 #[test]
-fn names_that_are_told_again_are_the_same_in_every_part() {
+fn repeated_names_are_equal_in_every_segment() {
     for name in ["graph_capture", "gemm", "conv", "stream_reuse", "copies"] {
         let outcome = Traced::program(name).env("ROCSHIM_ROTATE_MIB", "0.000001").with_shim().ok();
         let one = Traced::program(name).with_shim().ok();
@@ -205,7 +210,7 @@ fn a_compressed_trace_whose_last_frame_is_cut_is_read_up_to_it() {
     let file = &outcome.trace_files()[0];
     let bytes = std::fs::read(file).unwrap();
     std::fs::write(file, &bytes[..bytes.len() - 10]).unwrap();
-    let told = summary(&[file]);
-    assert_eq!(told["processes"][0]["end"], "cut");
-    assert!(told["totals"]["launches"].as_u64().unwrap() >= 10_000, "{}", told["totals"]);
+    let printed = summary(&[file]);
+    assert_eq!(printed["processes"][0]["end"], "cut");
+    assert!(printed["totals"]["launches"].as_u64().unwrap() >= 10_000, "{}", printed["totals"]);
 }

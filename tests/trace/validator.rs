@@ -1,8 +1,8 @@
-//! The independent validator of the trace format, which shares nothing with rocshim's own reader.
+//! An independent validator of the trace format, which shares no code with rocshim's reader.
 
 use serde_json::Value;
 
-/// One schema, held against values.
+/// A compiled schema.
 #[derive(Debug)]
 pub(crate) struct Validator(jsonschema::Validator);
 
@@ -12,12 +12,12 @@ impl Validator {
         Self(jsonschema::draft202012::new(schema).expect("a schema"))
     }
 
-    /// Why `value` does not fulfil the schema.
-    pub(crate) fn complaint(&self, value: &Value) -> Option<String> {
+    /// Why `value` is not valid.
+    pub(crate) fn violation(&self, value: &Value) -> Option<String> {
         self.0.validate(value).err().map(|error| format!("{error} at {}", error.instance_path()))
     }
 
-    /// True when `value` fulfils the schema.
+    /// True if `value` is valid.
     pub(crate) fn is_valid(&self, value: &Value) -> bool {
         self.0.is_valid(value)
     }

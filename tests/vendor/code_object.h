@@ -45,7 +45,7 @@ static inline void co_pad(struct co_out *o, size_t align)
             o->at[o->len] = 0;
 }
 
-// e_flags' mach byte of a target such as "gfx1100" or "gfx900:xnack-"; 0 when unknown.
+// The mach byte in e_flags of a target such as "gfx1100" or "gfx900:xnack-"; 0 if unknown.
 static inline unsigned co_mach(const char *gfx)
 {
     static const struct {
@@ -61,7 +61,7 @@ static inline unsigned co_mach(const char *gfx)
     return 0;
 }
 
-// The device of this run: STANDIN_GFX, else gfx1100.
+// The device of this run: STANDIN_GFX, default gfx1100.
 static inline const char *co_gfx(void)
 {
     const char *gfx = getenv("STANDIN_GFX");
@@ -95,7 +95,7 @@ static inline void co_arg_shape(char letter, unsigned *size, unsigned *align)
     *align = letter == 'p' || letter == 'l' || letter == 's' ? 8 : 4;
 }
 
-// Bytes of the kernel's argument segment; writes the `.args` entries when `o` is given.
+// Size of the kernel's argument segment in bytes; writes the `.args` entries if `o` is given.
 static inline unsigned co_args(struct co_out *o, const char *args)
 {
     unsigned offset = 0, size, align;
@@ -145,7 +145,7 @@ static inline void co_metadata(struct co_out *o, const char *gfx, const struct c
     co_str(o, "amdhsa.version"), co_array(o, 2), co_uint(o, 1), co_uint(o, 2);
 }
 
-// The ELF image of `n` kernels for one target: its length, written to `out` unless that is NULL.
+// Length of the ELF image of `n` kernels for one target; writes it to `out` unless that is NULL.
 static inline size_t co_elf(unsigned char *out, const char *gfx, const struct co_kernel *k, int n)
 {
     static const char SHSTR[] = "\0.note\0.dynsym\0.dynstr\0.rodata\0.shstrtab";

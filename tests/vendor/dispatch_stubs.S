@@ -1,7 +1,8 @@
-// The exports of the registering libamdhip64: each jumps through its entry of a dispatch table, arguments untouched.
+// The exports of the registering libamdhip64: each jumps through its entry of a dispatch table,
+// arguments untouched.
 //
-// The first to come builds and registers the table (standin_register), then starts anew. An entry beyond the table's
-// size is hipErrorNotSupported.
+// The first to come builds and registers the table (standin_register), then starts anew. An entry
+// beyond the table's size is hipErrorNotSupported.
 
         .macro STUB name, table, first
         .globl \name
@@ -20,7 +21,8 @@
         .set offset, offset + 8
         .endm
 
-        // standin_register(compiler) with all argument registers kept, then back to the stub, whose address is in rax.
+        // standin_register(compiler) with all argument registers kept, then back to the stub, whose
+        // address is in rax.
         .macro FIRST name, compiler
         .type \name, @function
 \name:  push %rax

@@ -1,6 +1,6 @@
 // The dispatch tables of the registering libamdhip64 and their hand-over, as in HIP since ROCm 6.2.
 //
-// Each table is built and registered once, by whoever comes first: the compiler's on the first
+// Each table is built and registered once, on first use: the compiler's on the first
 // __hipRegister*, HIP's on the first API call. That is a C++ function-local static in the real one:
 // other threads wait for it, and a call from inside, such as from a profiler that is just being
 // handed the table, can never return. Here it aborts with a message.
@@ -23,8 +23,8 @@ uint32_t rocprofiler_register_library_api_table(const char *lib_name, uint32_t (
 __attribute__((visibility("hidden"))) struct table *standin_hip_table, *standin_compiler_table; // NULL until registered
 __attribute__((visibility("hidden"))) function standin_missing;
 
-// What the stubs lead to: the functions that the other builds export, renamed by the build. Not all
-// are written.
+// The targets of the stubs: the functions that the other builds export, renamed by the build. Not
+// all are implemented.
 #define X(name, node) extern function impl_##name __attribute__((weak, visibility("hidden")));
 #define C X
 #include "hip.def"
@@ -44,7 +44,7 @@ static __thread int registering;
 
 static uint32_t version(void) { return 10000 * 6 + 100 * 3; }
 
-// A table that ends where its page does, so that no one reads or writes beyond its size.
+// A table that ends at a page end, so that accesses beyond its size fault.
 static struct table *new_table(size_t size, function *const *functions, size_t count)
 {
     size_t page = sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
@@ -58,8 +58,8 @@ static struct table *new_table(size_t size, function *const *functions, size_t c
     return t;
 }
 
-// STANDIN_TABLE_SIZE: bytes of HIP's table, such as 3624 (ROCm 6.2) or 4056 (7.2, which it has
-// unless told).
+// STANDIN_TABLE_SIZE: size of HIP's table in bytes, such as 3624 (ROCm 6.2) or 4056 (7.2, the
+// default).
 static struct table *build(int compiler)
 {
     const char *size = getenv("STANDIN_TABLE_SIZE");

@@ -1,4 +1,4 @@
-// Makes the device-side files that the build needs:
+// Generates the device-side files of the build:
 //   generate fatbin SOURCE BASE   BASE.fatbin and BASE.fatbin.h from the `// kernel:` lines of a program
 //   generate tensile DIR          the Tensile library files of librocblas, for three targets
 //   generate lite DIR             the TensileLite library files of libhipblaslt, likewise

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HEX(pointer) ((unsigned long)(pointer))
-// Logs a call with its status last, sets the last error, and is the status.
+// Logs a call with its status last, sets the last error, and returns the status.
 #define CALLED(status, ...) standin_called(__func__, status, __VA_ARGS__)
 hipError_t standin_called(const char *api, hipError_t status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -18,15 +18,15 @@ struct nodes {
     hipGraphNode_t *at;
     size_t n;
 };
-void standin_push(struct nodes *list, hipGraphNode_t node); // unless it is there
+void standin_push(struct nodes *list, hipGraphNode_t node); // unless it is in the list
 
-struct standin_copy { // rows of `width` bytes; a pitch leads from row to row, a slice from plane to plane
+struct standin_copy { // rows of `width` bytes; pitch: row to row, slice: plane to plane
     void *dst;
     const void *src;
     size_t dpitch, spitch, dslice, sslice, width, height, depth;
     hipMemcpyKind kind;
 };
-struct standin_set { // `width` elements a row
+struct standin_set { // `width` elements per row
     void *dst;
     uint32_t value;
     size_t element, width, height, pitch;
@@ -41,7 +41,7 @@ struct hipGraphNode {
     struct nodes from, to;         // its edges
     const struct hipGraphNode *of; // what it is a clone of
     union {
-        hipKernelNodeParams kernel; // the argument pointers are not kept
+        hipKernelNodeParams kernel; // argument pointers are not kept
         struct standin_copy copy;
         struct standin_set set;
         hipHostNodeParams host;
@@ -67,24 +67,24 @@ struct ihipStream_t {
     unsigned long long capture; // shared by the streams that joined
     hipGraph_t graph;
     size_t had;        // nodes of the graph before the capture began
-    struct nodes last; // what the next node depends on
+    struct nodes last; // dependencies of the next node
     int origin;        // the capture began here
     pthread_t owner;
     struct ihipStream_t *next;
 };
 extern pthread_mutex_t standin_streams_lock;
-extern struct ihipStream_t *standin_streams; // all that live
-extern int standin_captures;                 // how many captures are going on
+extern struct ihipStream_t *standin_streams; // all live streams
+extern int standin_captures;                 // number of active captures
 
-// The stream behind a handle: NULL for the legacy one. `per_thread`: the null stream is the
-// thread's. Sets `*status` when there is none.
+// The stream of a handle: NULL for the legacy one. `per_thread`: the null stream is the thread's.
+// Sets `*status` if there is none.
 struct ihipStream_t *standin_stream(hipStream_t stream, int per_thread, hipError_t *status);
-// A node at the end of a capturing stream, or NULL where nothing is captured; `*status` when the
-// capture is broken.
+// Adds a node at the end of a capturing stream, or returns NULL if it does not capture; sets
+// `*status` if the capture is invalidated.
 hipGraphNode_t standin_captured(hipStream_t stream, int per_thread, hipGraphNodeType type, hipError_t *status);
 
-// What breaks captures that are going on; hipSuccess when there are none in the way.
-hipError_t standin_sync_now(hipError_t error);  // work for the legacy stream, or a wait for everything
+// Invalidates active captures; hipSuccess if none is in the way.
+hipError_t standin_sync_now(hipError_t error);  // work on the legacy stream, or a wait for the device
 hipError_t standin_unsafe_now(void);            // an allocation and the like
 hipError_t standin_wait_now(hipStream_t stream, int per_thread); // a wait for this stream
 

@@ -1,9 +1,5 @@
-// The launch configuration of the HIP stand-in: a stack per thread, filled by `<<<>>>`, taken by
+// The launch configuration of the HIP stand-in: a stack per thread, pushed by `<<<>>>`, popped by
 // the host stub.
-//
-// hipLaunchByPtr is how hipcc launched before 2020. It goes on to hipModuleLaunchKernel by its
-// exported name, as in ROCm: up to 6.0 that call leaves the library through the PLT, later ones
-// bind it inside.
 #include "standin.h"
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +51,7 @@ PUBLIC hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset)
     return hipSuccess;
 }
 
-// The launch inside is logged under the name that the program called.
+// The launch inside is logged under the name of the function that the program called.
 static void leave(const char ***through) { **through = NULL; }
 
 PUBLIC hipError_t hipLaunchByPtr(const void *func)

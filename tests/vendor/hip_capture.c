@@ -1,9 +1,5 @@
-// Stream capture of the HIP stand-in: while it goes on, what a stream is given becomes nodes of a
-// graph.
-//
-// As in ROCm: only the stream where it began ends it, in the same thread unless the mode is
-// relaxed; a stream joins by waiting for an event that was recorded in it; a synchronous copy, an
-// allocation or a wait breaks it.
+// Stream capture of the HIP stand-in: during a capture, work submitted to a stream becomes nodes of
+// a graph.
 #include "graph.h"
 
 int standin_captures;
@@ -25,7 +21,7 @@ hipGraphNode_t standin_captured(hipStream_t stream, int per_thread, hipGraphNode
     return node;
 }
 
-// Breaks every capture that `in_the_way` picks; how many there were.
+// Invalidates every capture that `in_the_way` selects; returns their number.
 static int invalidate(int (*in_the_way)(const struct ihipStream_t *))
 {
     int n = 0;
@@ -98,8 +94,8 @@ PUBLIC hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t gr
     return begin(__func__, stream, mode, graph, dependencies, numDependencies, 0);
 }
 
-// Whether a node that nothing depends on is not among those that the origin goes on from: a stream
-// that never came back.
+// True if some node without dependents is not one that the origin stream continues from: a stream
+// that was not joined.
 static int unjoined(const struct ihipStream_t *origin)
 {
     for (size_t i = origin->had; i < origin->graph->nodes.n; i++) {

@@ -1,7 +1,4 @@
-// Entry points by name, and devices by property, of the HIP stand-in.
-//
-// As in the real one, a name is looked up with dlsym on this library's own handle: an interposed
-// dlsym sees that call too, from inside this library.
+// Entry points by name, and devices by property, in the HIP stand-in.
 #include "standin.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -38,7 +35,7 @@ PUBLIC hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersi
     return answer(own_symbol(symbol), pfn, symbolStatus);
 }
 
-// The per-thread form of a name where there is one and it is asked for.
+// The per-thread form of a name, if it exists and is requested.
 static hipError_t entry_point(const char *symbol, void **funcPtr, int per_thread, int *driverStatus)
 {
     char spt[256];
@@ -60,7 +57,7 @@ PUBLIC hipError_t hipGetDriverEntryPoint_spt(const char *symbol, void **funcPtr,
     return flags > hipEnablePerThreadDefaultStream ? standin_fail(hipErrorInvalidValue) : entry_point(symbol, funcPtr, flags != hipEnableLegacyStream, driverStatus);
 }
 
-// The first device is as good as any.
+// All devices are equal.
 static hipError_t choose(int *device, const void *prop)
 {
     if (!device || !prop)

@@ -1,8 +1,7 @@
-// Fat binaries of the HIP stand-in: what a program's own kernels come in, and the host stubs that
-// stand for them.
+// Fat binaries of the HIP stand-in: a program's own kernels, and their host stubs.
 #include "module.h"
 
-// What __hipRegisterFatBinary returns points to this; the module is read at once.
+// __hipRegisterFatBinary returns a pointer to this; the module is read at once.
 struct fatbin {
     struct ihipModule_t *module;
     struct stub {

@@ -48,8 +48,8 @@ static size_t place(const struct nodes *list, const struct hipGraphNode *node)
     return i;
 }
 
-// Roots first, in the order in which they were added; then whatever has become free, in the order
-// of its last edge.
+// Roots first, in the order in which they were added; then nodes whose dependencies are done, in
+// the order of their last edge.
 int standin_order(hipGraph_t graph, struct nodes *out)
 {
     size_t all = graph->nodes.n, *waits = calloc(all + 1, sizeof *waits);
@@ -157,7 +157,7 @@ PUBLIC hipError_t hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t graph, 
     return add(__func__, pGraphNode, graph, pDependencies, numDependencies, nodeParams);
 }
 
-// The forms for one type each.
+// The forms for one type of node each.
 #define ADD(name, params, missing, ...)                                                                                        \
     PUBLIC hipError_t name params                                                                                              \
     {                                                                                                                          \
@@ -205,7 +205,7 @@ PUBLIC hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t
     return CALLED(status, "graph=%#lx edges=%zu", HEX(graph), numDependencies);
 }
 
-// Asked with an array, as many as fit, the rest of it NULL; asked without one, how many there are.
+// With an array, fills as many as fit and sets the rest to NULL; without one, returns the number.
 static hipError_t list(const struct nodes *have, hipGraphNode_t *nodes, size_t *n)
 {
     for (size_t i = 0; nodes && i < *n; i++)

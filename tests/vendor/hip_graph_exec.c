@@ -1,5 +1,5 @@
 // Executable graphs of the HIP stand-in: a copy of a graph, changed through the nodes of the
-// original, run as often as asked.
+// original, launched any number of times.
 #include "graph.h"
 
 struct hipGraphExec {
@@ -55,14 +55,14 @@ PUBLIC hipError_t hipGraphExecDestroy(hipGraphExec_t graphExec)
     return status;
 }
 
-// The kernel behind a node's `func`: a host stub's, or the function itself.
+// The kernel of a node's `func`: a host stub or the function itself.
 static const char *kernel_name(const hipKernelNodeParams *p)
 {
     hipFunction_t f = standin_stub(p->func);
     return hipKernelNameRef(f ? f : (hipFunction_t)p->func);
 }
 
-// Runs what is enabled, in order; how many nodes that were not empty.
+// Executes the enabled nodes, in order; returns the number of nodes that were not empty.
 static int run(const char *api, hipGraphExec_t exec, const struct nodes *order, hipStream_t stream)
 {
     int done = 0;
@@ -110,7 +110,7 @@ static hipError_t launch(const char *api, hipGraphExec_t exec, hipStream_t strea
 PUBLIC hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream) { return launch(__func__, graphExec, stream, 0); }
 PUBLIC hipError_t hipGraphLaunch_spt(hipGraphExec_t graphExec, hipStream_t stream) { return launch(__func__, graphExec, stream, 1); }
 
-// The executable's own copy of a node, also of a child graph's.
+// The executable's copy of a node, also of one in a child graph.
 static hipGraphNode_t own(hipGraph_t graph, hipGraphNode_t node)
 {
     for (size_t i = 0; i < graph->nodes.n; i++) {
@@ -157,7 +157,7 @@ PUBLIC hipError_t hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphNode
     return mine && mine->type <= hipGraphNodeTypeMemset ? (*isEnabled = mine->enabled, hipSuccess) : standin_fail(hipErrorInvalidValue);
 }
 
-// The parameters of `graph` for the executable, where it has the same shape.
+// Copies the parameters of `graph` to the executable, if it has the same shape.
 PUBLIC hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out, hipGraphExecUpdateResult *updateResult_out)
 {
     struct nodes order = {NULL, 0};

@@ -1,4 +1,5 @@
-// The launch calls of the HIP stand-in: they check what the runtime checks, run nothing, and log.
+// The launch functions of the HIP stand-in: they check what the runtime checks, execute nothing,
+// and log.
 #include "graph.h"
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +25,7 @@ struct shape {
     enum form form;
 };
 
-// What a graph's node keeps of a launch.
+// The launch parameters that a graph's node keeps.
 static hipKernelNodeParams node_params(const struct shape *s)
 {
     dim3 block = {s->bx, s->by, s->bz}, grid = {s->gx, s->gy, s->gz};
@@ -48,7 +49,7 @@ static inline hipError_t check(hipFunction_t f, uint32_t gx, uint32_t gy, uint32
     return hipSuccess;
 }
 
-// The rest of a launch that failed or is watched. Nothing is held here: the callback may throw or
+// Completes a launch that failed or is watched. No lock is held here: the callback may throw or
 // jump away.
 static __attribute__((noinline)) hipError_t launched(const char *api, hipFunction_t f, const struct shape *s, hipError_t status)
 {
@@ -163,7 +164,7 @@ PUBLIC hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunct
     LAUNCH("hipDrvLaunchKernelEx", f, f, BLOCKS, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, params, extra);
 }
 
-// Launches on several devices at once: a stream of its own for each, checked before any is
+// Launches on several devices at once: each on its own stream, all checked before the first is
 // launched.
 static hipError_t on_devices(const char *api, const struct shape *shapes, hipFunction_t *functions, int n)
 {

@@ -1,4 +1,4 @@
-// Memory of the HIP stand-in: "device" memory is the heap. Copies and sets are done at once, or
+// Memory of the HIP stand-in: "device" memory is the heap. Copies and fills are done at once, or
 // become nodes of a graph.
 #include "graph.h"
 
@@ -46,8 +46,8 @@ static hipError_t set(const char *api, const struct standin_set *s, hipStream_t 
     return standin_called(api, status, "dst=%#lx value=%#x element=%zu bytes=%zu stream=%#lx captured=%d", HEX(s->dst), s->value, s->element, bytes, HEX(stream), !!node);
 }
 
-// A row a function: name, arguments, what is copied, on which stream and whether the null stream is
-// the thread's own.
+// One row per function: name, arguments, what is copied, on which stream, and whether the null
+// stream is the thread's own.
 #define LINE(dst, src, bytes, kind) {dst, src, 0, 0, 0, 0, bytes, 1, 1, kind}
 #define ROWS(dst, dpitch, src, spitch, width, height, kind) {dst, src, dpitch, spitch, 0, 0, width, height, 1, kind}
 #define VOLUME(p) {p->dstPtr.ptr, p->srcPtr.ptr, p->dstPtr.pitch, p->srcPtr.pitch, p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize, p->extent.width, p->extent.height, p->extent.depth, p->kind}
@@ -129,7 +129,7 @@ static hipError_t release(const char *api, void *ptr)
 PUBLIC hipError_t hipFree(void *ptr) { return release(__func__, ptr); }
 PUBLIC hipError_t hipHostFree(void *ptr) { return release(__func__, ptr); }
 
-// In stream order: a captured allocation is made at once and given back with the process.
+// In stream order: a captured allocation is made at once and freed with the process.
 static hipError_t allocate_in_order(const char *api, void **ptr, size_t size, hipStream_t stream)
 {
     hipError_t status = ptr ? hipSuccess : hipErrorInvalidValue;
@@ -160,7 +160,7 @@ PUBLIC hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total)
     return hipSuccess;
 }
 
-// Functions of the host in stream order: called at once, or a node.
+// Host functions in stream order: called at once, or a node.
 static hipError_t host(const char *api, hipStream_t stream, hipHostFn_t fn, void *data, int per_thread)
 {
     hipError_t status = fn ? hipSuccess : hipErrorInvalidValue;

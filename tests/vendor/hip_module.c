@@ -14,8 +14,8 @@ pthread_mutex_t standin_modules_lock = PTHREAD_MUTEX_INITIALIZER;
 static hipFunction_t free_handles;
 static struct ihipModule_t *free_modules;
 
-// Host stub -> handle: open addressing, read without a lock; a table that grew is replaced, never
-// freed.
+// Host stub -> handle: open addressing, read without a lock; a table that has grown is replaced,
+// never freed.
 struct stubs {
     size_t room, used;
     struct {
@@ -56,8 +56,8 @@ void standin_stub_put(const void *host_function, hipFunction_t handle)
     __atomic_store_n(&stubs->at[i].host_function, host_function, __ATOMIC_RELEASE);
 }
 
-// The kernel names of an ELF image: its dynamic symbols that end in ".kd". Works on real code
-// objects too.
+// The kernel names of an ELF image: its dynamic symbols that end in ".kd". Also works on real code
+// objects.
 static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
 {
     const Elf64_Ehdr *e = (const void *)image;
@@ -85,8 +85,8 @@ static hipError_t read_elf(struct ihipModule_t *m, const unsigned char *image)
     return hipSuccess;
 }
 
-// Whether a bundle entry's id, such as `hipv4-amdgcn-amd-amdhsa--gfx900`, is this device's target;
-// features it does not name (`:xnack-`) may be anything.
+// True if a bundle entry's id, such as `hipv4-amdgcn-amd-amdhsa--gfx900`, is for this device's
+// target; features that it does not name (`:xnack-`) may have any state.
 static int for_this_device(const char *id, size_t id_len)
 {
     const char *gfx = co_gfx(), *dashes = memmem(id, id_len, "amdhsa--", 8);
@@ -147,7 +147,7 @@ const char *standin_find_name(const struct ihipModule_t *m, const char *name)
     return NULL;
 }
 
-// The handle of a kernel of this module, the same each time; NULL when it has none of that name.
+// The handle of a kernel of this module, the same on each call; NULL if there is none of that name.
 static hipFunction_t handle_of(struct ihipModule_t *m, const char *name)
 {
     for (hipFunction_t f = m->handles; f; f = f->next)

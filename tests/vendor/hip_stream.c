@@ -1,18 +1,18 @@
-// Streams, events and waiting of the HIP stand-in: everything is done when it is asked for, unless
-// it is captured.
+// Streams, events and synchronisation of the HIP stand-in: everything is done at once, unless it is
+// captured.
 #include "graph.h"
 #include <time.h>
 
 pthread_mutex_t standin_streams_lock = PTHREAD_MUTEX_INITIALIZER;
 struct ihipStream_t *standin_streams;
-static struct ihipStream_t *spare; // destroyed last: its handle is given out again first
+static struct ihipStream_t *spare; // destroyed last: its handle is reused first
 static __thread struct ihipStream_t *per_thread_stream;
 
 struct ihipEvent_t {
     struct timespec at;
     hipStream_t stream;         // the capturing one that recorded it last
     unsigned long long capture; // in that capture; 0 = none
-    struct nodes before;        // what it stands for there
+    struct nodes before;        // the nodes it refers to there
 };
 
 static struct ihipStream_t *new_stream(unsigned flags, int priority)
@@ -151,7 +151,7 @@ PUBLIC hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) { return 
 PUBLIC hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream) { return record(__func__, event, stream, 1); }
 PUBLIC hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) { return record(__func__, flags ? NULL : event, stream, 0); }
 
-// Whether the event was recorded in a capture that is still going on; the stream that recorded it.
+// Whether the event was recorded in an active capture; returns the stream that recorded it.
 static struct ihipStream_t *capturing(hipEvent_t event, int *in_it)
 {
     hipError_t status = hipSuccess;

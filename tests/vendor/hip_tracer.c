@@ -1,5 +1,5 @@
-// The reports of the HIP stand-in: who is registered for them, and the runtime's list of functions. It reports nothing by
-// itself: programs play the runtime's part (../programs/gpu).
+// The reports of the HIP stand-in: the registered callbacks, and the runtime's list of functions.
+// It reports nothing by itself: programs play the runtime's role (../programs/gpu).
 #include "standin.h"
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static const char *const apis[] = {
 #include "hip_apis.def"
 };
 
-// STANDIN_APIS=unknown: the list of a release that nobody knows.
+// STANDIN_APIS=unknown: the list of an unknown release.
 PUBLIC const char *hipApiName(uint32_t id)
 {
     const char *which = getenv("STANDIN_APIS");

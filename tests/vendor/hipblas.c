@@ -1,8 +1,5 @@
-// libhipblas stand-in: every call goes on to rocBLAS through the PLT, on the same handle, as the
-// real one's does.
-//
-// The types of elements and of computations are numbers of either vintage: those of hipBLAS up to
-// 2.x are rocBLAS's own.
+// libhipblas stand-in: every call continues in rocBLAS through the PLT, on the same handle, as in
+// the real library.
 #include "hipblas.h"
 #include "rocblas.h"
 #include "standin.h"
@@ -46,8 +43,8 @@ static rocblas_datatype compute(int number)
 
 #define HEX(pointer) ((unsigned long)(pointer))
 
-// Writes the line of a call that has returned. Fields are as passed; d is c, and what the call does
-// not take is 0 (batch_count 1).
+// Writes the log line of a call that has returned. Fields are as passed; d is c, and arguments that
+// the function does not have are 0 (batch_count 1).
 static hipblasStatus_t logged(const char *api, rocblas_status status, hipblasHandle_t handle, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int a_type, int64_t lda, int64_t sa, const void *b, int b_type, int64_t ldb, int64_t sb, const void *beta, const void *c, int c_type, int64_t ldc, int64_t sc, int64_t batch, int computeType, int algo, unsigned flags)
 {
     hipblasStatus_t result = translated(status);
@@ -96,7 +93,7 @@ FORMS(WithFlags_v2, , int, flags, , hipblasGemmFlags_t flags)
 FORMS(WithFlags_64, _64, int64_t, flags, , hipblasGemmFlags_t flags)
 FORMS(WithFlags_v2_64, _64, int64_t, flags, , hipblasGemmFlags_t flags)
 
-// ---- one element type, which is in the name ----
+// ---- one element type, in the name ----
 
 #define PLAIN(name, real, T, element, int)                                                                                                                                                 \
     PUBLIC hipblasStatus_t name(hipblasHandle_t handle, hipblasOperation_t transA, hipblasOperation_t transB, int m, int n, int k, const T *alpha, const T *AP, int lda, const T *BP, int ldb, const T *beta, T *CP, int ldc) \

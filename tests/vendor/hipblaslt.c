@@ -1,9 +1,5 @@
-// libhipblaslt stand-in: every product launches the kernel that TensileLite would name, as it
-// launches it.
-//
-// A library file is loaded on the first use of a type and layout, with hipModuleLoad (from
-// $HIPBLASLT_TENSILE_LIBPATH, else hipblaslt/library beside this library). Descriptors are opaque:
-// what is in them shows through attributes alone.
+// libhipblaslt stand-in: every GEMM launches the kernel that TensileLite would name, in the same
+// way.
 #include "hipblaslt_ext.h"
 #include "standin.h"
 #include "tensilelite.h"
@@ -134,14 +130,14 @@ PUBLIC hipblasStatus_t hipblasLtMatmulAlgoGetHeuristic(hipblasLtHandle_t handle,
     return found ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// Adds and reorders; nothing is launched for it here.
+// Adds and reorders; it launches nothing here.
 PUBLIC hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t lightHandle, hipblasLtMatrixTransformDesc_t transformDesc, const void *alpha, const void *A, hipblasLtMatrixLayout_t Adesc, const void *beta, const void *B, hipblasLtMatrixLayout_t Bdesc, void *C, hipblasLtMatrixLayout_t Cdesc, hipStream_t stream)
 {
     (void)transformDesc, (void)beta, (void)B, (void)Bdesc, (void)stream;
     return lightHandle && alpha && A && Adesc && C && Cdesc ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_INVALID_VALUE;
 }
 
-// hipblaslt_ext::Gemm: the product itself lies behind the object's first word.
+// hipblaslt_ext::Gemm: the problem follows the object's first word.
 PUBLIC void hipblaslt_ext_Gemm(struct hipblaslt_gemm *self, hipblasLtHandle_t handle, hipblasLtMatmulDesc_t matmulDesc, const void *alpha, const void *A, hipblasLtMatrixLayout_t matA, const void *B, hipblasLtMatrixLayout_t matB, const void *beta, const void *C, hipblasLtMatrixLayout_t matC, void *D, hipblasLtMatrixLayout_t matD)
 {
     struct product *p = malloc(sizeof *p);
@@ -156,7 +152,7 @@ PUBLIC hipblasStatus_t hipblaslt_ext_setProblem_described(struct hipblaslt_gemm 
     return HIPBLAS_STATUS_SUCCESS;
 }
 
-// Sizes alone: the types and operations stay what they were, the layouts become the object's own.
+// Sizes only: types and operations keep their values, the object gets its own layouts.
 PUBLIC hipblasStatus_t hipblaslt_ext_setProblem(struct hipblaslt_gemm *self, int64_t m, int64_t n, int64_t k, int64_t batch_count, int64_t lda, int64_t ldb, int64_t ldc, int64_t ldd, int64_t strideA, int64_t strideB, int64_t strideC, int64_t strideD, void *epilogue, void *inputs, void *problemtype)
 {
     struct product *p = self->room[0];
@@ -194,7 +190,7 @@ PUBLIC int hipblaslt_ext_getIndexFromAlgo(hipblasLtMatmulAlgo_t *algo) { return 
 
 PUBLIC hipblasStatus_t hipblasLtGetVersion(hipblasLtHandle_t handle, int *version) { return handle && version ? (*version = 1000, HIPBLAS_STATUS_SUCCESS) : HIPBLAS_STATUS_INVALID_VALUE; }
 
-// A thing and its end; `with` is what it begins as.
+// Creates and destroys an object; `with` is its initial contents.
 #define MAKE(out, with) (!(out) ? HIPBLAS_STATUS_INVALID_VALUE : (*(out) = malloc(sizeof **(out)), **(out) = with, HIPBLAS_STATUS_SUCCESS))
 PUBLIC hipblasStatus_t hipblasLtCreate(hipblasLtHandle_t *handle) { return handle ? (*handle = calloc(1, 64), HIPBLAS_STATUS_SUCCESS) : HIPBLAS_STATUS_INVALID_VALUE; }
 PUBLIC hipblasStatus_t hipblasLtDestroy(const hipblasLtHandle_t handle) { return free(handle), handle ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_NOT_INITIALIZED; }
@@ -205,7 +201,7 @@ PUBLIC hipblasStatus_t hipblasLtMatmulDescDestroy(const hipblasLtMatmulDesc_t ma
 PUBLIC hipblasStatus_t hipblasLtMatmulPreferenceCreate(hipblasLtMatmulPreference_t *pref) { return MAKE(pref, ((struct hipblasLtMatmulPreference){0})); }
 PUBLIC hipblasStatus_t hipblasLtMatmulPreferenceDestroy(const hipblasLtMatmulPreference_t pref) { return free(pref), HIPBLAS_STATUS_SUCCESS; }
 
-// An attribute: where it lies and how wide it is.
+// An attribute: its address and width.
 struct attribute { void *at; size_t size; };
 #define AT(field) (struct attribute){&(field), sizeof(field)}
 

@@ -1,8 +1,4 @@
-// The stand-ins' own record of what reached them, independent of any tracer.
-//
-// Lines are gathered per thread and appended to the file whole: when the buffer is full, when the
-// thread ends, and when the process does (not when it is killed: STANDIN_LOG_SYNC). The file is
-// opened for each write, so no descriptor stays open in the program.
+// The stand-ins' log of the calls that reached them, independent of any tracer.
 #include "standin.h"
 #include "code_object.h"
 #include <errno.h>
@@ -12,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef STANDIN_COPY // what this copy's log has after its name
+#ifndef STANDIN_COPY // suffix of this copy's log
 #define STANDIN_COPY ""
 #endif
 
@@ -58,7 +54,7 @@ static void thread_ends(void *lines)
         l->next->link = l->link;
     pthread_mutex_unlock(&list_lock);
     free(l);
-    mine = NULL; // a later key destructor that launches begins anew; `numbers` goes on
+    mine = NULL; // a later key destructor that launches starts again; `numbers` continues
 }
 
 static struct lines *my_lines(void)
@@ -111,7 +107,7 @@ void standin_log_flush(void)
         write_out(mine);
 }
 
-// The parent writes what it had gathered; the child starts empty, as a new thread.
+// The parent writes what it has buffered; the child starts empty, as a new thread.
 static void before_fork(void) { pthread_mutex_lock(&list_lock); }
 static void after_fork_parent(void) { pthread_mutex_unlock(&list_lock); }
 static void after_fork_child(void)

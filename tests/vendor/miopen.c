@@ -1,16 +1,12 @@
-// libMIOpen stand-in: every convolution has two solvers, a naive kernel of MIOpen's own and a
-// rocBLAS GEMM.
-//
-// Find runs both, run takes the one of the algorithm, immediate mode the one of the solution id.
-// The GEMM is one call for the whole batch, without the im2col kernel before it; with groups it is
-// a strided batch.
+// libMIOpen stand-in: every convolution has two solvers, a naive kernel of MIOpen's and a rocBLAS
+// GEMM.
 #include "miopen_descriptors.h"
 
 static const uint64_t NAIVE[] = {85, 86, 87};      // ConvDirectNaiveConv{Fwd,Bwd,Wrw}
 static const uint64_t GEMM_1X1[] = {88, 96, 101};  // GemmFwd1x1_0_1, GemmBwd1x1_stride1, GemmWrw1x1_stride1
 static const uint64_t GEMM_REST[] = {91, 97, 102}; // GemmFwdRest, GemmBwdRest, GemmWrwUniversal
 
-// The tensors as x, w, y, from their order as Find passes them.
+// The tensors as x, w, y, from the order in which Find passes them.
 static struct problem problem_of(enum direction direction, miopenHandle_t handle, miopenConvolutionDescriptor_t conv, miopenTensorDescriptor_t a, miopenTensorDescriptor_t b, miopenTensorDescriptor_t o)
 {
     switch (direction) {
@@ -48,7 +44,7 @@ static bool is_1x1(const struct problem *p)
 static size_t element(const struct problem *p) { return p->x->type == miopenHalf || p->x->type == miopenBFloat16 ? 2 : 4; }
 static uint64_t gemm_id(const struct problem *p) { return (is_1x1(p) ? GEMM_1X1 : GEMM_REST)[p->direction]; }
 
-// The GEMM needs room for the unfolded image.
+// The GEMM needs workspace for the unfolded image.
 static size_t gemm_workspace(const struct problem *p)
 {
     return is_1x1(p) ? 0 : element(p) * product(p->w->lens + 1, p->conv->spatial + 1) * product(p->y->lens + 2, p->conv->spatial);

@@ -1,4 +1,4 @@
-// What the handle and the descriptors of the libMIOpen stand-in hold.
+// The contents of the handle and the descriptors of the libMIOpen stand-in.
 #pragma once
 #define _GNU_SOURCE
 #include "miopen.h"
@@ -44,10 +44,11 @@ void problem_candidates(const struct problem *p, struct candidate both[2]); // t
 miopenStatus_t problem_run(const struct problem *p, uint64_t id, const void *a, const void *b, void *o, const void *work, size_t size);
 void problem_log(const char *api, const struct problem *p, int algo, uint64_t solution_id, size_t workspace, miopenStatus_t status);
 
-// The kernel of this name and arguments, from a code object of its own.
+// The kernel with this name and these arguments, from a code object of its own.
 hipFunction_t miopen_kernel(const char *name, const char *args);
 
-// As in the real one: a call that fails says so, and with MIOPEN_ENABLE_LOGGING=1 every call does.
+// As in the real library: a failed call prints a message, and with MIOPEN_ENABLE_LOGGING=1 every
+// call does.
 miopenStatus_t miopen_fails(const char *api);
 void miopen_logs(const char *api);
 #define CALLED() miopen_logs(__func__)

@@ -1,6 +1,6 @@
-// libMIOpen stand-in: fusion plans and the fused convolution. A plan compiles when it has more than
-// one operation, which it tries once; it is one kernel of its own. Descriptors are copied when they
-// are given, as in the real one.
+// libMIOpen stand-in: fusion plans and the fused convolution. A plan compiles if it has more than
+// one operation, which it tests once; it is a single kernel. Descriptors are copied when they are
+// passed, as in the real library.
 #include "miopen_descriptors.h"
 
 enum { CONV, BIAS, ACTIVATION, BATCH_NORM, OPERATIONS };
@@ -14,7 +14,7 @@ struct miopenFusionPlan {
 };
 struct miopenOperatorArgs { const void *of[OPERATIONS]; };
 
-// The convolution of a plan that runs on these.
+// The convolution of a plan that runs on these tensors.
 static struct problem convolution(miopenFusionPlanDescriptor_t plan, miopenHandle_t handle, miopenTensorDescriptor_t in, miopenTensorDescriptor_t out)
 {
     return (struct problem){Forward, handle, in, &plan->filter, out, &plan->conv};

@@ -1,4 +1,4 @@
-// libMIOpen stand-in: a few layers. Each logs all that it was given and launches one kernel.
+// libMIOpen stand-in: a few layers. Each logs all its arguments and launches one kernel.
 #include "miopen_descriptors.h"
 
 #define SHOWN(format, ...) standin_log(STANDIN_CALL, __func__, "arguments=" format "\t0", __VA_ARGS__)

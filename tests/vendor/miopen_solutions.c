@@ -1,5 +1,5 @@
 // libMIOpen stand-in: problems and solutions (Find 2.0). Descriptors are copied when they are
-// given, as in the real one.
+// passed, as in the real library.
 #include "miopen_descriptors.h"
 
 struct miopenProblem {
@@ -14,7 +14,7 @@ struct miopenSolution {
 };
 enum { SOFTMAX_SOLVER = 157 };
 
-// The convolution that `p` stands for, with its tensors in the order of their names.
+// The convolution of `p`, with its tensors in the order of their names.
 static struct problem convolution(struct miopenProblem *p, miopenHandle_t handle)
 {
     miopenTensorDescriptor_t t[3];

@@ -1,5 +1,5 @@
 // librccl stand-in: a collective of one rank is one kernel launch; in a group, the group's end
-// makes one for all.
+// makes a single launch for all.
 #include "code_object.h"
 #include "rccl.h"
 #include "standin.h"

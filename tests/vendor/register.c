@@ -1,8 +1,5 @@
-// librocprofiler-register stand-in: takes the dispatch tables and, when a profiler is asked for,
+// librocprofiler-register stand-in: receives the dispatch tables and, if a profiler is configured,
 // wraps every entry first.
-//
-// So do rocprofv3 and PyTorch's profiler: whoever else patches a table must forward to their
-// wrappers. How often each was called is written when the process ends, with who registered what.
 #include "standin.h"
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// One profiler's wrapper per table entry and instance: it counts the call, then forwards it as it came.
-// Wrapper i lies at register_wrappers + 32 * i.
+// One profiler's wrapper per table entry and instance: it counts the call, then forwards it
+// unchanged. Wrapper i is at register_wrappers + 32 * i.
 
         .text
         .globl register_wrappers

@@ -1,10 +1,4 @@
-// librocblas stand-in: every GEMM launches the kernel that Tensile would name, as Tensile launches
-// it.
-//
-// A kernel is looked for on its first use: library files are read into memory and loaded with
-// hipModuleLoadData (from $ROCBLAS_TENSILE_LIBPATH, else rocblas/library beside this library; a
-// file that is missing is made in memory), and each loaded module is asked in turn, so lookups fail
-// before one succeeds.
+// librocblas stand-in: every GEMM launches the kernel that Tensile would name, in the same way.
 #include "rocblas_gemm.h"
 #include "standin.h"
 #include "tensile.h"
@@ -60,7 +54,7 @@ static void load(int file)
     free(code);
 }
 
-// Asks every loaded module, oldest first, then loads the file that has it.
+// Looks in every loaded module, oldest first, then loads the file that has it.
 static hipFunction_t find(const char *kernel, int file)
 {
     static struct {
@@ -120,7 +114,7 @@ static rocblas_status run(const struct gemm *g, const char **kernel)
     if (t == TENSILE + TENSILE_TYPES)
         return rocblas_status_not_implemented;
 
-    // Any solution but the first is only taken when asked for by its index, which counts from 1.
+    // Solutions other than the first are used only if requested by index, which counts from 1.
     int solution = g->algo == rocblas_gemm_algo_solution_index && g->solution_index > 0 ? (g->solution_index - 1) % TENSILE_SOLUTIONS : 0;
     const char *beta = getenv("STANDIN_ROCBLAS_BETA");
     if (beta && *beta == '1') {
@@ -228,7 +222,7 @@ PUBLIC rocblas_status rocblas_set_math_mode(rocblas_handle handle, rocblas_math_
     return handle ? (handle->math_mode = math_mode, rocblas_status_success) : rocblas_status_invalid_handle;
 }
 
-// Loads every library file, as the real one does: loaded is not used.
+// Loads every library file, as the real library does: loaded is not used.
 PUBLIC void rocblas_initialize(void)
 {
     pthread_mutex_lock(&lock);

@@ -1,10 +1,10 @@
-// librocblas stand-in: the entries of GEMM that differ from those of rocblas.c in types alone.
+// librocblas stand-in: the entry points for GEMM that differ from those of rocblas.c in types only.
 #include "rocblas_gemm.h"
 #include "standin.h"
 
 enum { STANDIN_SOLUTIONS = 5 }; // of which run() knows TENSILE_SOLUTIONS kernels
 
-// ---- one element type, which is in the name ----
+// ---- one element type, in the name ----
 
 #define PLAIN(name, T, element, int)                                                                                                                                                      \
     PUBLIC rocblas_status name(rocblas_handle handle, rocblas_operation transA, rocblas_operation transB, int m, int n, int k, const T *alpha, const T *A, int lda, const T *B, int ldb, const T *beta, T *C, int ldc) \
@@ -60,14 +60,14 @@ EX_BATCHED(rocblas_gemm_batched_ex3, rocblas_int, rocblas_computetype)
 EX_STRIDED(rocblas_gemm_strided_batched_ex_64, int64_t, rocblas_datatype)
 EX_STRIDED(rocblas_gemm_strided_batched_ex3, rocblas_int, rocblas_computetype)
 
-// ---- rows and columns any distance apart ----
+// ---- arbitrary row and column strides ----
 
 PUBLIC rocblas_status rocblas_gemm_ext2(rocblas_handle handle, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a, rocblas_datatype a_type, rocblas_stride row_stride_a, rocblas_stride col_stride_a, const void *b, rocblas_datatype b_type, rocblas_stride row_stride_b, rocblas_stride col_stride_b, const void *beta, const void *c, rocblas_datatype c_type, rocblas_stride row_stride_c, rocblas_stride col_stride_c, void *d, rocblas_datatype d_type, rocblas_stride row_stride_d, rocblas_stride col_stride_d, rocblas_datatype compute_type, rocblas_gemm_algo algo, int32_t solution_index, uint32_t flags)
 {
     return standin_gemm(&(struct gemm){"rocblas_gemm_ext2", handle, rocblas_operation_none, rocblas_operation_none, m, n, k, alpha, a, b, beta, c, d, a_type, b_type, c_type, d_type, compute_type, col_stride_a, col_stride_b, col_stride_c, col_stride_d, 1, row_stride_a, row_stride_b, row_stride_c, row_stride_d, algo, solution_index, flags, false});
 }
 
-// ---- which solutions there are: as many as the caller has room for, or else how many, counted
+// ---- queries for solutions: as many as the caller has room for, or else their number, counted
 // from 1 ----
 
 static rocblas_status solutions(rocblas_handle handle, rocblas_int *list_array, rocblas_int *list_size)

@@ -1,12 +1,12 @@
-// What the files of the rocBLAS stand-in share: a GEMM on its way to its kernel.
+// Shared by the files of the rocBLAS stand-in: a GEMM between entry point and kernel.
 #ifndef ROCBLAS_GEMM_H
 #define ROCBLAS_GEMM_H
 
 #include "rocblas.h"
 #include <stdbool.h>
 
-// One GEMM, whichever entry it came through; fields are as passed. Where the entry has none:
-// strides 0, batch 1, d = c.
+// One GEMM of any entry point; fields are as passed. Without an argument: strides 0, batch 1, d =
+// c.
 struct gemm {
     const char *api;
     rocblas_handle handle;

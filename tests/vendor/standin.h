@@ -1,4 +1,4 @@
-// What the files of the HIP stand-in share: the log, the settings, function handles and the last
+// Shared by the files of the HIP stand-in: the log, the settings, function handles and the last
 // error.
 #ifndef STANDIN_H
 #define STANDIN_H
@@ -14,7 +14,7 @@ enum standin_kind {
     STANDIN_GEMM,
     STANDIN_CONV,
     STANDIN_CAPTURED, // a launch that became a node of a graph
-    STANDIN_REPLAY,   // a kernel node that ran
+    STANDIN_REPLAY,   // a kernel node that was executed
     STANDIN_CALL,     // any other call
     STANDIN_KINDS,
 };
@@ -22,10 +22,10 @@ enum standin_kind {
 struct standin_settings {
     const char *log;     // STANDIN_LOG: absolute path, or NULL
     int log_sync;        // STANDIN_LOG_SYNC: every line is written at once
-    int set_errno;       // STANDIN_ERRNO: launches leave errno at this value; 0 = leave it alone
+    int set_errno;       // STANDIN_ERRNO: launches set errno to this value; 0 = leave it
     unsigned long die_at; // STANDIN_DIE_AT: SIGKILL inside the n-th launch of the process; 0 = never
-    int devices;         // STANDIN_DEVICES: how many GPUs there are, 1 unless told
-    int watched;         // whether a launch has anything to do beyond its checks
+    int devices;         // STANDIN_DEVICES: number of GPUs, default 1
+    int watched;         // true if a launch does anything beyond its checks
 };
 extern struct standin_settings standin;
 
@@ -35,7 +35,7 @@ PUBLIC void standin_log(enum standin_kind kind, const char *api, const char *for
 PUBLIC int standin_logging(void);
 void standin_log_flush(void); // this thread's lines
 
-// hipFunction_t and the entry behind a host stub.
+// hipFunction_t and the target of a host stub.
 struct ihipModuleSymbol_t {
     struct ihipModule_t *module; // NULL once unloaded
     const char *name;
@@ -43,7 +43,7 @@ struct ihipModuleSymbol_t {
     struct ihipModuleSymbol_t *next;
 };
 
-extern __thread const char *standin_through; // the API call that goes on to another exported one, or NULL
+extern __thread const char *standin_through; // the API function that continues in another exported one, or NULL
 
 int standin_device(void);                                      // the thread's
 hipFunction_t standin_stub(const void *host_function); // NULL when not registered

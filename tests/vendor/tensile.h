@@ -1,5 +1,5 @@
-// Names of Tensile's kernels and library files, in Tensile's own grammar, for a GEMM of given types
-// and layout.
+// Names of Tensile's kernels and library files, in Tensile's grammar, for a GEMM of given types and
+// layout.
 #ifndef TENSILE_H
 #define TENSILE_H
 
@@ -28,8 +28,8 @@ static const char *const TENSILE_LAYOUT[TENSILE_LAYOUTS] = {"Ailk_Bljk", "Alik_B
 #define TENSILE_ARGS "lllppppiiiiiiiiiiiiii"
 #define TENSILE_BETA_ARGS "ppiiiiiiii"
 
-// gfx1201 has no assembly kernels here, as in ROCm 7.2: everything comes from the fallback library.
-// gfx942 has them for every type.
+// gfx1201 has no assembly kernels here, as in ROCm 7.2: all come from the fallback library. gfx942
+// has them for every type.
 static inline int tensile_fallback(const struct tensile_type *t, const char *gfx)
 {
     if (!strncmp(gfx, "gfx942", 6))
@@ -76,7 +76,7 @@ static inline unsigned char *tensile_code(const struct tensile_type *t, int layo
     return code;
 }
 
-// A malloc'ed code object: the helper kernels that scale C by beta before a split product.
+// A malloc'ed code object: the helper kernels that scale C by beta before a split GEMM.
 static inline unsigned char *tensile_beta_code(const char *gfx, size_t *len)
 {
     static const struct co_kernel KERNELS[] = {{"Cijk_S", TENSILE_BETA_ARGS}, {"Cijk_D", TENSILE_BETA_ARGS}, {"Cijk_H", TENSILE_BETA_ARGS},

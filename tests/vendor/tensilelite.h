@@ -1,5 +1,5 @@
-// Names of TensileLite's kernels and library files: hipBLASLt's, in its own grammar, for a product
-// of given types and layout.
+// Names of TensileLite's kernels and library files: hipBLASLt's, in its own grammar, for a GEMM of
+// given types and layout.
 #ifndef TENSILELITE_H
 #define TENSILELITE_H
 

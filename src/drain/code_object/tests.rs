@@ -138,7 +138,7 @@ fn a_bundle_has_length_targets_and_kernels() {
 }
 
 #[test]
-fn a_compressed_bundle_tells_its_length_from_version_2_on_and_its_targets() {
+fn a_compressed_bundle_has_a_length_from_version_2_on_and_targets() {
     let described = describe(&ARGUMENTS);
     assert_eq!((described.format, described.kernels), ("compressed_bundle", None));
     assert_eq!(described.targets, ["gfx1100", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942"]);

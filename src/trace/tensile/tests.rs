@@ -84,14 +84,14 @@ fn a_contraction_that_is_no_matrix_product_has_no_transposes() {
 }
 
 #[test]
-fn types_are_told_as_far_as_the_name_tells_them() {
+fn types_are_decoded_as_far_as_the_name_has_them() {
     let types = |problem: &str| {
         let kernel = Tensile::of(&format!("Cijk_Ailk_Bljk_{problem}_MT32x32x8_SN_K1")).unwrap();
         let [a, b, d, compute] =
             [kernel.a, kernel.b, kernel.d, kernel.compute].map(Option::unwrap_or_default);
         format!("{a} {b} {d} {compute} {}", kernel.extras.join(","))
     };
-    for (problem, told) in [
+    for (problem, expected) in [
         ("SB", "f32_r f32_r f32_r f32_r "),
         ("SBI", "f32_r f32_r f32_r f32_r "),
         ("I8II_BH", "i8_r i8_r i32_r i32_r "),
@@ -109,6 +109,6 @@ fn types_are_told_as_far_as_the_name_tells_them() {
         ("C_B", "f32_c f32_c f32_c f32_c "),
         ("F4SS_MXAE8B32_MXBE8B32_BH_Bias", "f4_r f4_r f32_r f32_r MXAE8B32,MXBE8B32,Bias"),
     ] {
-        assert_eq!(types(problem), told, "{problem}");
+        assert_eq!(types(problem), expected, "{problem}");
     }
 }

@@ -1,9 +1,9 @@
-//! What a trace says of itself, recomputed.
+//! Recomputes the counters of a trace.
 
 use rocshim_tests::Trace;
 use rocshim_trace::Record;
 
-/// What each thread is said to have made is what is there.
+/// The counters of each thread equal what is in the trace.
 pub(crate) fn accounts_are_right(trace: &Trace) {
     for account in trace.threads() {
         let gaps: u64 = trace.gaps().filter(|gap| gap.tid == account.tid).map(|gap| gap.lost).sum();
@@ -26,11 +26,12 @@ fn call_of(record: &Record) -> Option<u32> {
     })
 }
 
-/// When recording was stopped and begun: pairs of times.
+/// The intervals in which recording was stopped: pairs of times.
 pub(crate) fn pauses(trace: &Trace) -> Vec<(u64, u64)> {
-    let told: Vec<_> = trace.recordings().map(|told| (told.t, told.state.as_str())).collect();
-    assert!(told.is_sorted(), "{told:?}");
-    told.chunks(2)
+    let recordings: Vec<_> = trace.recordings().map(|change| (change.t, change.state.as_str())).collect();
+    assert!(recordings.is_sorted(), "{recordings:?}");
+    recordings
+        .chunks(2)
         .map(|pair| match pair {
             [(from, "stopped"), (to, "started")] => (*from, *to),
             [(from, "stopped")] => (*from, u64::MAX),

@@ -1,4 +1,4 @@
-//! Snapshots of processes that go on.
+//! Snapshots of processes that keep running.
 
 use super::*;
 
@@ -28,14 +28,14 @@ fn a_snapshot_of_a_flight_recorder_is_whole_while_its_threads_go_on() {
             let newest = launches.last().unwrap().grid[0];
             assert!(last.insert(thread, newest).is_none_or(|before| before < newest), "it goes on");
         }
-        let told = summary(&path);
+        let printed = summary(&path);
         assert_eq!(
-            (&told["processes"][0]["end"], &told["processes"][0]["notes"]),
+            (&printed["processes"][0]["end"], &printed["processes"][0]["notes"]),
             (&"snapshot".into(), &serde_json::json!([]))
         );
     }
     assert!(refused(running.ctl(&["flush"])).contains("is a flight recorder"));
-    // Its own trace says nothing of what its rings hold.
+    // The contents of its rings are not in its own trace.
     let (evidence, why) = evidence(&summary(&running.trace_files()[0]), "librocblas.so");
     assert_eq!(evidence, "limited", "{why}");
     running.tell("halt");
@@ -70,7 +70,7 @@ fn a_snapshot_of_a_trace_that_grows_is_a_trace() {
         let trace = Trace::read(&path);
         assert_eq!(trace.footers().map(|footer| footer.end.as_str()).collect::<Vec<_>>(), ["snapshot"]);
         accounts_are_right(&trace);
-        let launched = trace.launches().filter(|launch| trace.kernel_of(launch) == "told").count();
+        let launched = trace.launches().filter(|launch| trace.kernel_of(launch) == "commanded").count();
         assert_eq!(launched, number * 10);
         assert_eq!(work(&trace).len(), 4);
         assert!(
@@ -102,10 +102,10 @@ fn a_snapshot_of_a_trace_in_parts_is_the_part_that_is_written() {
         accounts_are_right(&trace);
         assert!(trace.headers().next().unwrap().part() > 1);
         assert_eq!(trace.footers().map(|footer| footer.end.as_str()).collect::<Vec<_>>(), ["snapshot"]);
-        let told = summary(&path);
+        let printed = summary(&path);
         let absent = |row: &&Value| row["evidence"] == "confirmed_absent" && row["loaded_in"] != 0;
         assert_eq!(
-            told["libraries"].as_array().unwrap().iter().filter(absent).count(),
+            printed["libraries"].as_array().unwrap().iter().filter(absent).count(),
             0,
             "it is but a part"
         );

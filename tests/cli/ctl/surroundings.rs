@@ -1,4 +1,5 @@
-//! Processes that lie behind something: memory of their own, another user, a namespace, a sandbox, a list that leaves them out.
+//! Processes that are hard to reach: private memory, another user, a namespace, a sandbox, excluded
+//! by a list.
 
 use super::{asked, begun, obedient, refused};
 use rocshim_tests::{Running, Traced, artifacts};
@@ -6,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// True where the tests may mount and change who they are. Where not, says what is left out.
+/// True if the tests may mount and change users. Otherwise reports what is skipped.
 fn is_root(what: &str) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
@@ -15,7 +16,7 @@ fn is_root(what: &str) -> bool {
     is_root
 }
 
-/// `obedient` in namespaces of its own, as `options` of unshare say, after `setup` in a shell there.
+/// `obedient` in the namespaces that `options` of unshare create, after `setup` in a shell there.
 fn unshared(options: &[&str], setup: &str) -> Running {
     let shell = Traced::command(Path::new("/usr/bin/unshare")).args(options);
     let script = format!("{setup} && exec \"$0\" 1");
@@ -27,11 +28,11 @@ fn ctl(pid: u32, words: &[&str]) -> rocshim_tests::Outcome {
 }
 
 #[test]
-fn a_process_that_records_into_private_memory_is_told_of() {
+fn a_process_with_private_rings_is_reported() {
     if !is_root("a process that can make no ring file") {
         return;
     }
-    // Room for the trace's name, and for no other.
+    // Room for the trace's directory entry, and for no other.
     let setup = "mkdir out && mount -t tmpfs -o nr_inodes=2 tmpfs out && export ROCSHIM_RINGS=/nowhere";
     let mut running = unshared(&["-m"], setup);
     assert_eq!(running.answer(), format!("ready {}", running.pid()));
@@ -55,12 +56,12 @@ fn a_process_of_another_user_is_not_asked() {
     }
     let mut running = obedient(&[], &[]);
     running.tell("launch 10");
-    // Where everybody may execute it.
+    // Where every user may execute it.
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
     let command = folder.path().join("rocshim");
     fs::copy(artifacts::command(), &command).expect("a copy");
-    let nobody = |words: &[&str]| {
+    let as_other_user = |words: &[&str]| {
         let other = Traced::command(Path::new("/usr/bin/setpriv")).args([
             "--reuid=65534",
             "--regid=65534",
@@ -70,13 +71,13 @@ fn a_process_of_another_user_is_not_asked() {
     };
     let pid = running.pid().to_string();
     for verb in ["status", "stop", "flush", "snapshot"] {
-        let sentence = refused(nobody(&["ctl", &pid, verb]));
+        let sentence = refused(as_other_user(&["ctl", &pid, verb]));
         assert_eq!(
             sentence,
             format!("rocshim: process {pid} belongs to another user: ask as that user, or as root\n")
         );
     }
-    assert!(nobody(&["ctl"]).ok().stdout.contains("no process of yours has librocshim.so loaded"));
+    assert!(as_other_user(&["ctl"]).ok().stdout.contains("no process of yours has librocshim.so loaded"));
     assert!(asked(&running, &["status"]).contains("recording, for "), "nothing was asked of it");
     assert_eq!(running.finish().ok().trace().recordings().count(), 0);
 }
@@ -103,8 +104,8 @@ fn a_process_in_a_container_is_asked_from_outside() {
     assert!(said(&["flush"]).contains(&format!("/proc/{pid}/root")), "as it can be opened from outside");
     let copy = running.folder().join("copy.ndjson");
     said(&["snapshot", "-o", copy.to_str().expect("a path")]);
-    let told = |launch: &&rocshim_trace::Launch| launch.block == [64, 1, 1];
-    assert_eq!(rocshim_tests::Trace::read(&copy).launches().filter(told).count(), 40);
+    let printed = |launch: &&rocshim_trace::Launch| launch.block == [64, 1, 1];
+    assert_eq!(rocshim_tests::Trace::read(&copy).launches().filter(printed).count(), 40);
     Traced::rocshim(["verify".as_ref(), copy.as_os_str()]).run().ok();
     let doctor = Traced::rocshim(["doctor", &pid.to_string()]).run().stdout;
     assert!(doctor.contains("it records, to "), "{doctor}");
@@ -112,7 +113,7 @@ fn a_process_in_a_container_is_asked_from_outside() {
 }
 
 #[test]
-fn a_process_that_has_locked_itself_in_is_told_of_and_recovered() {
+fn a_process_in_its_own_sandbox_is_reported_and_recovered() {
     let mut running = begun(Traced::program("obedient").env("STANDIN_LOG", ""));
     running.tell("launch 10");
     asked(&running, &["flush"]);
@@ -146,7 +147,7 @@ fn so_is_a_flight_recorder_whose_snapshot_needs_no_answer() {
 }
 
 #[test]
-fn a_process_that_a_list_leaves_out_is_told_of() {
+fn a_process_excluded_by_a_list_is_reported() {
     for (name, value) in [("ROCSHIM_SKIP", "obed*"), ("ROCSHIM_ONLY", "ollama,llama*"), ("ROCSHIM_OFF", "1")]
     {
         let mut running = begun(Traced::program("obedient").env(name, value));

@@ -95,7 +95,7 @@ def read_perfetto(out):
         if packet.HasField("track_event"):
             events.append((epochs[sequence] + packet.timestamp, packet.track_event, interned[sequence]))
     tables, open_slices, begun, ends = defaultdict(list), defaultdict(list), Counter(), Counter()
-    # In time; what is at one moment in the order of the file, as Perfetto does.
+    # By time; entries with equal times in the order of the file, as Perfetto sorts.
     for t, event, names in sorted(events, key=lambda event: event[0]):
         if event.type == event.TYPE_SLICE_END:
             row = open_slices[event.track_uuid].pop()
@@ -117,19 +117,19 @@ def read_perfetto(out):
 def main(form, out, summary, phases, *traces):
     out, summary, phases = pathlib.Path(out), json.load(open(summary)), json.load(open(phases))
     rows, kernels, arrows, ranges = expected(traces)
-    tables, told_arrows = read_chrome(out, traces) if form == "chrome" else {"csv": read_csv, "parquet": read_parquet, "perfetto": read_perfetto}[form](out)
+    tables, exported_arrows = read_chrome(out, traces) if form == "chrome" else {"csv": read_csv, "parquet": read_parquet, "perfetto": read_perfetto}[form](out)
     wrong = []
 
-    def same(what, told, known):
-        if told != known:
-            wrong.append(f"{what}: {told} in the export, {known} otherwise")
+    def same(what, exported, known):
+        if exported != known:
+            wrong.append(f"{what}: {exported} in the export, {known} otherwise")
 
     in_slices = form in ("chrome", "perfetto")
     for table in sorted(set(TABLES.values())):
-        told = Counter((None if in_slices and table == "losses" else row["tid"], row["begin_ns"], row["dur_ns"]) for row in tables.get(table, []))
+        exported = Counter((None if in_slices and table == "losses" else row["tid"], row["begin_ns"], row["dur_ns"]) for row in tables.get(table, []))
         known = Counter({(None, *key[1:]) if in_slices and table == "losses" else key: count for key, count in rows[table].items()})
-        if told != known:
-            wrong.append(f"{table}: only in the export {list((told - known).items())[:3]}, only in the trace {list((known - told).items())[:3]}")
+        if exported != known:
+            wrong.append(f"{table}: only in the export {list((exported - known).items())[:3]}, only in the trace {list((known - exported).items())[:3]}")
     same("kernels", Counter(row.get("kernel") or None for row in tables.get("launches", [])), kernels)
     of_summary = {row["name"]: (row["launches"] - row["by_graphs"] + row["captured"], row["total_ns"]) for row in summary["kernels"] if not row["name"].startswith("unknown kernel")}
     of_export = defaultdict(lambda: (0, 0))
@@ -147,8 +147,8 @@ def main(form, out, summary, phases, *traces):
          sorted((epoch + row["begin_ns"], row["end_ns"] - row["begin_ns"], row["kind"].replace("_", "-"), row["tokens"]) for row in phases["phases"]))
     same("passes", len(tables.get("passes", [])), sum(row["passes"] for row in phases["phases"]))
     same("ranges", len(tables.get("ranges", [])), ranges)
-    if told_arrows is not None:
-        same("arrows", told_arrows, arrows)
+    if exported_arrows is not None:
+        same("arrows", exported_arrows, arrows)
     if wrong:
         sys.exit("\n".join(wrong))
     counts = {table: len(rows) for table, rows in sorted(tables.items()) if rows}

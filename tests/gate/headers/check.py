@@ -61,17 +61,17 @@ class Comparison:
         tables.compare(self)
         self.seen_words = words.compare(self)
 
-    def complain(self, what, text):
+    def report(self, what, text):
         self.complaints.append((what, text))
 
     def agree_on_presence(self, name, is_there):
-        """Whether the release has `name`, complaining where known.tsv says otherwise. What is ours alone must not be there."""
+        """Whether the release has `name`, reporting where known.tsv says otherwise. What is ours alone must not be there."""
         if self.our.known.is_ours(name):
             if is_there:
-                self.complain(name, "is said to be ours alone (known.tsv), but the header has it")
+                self.report(name, "is said to be ours alone (known.tsv), but the header has it")
             return False
         if is_there != self.our.known.expects(name, self.version):
-            self.complain(name, "is in the header, where it should not be (known.tsv)" if is_there else "is not in the header")
+            self.report(name, "is in the header, where it should not be (known.tsv)" if is_there else "is not in the header")
         return is_there
 
     # ---- questions ----
@@ -116,7 +116,7 @@ class Comparison:
                     of_slot = self.differences(row, parameters, self.facts.functions[slot])
                     found += [f"{text} ({slot})" for text in of_slot if text not in found]
                 for text in found:
-                    self.complain(symbol, text)
+                    self.report(symbol, text)
 
     def differences(self, row, parameters, shapes):
         """From a declaration: its result, the number of parameters, then each one's shape and name."""
@@ -152,13 +152,13 @@ class Comparison:
                 if name in self.our.abi.structs:
                     self.compare_struct(name)
                 elif not self.agrees(name, self.facts.types[name]):
-                    self.complain(name, f"is {self.shown(name)}, in the header {self.facts.types[name]}")
+                    self.report(name, f"is {self.shown(name)}, in the header {self.facts.types[name]}")
 
     def compare_struct(self, name):
         """Size and alignment, then each field's place and shape."""
         for part, our, their in zip(("size", "alignment"), self.facts.sizes[f"ours::{name}"], self.facts.sizes[name]):
             if our != their:
-                self.complain(name, f"has {part} {our}, in the header {their}")
+                self.report(name, f"has {part} {our}, in the header {their}")
         offsets = {field.removeprefix("ours::"): offset for field, (offset, _) in self.facts.fields.items() if field.startswith("ours::")}
         for field, kind in self.our.abi.structs[name]:
             theirs = self.our.known.their_fields(name, field)
@@ -171,19 +171,19 @@ class Comparison:
     def compare_places(self, field, our, their):
         """(offset, shape) of a field's parts."""
         if len(our) != len(their):
-            self.complain(field, f"has {len(our)} parts, in the header {len(their)}")
+            self.report(field, f"has {len(our)} parts, in the header {len(their)}")
         for (our_offset, our_shape), (offset, shape) in zip(our, their):
             if our_offset != offset:
-                self.complain(field, f"is at {our_offset}, in the header at {offset}")
+                self.report(field, f"is at {our_offset}, in the header at {offset}")
             if not agree(our_shape, shape):
-                self.complain(field, f"is {our_shape}, in the header {shape}")
+                self.report(field, f"is {our_shape}, in the header {shape}")
 
     def compare_constants(self):
         for name in self.constants:
             if self.agree_on_presence(name, name in self.facts.values):
                 our, their = self.our.abi.constants[name], self.facts.values[name]
                 if our != their:
-                    self.complain(name, f"is {our}, in the header {their}")
+                    self.report(name, f"is {our}, in the header {their}")
 
 
 def agree(our, their):

@@ -15,7 +15,7 @@ class Known:
     name: dict = field(default_factory=dict)   # FUNCTION.parameter or struct.field: the header's name
     group: dict = field(default_factory=dict)  # struct.field: the header's fields, between commas
     word: dict = field(default_factory=dict)   # the header's name of a number: our word
-    used: set = field(default_factory=set)     # (kind, name) of the rows that something was held against
+    used: set = field(default_factory=set)     # (kind, name) of the rows that were used
 
     @classmethod
     def read(cls, path):

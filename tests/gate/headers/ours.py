@@ -42,7 +42,7 @@ def rows(lines):
 
 
 def row(library, symbol, signature):
-    # A row that a macro writes has blanks in other places, and its raw names keep their mark.
+    # A row written by a macro has spaces elsewhere, and its raw identifiers keep their prefix.
     signature = re.sub(r"\* (const|mut)\b", r"*\1", " ".join(signature.split()).replace("r#", ""))
     match = re.fullmatch(r"\((.*)\) -> (.+)", signature)
     if not match:
@@ -92,7 +92,7 @@ def items(text):
     for at, char in enumerate(text):
         depth += (char in "([{") - (char in ")]}")
         item = text[start:at + 1].strip()
-        # A block ends what is no statement.
+        # A block ends text that is not a statement.
         if depth == 0 and (char == ";" or char == "}" and not re.match(rf"{VISIBLE}(?:use|const|static) ", item)):
             yield item
             start = at + 1
@@ -121,7 +121,7 @@ def declare(item, found, path):
         raise NotUnderstood(f"{path}: {item[:80]}")
 
 
-# ---- the numbers that readers have words for ----
+# ---- the numbers that readers have names for ----
 
 def words(path):
     """The tables of a file of numbers and words: {table: [(number, word)]}, a table by the name of its constant or function."""

@@ -1,9 +1,5 @@
-// Shapes: what of a C type decides how it is passed and read, as text. vendor.py writes programs of the questions below.
-//
-//   void  bool  i32  u64  f32           by kind, sign and bits
-//   enum32  char8                       have no sign that all compilers share
-//   struct NAME                         by the vendor's name
-//   *u64  **void  *fn                   pointers
+// Shapes: the text form of a C type, with all that determines how it is passed and read. vendor.py
+// writes programs with the queries below.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +47,7 @@ inline void* volatile kept; // a function's address, so that the linker looks fo
 
 } // namespace shapes
 
-// Questions; each prints a line: the member of Facts that it belongs to, a name, the answer.
+// Queries; each prints a line: the member of Facts, a name, the answer.
 #define FUNCTION(NAME, POINTER)                                                                         \
     std::printf("functions\t" NAME "\t%s\n", shapes::Signature<decltype(POINTER)>::text().c_str());     \
     shapes::kept = reinterpret_cast<void*>(POINTER);

@@ -1,6 +1,6 @@
 """tables: the order of HIP's dispatch tables (src/shim/abi/*_table.txt: a function a line), against the structs that have it."""
 
-# One row a table of ours: the library, the struct.
+# One row per table of ours: the library, the struct.
 TABLES = {
     "hip_table.txt":          ("libamdhip64.so", "HipDispatchTable"),
     "hip_compiler_table.txt": ("libamdhip64.so", "HipCompilerDispatchTable"),
@@ -33,4 +33,4 @@ def compare(comparison):
         wrong = [pair for pair in zip(wanted, theirs) if pair[0] != pair[1]]
         if wrong:
             (name, place, _), (member, offset, shape) = wrong[0]
-            comparison.complain(struct, f"has {name} at {place}, in the header {member}, {shape}, at {offset}; {len(wrong)} of {len(members)} entries differ")
+            comparison.report(struct, f"has {name} at {place}, in the header {member}, {shape}, at {offset}; {len(wrong)} of {len(members)} entries differ")

@@ -31,7 +31,7 @@ class TheCheck(unittest.TestCase):
                                   ("**void", "**struct s", True), ("*u64", "*u32", False), ("*void", "u64", False), ("u64", "*void", False), ("**i8", "*i8", False), ("u8[4]", "char8[4]", True), ("u8[4]", "char8[8]", False)]:
             self.assertEqual(check.agree(our, their), agree, f"{our}, {their}")
 
-    def test_what_cannot_be_read_is_told(self):
+    def test_unreadable_declarations_are_reported(self):
         for text in ["pub(crate) struct NotC { a: u32 }", "pub(crate) enum E { A }", "const A: u32 = B + 1;", "type T = u32"]:
             for item in ours.items(text):
                 with self.assertRaises(ours.NotUnderstood):

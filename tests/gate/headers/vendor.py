@@ -2,7 +2,8 @@
 import pathlib, re, subprocess
 from dataclasses import dataclass, field
 
-# One row a library: its Debian packages; X where its types are in src/shim/abi/X.rs, X_*.rs; its headers, of which an old release lacks some.
+# One row per library: its Debian packages; X if its types are in src/shim/abi/X.rs, X_*.rs; its
+# headers, some of which an old release lacks.
 LIBRARIES = {
     "libamdhip64.so":  ("libamdhip64-dev",                       "hip",       ["hip/hip_runtime_api.h", "hip/hip_deprecated.h", "hip/hip_gl_interop.h", "hip/hip_ext.h", "hip/amd_detail/hip_api_trace.hpp"]),
     "librocblas.so":   ("librocblas-dev",                        "rocblas",   ["rocblas/rocblas.h"]),
@@ -20,20 +21,20 @@ LIBRARIES = {
     "libhipsolver.so": ("libhipsolver-dev",                      "hipsolver", ["hipsolver/hipsolver.h"]),
     "libroctx64.so":   ("libroctx-dev",                          "roctx",     ["roctracer/roctx.h"]),
 }
-# Everything that the libraries have, without the C++ overloads of C functions.
+# All declarations of the libraries, without the C++ overloads of C functions.
 DEFINES = ["__HIP_PLATFORM_AMD__", "__HIP_DISABLE_CPP_FUNCTIONS__", "ROCBLAS_BETA_FEATURES_API", "MIOPEN_BETA_API"]
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 @dataclass
 class Facts:
-    """What a compiled program told; shapes are those of shapes.hpp."""
+    """The output of a compiled program; shapes are those of shapes.hpp."""
     functions: dict = field(default_factory=dict)  # name: [shape of the result, of each parameter]
     types: dict = field(default_factory=dict)      # name: shape
     sizes: dict = field(default_factory=dict)      # name: [bytes, alignment]
     fields: dict = field(default_factory=dict)     # struct.field: [offset, shape]
     values: dict = field(default_factory=dict)     # name: number
-    symbols: set = field(default_factory=set)      # what the linker would look for
+    symbols: set = field(default_factory=set)      # symbols to be linked
 
 
 def library_of(file):
@@ -107,7 +108,7 @@ class Headers:
         source = self.source("ask", "\n".join([*declarations, "int main() {", *questions, "}\n"]))
         program, compiled = source.with_suffix(""), source.with_suffix(".o")
         run([*self.compiler, "-c", source, "-o", compiled])
-        # Nothing is called, so no function has to be there.
+        # Nothing is called, so the functions need not exist.
         run(["g++", compiled, "-o", program, "-Wl,--unresolved-symbols=ignore-all"])
         facts = Facts(symbols={line.split()[-1] for line in run(["nm", "-u", compiled]).splitlines()})
         for line in run([program]).splitlines():
@@ -152,7 +153,7 @@ def arguments(text, start):
     return ([] if parts in ([""], ["void"]) else parts), text[at:at + 3].lstrip()
 
 
-# Words before a declaration that do not belong to its result; words that begin something else.
+# Words before a declaration that are not part of its result; words that begin other declarations.
 NO_TYPE = {"extern", '""', "static", "inline", "__inline__", "constexpr"}
 NO_DECLARATION = {"return", "template", "typedef", "using", "else", "new", "auto"}
 # The last word of a parameter that has no name.

@@ -2,7 +2,7 @@
 
 import re
 
-# One row a table of ours and an enum of a library: the part of the enum's names that is no word.
+# One row per table of ours and enum of a library: the prefix of the enum's names that is dropped.
 WORDS = [
     ("operation",      "librocblas.so",   "rocblas_operation",               "rocblas_operation_"),
     ("operation",      "libhipblas.so",   "hipblasOperation_t",              "HIPBLAS_OP_"),
@@ -52,11 +52,11 @@ def questions(library, headers):
 
 
 def compare(comparison):
-    """Complains of each number of the header that has no word, or another one; returns the (table, number) that it has."""
+    """Reports each number of the header that has no word, or another one; returns the (table, number) that it has."""
     our, headers, seen = comparison.our, comparison.headers, set()
     for table, enum, prefix in enums_of(comparison.library):
         if table not in our.words:
-            comparison.complain(f"the words of {table}", "are no table of drain/values.rs")
+            comparison.report(f"the words of {table}", "are no table of drain/values.rs")
         elif comparison.agree_on_presence(enum, enum in headers.enumerators):
             numbers = {}
             for name in headers.enumerators[enum]:
@@ -68,7 +68,7 @@ def compare(comparison):
     return seen
 
 
-# What known.tsv gives for the word of a name that is no number of its own.
+# Value in known.tsv for a name without a number of its own.
 COUNT = "-"
 
 
@@ -76,14 +76,14 @@ def compare_number(comparison, table, number, names):
     """`names` are the header's for `number`, with what their words should be: ours is one of them."""
     words, header = dict(comparison.our.words[table]), ", ".join(names)
     if comparison.our.known.is_ours(f"{table}.{number}"):
-        comparison.complain(f"{table}.{number}", f"is said to be ours alone (known.tsv), but the header has {header}")
+        comparison.report(f"{table}.{number}", f"is said to be ours alone (known.tsv), but the header has {header}")
     if number not in words:
-        comparison.complain(f"the words of {table}", f"{number} has no word, in the header {header}")
+        comparison.report(f"the words of {table}", f"{number} has no word, in the header {header}")
     elif plain(words[number]) not in names.values():
-        comparison.complain(f"the words of {table}", f"{number} is {words[number]}, in the header {header}")
+        comparison.report(f"the words of {table}", f"{number} is {words[number]}, in the header {header}")
 
 
-# How vendors spell types, and how we do.
+# The vendors' spelling of types, and ours.
 SPELLINGS = [
     (r"^R_(\d+)F_",              r"f\1_"),     # R_8F_E4M3
     (r"^([RC])_(\d+)BF?$",       r"bf\2_\1"),  # R_16BF

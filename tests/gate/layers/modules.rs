@@ -1,10 +1,11 @@
-//! The modules of a crate or of a folder in it: their layers, as its documentation states them, and what each of them uses.
+//! Reads the modules of a crate or of a folder in it: the layers that its documentation states, and
+//! the modules that each one uses.
 
 use crate::gate::source::{File, code, is_word};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The modules of a crate, or of one of its folders, as its `lib.rs` or `mod.rs` states them, lowest first, and where each
-/// name that it re-exports lies.
+/// The modules that a `lib.rs` or `mod.rs` states, lowest layer first, and the module of each name
+/// that it re-exports.
 struct Layers {
     lowest_first: Vec<String>,
     modules: BTreeSet<String>,
@@ -12,11 +13,11 @@ struct Layers {
 }
 
 impl Layers {
-    /// `None` for a root that states no layers.
+    /// `None` if the root states no layers.
     fn of(root: &File, folder: &str, files: &[File]) -> Option<Layers> {
         let modules = modules(&code(&root.text));
         let stated = root.text.split("Layers, lowest first").nth(1)?;
-        // The rest of that line, and what of the documentation follows up to an empty line.
+        // The rest of that line, and the documentation that follows up to an empty line.
         let (first, rest) = stated.split_once('\n').unwrap_or((stated, ""));
         let rest = rest.lines().take_while(|line| line.starts_with("//! "));
         let stated: Vec<&str> = std::iter::once(first).chain(rest).collect();
@@ -34,7 +35,7 @@ impl Layers {
     }
 }
 
-/// Modules that a root declares, those of its tests left out.
+/// Modules declared in a root, without test modules.
 fn modules(code: &str) -> BTreeSet<String> {
     let mut before = "";
     let mut found = BTreeSet::new();
@@ -75,7 +76,8 @@ fn public_names(text: &str) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// The first names after `path` (and, in a file directly under the root, after `super::`) in `code`.
+/// The first names after `path` (and, in a file directly under the root, after `super::`) in
+/// `code`.
 fn used(code: &str, path: &str, is_under_root: bool) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in std::iter::once(path).chain(is_under_root.then_some("super::")) {
@@ -108,34 +110,34 @@ fn heads(group: &str) -> Vec<String> {
     heads.iter().map(name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Rust code that is not tests alone.
+/// Rust code without test modules.
 fn is_product(path: &str) -> bool {
     path.ends_with(".rs") && !path.ends_with("/tests.rs")
 }
 
-/// Complaints about the modules of crate `name`, whose root states their layers, and of those of its folders whose `mod.rs`
-/// does.
+/// Violations in the modules of crate `name`, whose root states their layers, and in those of its
+/// folders whose `mod.rs` does.
 pub(crate) fn broken_layers(name: &str, files: &[File]) -> Vec<String> {
     let crate_root = format!("src/{name}");
     let lib = format!("{crate_root}/lib.rs");
     let rooms = files.iter().filter_map(|file| Some((file, file.path.strip_suffix("/mod.rs")?)));
     let rooms = rooms.filter(|(_, folder)| folder.starts_with(&format!("{crate_root}/")));
     let roots = files.iter().filter(|file| file.path == lib).map(|file| (file, &crate_root[..])).chain(rooms);
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (root, folder) in roots {
         match Layers::of(root, folder, files) {
-            Some(layers) => complaints.extend(broken(&crate_root, root, folder, &layers, files)),
-            None if root.path == lib => complaints.push(format!("{lib} states no layers")),
+            Some(layers) => violations.extend(broken(&crate_root, root, folder, &layers, files)),
+            None if root.path == lib => violations.push(format!("{lib} states no layers")),
             None => {}
         }
     }
-    complaints
+    violations
 }
 
-/// Complaints about the modules whose root is `root`, in `folder`.
+/// Violations in the modules whose root is `root`, in `folder`.
 fn broken(crate_root: &str, root: &File, folder: &str, layers: &Layers, files: &[File]) -> Vec<String> {
     let unstated = layers.modules.iter().filter(|module| layers.position(module).is_none());
-    let mut complaints: Vec<String> =
+    let mut violations: Vec<String> =
         unstated.map(|module| format!("{} states no layer for {module}", root.path)).collect();
     let path = format!("crate{}::", folder[crate_root.len()..].replace('/', "::"));
     for file in files.iter().filter(|file| is_product(&file.path)) {
@@ -149,9 +151,9 @@ fn broken(crate_root: &str, root: &File, folder: &str, layers: &Layers, files: &
         for used in used(text, &path, !inside.contains('/')) {
             let target = layers.exports.get(&used).unwrap_or(&used);
             if layers.position(target).is_some_and(|position| position > own) {
-                complaints.push(format!("{}: `{module}` uses `{target}`, which is above it", file.path));
+                violations.push(format!("{}: `{module}` uses `{target}`, which is above it", file.path));
             }
         }
     }
-    complaints
+    violations
 }

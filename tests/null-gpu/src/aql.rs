@@ -70,7 +70,8 @@ impl Packet {
     }
 }
 
-/// Does what the packet says; gives when it had ended, or nothing when the queue was stopped meanwhile.
+/// Does what the packet says; gives when it had ended, or nothing when the queue was stopped
+/// meanwhile.
 fn execute(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -> Option<u64> {
     let (kind, format) = (packet.half(0) & 0xff, packet.half(2) & 0xff);
     let is_done = match (kind, format) {

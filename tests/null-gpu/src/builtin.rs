@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bare_kernels_are_told_apart_by_their_arguments() {
+    fn unnamed_kernels_are_distinguished_by_their_arguments() {
         let mut data = [1, 2, 3, 4, 0, 0, 0, 0];
         let aligned = |at| vec![at, at + 16, at, at + 16, at + 4, at + 20, at + 8, at + 24, at + 8, at + 24];
         assert_eq!(run_on(&Kernel::Bare, &mut data, aligned), "#copy_aligned");

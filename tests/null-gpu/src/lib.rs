@@ -4,8 +4,8 @@
 //! ROCr 7.2 can put a software model in the place of the kernel driver (`HSA_MODEL_LIB`). This
 //! library is such a model, and the runtime's tool (`HSA_TOOLS_LIB`) that gives the model a clock
 //! and calm. With both, unmodified ROCm programs run on a machine without a GPU: memory is real,
-//! copies and fills are done, kernels are retired unread. What was dispatched stands in the log
-//! ([`log`]), written by nobody but the device: that is what a tracer's account is held against.
+//! copies and fills are done, kernels are retired unread. The log ([`log`]), written only by the
+//! device, has all dispatches: traces are compared with it.
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -26,9 +26,9 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// # Safety
-    /// Whoever fills the device's queues answers for the addresses in them: each is mapped, and
-    /// writable where the packet makes the device write, until the packet is retired. (On hardware
-    /// a wrong one is a fault too.)
+    /// The code that fills the device's queues guarantees for the addresses in them: each is
+    /// mapped, and writable where the packet makes the device write, until the packet is retired.
+    /// (On hardware a wrong one is a fault too.)
     pub(crate) unsafe fn new() -> Memory {
         Memory { aperture: OnceLock::new(), allocations: Mutex::default() }
     }

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Sdma,
 }
 
-/// Where a queue lies in device memory.
+/// The location of a queue in device memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) ring: u64,

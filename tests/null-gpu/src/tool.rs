@@ -1,8 +1,8 @@
 //! The runtime's tool (`HSA_TOOLS_LIB`): gives ROCr the device's clock, which the model interface
 //! leaves at 0, and calm.
 //!
-//! Without the clock the times of events are 0 or NaN, and whoever chooses by time (MIOpen) rejects
-//! every kernel.
+//! Without the clock the times of events are 0 or NaN, and a library that chooses by time (MIOpen)
+//! rejects every kernel.
 #![allow(unsafe_code)] // the runtime's tables of function pointers, changed in place
 
 use crate::calm;
@@ -84,7 +84,7 @@ static SYSTEM_GET_INFO: OnceLock<SystemGetInfo> = OnceLock::new();
 /// # Safety
 /// `table` is the runtime's.
 // SAFETY: the name is the runtime's for its tools; the library is not linked to anything, so it
-// stands in nobody's way.
+// conflicts with no other definition.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn OnLoad(
     table: *const ApiTable,
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "C" fn OnLoad(
     _failed_tool_count: u64,
     _failed_tool_names: *const *const c_char,
 ) -> bool {
-    // SAFETY: the runtime's table, which nobody else uses during this call.
+    // SAFETY: the runtime's table, which is not used by other code during this call.
     let table = unsafe { &*table };
     // SAFETY: its first sub-table, as above.
     let core = unsafe { &mut *table.core };

@@ -190,14 +190,14 @@ hipError_t hipChooseDeviceR0000(int *device, const hipDeviceProp_tR0000 *prop);
 hipError_t hipChooseDeviceR0600(int *device, const hipDeviceProp_tR0600 *prop);
 enum { hipEnableDefault = 0, hipEnableLegacyStream = 1, hipEnablePerThreadDefaultStream = 2 }; // flags of hipGetDriverEntryPoint
 
-// What HIP reports to, and how one registers for it. (No header of ROCm declares them.)
+// The runtime's report interface, and its registration. (No header of ROCm declares it.)
 typedef int (*standin_tracer_t)(uint32_t domain, uint32_t operation, void *data);
 void hipRegisterTracerCallback(standin_tracer_t function);
 const char *hipApiName(uint32_t id);
 // Only in the stand-in: who is registered.
 standin_tracer_t standin_tracer(void);
 
-// Only in the stand-in: `callback(arg)` runs inside every launch from now on; NULL ends it.
+// Only in the stand-in: `callback(arg)` runs inside every launch; NULL removes it.
 void standin_on_launch(void (*callback)(void *), void *arg);
 
 #ifdef __cplusplus

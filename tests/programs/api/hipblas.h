@@ -1,5 +1,5 @@
 // The part of the hipBLAS API that the stand-ins provide, with its own names; signatures as of
-// hipBLAS 3.x, whose types are numbers in the same places as those of older releases.
+// hipBLAS 3.x, whose types have the same size as those of older releases.
 #ifndef HIPBLAS_H
 #define HIPBLAS_H
 

@@ -28,7 +28,7 @@ ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t datatype, int
 ncclResult_t ncclGroupStart(void);
 ncclResult_t ncclGroupEnd(void);
 
-// The stand-in's own: what the last call was given.
+// The stand-in's own: the arguments of the last call.
 const char *standin_rccl_last(void);
 
 #endif

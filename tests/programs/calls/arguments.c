@@ -1,5 +1,5 @@
 // Launches that pass arguments in every form. Each prints a line: KERNEL STATUS CUT VALUES, as a
-// trace should have them. With the argument `ask`, the device is asked for its properties first.
+// trace should have them. With the argument `ask`, the device's properties are queried first.
 // link: amdhip64
 // kernel: 0 mixed _Z5mixedPfifl6Triple4Pair6Struct piiltwsh:40:512
 // kernel: 0 nothing _Z7nothingv -
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct mixed { // as the metadata lays it out
+struct mixed { // as laid out in the metadata
     void *p;
     int32_t i;
     float f;
@@ -65,9 +65,9 @@ int main(int argc, char **argv)
         hipDeviceProp_tR0600 properties;
         hipDeviceProp_tR0000 old;
         hipGetDevicePropertiesR0600(&properties, 0);
-        hipGetDeviceProperties(&old, 0); // says the same
+        hipGetDeviceProperties(&old, 0); // the same answer
     }
-    // The image goes as soon as it is loaded.
+    // The image is freed as soon as it is loaded.
     unsigned char *image = co_module(first, 3);
     hipModuleLoadData(&module, image);
     memset(image, 0xff, 64);
@@ -88,11 +88,11 @@ int main(int argc, char **argv)
     m.i = 12; // a failed one
     say_mixed(hipModuleLaunchKernel(mixed_f, 0, 1, 1, 64, 1, 1, 0, NULL, pointers_to(&m), NULL), &m);
 
-    // A buffer that ends within an argument: those before it.
+    // A buffer that ends within an argument: the arguments before it.
     size_t shorter = 20;
     printf("%s %d 4 [\"0x%lx\",12,%.9g]\n", mixed_name, hipModuleLaunchKernel(mixed_f, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, list_of(&m, &shorter)), (long)m.p, m.f);
 
-    // No arguments, or none that the runtime takes.
+    // No arguments, or none that the runtime accepts.
     say_none("_Z5plainv", hipModuleLaunchKernel(plain, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
     say_none("_Z7nothingv", hipLaunchKernel(&nothing, one, block, NULL, 0, NULL));
     say_none(mixed_name, hipModuleLaunchKernel(mixed_f, 1, 1, 1, 64, 1, 1, 0, NULL, pointers_to(&m), list_of(&m, &size)));
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         for (int j = 0; j < 32; j++)
             printf("%02x", blocks[i][j]);
 
-    // The handle of an unloaded function is another's.
+    // The handle of an unloaded function is reused.
     hipFunction_t before = mixed_f;
     hipModuleUnload(module);
     hipModuleLoadData(&other, co_module(second, 1));

@@ -1,6 +1,5 @@
-// What programs do with BLAS libraries around their products: handles that are set, libraries that
-// are asked, solutions that are tried one after the other, and products by C++ objects whose
-// problem was told before.
+// What programs do with BLAS libraries around their GEMMs: set handles, query solutions, try one
+// after the other, and run GEMMs by C++ objects whose problem was set before.
 // link: amdhip64 rocblas hipblaslt
 #include "hipblaslt_ext.h"
 #include "rocblas.h"
@@ -20,7 +19,7 @@ static hipStream_t first, second;
 #define T rocblas_operation_transpose
 #define GEMM handle, T, N, 64, 32, 16, &one, a, F16, 16, b, F16, 16, &zero, c, F16, 64, c, F16, 64, F32
 
-// A product on each stream, before the handle was set and after; the modes are set in between.
+// A GEMM on each stream, before and after the handle was set; the modes are set in between.
 static void settings(void)
 {
     rocblas_handle handle;
@@ -36,8 +35,8 @@ static void settings(void)
     printf("the same %d, destroy %d\n", stream == second, rocblas_destroy_handle(handle));
 }
 
-// As TunableOp does it: the list, each solution a few times, then the program's own product with
-// the best.
+// As TunableOp does it: the list, each solution a few times, then the program's own GEMM with the
+// best.
 static void solutions(void)
 {
     rocblas_handle handle;
@@ -89,7 +88,7 @@ static void descriptors(void)
     printf("transform %d\n", hipblasLtMatrixTransform(handle, NULL, &one, a, la, &zero, b, lb, c, lc, second));
     hipblasLtMatrixLayoutSetAttribute(lc, (hipblasLtMatrixLayoutAttribute_t)HIPBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row);
 
-    // By an object: described, then by sizes alone, grouped.
+    // By an object: with descriptors, then by sizes alone, grouped.
     hipblaslt_ext_Gemm(&gemm, handle, product, &one, a, la, b, lb, &zero, c, lc, c, lc);
     status = hipblaslt_ext_setProblem_described(&gemm, product, &one, a, la, b, lb, &zero, c, lc, c, lc);
     status += hipblaslt_ext_run(&gemm, first, NULL, NULL);

@@ -1,6 +1,6 @@
-// Convolutions by handle: Find 2.0 in all three directions, with descriptors of its own and of the
-// problem, a softmax beside them, a fused problem, a solution that was saved and loaded; fusion
-// plans with and without a convolution; a fused run.
+// Convolutions by handle: Find 2.0 in all three directions, with the run's own descriptors and the
+// problem's, a softmax, a fused problem, a solution that was saved and loaded; fusion plans with
+// and without a convolution; a fused run.
 // link: amdhip64 rocblas MIOpen
 #include "miopen.h"
 #include <stdio.h>
@@ -109,7 +109,7 @@ int main(void)
     hipStreamCreate(&stream);
     printf("create %d\n", miopenCreateWithStream(&handle, stream));
     find_and_run("forward", p = problem(miopenProblemDirectionForward, xD, wD, yD, 1), big);
-    miopenDestroyProblem(p); // the next problem may get its handle, and its solutions those of these
+    miopenDestroyProblem(p); // the next problem may reuse its handle, and its solutions theirs
     find_and_run("backward", p = problem(miopenProblemDirectionBackward, xD, wD, yD, 1), NULL);
     miopenDestroyProblem(p);
     find_and_run("backward weights", p = problem(miopenProblemDirectionBackwardWeights, xD, wD, yD, 1), NULL);

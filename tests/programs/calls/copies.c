@@ -1,4 +1,4 @@
-// Every copy, set and allocation once, each with its own size, and the streams, events and waits
+// Every copy, fill and allocation once, each with its own size, with the streams, events and waits
 // around them.
 // link: amdhip64
 #include "hip_memory.h"

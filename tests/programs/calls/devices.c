@@ -1,4 +1,4 @@
-// Launches on each of several devices, one by one and on all at once; for STANDIN_DEVICES=3.
+// Launches on several devices, one by one and on all at once; for STANDIN_DEVICES=3.
 // link: amdhip64
 // kernel: 0 on_device _Z9on_devicev -
 #include "code_object.h"

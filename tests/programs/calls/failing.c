@@ -1,4 +1,4 @@
-// Launches and lookups that fail, each for another reason, and what hipGetLastError says after
+// Launches and lookups that fail, each for another reason, with the result of hipGetLastError after
 // each.
 // link: amdhip64
 #include "code_object.h"

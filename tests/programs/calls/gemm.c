@@ -1,4 +1,4 @@
-// GEMMs of several types and layouts through rocBLAS, some of which fail, on a stream of their own.
+// GEMMs of several types and layouts through rocBLAS on a stream, some of which fail.
 // link: amdhip64 rocblas
 #include "rocblas.h"
 #include <stdio.h>

@@ -1,5 +1,4 @@
-// Every entry of rocBLAS and hipBLAS that makes a matrix product, once, with arguments that tell
-// them apart.
+// Every entry point of rocBLAS and hipBLAS that computes a GEMM, once, with distinct arguments.
 // link: amdhip64 rocblas hipblas
 #include "hipblas.h"
 #include "rocblas.h"
@@ -58,7 +57,7 @@ static void hipblas(hipblasHandle_t handle, const void *alpha, const void *beta)
     FORMS(WithFlags_v2, NEW, , HIPBLAS_GEMM_FLAGS_NONE)
     FORMS(WithFlags_64, OLD, , HIPBLAS_GEMM_FLAGS_USE_CU_EFFICIENCY)
     FORMS(WithFlags_v2_64, NEW, , HIPBLAS_GEMM_FLAGS_USE_CU_EFFICIENCY)
-    DO(hipblasGemmEx(HIPBLAS, a, HIP_R_8F_E4M3, 300, b, HIP_R_8F_E4M3_FNUZ, 301, beta, c, HIP_R_16BF, 302, HIPBLAS_COMPUTE_32F_FAST_16F, HIPBLAS_GEMM_DEFAULT)); // which rocBLAS cannot do
+    DO(hipblasGemmEx(HIPBLAS, a, HIP_R_8F_E4M3, 300, b, HIP_R_8F_E4M3_FNUZ, 301, beta, c, HIP_R_16BF, 302, HIPBLAS_COMPUTE_32F_FAST_16F, HIPBLAS_GEMM_DEFAULT)); // not supported by rocBLAS
 #define TYPED(name, suffix)                                                                                                                 \
     DO(hipblas##name##suffix(HIPBLAS, a, 300, b, 301, beta, c, 302));                                                                       \
     DO(hipblas##name##Batched##suffix(HIPBLAS, (const void *)as, 300, (const void *)bs, 301, beta, (const void *)cs, 302, 3));              \

@@ -1,5 +1,4 @@
-// Every launch call once, each with its own grid, block, shared memory and stream, so that none can
-// pass for another.
+// Every launch function once, with distinct grid, block, shared memory and stream.
 // link: amdhip64
 // kernel: 0 add _Z3addPfS_i ppi
 // kernel: 0 scale _Z5scalePff pi

@@ -1,5 +1,5 @@
 // Layers of MIOpen: arguments in every kind of register and on the stack, a failure, an exception
-// that passes through.
+// that unwinds through.
 // link: amdhip64 rocblas MIOpen
 extern "C" {
 #include "miopen.h"

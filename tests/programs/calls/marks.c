@@ -33,7 +33,7 @@ int main(void)
     roctxMarkA(NULL);
     memset(exact, 'x', 432);
     roctxMarkA(exact);
-    memset(wide, 'y', 431); // the cut goes through a character of two bytes
+    memset(wide, 'y', 431); // truncation splits a character of two bytes
     strcpy(wide + 431, "äöü");
     roctxMarkA(wide);
     roctxMarkA("not \xff UTF-8");

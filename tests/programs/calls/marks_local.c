@@ -1,4 +1,4 @@
-// A program without roctx opens a plug-in that has it with RTLD_LOCAL.
+// A program without roctx opens a plug-in that uses it with RTLD_LOCAL.
 // link: none
 #include <dlfcn.h>
 #include <stdio.h>

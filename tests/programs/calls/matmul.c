@@ -1,4 +1,4 @@
-// Products through hipBLASLt: heuristic first, then each algorithm that it names; epilogues,
+// GEMMs through hipBLASLt: the heuristic first, then each algorithm that it returns; epilogues,
 // batches, attributes read back, and the C++ entry points that rocBLAS uses.
 // link: amdhip64 hipblaslt
 #include "hipblaslt_ext.h"

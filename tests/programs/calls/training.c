@@ -17,7 +17,7 @@
 #include "hipblaslt.h"
 #include "miopen.h"
 #include "roctx.h"
-// rocBLAS's own words for types and transposes are not those of hipBLASLt.
+// The names of types and transposes differ between rocBLAS and hipBLASLt.
 #include "rocblas.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -34,9 +34,9 @@ static miopenConvolutionDescriptor_t conv;
 static char *memory;
 static float loss_value;
 static int failed, has_ranges;
-static struct { int launches, gemms, matmuls, convolutions; } done; // in the part that goes on
+static struct { int launches, gemms, matmuls, convolutions; } done; // of the current part
 
-// ---- what a part is made of ----
+// ---- the calls of a part ----
 
 static void launch(const void *kernel, unsigned blocks, unsigned threads)
 {
@@ -82,8 +82,8 @@ static void matmul(int ta, int tb, int m, int n, int k, uint32_t epilogue)
     done.matmuls++;
 }
 
-// Immediate mode: a solution is chosen and compiled when it is first needed. NUMBER is the
-// convolution's own.
+// Immediate mode: a solution is chosen and compiled on first use. NUMBER identifies the
+// convolution.
 #define CONVOLVE(DIR, NUMBER, iD, jD, oD) do { \
         static miopenConvSolution_t chosen[2]; \
         size_t found = 0; \
@@ -134,7 +134,7 @@ static void optimise(void)
     launch(&adam, 3, 512);
 }
 
-// ---- the thread that goes backward ----
+// ---- the backward thread ----
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;

@@ -1,5 +1,5 @@
-// As PyTorch's TunableOp: all solutions of the types, each run three times by its index, then the
-// product with the best one, many times; for two shapes. Between the products is another one, by no
+// Like PyTorch's TunableOp: all solutions of the types, each run three times by its index, then the
+// GEMM with the best one, many times; for two shapes. Between the GEMMs is another one without an
 // index.
 // link: amdhip64 rocblas
 #include "rocblas.h"

@@ -1,5 +1,4 @@
-// Ends that come from elsewhere than the program's own calls: an exception that nobody catches, no
-// memory left.
+// Ends that come from outside the program's own calls: an uncaught exception, no memory left.
 #pragma once
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ static inline void throw_uncaught(void)
         throw(allocate(sizeof(int)), dlsym(library, "_ZTIi"), NULL);
 }
 
-// Until the kernel kills the process: in a group of processes with little memory, or not at all.
+// Allocates until the kernel kills the process: in a cgroup with little memory, or not at all.
 static inline void take_all_memory(void)
 {
     enum { MIB = 1 << 20, MOST = 4096 };

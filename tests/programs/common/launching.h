@@ -1,12 +1,12 @@
-// What programs that try a situation share: kernels by name, launched as often as asked for, with
-// what failed counted.
+// Shared by the programs of situations: kernels by name, launched a given number of times, with
+// failures counted.
 #ifndef LAUNCHING_H
 #define LAUNCHING_H
 
 #include "code_object.h"
 #include "hip.h"
 
-static int failed; // calls that did not succeed
+static int failed; // failed calls
 
 static inline hipFunction_t kernel(const char *name)
 {
@@ -25,7 +25,7 @@ static inline void launch(hipFunction_t f, int times)
             __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
 }
 
-// A number of /proc/self/status, in KiB where it is of memory.
+// A number in /proc/self/status; memory in KiB.
 static inline long status_of(const char *name)
 {
     char line[256];

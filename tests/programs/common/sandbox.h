@@ -1,5 +1,5 @@
-// A sandbox of a program's own: what opens, makes or removes a file, or starts a thread or a
-// process, ends it or fails.
+// A seccomp sandbox of the program: opening, creating or removing a file, or starting a thread or a
+// process, kills it or fails.
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,7 +12,7 @@ static const int FORBIDDEN[] = {SYS_open, SYS_openat, SYS_creat, SYS_mkdir, SYS_
                                 SYS_pwrite64, SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, SYS_execve, SYS_readlink, SYS_readlinkat, SYS_getcwd, SYS_stat, SYS_newfstatat, SYS_statx};
 enum { COUNT = sizeof FORBIDDEN / sizeof *FORBIDDEN };
 
-// Locks this thread in, or all threads; 0 when it is done.
+// Applies the filter to this thread, or to all threads; 0 on success.
 static int lock_in(int kills, int all)
 {
     struct sock_filter rules[2 * COUNT + 8];
@@ -23,7 +23,7 @@ static int lock_in(int kills, int all)
         rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FORBIDDEN[i], 0, 1);
         rules[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
     }
-    // Memory may be had, but not a file's.
+    // Private memory may be mapped, but not a file.
     rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3);
     rules[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4]));
     rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xffffffff, 1, 0);

@@ -1,6 +1,6 @@
-// Threads that end inside a launch (by pthread_exit, by being cancelled), also inside a launch
-// inside a GEMM; and one that is to be cancelled when it makes its first launch, which is no place
-// to be cancelled at.
+// Threads that end inside a launch (by pthread_exit, by cancellation), also inside a launch inside
+// a GEMM; and one with a pending cancellation at its first launch, which is not a cancellation
+// point.
 // link: amdhip64 rocblas
 // kernel: 0 ended _Z5endedv -
 #include "cancel_inside.fatbin.h"

@@ -1,5 +1,4 @@
-// What a launch leaves in errno: what was there, or what the library sets when STANDIN_ERRNO makes
-// it set something.
+// Prints errno after a launch: the previous value, or what the library sets under STANDIN_ERRNO.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

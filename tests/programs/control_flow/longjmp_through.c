@@ -1,5 +1,5 @@
-// A longjmp out of a launch, and out of a launch inside a GEMM; launching goes on, far more often
-// than calls nest.
+// A longjmp out of a launch, and out of a launch inside a GEMM; launching continues, far more often
+// than calls may nest.
 // link: amdhip64 rocblas
 // kernel: 0 jumper _Z6jumperv -
 #include "longjmp_through.fatbin.h"

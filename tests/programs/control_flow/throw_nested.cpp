@@ -1,5 +1,5 @@
 // Exceptions through launches inside launches inside GEMMs, caught at every depth in turn; and
-// jumps in the same places.
+// jumps at the same places.
 // link: amdhip64 rocblas
 // kernel: 0 nested _Z6nestedv -
 #include "throw_nested.fatbin.h"

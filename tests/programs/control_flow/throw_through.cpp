@@ -1,5 +1,5 @@
-// A C++ exception thrown inside a launch passes through it to the caller, also through a GEMM, and
-// launching goes on.
+// A C++ exception thrown inside a launch unwinds through it to the caller, also through a GEMM, and
+// launching continues.
 // link: amdhip64 rocblas
 // kernel: 0 thrower _Z7throwerv -
 #include "throw_through.fatbin.h"

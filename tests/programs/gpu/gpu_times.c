@@ -1,5 +1,5 @@
-// Plays the HIP runtime's part: what is registered for reports is asked and told as HIP 6 and 7 do it, and worse:
-// gpu_times SITUATION.
+// Plays the HIP runtime's role: calls the registered callbacks as HIP 6 and 7 do, and in unusual
+// ways: gpu_times SITUATION.
 // link: amdhip64
 // kernel: 0 gpu_times_kernel gpu_times_kernel -
 #include "hip.h"
@@ -34,18 +34,18 @@ static uint64_t now(void)
     return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-// A call of the runtime begins, and makes a command.
+// A call of the runtime begins, and creates a command.
 static void begins(void *unused)
 {
     (void)unused;
-    uint64_t data[194]; // hip_api_trace_data_t: the two functions stand last
+    uint64_t data[194]; // hip_api_trace_data_t: the two functions are last
     memset(data, 0xaa, sizeof data);
     standin_tracer_t tracer = standin_tracer();
     if (!tracer)
         return;
-    int told = tracer(3, api, data) == 0;
-    ids[launches++] = told ? data[0] : 0;
-    dirty += told && (data[192] || data[193]);
+    int is_reported = tracer(3, api, data) == 0;
+    ids[launches++] = is_reported ? data[0] : 0;
+    dirty += is_reported && (data[192] || data[193]);
     wanted += tracer(2, DISPATCH, NULL) == 0 && tracer(2, DISPATCH, (void *)1) == 0 && tracer(2, BARRIER, NULL) != 0;
 }
 
@@ -64,7 +64,7 @@ static void report(uint32_t op, uint32_t kind, uint64_t id, uint64_t begin, uint
 
 static void kernel_report(uint64_t id, uint64_t length)
 {
-    char name[64]; // gone when it returns, as the runtime's may be
+    char name[64]; // freed on return, as the runtime's may be
     strcpy(name, "gpu_times_kernel");
     report(DISPATCH, 0x11f0, id, now() - 5000, length, name);
     memset(name, 'x', sizeof name - 1);
@@ -78,7 +78,7 @@ static void *reports(void *number)
 
 static void at_exit(void) { kernel_report(ids[0], 4000); }
 
-// What another tracer was told: the calls that it asked for, its numbers, reports.
+// The reports to another tracer: its calls, its numbers, reports.
 static unsigned long others_apis, others_reports, others_ids, others_queries;
 static int other(uint32_t domain, uint32_t operation, void *data)
 {
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         hipRegisterTracerCallback(NULL);
     for (int i = 0; i < 4; i++)
         launch();
-    printf("told %d, wanted %d, dirty %d\n", launches, wanted, dirty);
+    printf("reported %d, wanted %d, dirty %d\n", launches, wanted, dirty);
     if (!strcmp(situation, "order")) {
         pthread_t threads[4];
         for (long i = 3; i >= 0; i--) { // from many threads, the last first
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
         kernel_report(ids[2], 1000);
         atexit(at_exit);
     } else if (!strcmp(situation, "past")) {
-        begins(NULL); // a call that no hook saw
+        begins(NULL); // a call that no hook intercepted
         kernel_report(ids[4], 1000);
         for (int i = 0; i < 4; i++)
             kernel_report(ids[i], 1000);

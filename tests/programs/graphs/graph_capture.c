@@ -1,5 +1,5 @@
-// Decode steps as llama.cpp runs them: a step is captured into a graph, run again and again,
-// updated when the next capture has the same shape, and made anew when it has not.
+// Decode steps as llama.cpp runs them: a step is captured into a graph, run repeatedly, updated if
+// the next capture has the same shape, and instantiated again if not.
 // link: amdhip64
 // kernel: 0 norm _Z4normPfi pi
 // kernel: 0 matvec _Z6matvecPfS_i ppi
@@ -47,7 +47,7 @@ int main(void)
     size_t nodes = 0;
     failed += !!hipMalloc((void **)&x, 1024) + !!hipMalloc((void **)&y, 1024) + !!hipStreamCreateWithFlags(&stream, hipStreamNonBlocking);
     failed += !!hipModuleLoadData(&module, co_module(&kernel, 1)) + !!hipModuleGetFunction(&tail, module, "tail");
-    step(2, 64); // the first step goes without a graph
+    step(2, 64); // the first step runs without a graph
     hipGraph_t graph = capture(2, 64);
     failed += !!hipGraphGetNodes(graph, NULL, &nodes) + !!hipGraphInstantiate(&exec, graph, NULL, NULL, 0);
     printf("nodes %zu, failed %d\n", nodes, failed);

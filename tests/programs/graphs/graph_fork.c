@@ -1,5 +1,4 @@
-// Captures that go over several streams and threads, into a graph that is there, and captures that
-// break.
+// Captures over several streams and threads, into an existing graph, and captures that fail.
 // link: amdhip64
 // kernel: 0 one _Z3onev -
 // kernel: 0 two _Z3twov -
@@ -56,7 +55,7 @@ static void fork_and_join(int join)
 {
     failed += !!launch(&one, 1, a) + !!hipEventRecord(forked, a) + !!hipStreamWaitEvent(b, forked, 0);
     failed += !!launch(&two, 2, b) + !!launch(&one, 3, a) + !!launch(&two, 4, b);
-    failed += !!launch(&two, 5, c); // a stranger: it runs
+    failed += !!launch(&two, 5, c); // an unrelated stream: it runs
     failed += !!hipEventRecord(joined, b);
     if (join)
         failed += !!hipStreamWaitEvent(a, joined, 0) + !!launch(&one, 6, a);
@@ -99,7 +98,7 @@ int main(void)
     pthread_join(threads[0], NULL);
     end("then of its own", a);
 
-    // What breaks a capture.
+    // What invalidates a capture.
     failed += !!hipStreamBeginCapture(a, hipStreamCaptureModeGlobal) + !!launch(&one, 12, a);
     printf("a second time %d, ", hipStreamBeginCapture(a, hipStreamCaptureModeGlobal));
     printf("allocation %d", hipMalloc(&p, 64));

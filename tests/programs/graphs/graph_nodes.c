@@ -1,5 +1,5 @@
-// A graph put together by hand: kernels, copies, sets, host functions, a child graph; then changed
-// where it is executable.
+// A graph built by hand: kernels, copies, fills, host functions, a child graph; then changed after
+// instantiation.
 // link: amdhip64
 // kernel: 0 one _Z3onePf p
 // kernel: 0 two _Z3twoPf p
@@ -56,7 +56,7 @@ int main(void)
     failed += !!hipGraphGetNodes(inner, &inner_node, &n);
     by_function.gridDim.y = 12;
     failed += !!hipGraphExecKernelNodeSetParams(exec, inner_node, &by_function) + !!hipGraphNodeSetEnabled(exec, function_node, 1) + !!hipGraphLaunch(exec, NULL);
-    // The graph itself: the executable keeps what it has until it is made anew.
+    // The graph itself: the executable keeps its contents until it is instantiated again.
     failed += !!hipGraphKernelNodeSetParams(kernel_node, &by_function) + !!hipGraphLaunch(exec, NULL) + !!hipGraphExecDestroy(exec);
     failed += !!hipGraphInstantiate(&exec, graph, NULL, NULL, 0) + !!hipGraphLaunch(exec, NULL) + !!hipGraphExecDestroy(exec) + !!hipGraphDestroy(graph) + !!hipGraphDestroy(child);
     printf("host calls %d, set to %d, failed %d\n", on_host_calls, ((int *)x)[15], failed);

@@ -1,5 +1,4 @@
-// A plug-in that comes between a process and its wall clock, which it sets an hour back and forth
-// at every look.
+// A library to preload that moves the process's wall clock an hour back and forth at every reading.
 // link: none
 // shared
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// A program closes every descriptor above 2, opens files of its own under those numbers, and goes
-// on launching.
+// A program closes every file descriptor above 2, opens its own files under those numbers, and
+// keeps launching.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"

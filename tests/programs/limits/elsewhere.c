@@ -1,4 +1,4 @@
-// Launches somewhere else than where it began: in another folder, or with another root. elsewhere
+// Launches in another environment than it started in: another folder, or another root. elsewhere
 // chdir|chroot|chroot_later FOLDER
 // link: amdhip64
 #include "launching.h"

@@ -1,6 +1,6 @@
-// A second preload, which fails requests that librocshim.so makes of the system, and nobody else's:
-// those that return into it. It counts them and fails the FAULT_ATth, FAULT_FOR of them in a row
-// (unset: all from then on). 0: it fails none.
+// A second preload, which fails requests that librocshim.so makes of the system, and no other
+// requests: those that return into it. It counts them and fails the FAULT_ATth, FAULT_FOR of them
+// in a row (unset: all from then on). 0: it fails none.
 //   FAULT_CALL  only requests of this name are counted       FAULT_ERRNO  what they fail with
 //   FAULT_SHORT the one before the first that fails does half of what is asked
 //   FAULT_LOG   a file: the name of each that failed, or was halved; where none is to fail, of each that was counted
@@ -54,7 +54,7 @@ static void tell(const char *name)
     errno = before;
 }
 
-// What becomes of a request.
+// The outcome of a request.
 enum fate { GOES_ON, HALVED, FAILS };
 
 static enum fate decide(const char *name, const void *caller)
@@ -72,7 +72,7 @@ static enum fate decide(const char *name, const void *caller)
     return fate;
 }
 
-// `failed` is what the request returns that fails, and `real` who does it; where it `writes`, its
+// `failed` is the return value of a failed request, and `real` performs it; if it `writes`, its
 // third argument is a number of bytes.
 #define REQUEST(name, real, failed, writes, also)                                           \
     __attribute__((visibility("default"))) function fault_##name __asm__(#name);            \
@@ -97,9 +97,9 @@ static enum fate decide(const char *name, const void *caller)
         return next_##name(a, b, c, d, e, f);                                               \
     }
 #define CALL(name, failed, writes) NEXT(name) REQUEST(name, do_##name, failed, writes, (void)0)
-// What is closed is closed, whatever is said of it.
+// A close always closes, whatever it returns.
 #define CLOSE(name) NEXT(name) REQUEST(name, do_##name, -1, 0, do_##name(a, b, c, d, e, f))
-// dlsym itself may ask for memory.
+// dlsym itself may allocate memory.
 #define MEMORY(name, own, failed)                                                           \
     function own;                                                                           \
     REQUEST(name, own, failed, 0, (void)0)

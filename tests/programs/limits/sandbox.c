@@ -13,7 +13,7 @@ static pthread_barrier_t locked;
 static void *first_launch_inside(void *arg)
 {
     pthread_barrier_wait(&locked);
-    if (arg) // of a thread that the sandbox holds as well
+    if (arg) // in a thread that is in the sandbox too
         launch(early, 100);
     return NULL;
 }
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     int before = argc > 1 && !strcmp(argv[1], "before"), kills = argc > 2 && !strcmp(argv[2], "kill"), all = argc > 3 && !strcmp(argv[3], "all");
     pthread_t thread;
     struct co_kernel kernels[] = {{"early", ""}, {"late", ""}};
-    const void *image = co_module(kernels, 2); // made before: it takes memory
+    const void *image = co_module(kernels, 2); // allocated before: it takes memory
     hipModule_t module;
     setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
     printf("in");

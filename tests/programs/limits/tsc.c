@@ -1,5 +1,5 @@
-// Forbids itself to read the time-stamp counter: before its first launch, or after; in one thread,
-// while others launch on. tsc before|after|thread
+// Disables RDTSC for itself: before its first launch, or after; in one thread, while others keep
+// launching. tsc before|after|thread
 // link: amdhip64
 #include "launching.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// Three threads launch at once, twice, with a pause in between; then a child of this process does,
-// and the process itself, again and again, more in all than a small ring holds. It says what its
-// calls returned and whether errno stayed.
+// Three threads launch at once, twice, with a pause between; then a child of this process does, and
+// the process itself, repeatedly, more in all than a small ring holds. It prints what its calls
+// returned and whether errno was kept.
 // link: amdhip64
 #include "launching.h"
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { THREADS = 3, LAUNCHES = 400, ROUNDS = 5, PAUSE_US = 15000 };
 
 static hipFunction_t f;
-static int changed; // times that errno did not stay
+static int changed; // times that errno was changed
 
 static void *work(void *arg)
 {

@@ -1,4 +1,4 @@
-// HIP opened with dlopen(RTLD_LOCAL) and called through dlsym, as ctypes and JAX do.
+// Opens HIP with dlopen(RTLD_LOCAL) and calls it through dlsym, as ctypes and JAX do.
 // link: none
 #include "code_object.h"
 #include "hip.h"

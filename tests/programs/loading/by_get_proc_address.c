@@ -1,4 +1,4 @@
-// Only hipGetProcAddress comes from dlsym, everything else from hipGetProcAddress, as Triton does.
+// Takes only hipGetProcAddress from dlsym, everything else from hipGetProcAddress, as Triton does.
 // link: none
 #include "code_object.h"
 #include "hip.h"
@@ -7,7 +7,8 @@
 
 static __typeof__(&hipGetProcAddress) address;
 
-// What a name gives at a version of HIP: the real name behind it, for functions that nobody hooks.
+// Looks a name up at a version of HIP, for functions that are not hooked: the real name behind the
+// result.
 static void show(const char *name, int version)
 {
     void *found = (void *)-1;
@@ -18,7 +19,7 @@ static void show(const char *name, int version)
     printf("%s at %d: %d, status %d, %s\n", name, version, error, status, info.dli_sname ? info.dli_sname : found ? "untouched" : "not found");
 }
 
-// The layout of the structure that a version of HIP knows is the one that the function fills.
+// The structure's layout at a version of HIP is the one that the function fills.
 static void ask(int version, size_t target_at, size_t size)
 {
     char *properties = calloc(1, size);
@@ -55,7 +56,7 @@ int main(void)
     failed += !!load(&module, co_module(&kernel, 1), 0, NULL, NULL) + !!get(&f, module, "through_get_proc_address");
     for (int i = 1; i <= 10; i++)
         failed += !!launch(f, i, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL) + !!cooperative(f, 1, i, 1, 64, 1, 1, 0, NULL, NULL);
-    // Itself, and the functions it gave, through itself and through its successor.
+    // Itself, and the functions it returned, through itself and through its successor.
     failed += !!address("hipGetProcAddress", &self, 60342134, 0, NULL) + !!((__typeof__(address))self)("hipModuleLaunchKernel", &self, 60342134, 0, NULL);
     failed += !!address("hipGetDriverEntryPoint", (void **)&entry, 70151803, 0, NULL);
     failed += !!entry("hipModuleLaunchKernel", &by_entry, hipEnableDefault, &status) + !!entry("hipLaunchKernel", &by_entry_spt, hipEnablePerThreadDefaultStream, &status);

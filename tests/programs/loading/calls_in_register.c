@@ -1,5 +1,5 @@
-// A tool to preload that calls HIP while it is being handed HIP's dispatch table, which no tool
-// may.
+// A tool to preload that calls HIP while HIP's dispatch table is being registered, which no tool
+// may do.
 // shared
 #include "hip.h"
 #include <dlfcn.h>

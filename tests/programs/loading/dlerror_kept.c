@@ -1,11 +1,11 @@
-// What dlerror says after each way of looking up, where it succeeded and where it failed.
+// Prints dlerror after each kind of lookup, successful and failed.
 // link: none
 #include "plugin.h"
 
 static void show(const char *what, void *found)
 {
     const char *error = dlerror(), *again;
-    // Paths differ from build to build: only the part behind the last slash is shown.
+    // Paths differ from build to build: only the part after the last slash is printed.
     const char *text = error ? (strrchr(error, '/') ? strrchr(error, '/') + 1 : error) : "nothing";
     printf("%s: %s, dlerror says %s", what, found ? "found" : "not found", text);
     again = dlerror();

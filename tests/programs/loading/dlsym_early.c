@@ -1,5 +1,5 @@
-// Looks HIP up in a constructor, before main, and then from many threads at once, each with its own
-// failures between.
+// Looks HIP up in a constructor, before main, and then from many threads at once, with failed
+// lookups between.
 // link: none
 #include "code_object.h"
 #include "hip.h"

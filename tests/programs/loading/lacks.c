@@ -1,4 +1,4 @@
-// Asks for functions that not every HIP has, by weak reference and by dlsym, and launches by the
+// Looks up functions that not every HIP has, by weak reference and by dlsym, and launches by the
 // C++ names of ROCm 6.0.
 // link: amdhip64
 #include "code_object.h"
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         failed += !!hipModuleLaunchKernel(f, i, 1, 1, 64, 1, 1, 0, NULL, NULL, extra);
     }
     printf("failed %d\n", failed);
-    if (argc > 1 && !strcmp(argv[1], "weak")) // a preloaded library that exports a name makes it be there
+    if (argc > 1 && !strcmp(argv[1], "weak")) // a preloaded library that exports a name defines it
         printf("weak: %d %d\n", !!hipExtLaunchKernel, !!hipExtModuleLaunchKernel);
     return 0;
 }

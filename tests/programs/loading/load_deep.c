@@ -1,4 +1,4 @@
-// A program without HIP opens a HIP plug-in with RTLD_DEEPBIND: its calls go to its own libraries
+// A program without HIP opens a HIP plug-in with RTLD_DEEPBIND: its calls bind to its own libraries
 // first.
 //   load_deep           HIP comes with the plug-in, and is bound as deeply
 //   load_deep first     HIP was opened before, as usual

@@ -1,5 +1,5 @@
-// Another tracer to preload, before or after ours: it wraps a launch by RTLD_NEXT and says at the
-// end how often.
+// Another tracer to preload, before or after ours: it wraps a launch by RTLD_NEXT and prints its
+// number of calls at the end.
 // shared
 #include "hip.h"
 #include <dlfcn.h>

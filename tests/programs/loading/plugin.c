@@ -1,12 +1,12 @@
-// A plug-in with device code of its own, as ggml's: its kernels are registered when it is loaded,
-// dropped when it goes.
+// A plug-in with its own device code, like ggml's: its kernels are registered when it is loaded,
+// unregistered when it is closed.
 // shared
 // link: amdhip64
 // kernel: 0 first _Z5firstPfi pi
 // kernel: 1 second _Z6secondPfi pi
 #include "plugin.fatbin.h"
 
-// Launches both kernels n times; how many launches failed.
+// Launches both kernels n times; returns the number of failures.
 int run(int n)
 {
     float *x = NULL;

@@ -1,4 +1,4 @@
-// A plug-in of a wheel: it brings a libamdhip64 of its own, under the name without a version.
+// A plug-in of a wheel: it has its own libamdhip64, under the name without a version.
 // shared
 // link: wheel
 // kernel: 0 wheel_first _Z11wheel_firstPfi pi
@@ -6,7 +6,7 @@
 #include "code_object.h"
 #include "plugin_wheel.fatbin.h"
 
-// Launches both kernels and a module's n times; how many launches failed.
+// Launches both kernels and a module's n times; returns the number of failures.
 int run(int n)
 {
     float *x = NULL;

@@ -1,4 +1,4 @@
-// Compares addresses of the same function taken in different ways: by its name in the code, by
+// Compares the addresses of one function obtained in different ways: by its name in the code, by
 // dlsym on HIP, on the program and by default, by hipGetProcAddress, and inside a plug-in.
 // link: amdhip64
 #include "hip.h"

@@ -1,5 +1,5 @@
 // One thread opens a plug-in, whose constructor registers its fat binaries, while others make the
-// process's first API calls and look names up: whoever is first builds HIP's dispatch tables, the
+// process's first API calls and look names up: the first of them builds HIP's dispatch tables, the
 // others wait for it.
 // link: amdhip64
 #include "hip.h"

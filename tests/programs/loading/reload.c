@@ -1,7 +1,7 @@
-// A plug-in is opened, run and closed three times: its kernels, and HIP itself when nothing holds
-// it, go and come back.
+// A plug-in is opened, run and closed three times: its kernels, and HIP itself if nothing else
+// holds it, are unloaded and loaded again.
 //   reload            at whatever address
-//   reload moved      HIP comes back at another address: whoever kept an address of its functions jumps into nowhere
+//   reload moved      HIP comes back at another address: a kept address of its functions leads into nowhere
 //   reload dlsym      the same, but the program opens HIP itself, looks it up, launches and closes it
 //   reload thread     the same, closed by another thread, while a third one launches through a second plug-in
 // link: none
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-// Takes the place where HIP was, so that it cannot come back there.
+// Occupies HIP's previous address range, so that it is not loaded there again.
 static void *hip_base(void)
 {
     void *hip = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);

@@ -1,5 +1,5 @@
-// Where names are found, from the program and from two libraries that it opens, by every way of
-// looking up. `where_found hip` asks for HIP's names too, of a plug-in that has HIP under it.
+// Prints where names are found, from the program and from two libraries that it opens, by every
+// kind of lookup. `where_found hip` also looks up HIP's names, from a plug-in that depends on HIP.
 // link: none
 #include "plugin.h"
 #include "who.h"

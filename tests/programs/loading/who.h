@@ -1,8 +1,8 @@
-// How where_found's program and libraries look names up, each from inside itself.
+// The lookups of where_found's program and libraries, each made from inside itself.
 #include <dlfcn.h>
 #include <stddef.h>
 
-#ifdef WHO // in a library: a function that others have too
+#ifdef WHO // in a library: a function that the others have too
 const char *who(void) { return WHO; }
 #endif
 
@@ -12,7 +12,7 @@ static
 #endif
 void *look_up(char how, const char *name, const char *version)
 {
-    // Not returned at once: a call in tail position would come from whoever called this.
+    // Not returned directly: a tail call would have the caller of this function as its caller.
     void *volatile found = NULL;
     switch (how) {
     case 'n': found = dlsym(RTLD_NEXT, name); break;

@@ -1,5 +1,5 @@
 // After its first launch a thread launches in a sandbox that allows no system call, and counts its
-// page faults in another. Prints what it found; a system call in the sandbox ends the process.
+// page faults in another. Prints the result; a system call in the sandbox kills the process.
 // link: amdhip64
 #define _GNU_SOURCE
 #include "code_object.h"
@@ -39,7 +39,7 @@ static void *in_a_sandbox(void *arg)
         return arg;
     sandboxed = 1;
     launch(LAUNCHES);
-    syscall(SYS_exit, 0); // this thread alone; the C library's own way out makes other calls
+    syscall(SYS_exit, 0); // this thread alone; exit() would make other system calls
     return arg;
 }
 

@@ -1,6 +1,6 @@
-// Launches, then becomes a daemon as the old books say: forks twice, in a session of its own, in
-// the root folder, with every descriptor closed; and launches there. The first process, which
-// adopts the daemon, tells how it ended.
+// Launches, then becomes a classic daemon: forks twice, in its own session, in the root folder,
+// with every file descriptor closed; and launches there. The first process, which adopts the
+// daemon, prints how it ended.
 // link: amdhip64
 #include "launching.h"
 #include <fcntl.h>

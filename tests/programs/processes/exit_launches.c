@@ -20,7 +20,7 @@ static void launch(const char *where, const void *kernel)
     printf("%s: failed %d\n", where, failed);
 }
 
-// Launches in each of the rounds of destructors that a thread gets, so after everyone else's.
+// Launches in each round of destructors of a thread, so after all other destructors.
 static void key_destructor(void *round)
 {
     launch("key destructor", &in_key_destructor);

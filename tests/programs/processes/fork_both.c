@@ -1,4 +1,4 @@
-// A process launches, forks, and both go on launching: fork_both [LAUNCHES-EACH]; the child ends
+// A process launches, forks, and both keep launching: fork_both [LAUNCHES-EACH]; the child ends
 // first.
 // link: amdhip64
 #include "code_object.h"

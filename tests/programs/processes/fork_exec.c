@@ -1,5 +1,5 @@
-// A process launches, then starts itself again by posix_spawn, by fork and exec, and at last by
-// exec in its own place.
+// A process launches, then starts itself again by posix_spawn, by fork and exec, and last by exec
+// in place.
 // link: amdhip64
 #define _GNU_SOURCE
 #include "code_object.h"

@@ -1,5 +1,5 @@
 // Forks while four threads launch into full rings and two others look kernels up. Each child loads
-// a library, looks at the loader's list and launches; one that hangs is ended by its alarm.
+// a library, reads the loader's list and launches; one that hangs is killed by its alarm.
 // fork_threads [CHILDREN]
 // link: amdhip64
 #include "launching.h"

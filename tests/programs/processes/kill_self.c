@@ -1,7 +1,7 @@
 // A process that launches N kernels and then ends abruptly: kill_self N
 // kill|segv|abort|uncaught|memory|exit|_exit|quick_exit|thread. `thread`: another thread keeps
-// launching when SIGKILL comes. `memory`: in a group of processes that has little. To die inside a
-// call instead, set STANDIN_DIE_AT.
+// launching when SIGKILL arrives. `memory`: in a cgroup with little memory. To die inside a call
+// instead, set STANDIN_DIE_AT.
 // link: amdhip64 rocblas
 #include "code_object.h"
 #include "deaths.h"

@@ -1,5 +1,5 @@
-// Launches from destructors: of objects of threads, of static objects, of a library that is loaded
-// and never closed.
+// Launches from destructors: of thread-local objects, of static objects, of a library that is never
+// closed.
 // link: amdhip64
 // kernel: 0 late _Z4latev -
 #include "late_launches.fatbin.h"

@@ -1,4 +1,4 @@
-// A process that is linked to HIP and never calls it: how many threads and open files it has.
+// A process that is linked to HIP and never calls it: prints its numbers of threads and open files.
 // link: amdhip64
 #include <dirent.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What graphs.c uses of HIP's graphs, with ROCm's own names, layouts and signatures
+// The part of HIP's graph API that graphs.c uses, with ROCm's own names, layouts and signatures
 // (hip_runtime_api.h).
 #ifndef REAL_GRAPH_H
 #define REAL_GRAPH_H

@@ -1,5 +1,5 @@
-// One matmul of each kind that inference uses, on the real hipBLASLt: heuristic first, then the
-// algorithm that it names, by both interfaces.
+// One matmul of each kind that inference uses, on the real hipBLASLt: the heuristic first, then its
+// algorithm, by both interfaces.
 // link: amdhip64 hipblaslt
 #include "../api/hipblaslt_ext.h"
 #include <stdio.h>

@@ -20,7 +20,7 @@ static miopenTensorDescriptor_t tensor(const int *lengths)
     return made;
 }
 
-// How fast a solver was decides its place, so that what is printed says nothing of places.
+// The order depends on how fast a solver was, so it is not printed.
 #define FIND_AND_RUN(DIR, aD, a, bD, b, oD, o) do { \
         miopenConvAlgoPerf_t found[AT_MOST]; \
         int count = 0, worst = 0, find = miopenFindConvolution##DIR##Algorithm(handle, aD, a, bD, b, conv, oD, o, AT_MOST, &count, found, work, ROOM, false); \

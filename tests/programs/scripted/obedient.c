@@ -1,8 +1,7 @@
-// Threads that launch without end, and a main thread that does what it is told, line by line, and
+// Threads that launch continuously, and a main thread that reads commands, line by line, and
 // answers "ok NUMBER": obedient [THREADS [PAUSE]]. A thread launches 20 kernels, then sleeps for
-// PAUSE microseconds; the grid says which launch of it it is, the block which thread.
-//
-//   launch N   launches "told" N times       load NAME   loads a module with a kernel NAME; launch uses that from then on
+// PAUSE microseconds; the grid is the launch's number, the block identifies the thread.
+//   launch N   launches "commanded" N times       load NAME   loads a module with a kernel NAME; launch uses that from then on
 //   capture    begins a capture, in which another stream joins     end        ends it, launches the graph once
 //   halt       the threads launch no more                          fork       a child does what follows; the parent waits for it
 //   product    a matrix product
@@ -21,7 +20,7 @@
 #include <unistd.h>
 
 enum { THREADS = 16, BURST = 20 };
-static hipFunction_t work, told;
+static hipFunction_t work, commanded;
 static unsigned long counts[THREADS];
 static int halted, begun, pause_us = 500;
 
@@ -66,7 +65,7 @@ static void end_capture(void)
     hipGraph_t graph;
     hipGraphExec_t exec;
     hipEvent_t event;
-    hipModuleLaunchKernel(told, 7, 1, 1, 64, 1, 1, 0, second, NULL, NULL);
+    hipModuleLaunchKernel(commanded, 7, 1, 1, 64, 1, 1, 0, second, NULL, NULL);
     hipEventCreate(&event), hipEventRecord(event, second), hipStreamWaitEvent(first, event, 0);
     hipStreamEndCapture(first, &graph);
     hipGraphInstantiate(&exec, graph, NULL, NULL, 0);
@@ -88,12 +87,12 @@ int main(int argc, char **argv)
     pthread_t ids[THREADS];
     char line[256];
     pause_us = argc > 2 ? atoi(argv[2]) : pause_us;
-    work = load("work"), told = load("told");
+    work = load("work"), commanded = load("commanded");
     for (unsigned long t = 0; t < threads && t < THREADS; t++)
         pthread_create(&ids[t], NULL, launch_without_end, (void *)t);
     while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < (int)threads)
         usleep(100);
-    setvbuf(stdin, NULL, _IONBF, 0); // what a forked child is to read must not be in a buffer of the parent's
+    setvbuf(stdin, NULL, _IONBF, 0); // unbuffered, so that the parent does not read lines meant for a forked child
     printf("ready %d\n", getpid());
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
@@ -101,9 +100,9 @@ int main(int argc, char **argv)
         sscanf(line, "%31s %127s", what, name);
         if (!strcmp(what, "launch"))
             for (unsigned long i = strtoul(name, NULL, 10); i; i--)
-                launched += !hipModuleLaunchKernel(told, launched + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
+                launched += !hipModuleLaunchKernel(commanded, launched + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
         if (!strcmp(what, "load"))
-            told = load(name);
+            commanded = load(name);
         if (!strcmp(what, "capture"))
             capture();
         if (!strcmp(what, "end"))
@@ -123,7 +122,7 @@ int main(int argc, char **argv)
             break;
         }
         if (!strcmp(what, "fork"))
-            threads = 0; // it has but the one that forked
+            threads = 0; // only the forking thread exists in the child
         printf("ok %lu %d\n", ++done, getpid());
         fflush(stdout);
     }

@@ -1,5 +1,5 @@
-// Threads that launch, multiply, copy and wait as fast as they can: busy THREADS MICROSECONDS
-// [kill]. Then they stop and the process ends, or, with `kill`, SIGKILL comes wherever they are.
+// Threads that launch, compute GEMMs, copy and wait as fast as they can: busy THREADS MICROSECONDS
+// [kill]. Then they stop and the process exits, or, with `kill`, SIGKILL arrives at any point.
 // link: amdhip64 rocblas
 #include "code_object.h"
 #include "hip_memory.h"

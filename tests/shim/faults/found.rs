@@ -1,4 +1,4 @@
-//! What a run has left: recovered, verified, counted.
+//! Recovers, verifies and counts the traces of a run.
 
 use rocshim_tests::{Outcome, Traced};
 use rocshim_trace::TracePath;
@@ -6,20 +6,21 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What the traces of a run say.
+/// The contents of a run's traces.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Process → its calls, written or lost.
     pub(crate) calls: BTreeMap<String, u64>,
     /// Lost, by reason.
     pub(crate) lost: BTreeMap<String, u64>,
-    /// Processes of whose trace `rocshim` says that nobody knows what is missing: there was nowhere to keep an account.
+    /// Processes whose losses are unknown according to `rocshim`, because there was no memory for
+    /// counters.
     pub(crate) unknown: BTreeSet<String>,
-    /// What should not be so.
+    /// Errors.
     pub(crate) wrong: Vec<String>,
 }
 
-/// What `rocshim` says of a trace for which there was nowhere to keep an account, or no memory to tell what it needs.
+/// What `rocshim` prints for a trace without memory for counters or for definitions.
 const UNKNOWN: [&str; 4] = [
     "is empty: its process was killed before it wrote a line",
     "nobody knows how much",
@@ -35,10 +36,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     folder.read_dir().into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// Recovers and verifies what a run has left.
+/// Recovers and verifies the traces of a run.
 pub(crate) fn look(outcome: &Outcome) -> Found {
     let (mut found, rings) = (Found::default(), outcome.folder().join("rings"));
-    // Where the folder that was asked for takes no trace, it is in one under the temporary folder.
+    // If the requested folder takes no trace, it is in one under the temporary folder.
     let emergency = entries(&outcome.folder().join("tmp"));
     for folder in emergency.iter().chain([&outcome.folder().join("out")]) {
         let rocshim = |words: &[&str]| {
@@ -64,7 +65,7 @@ pub(crate) fn look(outcome: &Outcome) -> Found {
     calls.retain(|process, _| !unknown.contains(process));
     let left = entries(&rings);
     if !left.is_empty() {
-        found.wrong.push(format!("ring files that nobody reads: {left:?}: {:?}", entries(&left[0])));
+        found.wrong.push(format!("ring files without a reader: {left:?}: {:?}", entries(&left[0])));
     }
     found
 }

@@ -1,4 +1,5 @@
-//! The tables: what the shim asks of the system, what of that may fail, and with what.
+//! The tables of system requests: what the shim requests, which of them may fail, and with which
+//! errors.
 
 pub(crate) const EINTR: i32 = 4;
 pub(crate) const EIO: i32 = 5;
@@ -8,7 +9,8 @@ pub(crate) const EACCES: i32 = 13;
 pub(crate) const EMFILE: i32 = 24;
 pub(crate) const ENOSPC: i32 = 28;
 
-/// What the shim asks of the system, and what that may fail with. By what it is about: files, folders, memory, threads.
+/// The shim's requests to the system, and their possible errors, by subject: files, folders,
+/// memory, threads.
 pub(crate) const REQUESTS: &[(&str, &[i32])] = &[
     ("open64", &[EMFILE, EINTR, EACCES, ENOSPC, EIO]),
     ("openat64", &[EMFILE, EIO]),
@@ -53,7 +55,8 @@ pub(crate) const REQUESTS: &[(&str, &[i32])] = &[
     ("pthread_key_create", &[EAGAIN, ENOMEM]),
 ];
 
-/// What else the shim has of the C library: it cannot fail, only looks at what the process has, or gives something back.
+/// The other C library functions that the shim uses: they cannot fail, only read the process's
+/// state, or release something.
 pub(crate) const NEVER_FAIL: &[&str] = &[
     "ZSTD_",
     "_ITM_",
@@ -99,16 +102,17 @@ pub(crate) const NEVER_FAIL: &[&str] = &[
     "sysconf",
 ];
 
-/// Those that may be done by half.
+/// Those that may be done partially.
 pub(crate) const HALVED: [&str; 3] = ["read", "pread64", "pwrite64"];
 
-/// Of these there are thousands.
+/// There are thousands of these.
 pub(crate) const MEMORY: [&str; 3] = ["malloc", "calloc", "realloc"];
 
-/// The first two requests for a key only look whether there are any.
+/// The first two key requests only test whether there are any.
 pub(crate) const KEYS: &str = "pthread_key_create";
 
-/// Which of a kind may fail, beside all: the runtime ends a process in which it has no key, or no memory to tell a thread of
-/// its own from others. The shim looks whether there is some, before it begins and before it ends, and can do no more.
+/// Which requests of a kind may fail, beside all: the runtime aborts a process that has no TLS key,
+/// or no memory for a thread's locals. The shim tests for both before it begins and before it ends,
+/// and can do no more.
 pub(crate) const FIRST: [(&str, usize); 4] =
     [(KEYS, 2), (MEMORY[0], 1024), (MEMORY[1], 1024), (MEMORY[2], 1024)];

@@ -1,7 +1,7 @@
-//! A process that was killed, in small: a control page, a log with a definition of every kind, a
-//! ring with an event of every kind. Made with what the shim makes them with, and without a
-//! process, so that a parser is fed thousands of times a second.
-#![allow(unsafe_code)] // the writing end of a ring, and arguments behind pointers
+//! A killed process in miniature: a control page, a log with a definition of every kind, a ring
+//! with an event of every kind. It is made with the shim's own code but without a process, so that
+//! a parser can be fed thousands of times a second.
+#![allow(unsafe_code)] // the producer end of a ring, and arguments behind pointers
 
 use rocshim_drain::Remains;
 pub use rocshim_ring::WhenFull;
@@ -21,14 +21,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of its ring memory: two chunks.
+/// Bytes of its pool: two chunks.
 const MEMORY: u64 = 64 << 10;
-/// Bytes of a log before its first definition; its second word says how many follow.
+/// Header bytes of a log file; the second word is the committed length.
 const LOG_HEAD: usize = 64;
-/// Where the outermost calls' frames lie.
+/// Stack pointer of the outermost calls.
 const STACK: u64 = 0x7fff_0000;
 
-/// What a process that was killed has left, with a ring that does `when_full` when it is full.
+/// The files of a killed process, with a ring in mode `when_full`.
 pub fn remains(when_full: WhenFull) -> Remains {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = Folder::create(scratch.path().join("rocshim-dead")).expect("a folder");
@@ -49,7 +49,7 @@ pub fn remains(when_full: WhenFull) -> Remains {
     Remains { control: read("control"), definitions, ring: read("ring-0"), chunks }
 }
 
-/// Each kind of definition at least once.
+/// A definition of every kind.
 fn define_everything(folder: &Path) {
     let log = Log::new(Some(folder));
     let stream = Stream { handle: 0x51, tid: 0 };
@@ -149,18 +149,20 @@ fn define_everything(folder: &Path) {
     }
 }
 
-/// Each kind of event, some of them lost, and two calls that had not returned.
+/// An event of every kind, some of them lost, and two calls that had not returned.
 fn record_everything(folder: &Folder, when_full: WhenFull) {
     let pool = Arc::new(Pool::create(Some(&folder.pool_path()), MEMORY).expect("ring memory"));
     let ring = Ring::create(Some(&folder.ring_path(0)), 0, 7, when_full, &pool).expect("a ring");
-    // SAFETY: `ring` keeps its memory and the pool's until this function ends, and only this thread writes into it.
+    // SAFETY: `ring` keeps its memory and the pool's until this function ends, and only this thread
+    // writes to it.
     let producer = unsafe { Producer::new(ring.page_ptr(), CallFrame::at(STACK)) };
     let launch =
         Launch { function: 0xf2, stream: 0x51, grid: [4, 1, 1], block: [64, 1, 1], ..Launch::default() };
     let (pointer, number) = (0x7f00_dead_beef_u64, 5_u32);
     let layout = Layout::new([(0, 8), (8, 4)]);
     let parameters = [(&raw const pointer).cast::<u8>(), (&raw const number).cast()];
-    // SAFETY: there is a pointer for each argument of the layout, and both outlive the call.
+    // SAFETY: `parameters` has a pointer for each argument of the layout, and both outlive the
+    // call.
     let with_arguments = unsafe { LaunchWith::new(launch, &layout, parameters.as_ptr(), std::ptr::null()) };
     let matrix = Gemm { size: [8, 4, 2], lds: [8; 4], handle: 0x4a, ..Gemm::default() };
     let all_known = Blas { known: u32::MAX, size: [8, 4, 2], handle: 0x4a, ..Blas::default() };
@@ -196,7 +198,7 @@ fn record_everything(folder: &Folder, when_full: WhenFull) {
         .map(|depth| producer.at(CallFrame::at(STACK - 64 * depth)).enter(2, &matrix))
         .collect();
     nested.into_iter().rev().flatten().for_each(|product| product.leave(now(), 0));
-    // A product in flight, and in it a launch.
+    // A GEMM in flight, and a launch inside it.
     std::mem::forget(producer.enter(2, &matrix));
     std::mem::forget(producer.at(CallFrame::at(STACK - 64)).enter(0, &launch));
 }
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// All that a process which dies can leave.
+    /// The definition and event types that a dead process can leave.
     const TYPES: [&str; 29] = [
         "blas",
         "bypass",

@@ -1,5 +1,4 @@
-//! Bytes that each parser takes well, small: what changes them shall soon have changed every part
-//! of them.
+//! Small valid inputs for each parser, so that mutations soon reach every part of them.
 
 use super::Parser;
 use super::dead::{WhenFull, remains};
@@ -9,10 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words of a list in a seed.
+/// Words per list in a seed.
 const LIST: usize = 4;
 
-/// Bytes that `parser` takes well.
+/// Valid inputs for `parser`.
 pub fn seeds(parser: Parser) -> Vec<Vec<u8>> {
     let root = artifacts::root();
     match parser {
@@ -28,8 +27,8 @@ pub fn seeds(parser: Parser) -> Vec<Vec<u8>> {
     }
 }
 
-/// What every record of the samples looks like, once; in each seed, a trace, what one sample has
-/// and none before had.
+/// Every shape of record in the samples, once: each seed is a trace with the shapes that one sample
+/// has and none before it had.
 fn traces(folder: &Path) -> Vec<Vec<u8>> {
     let mut seen = BTreeSet::new();
     let samples = files_in(folder, &["ndjson"]).into_iter().map(|path| fs::read(path).expect("a sample"));
@@ -45,14 +44,14 @@ fn traces(folder: &Path) -> Vec<Vec<u8>> {
     std::iter::once(dead).chain(samples).map(seed).collect()
 }
 
-/// What a line has, whatever it says.
+/// The structure of a line without its values.
 fn shape(line: &[u8]) -> String {
     let record: serde_json::Value = serde_json::from_slice(line).expect("a record");
     let keys: Vec<&String> = record.as_object().expect("an object").keys().collect();
     format!("{} {keys:?}", record["type"])
 }
 
-/// The line, with fewer of what it has hundreds of.
+/// The line with long lists shortened.
 fn shortened(line: &[u8]) -> Vec<u8> {
     let Ok(Record::HookTable(mut table)) = parse_line(line) else { return line.to_vec() };
     let mut shorter = Vec::new();
@@ -61,7 +60,7 @@ fn shortened(line: &[u8]) -> Vec<u8> {
     shorter
 }
 
-/// Images as compilers make them, and the bundles among them as they are compressed.
+/// Images made by compilers, and their bundles in compressed form.
 fn images(folder: &Path) -> Vec<Vec<u8>> {
     let read = |end| files_in(folder, &[end]).into_iter().map(|path| fs::read(path).expect("an image"));
     let compressed = read("hipfb").flat_map(|bundle| {
@@ -72,7 +71,7 @@ fn images(folder: &Path) -> Vec<Vec<u8>> {
     read("co").chain(read("hipfb")).chain(compressed).collect()
 }
 
-/// A compressed bundle of version 2: lengths in 32 bits, a hash that nobody checks.
+/// A compressed bundle of version 2: lengths in 32 bits, a hash that is not checked.
 fn compressed_bundle(method: u16, unpacked: usize, packed: &[u8]) -> Vec<u8> {
     let mut bytes = b"CCOB\x02\0".to_vec();
     bytes.extend(method.to_le_bytes());
@@ -82,7 +81,7 @@ fn compressed_bundle(method: u16, unpacked: usize, packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Every sample of what servers answer.
+/// Every sample of a server response.
 fn responses(folder: &Path) -> Vec<Vec<u8>> {
     let files = files_in(folder, &["ndjson", "json", "txt"]);
     files.into_iter().map(|path| fs::read(path).expect("a sample")).collect()

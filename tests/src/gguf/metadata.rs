@@ -72,7 +72,7 @@ impl Metadata {
     }
 }
 
-/// A text with its length before it.
+/// A text, preceded by its length.
 pub(super) fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
@@ -83,15 +83,15 @@ struct Token {
     kind: i32,
 }
 
-// Kinds of tokens.
+// Types of tokens.
 const NORMAL: i32 = 1;
 const UNKNOWN: i32 = 2;
 const CONTROL: i32 = 3;
 const UNUSED: i32 = 5;
 const BYTE: i32 = 6;
 
-/// The vocabulary: no token is made of two others, so every letter of a text stays a token of its
-/// own.
+/// The vocabulary: no token is the concatenation of two others, so every letter stays a separate
+/// token.
 fn tokens() -> Vec<Token> {
     let token = |text: String, score, kind| Token { text, score, kind };
     let mut tokens = vec![

@@ -1,5 +1,5 @@
-//! A bench: a program run under `rocshim run` and without it, on the same user space and device,
-//! with a log for each.
+//! Runs a program under `rocshim run` and without it, in the same user space on the same device,
+//! with a device log for each.
 
 use super::Tree;
 use crate::{Trace, artifacts};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A user space, a GPU, and a scratch folder for traces and the device's logs.
+/// A user space, a GPU, and a scratch folder for traces and device logs.
 pub struct Bench {
     /// The user space.
     pub tree: &'static Tree,
@@ -18,14 +18,14 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench on `tree`, whose GPU is a `gfx`.
+    /// A bench on `tree` with a GPU of target `gfx`.
     #[track_caller]
     pub fn new(tree: &'static Tree, gfx: &'static str) -> Bench {
         tree.folder();
         Bench { tree, gfx, variables: Vec::new(), folder: tempfile::tempdir().expect("a scratch folder") }
     }
 
-    /// Sets a variable for every program on it.
+    /// Sets an environment variable for every program.
     pub fn env(mut self, name: &str, value: impl AsRef<Path>) -> Bench {
         self.variables.push((name.to_owned(), value.as_ref().display().to_string()));
         self
@@ -36,12 +36,12 @@ impl Bench {
         self.folder.path()
     }
 
-    /// The device's log of what was traced.
+    /// The device log of traced programs.
     pub fn log(&self) -> PathBuf {
         self.folder().join("device.log")
     }
 
-    /// The device's log of what ran without the shim.
+    /// The device log of programs without the shim.
     pub fn bare_log(&self) -> PathBuf {
         self.folder().join("bare.log")
     }
@@ -59,13 +59,13 @@ impl Bench {
         command
     }
 
-    /// The same without the shim, and with a log of its own.
+    /// The same without the shim, and with its own log.
     pub fn bare(&self) -> Command {
         self.command(&self.bare_log())
     }
 
-    /// Runs a program with the shim and without. It must end well, print the same and end the same;
-    /// returns what it prints.
+    /// Runs a program with the shim and without. It must succeed, with equal output and exit code;
+    /// returns the output.
     #[track_caller]
     pub fn run_both<S: AsRef<OsStr>>(&self, program: impl IntoIterator<Item = S> + Clone) -> String {
         let (out, err, code) = run(self.traced().args(program.clone()));
@@ -75,7 +75,7 @@ impl Bench {
         out
     }
 
-    /// The traces, in order of name.
+    /// The traces, sorted by name.
     pub fn traces(&self) -> Vec<Trace> {
         let out = std::fs::read_dir(self.folder().join("out")).expect("traces").flatten().map(|e| e.path());
         let mut files: Vec<_> = out.filter(|path| path.extension().is_some_and(|e| e == "ndjson")).collect();
@@ -85,14 +85,14 @@ impl Bench {
 
     /// `rocshim summary --json` of the traces.
     pub fn summary(&self) -> serde_json::Value {
-        self.told(["summary"], [])
+        self.printed(["summary"], [])
     }
 
-    /// `rocshim COMMAND --json` of the traces; `after` are further files.
+    /// `rocshim COMMAND --json` of the traces; `after` are further arguments.
     ///
     /// # Panics
-    /// When it fails.
-    pub fn told<const N: usize, const M: usize>(
+    /// If it fails.
+    pub fn printed<const N: usize, const M: usize>(
         &self,
         command: [&str; N],
         after: [&Path; M],
@@ -104,7 +104,7 @@ impl Bench {
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
-    /// The one trace that there must be.
+    /// The trace, which must be the only one.
     #[track_caller]
     pub fn trace(&self) -> Trace {
         let mut traces = self.traces();
@@ -113,7 +113,7 @@ impl Bench {
     }
 }
 
-/// What a command prints, prints as errors, and its exit code.
+/// A command's output, error output, and exit code.
 #[track_caller]
 pub fn run(command: &mut Command) -> (String, String, Option<i32>) {
     let Output { status, stdout, stderr } = command.output().expect("it starts");

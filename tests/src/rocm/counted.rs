@@ -1,5 +1,5 @@
-//! The trace against the device's own log: every launch, direct or by a graph, by name, grid and
-//! block, in the same number on both sides.
+//! Compares the trace with the device's log: every launch, direct or from a graph, by name, grid
+//! and block, with equal counts.
 
 use super::device::{self, Dispatch};
 use crate::Trace;
@@ -30,13 +30,13 @@ fn count(dispatches: impl IntoIterator<Item = Dispatch>) -> Counted {
     counted
 }
 
-/// Fails unless the trace has every launch that the device retired, once, and no other.
+/// Fails unless the trace has exactly the launches that the device retired.
 #[track_caller]
 pub fn assert_equal(trace: &Trace, log: &Path) -> Counted {
     assert_same(executed(trace), dispatched(log))
 }
 
-/// Fails unless both are the same, and something was launched.
+/// Fails unless both are equal and not empty.
 #[track_caller]
 pub fn assert_same(ours: Counted, devices: Counted) -> Counted {
     for key in ours.keys().chain(devices.keys()) {
@@ -47,7 +47,7 @@ pub fn assert_same(ours: Counted, devices: Counted) -> Counted {
     ours
 }
 
-/// How many launches have `family` in their kernel's name.
+/// Number of launches whose kernel name contains `family`.
 pub fn of_family(counted: &Counted, family: &str) -> u64 {
     counted.iter().filter(|((name, ..), _)| name.contains(family)).map(|(_, count)| count).sum()
 }

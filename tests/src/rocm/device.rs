@@ -1,16 +1,16 @@
-//! The null GPU's own log, read back: what was dispatched, by no account of ours.
+//! Reads the null GPU's log: the dispatches, counted independently of rocshim.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A kernel that the device retired. The fields are described where they are written, in
-/// `tests/null-gpu/src/log.rs`.
+/// A kernel that the device retired; `tests/null-gpu/src/log.rs` describes the fields where it
+/// writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// The device's queue.
+    /// The device's queue number.
     pub queue: u32,
     /// The kernel's mangled name.
     pub name: String,
@@ -18,16 +18,16 @@ pub struct Dispatch {
     pub grid: [u32; 3],
     /// In work-items.
     pub block: [u32; 3],
-    /// Bytes of group memory.
+    /// Group memory, bytes.
     pub lds: u32,
-    /// When it began, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// Begin, nanoseconds of `CLOCK_MONOTONIC`.
     pub start: u64,
-    /// When it ended.
+    /// End, nanoseconds of `CLOCK_MONOTONIC`.
     pub end: u64,
 }
 
 impl Dispatch {
-    /// Whether the runtime launched it for itself, to copy or to fill: no launch call asked for it.
+    /// True for the runtime's own copy and fill kernels, which no launch call requested.
     pub fn is_builtin(&self) -> bool {
         self.name.starts_with('#') || self.name.starts_with("__amd_rocclr_")
     }
@@ -54,28 +54,28 @@ impl Dispatch {
     }
 }
 
-/// All that programs asked to be dispatched, in the order of the log; the runtime's own copies and
-/// fills are left out.
+/// All dispatches that programs requested, in the order of the log; the runtime's own copies and
+/// fills are omitted.
 ///
 /// # Panics
-/// When the log cannot be read, or a kernel could not be named: the oracle must not guess.
+/// If the log cannot be read, or a kernel has no name: the oracle must not guess.
 #[track_caller]
 pub fn dispatches(log: &Path) -> Vec<Dispatch> {
     let text = fs::read_to_string(log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
     parse(&text)
 }
 
-/// All that was dispatched, the runtime's own copies and fills too.
+/// All dispatches, the runtime's own copies and fills included.
 ///
 /// # Panics
-/// When the log cannot be read.
+/// If the log cannot be read.
 #[track_caller]
 pub fn every_dispatch(log: &Path) -> Vec<Dispatch> {
     let text = fs::read_to_string(log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
     all(&text).collect()
 }
 
-/// How often each kernel was dispatched.
+/// Dispatch count per kernel.
 ///
 /// # Panics
 /// As [`dispatches`].

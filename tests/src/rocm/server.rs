@@ -1,4 +1,4 @@
-//! llama-server: started, asked, and stopped.
+//! Starts, queries and stops llama-server.
 
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -8,22 +8,22 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time for the server to load its model.
+/// Time limit for loading the model.
 const START: Duration = Duration::from_secs(120);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// A server that listens. Dropping it kills it; [`Server::stop`] lets it end by itself.
+/// A listening server. Dropping it kills it; [`Server::stop`] lets it end by itself.
 pub struct Server {
     child: Child,
     port: u16,
 }
 
 impl Server {
-    /// Starts `command`, whose last word so far is `llama-server` or an argument of it, with
+    /// Starts `command`, whose last argument so far is `llama-server` or an argument of it, with
     /// `model`; waits until it is ready.
     ///
     /// # Panics
-    /// When it ends or is not ready in time.
+    /// If it ends or is not ready in time.
     #[track_caller]
     pub fn start(mut command: Command, model: &Path) -> Server {
         let port = free_port();
@@ -41,17 +41,17 @@ impl Server {
         server
     }
 
-    /// The process that was started: the server, or what it runs under.
+    /// Pid of the started process: the server, or what it runs under.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its address.
+    /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Asks for `tokens` tokens after `prompt`; returns the response, with its `timings`.
+    /// Requests `tokens` tokens after `prompt`; returns the response, with its `timings`.
     ///
     /// # Panics
     /// As [`Server::ask`].
@@ -65,7 +65,7 @@ impl Server {
     /// Posts `question` to `/completion`; returns the response.
     ///
     /// # Panics
-    /// When the server does not answer with 200 and JSON.
+    /// If the server does not answer with 200 and JSON.
     #[track_caller]
     pub fn ask(&self, question: &Value) -> Value {
         let (status, body) =
@@ -74,14 +74,15 @@ impl Server {
         serde_json::from_str(&body).unwrap_or_else(|e| panic!("{e}: {body}"))
     }
 
-    /// Tells the server to end, and waits until it has.
+    /// Sends SIGTERM and waits until the server has ended.
     ///
     /// # Panics
-    /// When it cannot be told.
+    /// If the signal cannot be sent.
     #[track_caller]
     pub fn stop(mut self) -> ExitStatus {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("the server is told to end");
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+            .expect("SIGTERM reaches the server");
         self.child.wait().expect("the server ends")
     }
 
@@ -101,7 +102,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail when it has ended, which is what they are for.
+        // Both fail if it has ended, which is the purpose.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -112,7 +113,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("it has an address").port()
 }
 
-/// Status and body of a response that ends where the connection does.
+/// Status and body of a response that ends with the connection.
 fn parse(response: &str) -> Option<(u16, String)> {
     let (head, body) = response.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;

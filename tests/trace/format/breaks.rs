@@ -1,11 +1,11 @@
-//! The rules of order can fail: a trace with one thing broken breaks its rule.
+//! The ordering rules can fail: a trace with one broken property violates its rule.
 
 use super::RULES;
 use super::traces::recorded;
 use crate::trace::order::Complaints;
 use serde_json::{Value, json};
 
-/// A trace with one thing broken breaks this rule.
+/// A trace with one broken property violates this rule.
 type Break = (&'static str, fn(&mut Vec<Value>));
 
 fn first(lines: &[Value], kind: &str) -> usize {

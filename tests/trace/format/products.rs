@@ -1,4 +1,5 @@
-//! A record of each form of matrix product and of each kind of convolution call, with every key that it can have.
+//! A record of each form of GEMM and of each kind of convolution call, with every key that it can
+//! have.
 
 use super::records::{call, text};
 use rocshim_trace::*;

@@ -1,4 +1,4 @@
-//! One record of every type and situation with every field written out: who adds a field must add it here.
+//! One record of every type and situation with every field set; a new field must be added here.
 
 mod blas;
 mod code;

@@ -1,14 +1,16 @@
-//! The traces that the format is tested with: programs run under the shim, finished by `rocshim recover` where they died.
+//! The traces for the tests of the format: programs run under the shim, recovered with `rocshim
+//! recover` if they died.
 
 use rocshim_tests::{Outcome, Trace, Traced};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A program, its arguments, its variables (`on`: the build of HIP that it finds).
+/// A program, its arguments, its variables (`on`: the build of HIP for it).
 type Run = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-/// What is run. Order: every kind of event; code coming and going; losses; threads; ends; jumps.
+/// The programs. In order: every kind of event; code loaded and unloaded; losses; threads; ends;
+/// jumps.
 #[rustfmt::skip]
 const RUNS: &[Run] = &[
     ("demo",            &[],                &[]),
@@ -61,15 +63,15 @@ const RUNS: &[Run] = &[
     ("throw_through",   &[],                &[]),
 ];
 
-/// A trace, line by line as JSON that knows nothing of our types.
+/// A trace, line by line as untyped JSON.
 pub(crate) struct Recorded {
-    /// The program and what sets this run of it apart.
+    /// The program and what is special about this run.
     pub(crate) name: String,
     /// The lines.
     pub(crate) lines: Vec<Value>,
     /// The file.
     pub(crate) text: String,
-    /// The folder of ring files that its header names was still there when it was finished.
+    /// The ring folder in its header still existed after it was complete.
     pub(crate) has_rings: bool,
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn recorded() -> &'static [Recorded] {
     RECORDED.get_or_init(|| RUNS.iter().flat_map(|run| record(*run)).chain(asked()).collect())
 }
 
-/// What a process writes that is asked by `rocshim ctl`: snapshots of both kinds, and a trace with a pause in it.
+/// The traces of a process under `rocshim ctl`: snapshots of both kinds, and a trace with a pause.
 fn asked() -> Vec<Recorded> {
     let mut recorded = Vec::new();
     for (full, what) in [("overwrite", "of a flight recorder"), ("drop", "of a trace")] {
@@ -93,7 +95,7 @@ fn asked() -> Vec<Recorded> {
         running.tell("launch 10");
         let path = running.folder().join("snapshot.ndjson");
         running.ctl(&["snapshot", "-o", path.to_str().expect("text")]).ok();
-        // Its rings are the process's, which goes on.
+        // Its rings are those of the process, which still runs.
         recorded.push(Recorded { has_rings: false, ..read(&path, &format!("a snapshot {what}")) });
         running.tell("halt");
         recorded.extend(finished(&running.finish().ok(), &format!("obedient, asked for snapshots {what}")));
@@ -113,7 +115,7 @@ fn record((program, args, variables): Run) -> Vec<Recorded> {
     finished(&outcome, &name)
 }
 
-/// The traces of `outcome`, each whole; at least one.
+/// The traces of `outcome`, each complete; at least one.
 pub(crate) fn finished(outcome: &Outcome, name: &str) -> Vec<Recorded> {
     let files = outcome.trace_files();
     assert!(!files.is_empty(), "{name} left no trace; stderr: {}", outcome.stderr);
@@ -126,7 +128,7 @@ pub(crate) fn finished(outcome: &Outcome, name: &str) -> Vec<Recorded> {
     files.iter().map(|file| finished(file)).collect()
 }
 
-/// Reads a trace file; every line must be whole, the last one too.
+/// Reads a trace file; every line must be complete, the last one too.
 pub(crate) fn read(file: &Path, name: &str) -> Recorded {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     assert!(text.ends_with('\n'), "{name} ends in the middle of a line");

@@ -1,5 +1,5 @@
-//! The schema describes every record type and key that the writer knows, the reader reads what it allows, and the
-//! validator rejects what is wrong.
+//! The schema describes every record type and key that the writer knows, the reader accepts what
+//! the schema allows, and the validator rejects invalid lines.
 
 use super::records;
 use super::traces::recorded;
@@ -21,7 +21,7 @@ fn every_record_type_has_a_branch_and_every_branch_a_record_type() {
     assert_eq!(written, schema::types());
     for record in records::every() {
         assert_eq!(as_value(&record)["type"], records::name(&record));
-        assert_eq!(schema::complaint(&as_value(&record)), None);
+        assert_eq!(schema::violation(&as_value(&record)), None);
     }
 }
 
@@ -55,7 +55,7 @@ fn every_example_of_the_schema_is_valid_and_of_its_own_type() {
             .unwrap_or_else(|| panic!("{name} has none"));
         for example in examples {
             assert_eq!(example["type"], name);
-            assert_eq!(schema::complaint(example), None);
+            assert_eq!(schema::violation(example), None);
         }
     }
 }
@@ -87,7 +87,7 @@ fn a_type_or_key_from_the_future_is_valid_for_a_reader_and_not_for_our_writer() 
 fn a_line_with_one_thing_wrong_is_not_valid() {
     #[rustfmt::skip]
     let wrong: &[(&str, &str, Value)] = &[
-        // of type, at, put there
+        // of type, at, inserted
         ("header",      "/format",         json!(2)),
         ("header",      "/epoch",          json!(1_795_257_251_469_997_351u64)),
         ("header",      "/clock",          json!("sundial")),
@@ -182,7 +182,7 @@ fn what_the_schema_lets_be_absent_the_reader_can_do_without() {
     assert!(required > 100, "only {required} keys were missed");
 }
 
-/// A pointer to every value inside `value`.
+/// A JSON pointer to every value inside `value`.
 fn places(value: &Value) -> Vec<String> {
     let inside: Vec<(String, &Value)> = match value {
         Value::Object(map) => map.iter().map(|(key, value)| (format!("/{key}"), value)).collect(),

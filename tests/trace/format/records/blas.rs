@@ -1,4 +1,4 @@
-//! Records of calls of BLAS libraries, with every field written out.
+//! Records of BLAS calls, with every field set.
 
 use super::{call, text};
 use rocshim_trace::*;
@@ -6,7 +6,7 @@ use rocshim_trace::*;
 const ACTIONS: [&str; 8] =
     ["create", "destroy", "initialize", "solutions", "heuristic", "transform", "problem", "prepare"];
 
-/// By a handle, with everything and with nothing known; by an object.
+/// By handle, with everything and with nothing known; by object.
 pub(super) fn matmuls() -> [Record; 3] {
     let whole = Matmul {
         call: call(7, true),
@@ -23,7 +23,7 @@ pub(super) fn matmuls() -> [Record; 3] {
     [whole, Matmul { handle: None, instance, ..unknown.clone() }, unknown].map(Box::new).map(Record::Matmul)
 }
 
-/// A problem of which everything is known.
+/// A problem with every field known.
 fn problem() -> Problem {
     let matrix = |element: &str, order: &str| {
         let (element, order) = (text(element), text(order));

@@ -1,4 +1,4 @@
-//! Records of device code and its launches, with every field written out.
+//! Records of device code and its launches, with every field set.
 
 use super::{call, text};
 use rocshim_trace::*;

@@ -6,7 +6,7 @@ pub(crate) type hipError_t = i16;
 pub(crate) type hipFunction_t = u64;
 pub(crate) type hipNoSuchType_t = u32;
 
-/// A field has another size, so that all is elsewhere.
+/// A field of another size, which shifts the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct dim3 {
@@ -15,7 +15,7 @@ pub(crate) struct dim3 {
     pub(crate) z: u32,
 }
 
-/// Alike in size, not in kind.
+/// Equal in size, not in kind.
 #[repr(C)]
 pub(crate) struct hipExtent {
     width: usize,

@@ -1,5 +1,5 @@
-// What a program tells by rocshim.h: phases, nested and on two threads, marks, a flush; then it
-// waits to be told to end.
+// The API of rocshim.h: phases, nested and on two threads, marks, a flush; then it waits for its
+// end of input.
 // link: amdhip64
 #include "code_object.h"
 #include "hip.h"
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     levels[5] = rocshim_phase_end();
     printf("flush %d\n", rocshim_flush());
     fflush(stdout);
-    if (argc > 1) { // "wait": with what only a program with the shim has to say
+    if (argc > 1) { // "wait": with the results that only a program with the shim gets
         printf("recording %d, levels %d %d %d %d %d %d\n", rocshim_recording(), levels[0], levels[1], levels[2], levels[3], levels[4], levels[5]);
         fflush(stdout);
         if (strcmp(argv[1], "wait") == 0)
