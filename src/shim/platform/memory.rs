@@ -1,58 +1,59 @@
-//! The shim's memory: the C library's, and a small reserve for what is being done when the program has none left. Without
-//! it Rust would end the process.
+//! The shim's allocator: the C library's memory, and a small reserve for when the program has none
+//! left. Without the reserve Rust would abort the process.
 //!
-//! Once the reserve was touched nothing more is begun: what is recorded stays in the ring files.
+//! Once the reserve is used, nothing new is started: what is recorded stays in the ring files.
 #![allow(unsafe_code)] // an allocator
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Bytes of it; no page is touched before it is needed.
+/// Size of the reserve, bytes. Its pages are not touched before they are needed.
 const RESERVE: usize = 1 << 20;
 
 #[repr(align(4096))]
 struct Reserve(UnsafeCell<[u8; RESERVE]>);
 
-// SAFETY: no byte is given out twice.
+// SAFETY: `of_reserve` hands out each byte at most once, so no two users share a byte.
 unsafe impl Sync for Reserve {}
 
 static MEMORY: Reserve = Reserve(UnsafeCell::new([0; RESERVE]));
-/// Bytes given out; they are not taken back.
+/// Bytes of the reserve that were handed out; they are not reused.
 static USED: AtomicUsize = AtomicUsize::new(0);
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// True once the program had no memory for us.
+/// Returns true once an allocation of the shim has failed.
 pub(crate) fn is_short() -> bool {
     IS_SHORT.load(Relaxed)
 }
 
-/// Memory could not be had: nothing more is begun.
+/// Notes that an allocation failed: nothing new is started.
 pub(crate) fn run_short() {
     IS_SHORT.store(true, Relaxed);
 }
 
-/// True when so many bytes can be had.
+/// Returns true when `bytes` bytes can be allocated now.
 pub(crate) fn has(bytes: usize) -> bool {
-    // SAFETY: no preconditions. (Unseen, so that the compiler does not take it for had.)
+    // SAFETY: `malloc` has no preconditions. (`black_box` keeps the compiler from removing the
+    // call.)
     let memory = std::hint::black_box(unsafe { libc::malloc(bytes) });
-    // SAFETY: it comes from malloc, or is NULL.
+    // SAFETY: `memory` comes from `malloc`, or is NULL.
     unsafe { libc::free(memory) };
     !memory.is_null()
 }
 
 thread_local! {
-    /// The thread rather stays where it is for ever than ends the process.
+    /// The thread may park forever on allocation failure instead of aborting.
     static MAY_REST: Cell<bool> = const { Cell::new(false) };
 }
 static IS_RESTING: AtomicBool = AtomicBool::new(false);
 
-/// The calling thread is ours, and needed by nobody: where even the reserve is used up, it stays where it is.
+/// Marks a helper thread that may park forever on allocation failure instead of aborting.
 pub(crate) fn may_rest() {
     MAY_REST.set(true);
 }
 
-/// True once a thread stays where it is.
+/// Returns true once such a thread is parked.
 pub(crate) fn is_resting() -> bool {
     IS_RESTING.load(Relaxed)
 }
@@ -62,31 +63,34 @@ struct Memory;
 #[global_allocator]
 static ALLOCATOR: Memory = Memory;
 
-// SAFETY: every piece is the system's, or bytes of the reserve that nobody else has, aligned as asked.
+// SAFETY: every block comes from the system allocator with this layout, or is an aligned part of
+// the reserve that is handed out once. No method unwinds.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by the caller's contract, which is the system's.
+        // SAFETY: the caller's contract for `layout` is that of `System.alloc`.
         let memory = unsafe { System.alloc(layout) };
         if memory.is_null() { of_reserve(layout) } else { memory }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by the caller's contract, which is the system's.
+        // SAFETY: the caller's contract for `layout` is that of `System.alloc_zeroed`.
         let memory = unsafe { System.alloc_zeroed(layout) };
-        // The reserve's bytes were never used.
+        // The reserve is a zeroed static of which each byte is handed out once.
         if memory.is_null() { of_reserve(layout) } else { memory }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if !is_of_reserve(memory) {
-            // SAFETY: by the caller's contract it came from `alloc`, and so from the system.
+            // SAFETY: `memory` is not in the reserve, so `System` has allocated it, with this
+            // layout by the caller's contract.
             unsafe { System.dealloc(memory, layout) };
         }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !is_of_reserve(memory) {
-            // SAFETY: by the caller's contract, as in `dealloc`.
+            // SAFETY: `memory` is not in the reserve, so `System` has allocated it, with this
+            // layout by the caller's contract; `size` is valid for its alignment.
             let moved = unsafe { System.realloc(memory, layout, size) };
             if !moved.is_null() {
                 return moved;
@@ -95,9 +99,11 @@ unsafe impl GlobalAlloc for Memory {
         let Ok(wanted) = Layout::from_size_align(size, layout.align()) else { return std::ptr::null_mut() };
         let to = of_reserve(wanted);
         if !to.is_null() {
-            // SAFETY: both pieces have so many bytes, and they are two.
+            // SAFETY: `memory` has `layout.size()` bytes and `to` has `size`, both allocated and
+            // not overlapping, because `to` was handed out just now.
             unsafe { std::ptr::copy_nonoverlapping(memory, to, layout.size().min(size)) };
-            // SAFETY: by the caller's contract it came from here.
+            // SAFETY: `memory` was allocated with `layout` by this allocator, by the caller's
+            // contract, and is not used afterwards.
             unsafe { self.dealloc(memory, layout) };
         }
         to
@@ -127,7 +133,7 @@ fn of_reserve(layout: Layout) -> *mut u8 {
 fn rest() -> ! {
     IS_RESTING.store(true, Relaxed);
     loop {
-        // SAFETY: no preconditions.
+        // SAFETY: `pause` has no preconditions.
         unsafe { libc::pause() };
     }
 }
@@ -137,16 +143,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reserve_gives_out_aligned_pieces_until_nothing_is_left() {
+    fn the_reserve_hands_out_aligned_blocks_until_it_is_used_up() {
         let layout = |size, align| Layout::from_size_align(size, align).unwrap();
         let (first, second) = (of_reserve(layout(3, 1)), of_reserve(layout(100, 64)));
         assert!(is_of_reserve(first) && is_of_reserve(second) && is_short());
         assert_eq!((second.addr() % 64, second.addr() >= first.addr() + 3), (0, true));
-        // SAFETY: a piece of the reserve with this layout.
+        // SAFETY: `second` is a block of the reserve with this layout.
         let grown = unsafe { ALLOCATOR.realloc(second, layout(100, 64), 200) };
         assert!(is_of_reserve(grown) && grown != second);
         assert!(of_reserve(layout(RESERVE, 1)).is_null());
-        // SAFETY: as above.
+        // SAFETY: `grown` was allocated with this layout, and is not used afterwards.
         unsafe { ALLOCATOR.dealloc(grown, layout(200, 64)) };
         assert!(!is_of_reserve(Box::into_raw(Box::new(1_u64)).cast()));
     }
