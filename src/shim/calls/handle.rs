@@ -61,7 +61,7 @@ impl Destroy {
 
 impl Intercept<i32> for Destroy {
     const HAS_SIDE_STATE: bool = true;
-    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
@@ -95,7 +95,7 @@ pub(crate) struct Set {
 
 impl Intercept<i32> for Set {
     const STATE_ONLY: bool = true;
-    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 {
@@ -112,7 +112,7 @@ pub(crate) struct GetStream {
 
 impl Intercept<i32> for GetStream {
     const STATE_ONLY: bool = true;
-    const REBINDS: bool = false; // whoever uses a handle has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 && !self.stream.is_null() {

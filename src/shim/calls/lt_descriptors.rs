@@ -52,7 +52,7 @@ impl SetAttribute {
 
 impl Intercept<hipblasStatus_t> for SetAttribute {
     const STATE_ONLY: bool = true;
-    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         if status == 0 {
@@ -78,7 +78,7 @@ impl DestroyDescriptor {
 
 impl Intercept<hipblasStatus_t> for DestroyDescriptor {
     const STATE_ONLY: bool = true;
-    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, _status: hipblasStatus_t) {}
 }
@@ -91,7 +91,7 @@ pub(crate) struct CopyMatmul {
 
 impl Intercept<hipblasStatus_t> for CopyMatmul {
     const STATE_ONLY: bool = true;
-    const REBINDS: bool = false; // whoever uses a descriptor has called the function that created it
+    const REBINDS: bool = false; // its users have called the function that created it
 
     fn finish(self, _span: Option<CallGuard>, _returned: u64, status: hipblasStatus_t) {
         guarded(|process| match process.descriptors.matmul(self.from as u64) {

@@ -47,7 +47,7 @@ pub(crate) fn substitute(hook: &'static Hook, address: *mut c_void, point: Inter
     quietly(|| caught(trampoline)).flatten().unwrap_or(address)
 }
 
-/// Returns the number of an entry point of `hook` that is bound to `address`, which lies in file
+/// Returns the number of an entry point of `hook` that is bound to `address`, which is in file
 /// `path`; `None` when no entry point is free.
 pub(crate) fn claim(
     hook: &Hook,

@@ -1,5 +1,5 @@
 //! The dispatch table interception point. From ROCm 6.2 on, libamdhip64 hands its dispatch tables
-//! to rocprofiler-register, and every public call goes through them, whoever makes it.
+//! to rocprofiler-register, and every public call goes through them, from any caller.
 //!
 //! The tables are forwarded first and patched in place afterwards, so a profiler that wraps their
 //! entries stays below us and keeps working. (rocprofiler-register, `rocprofiler_register.h`;
