@@ -255,6 +255,12 @@ pub(crate) struct Doctor {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Open these libraries and print their files: doctor's own process for that
+    #[arg(long, hide = true, value_name = "LIST")]
+    pub(crate) probe: Option<String>,
 }
 
 /// The options of `verify`.

@@ -5,12 +5,14 @@
 //!
 //! Layers, lowest first: `error` (an error as one sentence), `progress` (what is read, on a
 //! terminal), `lines` and `scan` (bytes to records), `once` (a process is not read twice), `follow`
-//! (files while they are written). Beside the traces: `labels` (names for times), `responses` (what
+//! (files while they are written), `fallback` (traces that could not be
+//! written where they were wanted). Beside the traces: `labels` (names for times), `responses` (what
 //! a server answered to the requests that were traced), `results` (a program's own tokens a second).
 
 #![forbid(unsafe_code)]
 
 mod error;
+mod fallback;
 mod follow;
 mod labels;
 mod lines;
@@ -88,13 +90,22 @@ pub struct TraceFile {
     pub named: bool,
 }
 
-/// The trace files that the arguments stand for: files as they are, folders as all their `.ndjson` files.
+/// The trace files that the arguments stand for: files as they are, folders as all their `.ndjson` files. Where a folder
+/// could not be written, its traces are where the shim has put them instead.
 pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     let mut found: Vec<TraceFile> = Vec::new();
     for argument in arguments {
-        let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()))?;
-        let named = !kind.is_dir();
-        let paths = if named { vec![argument.clone()] } else { traces_in(argument)? };
+        let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()));
+        let named = kind.as_ref().is_ok_and(|kind| !kind.is_dir());
+        let found_there =
+            kind.and_then(|_| if named { Ok(vec![argument.clone()]) } else { traces_in(argument) });
+        let paths = match found_there {
+            Ok(paths) if !paths.is_empty() => paths,
+            nothing => match fallback::written_elsewhere(argument) {
+                elsewhere if elsewhere.is_empty() => nothing?,
+                elsewhere => elsewhere,
+            },
+        };
         if paths.is_empty() {
             bail!(
                 "no trace (*.ndjson) in the folder {}: run a program with `rocshim run -o {0} -- CMD` first",

@@ -147,6 +147,10 @@ fn a_program_whose_folder_cannot_be_written_runs_unharmed_and_is_traced_elsewher
     let trace = rocshim_tests::Trace::read(&trace);
     let note = trace.headers().next().unwrap().note.clone().expect("the header says why");
     assert!(note.contains("a-file-in-the-way") && note.contains("the trace is here instead"), "{note}");
+    // The folder that was asked for leads to it.
+    let summary = Traced::rocshim(["summary"]).arg(file.join("out")).env("TMPDIR", scratch.path()).run().ok();
+    assert!(summary.stdout.contains("718 launches"), "{}", summary.stdout);
+    assert!(summary.stdout.contains("the trace is here instead"), "{}", summary.stdout);
 }
 
 #[test]

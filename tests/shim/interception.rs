@@ -275,3 +275,22 @@ fn doctor_finds_nothing_wrong_with_the_shim_and_a_program() {
     assert!(outcome.stdout.contains("ok    shim"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains("fail"), "{}", outcome.stdout);
 }
+
+#[test]
+fn doctor_finds_the_libraries_that_a_program_would_open_and_says_so_in_json() {
+    let found = |folder: &std::path::Path| {
+        let doctor = Traced::rocshim(["doctor", "--json"]).env("LD_LIBRARY_PATH", folder).run();
+        let page: serde_json::Value = serde_json::from_str(&doctor.stdout).expect("one object");
+        let findings = page["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["subject"] == "ROCm libraries").expect("a finding")
+    };
+    let opened = found(artifacts::vendor());
+    let hip = artifacts::vendor().canonicalize().unwrap().join("libamdhip64.so.6");
+    assert_eq!(opened["level"], "ok", "{opened}");
+    assert!(opened["what"].as_str().unwrap().contains(hip.to_str().unwrap()), "{opened}");
+    assert_eq!(opened["next_step"], serde_json::Value::Null);
+    let none = found("/nowhere".as_ref());
+    if none["level"] == "warn" {
+        assert!(none["next_step"].as_str().unwrap().contains("LD_LIBRARY_PATH"), "{none}");
+    }
+}

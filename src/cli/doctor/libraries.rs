@@ -1,9 +1,10 @@
 //! The ROCm libraries that a program links, or that the loader would find for it.
 
-use super::Shim;
+use super::{Shim, probe};
 use rocshim_report::Finding;
 use rocshim_trace::is_library;
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -26,16 +27,6 @@ fn arrows(listing: &str) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The same for everything in the loader's cache: `libc.so.6 (libc6,x86-64) => /lib/libc.so.6`.
-fn cached() -> Vec<(String, PathBuf)> {
-    let program = ["/sbin/ldconfig", "/usr/sbin/ldconfig"].into_iter().find(|path| Path::new(path).exists());
-    let listing = program.and_then(|program| Command::new(program).arg("-p").output().ok());
-    let listing =
-        listing.map(|listing| String::from_utf8_lossy(&listing.stdout).into_owned()).unwrap_or_default();
-    let named = |(name, path): (String, PathBuf)| (name.split(" (").next().unwrap_or("").to_string(), path);
-    arrows(&listing).into_iter().map(named).collect()
-}
-
 /// The hooked libraries in a list, as `name => file`.
 pub(super) fn hooked(list: &[(String, PathBuf)], shim: &Shim) -> Vec<String> {
     let of = |library: &String| {
@@ -52,26 +43,43 @@ pub(super) fn outlook(linked: &[(String, PathBuf)], shim: &Shim) -> Finding {
     if !links.is_empty() {
         return Finding::ok(subject, format!("linked: {}", links.join(", ")));
     }
-    let mut found = hooked(&cached(), shim);
-    found.extend(hooked(&in_folders(shim), shim));
-    if found.is_empty() {
-        return Finding::warn(
+    match probe::opened(shim) {
+        Err(what) => Finding::warn(
             subject,
-            "none is linked, and the loader would find none",
-            "fine if the program brings its own (Ollama, PyTorch wheels) or starts the one that does the GPU work",
-        );
+            what,
+            "start the program itself: `rocshim run -- CMD` records what it loads",
+        ),
+        Ok(files) if files.is_empty() => Finding::warn(
+            subject,
+            "none is linked, and the loader finds none",
+            "fine if the program brings its own (Ollama, PyTorch wheels) or starts the one that does the GPU work; else \
+             add ROCm's folder to LD_LIBRARY_PATH",
+        ),
+        Ok(files) => {
+            let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            let targets = files.iter().filter_map(|file| targets(file));
+            let what = format!("opened at run time: {}", names.join(", "));
+            Finding::ok(subject, targets.fold(what, |what, targets| format!("{what}; {targets}")))
+        }
     }
-    found.sort();
-    found.dedup();
-    let what = format!("none is linked; opened at run time, the loader would find {}", found.join(", "));
-    Finding::ok(subject, what)
 }
 
-/// The ROCm libraries in LD_LIBRARY_PATH and in ROCm's own folder.
-fn in_folders(shim: &Shim) -> Vec<(String, PathBuf)> {
-    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain([PathBuf::from("/opt/rocm/lib")]);
-    folders.flat_map(|folder| libraries_in(&folder, shim)).collect()
+/// The GPU targets that a BLAS library has kernels for, by the names of its files.
+fn targets(library: &Path) -> Option<String> {
+    let name = library.file_name()?.to_string_lossy();
+    let stem = name.strip_prefix("lib")?.split(".so").next()?;
+    let files = library.parent()?.join(stem).join("library").read_dir().ok()?.flatten();
+    let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    let targets: BTreeSet<String> = names.filter_map(|name| target(&name)).collect();
+    let targets: Vec<String> = targets.into_iter().collect();
+    (!targets.is_empty()).then(|| format!("{stem} has kernels for {}", targets.join(", ")))
+}
+
+/// `gfx1100` in `Kernels.so-000-gfx1100.hsaco`.
+fn target(name: &str) -> Option<String> {
+    let (_, rest) = name.split_once("gfx")?;
+    let number: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+    (number.len() >= 3).then(|| format!("gfx{number}"))
 }
 
 /// The hooked libraries in one folder.

@@ -1,6 +1,6 @@
 //! The machine and the environment: room for traces and rings, the clock, variables that are set.
 
-use super::Shim;
+use super::{Shim, gpu, libraries, surroundings};
 use crate::launch::{check_folder, chosen_folder};
 use rocshim_report::Finding;
 use rustix::fs::{Access, access, statvfs};
@@ -9,12 +9,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// What a program would get that names no library of its own.
+pub(crate) fn any_program(shim: Option<&Shim>, findings: &mut Vec<Finding>) {
+    findings.extend(shim.map(|shim| libraries::outlook(&[], shim)));
+}
+
 /// Everything that does not depend on the program.
 pub(crate) fn machine(out: Option<&Path>, shim: Option<&Shim>, findings: &mut Vec<Finding>) {
+    findings.extend(gpu::gpu(Path::new("/")));
     findings.push(folder(out));
     findings.push(rings());
     findings.push(clock(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()));
     findings.extend(preload(&env::var("LD_PRELOAD").unwrap_or_default(), shim));
+    findings.extend(surroundings::surroundings(Path::new("/")));
     if env::var("ROCSHIM_OFF").is_ok_and(|value| !value.is_empty() && value != "0") {
         findings.push(Finding::fail(
             "environment",

@@ -1,13 +1,17 @@
 //! What will and what will not be seen, as a list of findings; nothing is started or changed.
 
+mod gpu;
 mod libraries;
 mod machine;
 mod ollama;
+mod probe;
 mod process;
 mod program;
 mod shim;
+mod surroundings;
 
-pub(crate) use machine::machine;
+pub(crate) use machine::{any_program, machine};
+pub(crate) use probe::probe;
 pub(crate) use process::{process, why};
 pub(crate) use program::program;
 pub(crate) use shim::shim;

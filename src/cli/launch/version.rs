@@ -1,9 +1,11 @@
-//! What `rocshim --version` prints: the version and its commit, the trace format, the glibc that both files need.
+//! What `rocshim --version` prints: the version and its commit, the trace format, the glibc that
+//! both files need.
 
 use super::{Exports, find_shim};
 use std::path::Path;
 
-/// The commit that was built. Only scripts/package sets it: other builds may hold changes of a working tree.
+/// The commit that was built. Only scripts/package sets it: other builds may hold changes of a
+/// working tree.
 const COMMIT: Option<&str> = option_env!("ROCSHIM_COMMIT");
 
 /// The text of `rocshim --version`, without the program's name.

@@ -30,14 +30,16 @@ services:
 volumes:
   ollama:
 
-# The same as a command line; `podman` takes the same options, with `:Z` after the volumes under SELinux.
+# The same as a command line; `podman` takes the same options, with `:Z` after the volumes under
+# SELinux.
 docker run --device /dev/kfd --device /dev/dri -p 11434:11434 --shm-size 1g \\
     -v ollama:/root/.ollama -v {shim}:/opt/rocshim/librocshim.so:ro -v ./traces:{TRACES} \\
     -e LD_PRELOAD=/opt/rocshim/librocshim.so -e ROCSHIM_OUT={TRACES} -e ROCSHIM_RINGS={TRACES} \\
     -e ROCSHIM_ONLY=ollama,llama-server -e ROCSHIM_DISK_MIB=2000 -e ROCSHIM_DISK_FULL=oldest \\
     -e ROCSHIM_COMPRESS=zstd ollama/ollama:rocm
 
-# Rings are beside the traces: what a killed runner had not yet written can be read after the container is gone.
+# Rings are beside the traces: what a killed runner had not yet written can be read after the
+# container is gone.
 rocshim summary traces
 "
     )

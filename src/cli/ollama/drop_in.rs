@@ -1,4 +1,5 @@
-//! The drop-in file: made for a service, written, recognised, and removed with the folders that were made for it.
+//! The drop-in file: made for a service, written, recognised, and removed with the folders that
+//! were made for it.
 
 use super::unit::{SERVICE, TRACES, Unit, below};
 use crate::launch::preload_value;

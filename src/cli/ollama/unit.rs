@@ -10,7 +10,8 @@ use std::{
 /// The service.
 pub(crate) const SERVICE: &str = "ollama.service";
 
-/// Where the traces go. systemd makes the folder for the service's user, whatever else of the system is read-only to it.
+/// Where the traces go. systemd makes the folder for the service's user, whatever else of the
+/// system is read-only to it.
 pub(crate) const TRACES: &str = "/var/lib/rocshim";
 
 /// Where units are, the first of a name wins.
