@@ -31,15 +31,15 @@ int main(void)
     sigprocmask(SIG_SETMASK, NULL, &after);
     printf("by signalfd %d, by sigtimedwait %d, mask kept %d\n", by_fd, by_wait, !memcmp(&before, &after, 8));
     // Nothing happens for a while; then two signals arrive for which it does not wait yet.
-    siginfo_t info = {0};
+    siginfo_t received = {0};
     struct timespec at_once = {0, 0};
     usleep(1600000);
     for (int i = 1; i <= SIGRTMAX; i++)
         if (sigismember(&all, i) && i != SIGKILL && i != SIGSTOP)
             kill(getpid(), i);
     usleep(300000);
-    for (int which; (which = sigtimedwait(&all, &info, &at_once)) > 0;)
-        printf("waited: %d of %d, from here %d\n", which, info.si_code, info.si_pid == getpid());
+    for (int which; (which = sigtimedwait(&all, &received, &at_once)) > 0;)
+        printf("waited: %d of %d, from here %d\n", which, received.si_code, received.si_pid == getpid());
     fflush(stdout);
     int pipe_to[2];
     if (pipe(pipe_to))
