@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // two system calls for which C libraries before glibc 2.41 have no functions
 
 /// Length of a slice, ns: the minimum that the kernel accepts.
-const TURN_NS: u64 = 100_000;
+const SLICE_NS: u64 = 100_000;
 
 /// Scheduling attributes of a thread: the kernel's `struct sched_attr`, version 0.
 #[repr(C)]
@@ -27,7 +27,7 @@ const _: () = assert!(SIZE == 48);
 /// unchanged. Does nothing where the kernel does not support or permit it.
 pub(crate) fn be_short() {
     if let Some(now) = attributes().filter(|now| now.policy == libc::SCHED_OTHER as u32) {
-        let short = Attributes { runtime: TURN_NS, ..now };
+        let short = Attributes { runtime: SLICE_NS, ..now };
         // SAFETY: pid 0 is the calling thread, and `short.size` is the size that the kernel itself
         // has returned, at most that of `Attributes`, so the kernel reads only `short`.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &short, 0) };
@@ -39,8 +39,8 @@ fn attributes() -> Option<Attributes> {
     let mut attributes = Attributes::default();
     // SAFETY: pid 0 is the calling thread, and the kernel writes at most `SIZE` bytes, the size of
     // `attributes`.
-    let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, SIZE, 0) } == 0;
-    told.then_some(attributes)
+    let is_read = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, SIZE, 0) } == 0;
+    is_read.then_some(attributes)
 }
 
 #[cfg(test)]
@@ -48,12 +48,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_short_where_the_system_knows_of_them_and_the_rest_stays() {
+    fn slices_are_short_where_supported_and_the_rest_is_unchanged() {
         let change = || (attributes().expect("Linux 3.14"), be_short(), attributes().expect("as before"));
         let (before, (), after) = std::thread::spawn(change).join().expect("no panic");
         let rest = |of: &Attributes| (of.policy, of.flags, of.nice, of.priority, of.deadline, of.period);
         assert_eq!(rest(&before), rest(&after));
-        let expected = if before.runtime == 0 { 0 } else { TURN_NS };
+        let expected = if before.runtime == 0 { 0 } else { SLICE_NS };
         assert_eq!(after.runtime, expected, "it was {}", before.runtime);
     }
 }

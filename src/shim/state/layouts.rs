@@ -94,7 +94,8 @@ pub(crate) fn insert(function: u64, owner: u64, layout: &'static Layout) {
     }
     let table = table_with_room();
     let slot = table.slot(function);
-    // Relaxed: only `insert`, `remove` and `remove_owner` read owners, and callers exclude each other.
+    // Relaxed: only `insert`, `remove` and `remove_owner` read owners, and callers exclude each
+    // other.
     slot.owner.store(owner, Relaxed);
     if slot.function.load(Relaxed) == 0 {
         table.used.fetch_add(1, Relaxed);
