@@ -1,18 +1,20 @@
-//! Who called whom, down the floors: application, library, HIP, code object; with the number of calls from each to each.
+//! The number of calls from each place to each, layer by layer: application, library, HIP, code
+//! object.
 //!
-//! A call's caller is the call that it lies in, on its own thread. Its line comes before its caller's: calls wait, by thread, for that of their
-//! caller, as in `nesting`. Those whose caller's line was lost, or that lie in a call that makes no event, have an unknown
-//! caller.
+//! A call's caller is the call that encloses it on its thread. Its line comes before its caller's:
+//! calls wait, by thread, for that of their caller, as in `nesting`. Where that line was lost, or the
+//! enclosing call makes no event, the caller is unknown.
 
 #[cfg(test)]
 mod tests;
 
 use super::{
-    graphs::Graphs,
-    process::{Identity, identity},
+    interner::{Interner, PerId},
+    session::{Analysis, CodeObjectId, Event, FunctionId, Session},
 };
 use foldhash::HashMap;
-use rocshim_trace::{Call, CodeObject, Header, Record, file_name};
+use rocshim_reader::Reading;
+use rocshim_trace::{Call, CodeObject, Record, file_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,7 +22,7 @@ use std::collections::BTreeMap;
 const PLACES: usize = 16;
 
 /// The floors, highest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Floor {
     Application,
@@ -41,7 +43,7 @@ impl Floor {
 }
 
 /// A place on a floor: a program, a library, a kind of HIP call, a code object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     pub floor: Floor,
     pub name: String,
@@ -75,73 +77,42 @@ const GRAPH_LAUNCH: &str = "graph launches";
 /// Calls of one caller, by place.
 type Calls = Vec<(usize, u64)>;
 
-/// What is known of the process that is read.
+/// Counts the calls from place to place.
 #[derive(Default)]
-struct Local {
-    identity: Option<Identity>,
-    pid: u32,
+pub(crate) struct FlowBuilder {
+    places: Interner<Place, Place>,
+    edges: HashMap<(usize, usize), u64>,
+    /// The place of each function's library, and of each code object.
+    libraries: PerId<FunctionId, Option<usize>>,
+    objects: PerId<CodeObjectId, Option<usize>>,
+    /// The program of the process that is read.
     application: usize,
-    /// Hooks: the place of their library.
-    hooks: HashMap<u16, usize>,
-    /// Code objects, and the one of each kernel.
-    objects: HashMap<u32, usize>,
-    kernels: HashMap<u32, usize>,
-    graphs: Graphs,
-    /// For each thread the calls that wait for their callers, ids growing.
+    /// For each of its threads the calls that wait for their callers, ids growing.
     open: HashMap<u32, Vec<(u64, Calls)>>,
 }
 
-/// Takes the records of one file after the other.
-#[derive(Default)]
-pub(crate) struct FlowBuilder {
-    places: Vec<Place>,
-    numbers: BTreeMap<Place, usize>,
-    edges: HashMap<(usize, usize), u64>,
-    local: Local,
-}
-
 impl FlowBuilder {
-    /// Looks at a record.
-    pub(crate) fn look(&mut self, record: &Record) {
-        match record {
-            Record::Header(header) => self.header(header),
-            Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(hook.id, &hook.of)),
-            Record::Hook(hook) => self.hook(hook.id, &hook.of),
-            Record::CodeObject(object) => {
-                let place = self.number(Floor::CodeObject, name(object));
-                self.local.objects.insert(object.id, place);
-            }
-            Record::Kernel(kernel) => {
-                let object = kernel.code_object.and_then(|id| self.local.objects.get(&id).copied());
-                let object = object.unwrap_or_else(|| self.number(Floor::CodeObject, NO_OBJECT.into()));
-                self.local.kernels.insert(kernel.id, object);
-            }
-            Record::Graph(graph) => self.local.graphs.define(graph.clone()),
-            _ => self.event(record),
-        }
-    }
-
     /// All edges.
-    pub(crate) fn finish(mut self) -> Flow {
-        self.end_process();
+    pub(crate) fn finish(self) -> Flow {
+        let places = self.places.values();
         let mut sums: HashMap<usize, u64> = HashMap::default();
         for (&(from, to), calls) in &self.edges {
             *sums.entry(to).or_default() += calls;
-            if self.places[from].floor == Floor::Application {
+            if places[from].floor == Floor::Application {
                 *sums.entry(from).or_default() += calls;
             }
         }
         let mut order: Vec<(Floor, u64, usize)> =
-            sums.into_iter().map(|(place, sum)| (self.places[place].floor, sum, place)).collect();
-        order.sort_by(|a, b| (a.0, b.1, &self.places[a.2]).cmp(&(b.0, a.1, &self.places[b.2])));
+            sums.into_iter().map(|(place, sum)| (places[place].floor, sum, place)).collect();
+        order.sort_by(|a, b| (a.0, b.1, &places[a.2]).cmp(&(b.0, a.1, &places[b.2])));
         let (mut shown, mut merged): (BTreeMap<usize, Place>, Vec<usize>) = Default::default();
         let mut all = Flow::default();
         for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
             let of: Vec<usize> = order.iter().filter(|row| row.0 == floor).map(|row| row.2).collect();
             let own = if of.len() > PLACES { PLACES - 1 } else { of.len() };
             for place in &of[..own] {
-                shown.insert(*place, self.places[*place].clone());
-                all.places.push(self.places[*place].clone());
+                shown.insert(*place, places[*place].clone());
+                all.places.push(places[*place].clone());
             }
             if own < of.len() {
                 let rest = Place { floor, name: format!("{} others", of.len() - own) };
@@ -168,75 +139,35 @@ impl FlowBuilder {
 
     fn number(&mut self, floor: Floor, name: String) -> usize {
         let place = Place { floor, name };
-        *self.numbers.entry(place.clone()).or_insert_with(|| {
-            self.places.push(place);
-            self.places.len() - 1
-        })
+        self.places.number(place.clone(), || place)
     }
 
-    fn header(&mut self, header: &Header) {
-        if self.local.identity.as_ref() == Some(&identity(header)) {
-            return;
+    fn library(&mut self, session: &Session, function: Option<FunctionId>) -> usize {
+        let Some(function) = function else {
+            return self.number(Floor::Library, "unknown library".into());
+        };
+        if let Some(place) = *self.libraries.of(function) {
+            return place;
         }
-        self.end_process();
-        let program = file_name(&header.exe).to_string();
-        let application = self.number(Floor::Application, program);
-        self.local =
-            Local { identity: Some(identity(header)), pid: header.pid, application, ..Local::default() };
-    }
-
-    fn hook(&mut self, id: u16, library: &str) {
-        let name = library.trim_end_matches(".so").to_string();
+        let name = session.function(function).library.trim_end_matches(".so").to_string();
         let place = self.number(Floor::Library, name);
-        self.local.hooks.insert(id, place);
+        *self.libraries.of(function) = Some(place);
+        place
     }
 
-    fn event(&mut self, record: &Record) {
-        let Some(call) = record.call() else { return };
-        let is_done = call.status == 0 && !call.unwound;
-        let hip = |name: &str| Some(name.to_string());
-        let hip = match record {
-            Record::Launch(launch) => match launch.capture {
-                Some(capture) => {
-                    self.local.graphs.capture(capture, launch);
-                    hip(CAPTURED)
-                }
-                None => {
-                    let object = launch.kernel.and_then(|kernel| self.local.kernels.get(&kernel).copied());
-                    let object = object.unwrap_or_else(|| self.number(Floor::CodeObject, NO_OBJECT.into()));
-                    if is_done {
-                        let from = self.number(Floor::Hip, LAUNCH.into());
-                        *self.edges.entry((from, object)).or_default() += 1;
-                    }
-                    hip(LAUNCH)
-                }
-            },
-            Record::GraphLaunch(launch) => {
-                self.local.graphs.launch(launch);
-                hip(GRAPH_LAUNCH)
-            }
-            Record::GraphCall(call) => {
-                self.local.graphs.call(call);
-                hip("building graphs")
-            }
-            Record::Copy(_) => hip("copies, memory set"),
-            Record::Sync(_) => hip("waits, events"),
-            Record::Load(_) => hip("modules loaded"),
-            _ => None,
-        };
-        let place = match hip {
-            Some(name) => self.number(Floor::Hip, name),
-            None => match self.local.hooks.get(&call.hook) {
-                Some(library) => *library,
-                None => self.number(Floor::Library, "unknown library".into()),
-            },
-        };
-        self.returned(call, place);
+    fn object(&mut self, session: &Session, object: Option<CodeObjectId>) -> usize {
+        let Some(object) = object else { return self.number(Floor::CodeObject, NO_OBJECT.into()) };
+        if let Some(place) = *self.objects.of(object) {
+            return place;
+        }
+        let place = self.number(Floor::CodeObject, name(session.code_object(object)));
+        *self.objects.of(object) = Some(place);
+        place
     }
 
     /// A call of `place` has returned: those that lie in it have their caller now, and it waits for its own.
     fn returned(&mut self, call: &Call, place: usize) {
-        let mut open = self.local.open.remove(&call.tid).unwrap_or_default();
+        let mut open = self.open.remove(&call.tid).unwrap_or_default();
         while let Some((_, calls)) = open.pop_if(|(id, _)| *id > call.id) {
             self.orphans(calls);
         }
@@ -245,7 +176,7 @@ impl FlowBuilder {
         }
         match call.parent {
             None => {
-                *self.edges.entry((self.local.application, place)).or_default() += 1;
+                *self.edges.entry((self.application, place)).or_default() += 1;
                 // No call is open on this thread any more.
                 open.drain(..).for_each(|(_, calls)| self.orphans(calls));
             }
@@ -264,7 +195,7 @@ impl FlowBuilder {
             }
         }
         if !open.is_empty() {
-            self.local.open.insert(call.tid, open);
+            self.open.insert(call.tid, open);
         }
     }
 
@@ -272,16 +203,49 @@ impl FlowBuilder {
         let unknown = self.number(Floor::Application, UNKNOWN.into());
         calls.into_iter().for_each(|(to, calls)| *self.edges.entry((unknown, to)).or_default() += calls);
     }
+}
 
-    fn end_process(&mut self) {
-        let local = std::mem::take(&mut self.local);
-        local.open.into_values().flatten().for_each(|(_, calls)| self.orphans(calls));
+impl Analysis for FlowBuilder {
+    fn begin_process(&mut self, session: &Session) {
+        let program = file_name(&session.process().header.exe).to_string();
+        self.application = self.number(Floor::Application, program);
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        let hip = match event.record {
+            Record::Launch(launch) if launch.capture.is_some() => CAPTURED,
+            Record::Launch(_) => {
+                let object = self.object(session, event.ids.code_object);
+                if !event.failed() {
+                    let from = self.number(Floor::Hip, LAUNCH.into());
+                    *self.edges.entry((from, object)).or_default() += 1;
+                }
+                LAUNCH
+            }
+            Record::GraphLaunch(_) => GRAPH_LAUNCH,
+            Record::GraphCall(_) => "building graphs",
+            Record::Copy(_) => "copies, memory set",
+            Record::Sync(_) => "waits, events",
+            Record::Load(_) => "modules loaded",
+            _ => {
+                let place = self.library(session, event.ids.function);
+                return self.returned(event.call, place);
+            }
+        };
+        let place = self.number(Floor::Hip, hip.into());
+        self.returned(event.call, place);
+    }
+
+    fn end_process(&mut self, session: &Session, _reading: &Reading) {
+        let open = std::mem::take(&mut self.open);
+        open.into_values().flatten().for_each(|(_, calls)| self.orphans(calls));
         let from = self.number(Floor::Hip, GRAPH_LAUNCH.into());
-        let nowhere = self.number(Floor::CodeObject, NO_OBJECT.into());
-        local.graphs.rows(local.pid, |kernel, launches| {
-            let object = kernel.kernel.and_then(|kernel| local.kernels.get(&kernel).copied());
+        let process = session.process();
+        process.graphs.rows(process.header.pid, |kernel, launches| {
+            let local = kernel.kernel.and_then(|id| process.kernel(id));
+            let object = self.object(session, local.and_then(|local| local.code_object));
             if launches > 0 {
-                *self.edges.entry((from, object.unwrap_or(nowhere))).or_default() += launches;
+                *self.edges.entry((from, object)).or_default() += launches;
             }
         });
     }

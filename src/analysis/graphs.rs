@@ -45,7 +45,7 @@ struct Launches {
     total_ns: u64,
 }
 
-/// The graphs of the process whose file is read.
+/// The graphs of a process, what captures recorded into them, and their launches.
 #[derive(Clone, Default)]
 pub(crate) struct Graphs {
     graphs: HashMap<u32, Graph>,

@@ -1,48 +1,114 @@
-//! Names to small numbers, the same for every process.
+//! Dense ids for keys, in the order in which the keys are first seen.
 
 use foldhash::{HashMap, HashMapExt};
-use std::hash::Hash;
+use std::{hash::Hash, marker::PhantomData};
 
-/// Things in the order in which they were first seen; the place of one is its number.
+/// A dense id: the place of a thing in its table.
+pub(crate) trait Id: Copy {
+    /// The id of the thing at this place.
+    fn at(index: usize) -> Self;
+    /// The place of the thing with this id.
+    fn index(self) -> usize;
+}
+
+impl Id for usize {
+    fn at(index: usize) -> usize {
+        index
+    }
+
+    fn index(self) -> usize {
+        self
+    }
+}
+
+/// Things by key, numbered in the order in which they were first seen.
 #[derive(Clone)]
-pub(crate) struct Interner<K, V> {
-    numbers: HashMap<K, usize>,
+pub(crate) struct Interner<K, V, I = usize> {
+    ids: HashMap<K, I>,
     values: Vec<V>,
 }
 
-impl<K: Hash + Eq, V> Interner<K, V> {
+impl<K: Hash + Eq, V, I: Id> Interner<K, V, I> {
     pub(crate) fn new() -> Self {
-        Interner { numbers: HashMap::new(), values: Vec::new() }
+        Interner { ids: HashMap::new(), values: Vec::new() }
     }
 
-    /// The number of `key`, whose value is made if it is new.
-    pub(crate) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> usize {
-        *self.numbers.entry(key).or_insert_with(|| {
+    /// Returns the id of `key`; `make` makes its value if it is new.
+    pub(crate) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> I {
+        *self.ids.entry(key).or_insert_with(|| {
             self.values.push(make());
-            self.values.len() - 1
+            I::at(self.values.len() - 1)
         })
     }
 
-    /// The value of `key`, made if it is new.
+    /// Returns the value of `key`; `make` makes it if the key is new.
     pub(crate) fn value(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let number = self.number(key, make);
-        &mut self.values[number]
+        let id = self.number(key, make);
+        &mut self.values[id.index()]
     }
 
-    pub(crate) fn get(&self, number: usize) -> &V {
-        &self.values[number]
+    /// Returns the id of `key`, if it was seen.
+    pub(crate) fn find(&self, key: &K) -> Option<I> {
+        self.ids.get(key).copied()
     }
 
-    pub(crate) fn get_mut(&mut self, number: usize) -> &mut V {
-        &mut self.values[number]
+    pub(crate) fn get(&self, id: I) -> &V {
+        &self.values[id.index()]
     }
 
+    pub(crate) fn get_mut(&mut self, id: I) -> &mut V {
+        &mut self.values[id.index()]
+    }
+
+    /// All values, by id.
     pub(crate) fn values(&self) -> &[V] {
         &self.values
     }
 
     /// Keys with their values, in no order.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.numbers.iter().map(|(key, number)| (key, &self.values[*number]))
+        self.ids.iter().map(|(key, id)| (key, &self.values[id.index()]))
+    }
+}
+
+impl<K: Hash + Eq, V, I: Id> Default for Interner<K, V, I> {
+    fn default() -> Self {
+        Interner::new()
+    }
+}
+
+#[allow(dead_code)]
+/// A value for each of the first ids of a table, made when it is first asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct PerId<I, V> {
+    values: Vec<V>,
+    ids: PhantomData<I>,
+}
+
+impl<I, V> Default for PerId<I, V> {
+    fn default() -> Self {
+        PerId { values: Vec::new(), ids: PhantomData }
+    }
+}
+
+#[allow(dead_code)]
+impl<I: Id, V: Default> PerId<I, V> {
+    /// The value of `id`.
+    #[inline]
+    pub(crate) fn of(&mut self, id: I) -> &mut V {
+        if id.index() >= self.values.len() {
+            self.values.resize_with(id.index() + 1, V::default);
+        }
+        &mut self.values[id.index()]
+    }
+
+    /// The value of `id`, if it or that of a later one was asked for.
+    pub(crate) fn get(&self, id: I) -> Option<&V> {
+        self.values.get(id.index())
+    }
+
+    /// Ids with their values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (I, &V)> {
+        self.values.iter().enumerate().map(|(index, value)| (I::at(index), value))
     }
 }

@@ -4,9 +4,11 @@
 //! Layers, lowest first:
 //! - `units` (numbers in words), `evidence` (how sure a statement is), `interner` (names to numbers),
 //!   `durations`, `span`, `pauses`;
+//! - `graphs` (what graph launches execute), `session` (each record resolved once, for any set of
+//!   analyses);
 //! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
 //!   hook), `coverage`, `nesting` (what was launched inside a call);
-//! - a module for each kind of table: `graphs`, `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
+//! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
 //!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
 //!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
@@ -57,6 +59,7 @@ mod proxy;
 mod replay;
 mod rules;
 mod run;
+mod session;
 mod setting;
 mod solution_index;
 mod span;
@@ -122,6 +125,10 @@ pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};
 pub use run::{Run, RunBuilder};
+pub use session::{
+    Analyses, Analysis, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId, KernelOf,
+    LocalHook, LocalKernel, Process, ProcessId, Scope, Session, Spine, Symbol, SymbolId,
+};
 pub use setting::Setting;
 pub use spans::SpanRow;
 pub use streams::StreamRow;

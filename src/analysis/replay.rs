@@ -1,17 +1,19 @@
-//! Problems as lines for the libraries' own benchmark programs, so that each can be run again by itself:
-//! `rocblas-bench`, `hipblaslt-bench`, `MIOpenDriver`.
+//! GEMMs and convolutions as command lines of the libraries' benchmark programs, each of which runs one
+//! problem again: `rocblas-bench`, `hipblaslt-bench`, `MIOpenDriver`.
 //!
-//! The options are those that the libraries print when they are asked to log (`ROCBLAS_LAYER=2`, `HIPBLASLT_LOG_MASK=32`,
-//! `MIOPEN_ENABLE_LOGGING_CMD=1`); the tests hold them against these. What scalars point to is not recorded: alpha is 1
-//! and beta 0 in every line.
+//! The options are those that the libraries print when they log (`ROCBLAS_LAYER=2`,
+//! `HIPBLASLT_LOG_MASK=32`, `MIOPEN_ENABLE_LOGGING_CMD=1`); the tests compare with these. What
+//! scalars point to is not recorded: alpha is 1 and beta 0 in every line.
 
 mod blas;
 mod conv;
 
-use super::interner::Interner;
-use foldhash::{HashMap, HashMapExt};
-use rocshim_reader::Taker;
-use rocshim_trace::{Call, Hook, Record};
+use super::{
+    interner::Interner,
+    session::{Analysis, Event, Session},
+};
+use foldhash::HashMap;
+use rocshim_trace::Record;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -49,90 +51,70 @@ pub struct Replay {
 /// A line, or why there is none.
 type Line = Result<String, &'static str>;
 
-/// Takes the records of one file after the other.
+/// Collects the problems of a reading.
+#[derive(Default)]
 pub struct Replays {
-    hooks: HashMap<u16, Hook>,
     lines: Interner<String, ReplayRow>,
     without: BTreeMap<String, u64>,
-    /// By thread: the call inside which rocBLAS made its last product.
+    /// By thread: the call inside which rocBLAS ran its last GEMM.
     inside: HashMap<u32, u64>,
 }
 
-impl Default for Replays {
-    fn default() -> Replays {
-        Replays {
-            hooks: HashMap::new(),
-            lines: Interner::new(),
-            without: BTreeMap::new(),
-            inside: HashMap::new(),
-        }
-    }
-}
-
 impl Replays {
-    fn count(&mut self, call: &Call, line: Line) {
-        if call.status != 0 || call.unwound {
+    fn count(&mut self, session: &Session, event: &Event, line: Line) {
+        if event.failed() {
             return;
         }
         match line {
             Ok(line) => {
                 let row = self.lines.value(line.clone(), || ReplayRow { line, calls: 0, total_ns: 0 });
                 row.calls += 1;
-                row.total_ns += call.dur;
+                row.total_ns += event.call.dur;
             }
             Err(why) => {
-                let function = self.hooks.get(&call.hook).map_or("unknown function", |hook| &hook.name);
+                let function = name(session, event).unwrap_or("unknown function");
                 *self.without.entry(format!("{function}: {why}")).or_default() += 1;
             }
         }
     }
 
-    /// Everything that was taken.
-    pub fn finish(self) -> Replay {
+    /// Returns the problems, with the files that could not be read.
+    pub fn finish(self, session: &Session) -> Replay {
         let mut lines = self.lines.values().to_vec();
         lines.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.line.cmp(&b.line)));
         let mut without: Vec<_> =
             self.without.into_iter().map(|(why, calls)| NoReplayRow { why, calls }).collect();
         without.sort_by_key(|row| std::cmp::Reverse(row.calls));
-        Replay { lines, without, notes: Vec::new() }
+        Replay { lines, without, notes: session.unread().to_vec() }
     }
 }
 
-impl Taker for Replays {
-    fn take(&mut self, record: Record) {
-        self.look(&record);
-    }
-
-    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
-        false
-    }
+fn name<'a>(session: &'a Session, event: &Event) -> Option<&'a str> {
+    event.ids.function.map(|function| &*session.function(function).name)
 }
 
-impl Replays {
-    /// Looks at a record.
-    pub fn look(&mut self, record: &Record) {
-        match record {
-            Record::Header(_) => {
-                self.hooks.clear();
-                self.inside.clear();
-            }
-            Record::HookTable(table) => self.hooks.extend(table.hooks().map(|hook| (hook.id, hook))),
-            Record::Hook(hook) => drop(self.hooks.insert(hook.id, hook.clone())),
+impl Analysis for Replays {
+    fn begin_process(&mut self, _session: &Session) {
+        self.inside.clear();
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        match event.record {
             Record::Gemm(gemm) => {
-                let call = &gemm.call;
+                let call = event.call;
                 if let Some(parent) = call.parent {
                     self.inside.insert(call.tid, parent);
                 }
-                // hipBLAS has had it made by rocBLAS, which has its line.
+                // Of a GEMM of hipBLAS that rocBLAS ran, rocBLAS has the line.
                 if self.inside.get(&call.tid) != Some(&call.id) {
-                    let name = self.hooks.get(&call.hook).map_or("", |hook| &hook.name);
-                    self.count(call, blas::gemm(gemm, name));
+                    let line = blas::gemm(gemm, name(session, event).unwrap_or_default());
+                    self.count(session, event, line);
                 }
             }
-            Record::Matmul(matmul) => self.count(&matmul.call, blas::matmul(matmul)),
+            Record::Matmul(matmul) => self.count(session, event, blas::matmul(matmul)),
             Record::Conv(conv) => {
                 if let Some(line) = conv::line(conv) {
-                    self.count(&conv.call, line);
+                    self.count(session, event, line);
                 }
             }
             _ => {}

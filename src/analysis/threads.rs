@@ -72,18 +72,12 @@ impl Gaps {
 }
 
 /// The threads of a process.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Threads {
     rows: Interner<u32, ThreadRow>,
     /// Where the thread of the last event is: most events are of the same thread as the one before.
     last: usize,
     pub gaps: Gaps,
-}
-
-impl Default for Threads {
-    fn default() -> Threads {
-        Threads { rows: Interner::new(), last: 0, gaps: Gaps::default() }
-    }
 }
 
 impl Threads {

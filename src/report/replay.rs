@@ -28,11 +28,11 @@ pub fn replay(replay: &Replay) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocshim_analysis::Replays;
-    use rocshim_reader::Taker;
+    use rocshim_analysis::{Replays, testing::read_lines};
 
     /// A product of hipBLAS that rocBLAS made, one of rocBLAS's own that failed, and one of hipBLASLt without its sizes.
-    const TRACE: &str = r#"{"type":"hook","id":1,"name":"rocblas_gemm_strided_batched_ex","of":"librocblas.so","point":"preload","state":"bound"}
+    const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+{"type":"hook","id":1,"name":"rocblas_gemm_strided_batched_ex","of":"librocblas.so","point":"preload","state":"bound"}
 {"type":"hook","id":2,"name":"hipblasGemmStridedBatchedEx","of":"libhipblas.so","point":"preload","state":"bound"}
 {"type":"hook","id":3,"name":"hipblasLtMatmul","of":"libhipblaslt.so","point":"preload","state":"bound"}
 {"type":"gemm","tid":7,"id":2,"parent":1,"t":3000,"dur":1000,"hook":1,"form":"strided_batched","handle":"0x1","trans_a":"T","trans_b":"N","m":64,"n":32,"k":128,"batch":4,"a":{"ptr":"0x1","type":"f16_r","ld":128,"stride":8192},"b":{"ptr":"0x1","type":"f16_r","ld":128,"stride":4096},"c":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"d":{"ptr":"0x1","type":"f32_r","ld":64,"stride":2048},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":0}
@@ -43,10 +43,8 @@ mod tests {
     #[test]
     fn a_problem_is_one_line_whoever_asked_for_it() {
         let mut replays = Replays::default();
-        for line in TRACE.lines() {
-            replays.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
-        }
-        let page = replay(&replays.finish());
+        let session = read_lines(&mut replays, TRACE.lines());
+        let page = replay(&replays.finish(&session));
         let expected = "\
 # alpha and beta are not recorded: 1 and 0 in each line
 # 1 call, 1.00 µs

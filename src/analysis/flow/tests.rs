@@ -24,9 +24,7 @@ fn span(id: u64, parent: u64, hook: u16) -> String {
 
 fn flow(lines: &[String]) -> Vec<(String, String, u64)> {
     let mut builder = FlowBuilder::default();
-    for line in BEGIN.lines().chain(lines.iter().map(String::as_str)) {
-        builder.look(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
-    }
+    crate::testing::read_lines(&mut builder, BEGIN.lines().chain(lines.iter().map(String::as_str)));
     builder.finish().edges.into_iter().map(|edge| (edge.from.name, edge.to.name, edge.calls)).collect()
 }
 

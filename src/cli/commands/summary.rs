@@ -3,7 +3,9 @@
 use super::phases::phases_of;
 use crate::args;
 use anyhow::{Result, anyhow};
-use rocshim_analysis::{Only, Phases, PhasesBuilder, Replay, Replays, Summary, SummaryBuilder};
+use rocshim_analysis::{
+    Analysis, Only, Phases, PhasesBuilder, Replay, Replays, Session, Spine, Summary, SummaryBuilder,
+};
 use rocshim_reader as reader;
 use rocshim_reader::TraceFile;
 use rocshim_report as report;
@@ -55,8 +57,23 @@ pub(super) fn summary_by(mut builder: SummaryBuilder, traces: &[TraceFile]) -> R
 
 fn replay_of(traces: &[TraceFile]) -> Result<Replay> {
     let mut replays = Replays::default();
-    let unread = read_each(traces, |path| reader::read_trace(path, &mut replays).map(drop))?;
-    Ok(Replay { notes: unread, ..replays.finish() })
+    let session = read_all(traces, Session::default(), vec![&mut replays])?;
+    Ok(replays.finish(&session))
+}
+
+/// Reads all files once, for all `analyses`.
+pub(super) fn read_all(
+    traces: &[TraceFile],
+    session: Session,
+    analyses: Vec<&mut dyn Analysis>,
+) -> Result<Session> {
+    let mut spine = Spine::new(session, analyses);
+    let read = |path: &Path| {
+        spine.begin_file(path.display().to_string());
+        reader::read_trace(path, &mut spine).map(|reading| spine.end_file(&reading))
+    };
+    read_each(traces, read)?.into_iter().for_each(|why| spine.pass_over(why));
+    Ok(spine.finish())
 }
 
 /// Reads all files. One that was named must be readable; one that a folder held is passed over, as long as another one can

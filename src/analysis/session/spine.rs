@@ -1,0 +1,198 @@
+//! The pass over the records of a reading, and what an analysis gets of it.
+
+use super::{Event, Session};
+use rocshim_reader::{End, Reading, Taker};
+use rocshim_trace::{Header, Kernel, Record};
+
+/// Computes something from the records of a reading.
+///
+/// Calls come in the order of the files, each file from its first line to its last; the records of a
+/// thread in the order in which its calls returned. The segments of a trace are one process.
+#[allow(unused_variables)]
+pub trait Analysis {
+    /// A file begins, which is a whole trace or a segment of one.
+    fn begin_file(&mut self, file: &str) {}
+
+    /// A process begins: its header was read.
+    fn begin_process(&mut self, session: &Session) {}
+
+    /// A header was read: that of a process that begins, or of its next segment.
+    fn header(&mut self, session: &Session, header: &Header) {}
+
+    /// What is neither an event nor a header was read: a definition, which the session has taken in,
+    /// a gap, a device, a thread's account, the footer …
+    fn record(&mut self, session: &Session, record: &Record) {}
+
+    /// A call has returned, or the GPU reports a command ([`Record::Gpu`]).
+    fn event(&mut self, session: &Session, event: &Event) {}
+
+    /// A call had not returned when the process died.
+    fn in_flight(&mut self, session: &Session, event: &Event) {}
+
+    /// A process ends; `reading` is how its last file ended. Its definitions are known for the last
+    /// time.
+    fn end_process(&mut self, session: &Session, reading: &Reading) {}
+
+    /// A file has been read. Its process ends too, before this, unless the trace continues in
+    /// another segment.
+    fn end_file(&mut self, session: &Session, reading: &Reading) {}
+
+    /// Whether the arguments of the launches of this kernel matter; `None`: of launches of kernels
+    /// that were not defined. Where they matter to no analysis, launches come without them.
+    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
+        false
+    }
+
+    /// Whether the reading can be given up.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// The analyses of a reading.
+pub type Analyses<'a, 'b> = &'a mut [&'b mut dyn Analysis];
+
+impl Session {
+    /// Begins a file.
+    pub fn begin_file(&mut self, file: impl Into<String>, analyses: Analyses) {
+        self.file = file.into();
+        self.wants_unknown = analyses.iter().any(|analysis| analysis.wants_arguments(None));
+        analyses.iter_mut().for_each(|analysis| analysis.begin_file(&self.file));
+    }
+
+    /// Takes the next record of the file, and gives to all analyses what it is resolved to.
+    #[inline]
+    pub fn visit(&mut self, record: &Record, analyses: Analyses) {
+        if let Some(ids) = self.resolve(record) {
+            if self.count(record, &ids)
+                && let Some(call) = record.call()
+            {
+                let event = Event { record, call, ids };
+                analyses.iter_mut().for_each(|analysis| analysis.event(self, &event));
+            }
+            return;
+        }
+        match record {
+            Record::Header(header) => self.header(header.clone(), analyses),
+            Record::InFlight(_) if self.scope.is_some() => {}
+            Record::InFlight(in_flight) => {
+                let Some(ids) = self.resolve(&in_flight.event) else { return };
+                let Some(call) = in_flight.event.call() else { return };
+                let event = Event { record: &in_flight.event, call, ids };
+                analyses.iter_mut().for_each(|analysis| analysis.in_flight(self, &event));
+            }
+            record => {
+                let wants =
+                    |kernel: &Kernel| analyses.iter().any(|analysis| analysis.wants_arguments(Some(kernel)));
+                if self.define(record, wants) {
+                    analyses.iter_mut().for_each(|analysis| analysis.record(self, record));
+                }
+            }
+        }
+    }
+
+    /// Ends the file whose records were visited.
+    pub fn end_file(&mut self, reading: &Reading, analyses: Analyses) {
+        if reading.end == End::Rotated {
+            // Its next segment may follow.
+            self.continues = true;
+            if let Some(process) = &mut self.process {
+                process.note(reading.notes.clone());
+            }
+        } else {
+            self.end_process(reading, analyses);
+        }
+        analyses.iter_mut().for_each(|analysis| analysis.end_file(self, reading));
+    }
+
+    /// Ends the reading, and the process that is still read.
+    pub fn end(&mut self, analyses: Analyses) {
+        let end = if self.continues { End::Rotated } else { End::Cut };
+        self.end_process(&Reading { end, notes: Vec::new() }, analyses);
+    }
+
+    /// Notes a file that could not be read.
+    pub fn pass_over(&mut self, why: String) {
+        self.unread.push(why);
+    }
+
+    /// Whether an analysis reads the arguments of the launches of this kernel of the process.
+    pub fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+        let process = self.process.as_deref();
+        let known = process.zip(kernel).and_then(|(process, id)| process.kernel(id));
+        known.map_or(self.wants_unknown, |kernel| kernel.wants_arguments)
+    }
+
+    fn header(&mut self, header: Header, analyses: Analyses) {
+        match self.process.as_mut().filter(|process| process.continues_in(&header)) {
+            Some(process) => process.continue_in(header),
+            None => {
+                // Without an end there is a second header: files were strung together.
+                self.end(analyses);
+                self.begin_process(header);
+                analyses.iter_mut().for_each(|analysis| analysis.begin_process(self));
+            }
+        }
+        self.continues = false;
+        analyses.iter_mut().for_each(|analysis| analysis.header(self, &self.process().header));
+    }
+
+    fn end_process(&mut self, reading: &Reading, analyses: Analyses) {
+        self.continues = false;
+        let Some(process) = self.process.as_deref_mut() else { return };
+        if self.scope.is_some() {
+            process.disarm_out_of_scope();
+        }
+        analyses.iter_mut().for_each(|analysis| analysis.end_process(self, reading));
+        self.process = None;
+    }
+}
+
+/// A session with the analyses of its reading, as the reader's visitor.
+pub struct Spine<'a> {
+    session: Session,
+    analyses: Vec<&'a mut dyn Analysis>,
+}
+
+impl<'a> Spine<'a> {
+    /// Makes a reading for these analyses.
+    pub fn new(session: Session, analyses: Vec<&'a mut dyn Analysis>) -> Spine<'a> {
+        Spine { session, analyses }
+    }
+
+    /// Begins a file.
+    pub fn begin_file(&mut self, file: impl Into<String>) {
+        self.session.begin_file(file, &mut self.analyses);
+    }
+
+    /// Ends the file whose records were visited.
+    pub fn end_file(&mut self, reading: &Reading) {
+        self.session.end_file(reading, &mut self.analyses);
+    }
+
+    /// Notes a file that could not be read.
+    pub fn pass_over(&mut self, why: String) {
+        self.session.pass_over(why);
+    }
+
+    /// Ends the reading.
+    pub fn finish(mut self) -> Session {
+        self.session.end(&mut self.analyses);
+        self.session
+    }
+}
+
+impl Taker for Spine<'_> {
+    #[inline]
+    fn take(&mut self, record: Record) {
+        self.session.visit(&record, &mut self.analyses);
+    }
+
+    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+        self.session.wants_arguments(kernel)
+    }
+
+    fn is_done(&self) -> bool {
+        self.analyses.iter().any(|analysis| analysis.is_done())
+    }
+}
