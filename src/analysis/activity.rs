@@ -1,12 +1,11 @@
-//! How much of the time each thread spent in calls, in time: a row of bins for each thread.
+//! The share of time that each thread spent in calls, over time: a row of bins for each thread.
 //!
-//! All bins are of one length, a power of two nanoseconds, in the end: the shortest with which all threads together need at most
-//! `MOST` bins. A thread that needs more while it is read folds its bins two by two, so that memory grows with the
-//! threads alone.
+//! In the end all bins have one length, a power of two nanoseconds: the shortest with which all
+//! threads together need at most `MOST` bins. A thread that needs more while it is read folds its bins
+//! two by two, so that memory grows with the threads alone.
 
-use super::process::{Identity, identity};
+use super::session::{Analysis, Event, Session};
 use foldhash::HashMap;
-use rocshim_trace::{Call, Header, Record};
 use serde::Serialize;
 
 /// Bins of all threads together, at most.
@@ -106,12 +105,9 @@ struct Thread {
     bins: Bins,
 }
 
-/// Takes the calls of one process after the other.
+/// Adds up the time that threads spend in calls.
 #[derive(Default)]
 pub(crate) struct ActivityBuilder {
-    process: Option<Identity>,
-    /// In Unix ns.
-    epoch: u64,
     first_epoch: Option<u64>,
     pids: Vec<u32>,
     /// The threads of the process that is read, by their numbers in `threads`.
@@ -120,30 +116,20 @@ pub(crate) struct ActivityBuilder {
     threads: Vec<((usize, u32), Thread)>,
 }
 
-impl ActivityBuilder {
-    /// Looks at a record.
-    pub(crate) fn look(&mut self, record: &Record) {
-        if let Record::Header(header) = record {
-            return self.header(header);
-        }
-        // What lies in another call is that call's time.
-        record.call().filter(|call| call.parent.is_none()).into_iter().for_each(|call| self.call(call));
-    }
-
-    fn header(&mut self, header: &Header) {
-        let process = identity(header);
-        if self.process.as_ref() == Some(&process) {
-            return;
-        }
-        self.epoch = header.epoch.parse().unwrap_or(0);
-        self.first_epoch = Some(self.first_epoch.map_or(self.epoch, |first| first.min(self.epoch)));
-        self.process = Some(process);
-        self.pids.push(header.pid);
+impl Analysis for ActivityBuilder {
+    fn begin_process(&mut self, session: &Session) {
+        let process = session.process();
+        self.first_epoch = Some(self.first_epoch.map_or(process.epoch, |first| first.min(process.epoch)));
+        self.pids.push(process.header.pid);
         self.here.clear();
     }
 
-    fn call(&mut self, call: &Call) {
-        let Some(process) = self.pids.len().checked_sub(1) else { return };
+    fn event(&mut self, session: &Session, event: &Event) {
+        let (call, process) = (event.call, self.pids.len() - 1);
+        // The time of a call inside another is that call's time.
+        if call.parent.is_some() {
+            return;
+        }
         let number = *self.here.entry(call.tid).or_insert_with(|| {
             self.threads.push(((process, call.tid), Thread::default()));
             self.threads.len() - 1
@@ -151,10 +137,12 @@ impl ActivityBuilder {
         let thread = &mut self.threads[number].1;
         thread.calls += 1;
         thread.in_calls_ns = thread.in_calls_ns.saturating_add(call.dur);
-        let begin = self.epoch.saturating_add(call.t).min(LATEST);
+        let begin = session.process().epoch.saturating_add(call.t).min(LATEST);
         thread.bins.add(begin, begin.saturating_add(call.dur).min(LATEST));
     }
+}
 
+impl ActivityBuilder {
     /// All threads in bins of one length.
     pub(crate) fn finish(mut self) -> Activity {
         self.threads.sort_by_key(|(key, thread)| (std::cmp::Reverse(thread.in_calls_ns), *key));
@@ -216,9 +204,7 @@ mod tests {
 
     fn activity(lines: &[String]) -> Activity {
         let mut builder = ActivityBuilder::default();
-        for line in lines {
-            builder.look(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
-        }
+        crate::testing::read_lines(&mut builder, lines.iter().map(String::as_str));
         builder.finish()
     }
 

@@ -6,7 +6,7 @@ mod questions;
 mod tests;
 mod warnings;
 
-use super::{Evidence, Phase, Phases, Setting, Summary, Verdict, Verified};
+use super::{Environment, Evidence, Phase, Phases, Summary, Verdict, Verified};
 use crate::units::{count, counted, range};
 use rocshim_trace::file_name;
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub struct Answers {
 pub(crate) struct Facts<'a> {
     pub summary: &'a Summary,
     pub phases: &'a Phases,
-    pub setting: &'a Setting,
+    pub environment: &'a Environment,
     pub verified: &'a [Verified],
 }
 
@@ -90,7 +90,7 @@ impl Facts<'_> {
 
     fn gpu(&self) -> Answer {
         let question = "On which GPU?";
-        let devices = &self.setting.devices;
+        let devices = &self.environment.devices;
         if !devices.is_empty() {
             let told: BTreeSet<String> =
                 devices.iter().map(|row| format!("{} {}", row.gfx, row.name)).collect();

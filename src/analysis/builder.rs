@@ -1,15 +1,14 @@
-//! Records of one file after the other, in one pass, to a summary.
+//! The summary as an analysis: the tables of everything in a reading.
 
 mod calls;
 mod in_flight;
 mod launches;
 mod products;
-mod so_far;
 mod trials;
 mod unseen;
 
 use super::{
-    GraphRow, InFlightRow, Only, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
+    GraphRow, InFlightRow, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
     code_objects::CodeObjects,
     columns::AllColumns,
     convolutions::Convolutions,
@@ -18,35 +17,31 @@ use super::{
     fallback::Fallbacks,
     families::families,
     gemms::Gemms,
-    gpu::AllReports,
+    gpu::GpuBuilder,
+    interner::PerId,
     kernels::Kernels,
     losses::Losses,
     modules::Modules,
-    process::{LocalHook, LocalKernel, Process},
+    nesting::Nesting,
+    session::{Analysis, Event, FunctionId, KernelId, Session},
     spans::Spans,
-    streams::Work,
-    sweeps::Sweeps,
-    threads::Gaps,
+    streams::{Streams, Work},
+    sweeps::{Runs, Sweeps},
+    threads::{Gaps, Threads},
     transfers::{Copies, Syncs},
 };
-use rocshim_reader::{End, Reading, Taker};
-use rocshim_trace::{Call, CodeObject, Hook, Kernel, Record, Span, ggml::MatMul};
-use std::{collections::BTreeSet, rc::Rc};
+use foldhash::HashSet;
+use rocshim_reader::{End, Reading};
+use rocshim_trace::{Kernel, Record, ggml::MatMul};
+use std::{collections::BTreeSet, sync::Arc};
 
-/// Takes the records of one file after the other.
-#[derive(Clone)]
+/// Sums up a reading.
+#[derive(Clone, Default)]
 pub struct SummaryBuilder {
-    trace: String,
-    /// The phases of which it is the summary; `None`: of everything.
-    only: Option<Only>,
-    /// The file that is read.
-    file: String,
-    /// The part that was read last says that the trace goes on.
-    goes_on: bool,
-    /// Traces of which not all parts were read.
+    /// Traces of which not all segments were read.
     partial: u64,
-    /// Boxed: it is taken out and put back at every record.
-    process: Option<Box<Process>>,
+    /// What is open in the process that is read.
+    open: Open,
     totals: Totals,
     processes: Vec<ProcessRow>,
     kernels: Kernels,
@@ -58,7 +53,7 @@ pub struct SummaryBuilder {
     convolutions: Convolutions,
     spans: Spans,
     graphs: Vec<GraphRow>,
-    gpu: AllReports,
+    gpu: GpuBuilder,
     copies: Copies,
     syncs: Syncs,
     streams: Vec<StreamRow>,
@@ -71,215 +66,152 @@ pub struct SummaryBuilder {
     in_flight: Vec<InFlightRow>,
     /// Why calls may be missing that are not counted as lost.
     unrecorded: Option<String>,
-    notes: Vec<String>,
     gpus: BTreeSet<String>,
 }
 
-impl Default for SummaryBuilder {
-    /// Of everything in the files.
-    fn default() -> Self {
-        SummaryBuilder {
-            trace: String::new(),
-            only: None,
-            file: String::new(),
-            goes_on: false,
-            partial: 0,
-            process: None,
-            totals: Totals::default(),
-            processes: Vec::new(),
-            kernels: Kernels::new(),
-            columns: AllColumns::new(),
-            code_objects: CodeObjects::new(),
-            fallbacks: Fallbacks::default(),
-            gemms: Gemms::new(),
-            sweeps: Sweeps::new(),
-            convolutions: Convolutions::new(),
-            spans: Spans::new(),
-            graphs: Vec::new(),
-            gpu: AllReports::new(),
-            copies: Copies::new(),
-            syncs: Syncs::new(),
-            streams: Vec::new(),
-            threads: Vec::new(),
-            gaps: Gaps::default(),
-            modules: Modules::new(),
-            coverage: Coverage::new(),
-            failures: Failures::new(),
-            losses: Losses::new(),
-            in_flight: Vec::new(),
-            unrecorded: None,
-            notes: Vec::new(),
-            gpus: BTreeSet::new(),
-        }
-    }
+/// What is open in the process that is read, and its own counts.
+#[derive(Clone, Default)]
+struct Open {
+    nesting: Nesting,
+    runs: Runs,
+    threads: Threads,
+    streams: Streams,
+    launches: u64,
+    dispatched: PerId<KernelId, Dispatched>,
+    /// Ids of code objects that were loaded.
+    loaded: HashSet<u32>,
+}
+
+/// Launches of a kernel in a process.
+#[derive(Clone, Copy, Default)]
+struct Dispatched {
+    any: bool,
+    /// Those that succeeded.
+    succeeded: u64,
 }
 
 impl SummaryBuilder {
-    /// The same, with the lengths of every kernel's calls.
+    /// Makes one that keeps the lengths of every kernel's calls.
     pub fn with_durations() -> Self {
         let mut builder = SummaryBuilder::default();
         builder.kernels.keep_durations();
         builder
     }
 
-    /// Sums up some phases alone.
-    pub fn only(mut self, phases: Only) -> Self {
-        self.coverage.of_phases();
-        SummaryBuilder { only: Some(phases), ..self }
-    }
-
-    /// Begins a file.
-    pub fn begin_file(&mut self, trace: String) {
-        self.file = trace;
+    /// Returns the summary before the end: of a process that continues.
+    pub(crate) fn so_far(&self, session: &Session) -> Summary {
+        let mut builder = self.clone();
+        if session.is_reading() {
+            builder.end_process(session, &Reading { end: End::Running, notes: Vec::new() });
+        }
+        builder.finish(session)
     }
 }
 
-impl Taker for SummaryBuilder {
-    /// Takes the next record of the file.
-    #[inline]
-    fn take(&mut self, record: Record) {
-        let record = match &mut self.only {
-            None => record,
-            Some(only) => match only.filter(record) {
-                Some(record) => record,
-                None => return,
-            },
-        };
-        if let Record::Header(header) = record {
-            if let Some(process) = self.process.as_mut().filter(|process| process.goes_on_in(&header)) {
-                self.goes_on = false;
-                return process.go_on(header);
-            }
-            // Without an end there is a second header: files were strung together.
-            let end = if self.goes_on { End::Rotated } else { End::Cut };
-            self.end_process(end, Vec::new());
-            self.trace.clone_from(&self.file);
-            self.kernels.begin_process(&header.epoch);
-            self.process = Some(Box::new(Process::new(self.processes.len(), header)));
-            return;
+impl Analysis for SummaryBuilder {
+    fn begin_process(&mut self, session: &Session) {
+        if session.scope().is_some() {
+            self.coverage.of_phases();
         }
-        // The reader gives a header first; without one there is nothing that ids could refer to.
-        let Some(mut process) = self.process.take() else { return };
+        self.kernels.begin_process(&session.process().header.epoch);
+        self.open = Open::default();
+    }
+
+    fn record(&mut self, session: &Session, record: &Record) {
+        self.gpu.record(record);
+        let process = session.process();
         match record {
-            Record::Launch(mut launch) => {
-                process.find_hook(&mut launch);
-                let work = if launch.capture.is_some() { Work::Captured } else { Work::Launch };
-                process.streams.count(launch.stream, &launch.call, work);
-                self.launch(&mut process, &launch);
-            }
-            Record::Gemm(gemm) => self.product(&mut process, &gemm.call.clone(), (*gemm).into()),
-            Record::Matmul(matmul) => self.product(&mut process, &matmul.call.clone(), (*matmul).into()),
-            Record::Blas(blas) => {
-                self.span(&mut process, Span { call: blas.call, ..Span::default() });
-            }
-            Record::Conv(conv) => self.conv(&mut process, *conv),
-            Record::Span(span) => self.span(&mut process, span),
-            Record::Mark(mark) => self.mark(&mut process, &mark),
-            Record::Load(load) => self.load(&mut process, &load),
-            Record::Copy(copy) => {
-                self.copies.count(&copy);
-                process.streams.count(copy.stream, &copy.call, Work::Copy);
-                self.plain_event(&mut process, &copy.call);
-            }
-            Record::Sync(sync) => {
-                self.syncs.count(&sync);
-                if sync.action != "device" && sync.action != "event" {
-                    process.streams.count(sync.stream, &sync.call, Work::Sync);
+            Record::Stream(stream) => self.open.streams.define(stream),
+            Record::Kernel(kernel) => {
+                let object = kernel.code_object.and_then(|id| process.code_object(id));
+                if let Some((object, target)) = object.zip(kernel.target.as_deref()) {
+                    self.code_objects.run(object, target);
                 }
-                self.plain_event(&mut process, &sync.call);
             }
-            Record::Graph(graph) => process.graphs.define(graph),
-            Record::GraphCall(graph_call) => {
-                process.graphs.call(&graph_call);
-                self.plain_event(&mut process, &graph_call.call);
-            }
-            Record::GraphLaunch(launch) => {
-                process.streams.count(launch.stream, &launch.call, Work::GraphLaunch);
-                self.graph_launch(&mut process, &launch);
-            }
-            Record::GpuTime(told) => process.reports.asked(&told),
-            Record::GpuKernel(kernel) => self.gpu.name(&mut process.reports, &kernel),
-            Record::Gpu(gpu) => self.gpu_report(&mut process, &gpu),
-            Record::Stream(stream) => process.streams.define(&stream),
-            Record::Capture(_) => {}
-            Record::HookTable(table) => table.hooks().for_each(|hook| self.hook(&mut process, hook)),
-            Record::Hook(hook) => self.hook(&mut process, hook),
-            // Every part of a trace tells of them.
-            Record::Interception(point) if process.points.contains(&point) => {}
-            Record::Bypass(bypass) if process.bypasses.contains(&bypass) => {}
-            Record::Interception(point) => process.points.push(point),
-            Record::Bypass(bypass) => process.bypasses.push(bypass),
-            Record::Kernel(kernel) => self.kernel(&mut process, *kernel),
-            Record::CodeObject(object) => self.code_object(&mut process, &object),
-            Record::Recording(recording) => process.pauses.note(&recording),
-            Record::Gap(gap) => {
-                process.lost += gap.lost;
-                self.losses.count(process.number, process.header.pid, &gap);
-            }
-            Record::InFlight(mut in_flight) => {
-                if let Record::Launch(launch) = &mut *in_flight.event {
-                    process.find_hook(launch);
+            Record::CodeObject(object) => {
+                if let Some(id) = process.code_object(object.id)
+                    && self.open.loaded.insert(object.id)
+                {
+                    self.code_objects.load(id);
                 }
-                self.in_flight(&mut process, &in_flight.event);
             }
-            Record::Library(library) => {
-                process.libraries.insert(library.id, library);
-            }
-            Record::Thread(account) => process.accounted += account.written,
-            Record::Footer(footer) => process.footer = Some(footer),
+            Record::Gap(gap) => self.losses.count(process.id, process.header.pid, gap),
             Record::Device(device) => {
                 self.gpus.insert(format!("{} {}", device.gfx, device.name).trim_end().to_owned());
             }
-            Record::Header(_) | Record::Unknown => {}
-        }
-        self.process = Some(process);
-    }
-
-    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
-        let known = self.process.as_ref().zip(kernel).and_then(|(process, id)| process.kernels.get(&id));
-        known.and_then(|kernel| kernel.product.as_ref()).is_some_and(MatMul::reads_arguments)
-    }
-}
-
-impl SummaryBuilder {
-    /// Ends the file whose records were taken.
-    pub fn end_file(&mut self, reading: Reading) {
-        if reading.end != End::Rotated {
-            return self.end_process(reading.end, reading.notes);
-        }
-        // Its next part may follow.
-        self.goes_on = true;
-        if let Some(process) = &mut self.process {
-            process.note(reading.notes);
+            _ => {}
         }
     }
 
-    fn end_process(&mut self, end: End, notes: Vec<String>) {
-        self.goes_on = false;
-        let Some(mut process) = self.process.take() else { return };
-        self.launch_by_graphs(&mut process);
-        let uncalled = self.only.as_ref().map(Only::uncalled).unwrap_or_default();
-        uncalled.into_iter().for_each(|hook| self.hook(&mut process, hook));
-        process.runs.end().iter().for_each(|sweep| self.count_sweep(sweep));
-        let open_way = |library: &str| process.open_way(library);
-        let code_objects = &self.code_objects;
-        let launches = |library: &str| launches::of_library(code_objects, &process, library);
+    #[inline]
+    fn event(&mut self, session: &Session, event: &Event) {
+        self.gpu.event(event);
+        let (call, streams) = (event.call, &mut self.open.streams);
+        match event.record {
+            Record::Launch(launch) => {
+                let work = if launch.capture.is_some() { Work::Captured } else { Work::Launch };
+                streams.count(launch.stream, call, work);
+                self.launch(session, event, launch);
+            }
+            Record::Gemm(gemm) => self.product(session, event, (**gemm).clone().into()),
+            Record::Matmul(matmul) => self.product(session, event, (**matmul).clone().into()),
+            Record::Blas(_) => self.span(session, event, None),
+            Record::Conv(conv) => self.conv(session, event, conv),
+            Record::Span(span) => self.span(session, event, Some(span)),
+            Record::Mark(_) => {
+                self.totals.marks += 1;
+                self.plain_event(session, event);
+            }
+            Record::Load(load) => self.load(session, event, load),
+            Record::Copy(copy) => {
+                self.copies.count(copy);
+                streams.count(copy.stream, call, Work::Copy);
+                self.plain_event(session, event);
+            }
+            Record::Sync(sync) => {
+                self.syncs.count(sync);
+                if sync.action != "device" && sync.action != "event" {
+                    streams.count(sync.stream, call, Work::Sync);
+                }
+                self.plain_event(session, event);
+            }
+            Record::GraphCall(_) => self.plain_event(session, event),
+            Record::GraphLaunch(launch) => {
+                streams.count(launch.stream, call, Work::GraphLaunch);
+                self.totals.graph_launches += 1;
+                self.plain_event(session, event);
+            }
+            _ => {}
+        }
+    }
+
+    fn in_flight(&mut self, session: &Session, event: &Event) {
+        self.count_in_flight(session, event);
+    }
+
+    fn end_process(&mut self, session: &Session, reading: &Reading) {
+        let (process, end) = (session.process(), reading.end);
+        self.launch_by_graphs(session);
+        let mut open = std::mem::take(&mut self.open);
+        open.runs.end().iter().for_each(|sweep| self.count_sweep(session, sweep));
         self.coverage.add_process(
-            process.seen(),
+            process.hook_uses(),
             &process.libraries,
-            &process.blindness(end),
-            open_way,
-            launches,
+            &process.visibility_gaps(end),
+            |library| process.possible_bypass(library),
+            |library| open.launches_of_library(session, library),
         );
         self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(end));
-        let limits = process.gpu_limits(end);
-        self.gpu.end(std::mem::take(&mut process.reports), limits);
-        let row = process.row(self.trace.clone(), end, notes);
-        self.partial += u64::from(end == End::Rotated || process.is_missing_parts());
-        self.fallbacks.add_process(process.kernels.values());
-        self.streams.extend(process.streams.rows(process.header.pid));
-        self.threads.extend(process.threads.rows(process.header.pid));
-        self.gaps.add(&process.threads.gaps);
+        self.gpu.end_process(process.gpu_limits(end));
+        let row = ProcessRow::new(process, reading, open.launches);
+        self.partial += u64::from(end == End::Rotated || process.is_missing_segments());
+        for (id, dispatched) in open.dispatched.iter() {
+            let kernel = session.kernel(id);
+            self.fallbacks.add(kernel.symbol, kernel.code_object, dispatched.succeeded);
+        }
+        self.streams.extend(open.streams.rows(process.header.pid));
+        self.threads.extend(open.threads.rows(process.header.pid));
+        self.gaps.add(&open.threads.gaps);
         self.totals.processes += 1;
         self.totals.running += u64::from(end == End::Running);
         self.totals.events += row.events;
@@ -289,31 +221,34 @@ impl SummaryBuilder {
         self.processes.push(row);
     }
 
-    /// All tables.
-    pub fn finish(mut self) -> Summary {
-        if self.goes_on {
-            self.end_process(End::Rotated, Vec::new());
-        }
+    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
+        kernel.and_then(MatMul::of).is_some_and(|product| product.reads_arguments())
+    }
+}
+
+impl SummaryBuilder {
+    /// Returns all tables of a reading that has ended.
+    pub fn finish(mut self, session: &Session) -> Summary {
         let mut totals = std::mem::take(&mut self.totals);
         totals.lost = self.losses.total();
         totals.failed = self.failures.total();
         totals.in_flight = self.in_flight.len() as u64;
-        let kernels = self.kernels.rows();
+        let kernels = self.kernels.rows(session);
         totals.kernels = kernels.len() as u64;
         let unseen = self.unseen(&totals);
         let (lost, origins) = (unseen.calls.as_deref(), unseen.origins.as_deref());
         Summary {
             format: 1,
-            phase: self.only.map(|only| only.name),
+            phase: session.scope().map(|scope| scope.name.clone()),
             epoch: self.kernels.epoch(),
             processes: self.processes,
             families: families(&kernels),
             kernels,
-            columns: self.columns.rows(&self.kernels),
-            gemms: self.gemms.rows(&self.kernels, self.coverage.numbering(), lost),
+            columns: self.columns.rows(session),
+            gemms: self.gemms.rows(session, self.coverage.numbering(), lost),
             sweeps: self.sweeps.rows(),
-            convolutions: self.convolutions.rows(&self.kernels, lost),
-            spans: self.spans.rows(&self.kernels),
+            convolutions: self.convolutions.rows(session, lost),
+            spans: self.spans.rows(session),
             graphs: self.graphs,
             gpu: self.gpu.finish(),
             copies: self.copies.rows(),
@@ -322,66 +257,43 @@ impl SummaryBuilder {
             threads: self.threads,
             gaps: self.gaps.rows(),
             modules: self.modules.rows(),
-            fallback: self.fallbacks.judge(&self.kernels, &self.code_objects, origins),
-            code_objects: self.code_objects.rows(origins),
+            fallback: self.fallbacks.judge(session, origins),
+            code_objects: self.code_objects.rows(session, origins),
             libraries: self.coverage.libraries(),
             libraries_by_process: self.coverage.by_process(),
             functions: self.coverage.functions(),
             failures: self.failures.rows(),
             losses: self.losses.rows(),
             in_flight: self.in_flight,
-            notes: self.notes,
+            notes: session.unread().to_vec(),
             gpus: self.gpus,
             totals,
             unseen: unseen.clone(),
         }
     }
 
-    fn hook(&mut self, process: &mut Process, hook: Hook) {
-        let function = self.coverage.number(&hook);
-        let events = process.hooks.get(&hook.id).map_or(0, |known| known.events);
-        process.hooks.insert(hook.id, LocalHook { hook, function, events });
-    }
-
-    fn code_object(&mut self, process: &mut Process, object: &CodeObject) {
-        let number = self.code_objects.number(process.number, object);
-        if process.code_objects.insert(object.id, (number, object.path.clone())).is_none() {
-            self.code_objects.load(number);
-        }
-    }
-
-    fn kernel(&mut self, process: &mut Process, kernel: Kernel) {
-        let number = self.kernels.number(&kernel.name, kernel.demangled.as_deref());
-        let code_object = kernel.code_object.and_then(|id| Some(process.code_objects.get(&id)?.0));
-        if let Some((number, target)) = code_object.zip(kernel.target.as_deref()) {
-            self.code_objects.run(number, target);
-        }
-        let id = kernel.id;
-        let (hook, product) = (kernel.hook, MatMul::of(&kernel));
-        let new = LocalKernel { number, code_object, hook, product, launched: false, dispatched: 0 };
-        process.kernels.entry(id).or_insert(new);
-    }
-
     /// An event that launches nothing by itself.
-    fn plain_event(&mut self, process: &mut Process, call: &Call) {
-        let inside = process.nesting.take(call);
-        process.nesting.hand_up(call, &inside, None);
-        self.event(process, call);
+    fn plain_event(&mut self, session: &Session, event: &Event) {
+        let inside = self.open.nesting.take(event.call);
+        self.open.nesting.hand_up(event.call, &inside, None);
+        self.count(session, event);
     }
 
-    /// What every event adds to; gives the number of its function.
-    fn event(&mut self, process: &mut Process, call: &Call) -> Option<usize> {
-        let function = process.count(call);
-        if call.status != 0 || call.unwound {
-            let (library, name) = self.name(function);
-            self.failures.count((function.unwrap_or(usize::MAX), &library, &name), call);
+    /// Counts what every event adds to.
+    #[inline]
+    fn count(&mut self, session: &Session, event: &Event) {
+        self.open.threads.count(event.call);
+        if event.failed() {
+            let (library, name) = names(session, event.ids.function);
+            self.failures.count((event.ids.function, &library, &name), event.call);
         }
-        function
     }
+}
 
-    /// The library and the name of a function.
-    fn name(&self, function: Option<usize>) -> (Rc<str>, Rc<str>) {
-        let unknown = || ("unknown library".into(), "unknown function".into());
-        function.map_or_else(unknown, |number| self.coverage.name(number))
+/// The library and the name of a function.
+fn names(session: &Session, function: Option<FunctionId>) -> (Arc<str>, Arc<str>) {
+    match function.map(|id| session.function(id)) {
+        Some(function) => (function.library.clone(), function.name.clone()),
+        None => ("unknown library".into(), "unknown function".into()),
     }
 }

@@ -1,9 +1,10 @@
-//! What is counted for every kind of library call: calls, failures, host time, kernels launched inside.
+//! The counts of a kind of library call: calls, failures, host time, kernels launched inside.
 
 use super::{
     evidence::Evidence,
-    kernels::{Inside, Kernels},
+    kernels::{Inside, inside},
     nesting::Contents,
+    session::Session,
 };
 use rocshim_trace::Call;
 use serde::Serialize;
@@ -50,7 +51,7 @@ impl Calls {
         self.inside.add(inside);
     }
 
-    /// So many of the calls were trials.
+    /// Counts calls that were trials; they are counted as calls already.
     pub(crate) fn count_trials(&mut self, trials: u64) {
         self.trials += trials;
     }
@@ -70,7 +71,7 @@ impl Calls {
     }
 
     /// The counts as a row. `launches` says whether such a call is expected to launch anything.
-    pub(crate) fn row(&self, kernels: &Kernels, launches: bool, blind: Option<&str>) -> CallCounts {
+    pub(crate) fn row(&self, session: &Session, launches: bool, blind: Option<&str>) -> CallCounts {
         let (evidence, why) = match (launches && self.silent > 0, blind) {
             (false, _) => (Evidence::Confirmed, None),
             (true, Some(blind)) => (Evidence::Limited, Some(blind.to_string())),
@@ -81,7 +82,7 @@ impl Calls {
             failed: self.failed,
             trials: self.trials,
             total_ns: self.total_ns,
-            kernels: kernels.inside(&self.inside.kernels),
+            kernels: inside(session, &self.inside.kernels),
             evidence,
             why,
         }
@@ -107,14 +108,14 @@ mod tests {
 
     #[test]
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
-        let mut kernels = Kernels::new();
-        let kernel = kernels.number("k", None);
+        let mut session = Session::default();
+        let kernel = session.intern_symbol("k".into(), None);
         let launches = Launches { launches: 2, trials: 1, captured: 0 };
         let with = Contents { kernels: vec![(kernel, launches)], ..Contents::default() };
         let mut calls = Calls::default();
         calls.count(&Call { dur: 5, ..Call::default() }, &with);
         calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
-        let row = calls.row(&kernels, true, None);
+        let row = calls.row(&session, true, None);
         assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
         let launched = Inside {
             kernel: "k".into(),
@@ -127,10 +128,10 @@ mod tests {
         assert_eq!(row.kernels, [launched]);
 
         calls.count(&Call::default(), &Contents::default());
-        let row = calls.row(&kernels, true, None);
+        let row = calls.row(&session, true, None);
         assert_eq!(row.evidence, Evidence::Unresolved);
         assert!(row.why.unwrap().starts_with("no launch was seen inside of 1 of the 3 calls: "));
-        assert_eq!(calls.row(&kernels, true, Some("9 events were lost")).evidence, Evidence::Limited);
-        assert_eq!(calls.row(&kernels, false, None).evidence, Evidence::Confirmed);
+        assert_eq!(calls.row(&session, true, Some("9 events were lost")).evidence, Evidence::Limited);
+        assert_eq!(calls.row(&session, false, None).evidence, Evidence::Confirmed);
     }
 }

@@ -1,6 +1,10 @@
 //! Code objects: loaded is one thing, dispatched from another.
 
-use super::{evidence::Evidence, interner::Interner};
+use super::{
+    evidence::Evidence,
+    interner::PerId,
+    session::{CodeObjectId, Session, SymbolId},
+};
 use rocshim_trace::{CodeObject, is_library};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
@@ -44,12 +48,8 @@ pub struct CodeObjectRow {
     pub why: Option<String>,
 }
 
-/// True of the code objects that `library` brings: within its file, or in its folder.
-pub(crate) fn is_brought_by(object: &CodeObject, library: &str) -> bool {
-    is_of_library(object.path.as_deref(), object.file.as_deref(), library)
-}
-
-/// The same, by the file that holds the code object and the library file that an image from memory is.
+/// Whether `library` brings a code object, within its file or in its folder: by the file that holds it,
+/// and the library file that an image from memory is.
 pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &str) -> bool {
     let folder = match library {
         "librocblas.so" => "/rocblas/library/",
@@ -60,79 +60,45 @@ pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &st
     path.is_some_and(|path| is_library(path, library) || is_in_folder(path)) || file.is_some_and(is_in_folder)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Stats {
-    object: CodeObject,
     loaded: u64,
     launches: u64,
-    kernels: HashSet<usize>,
+    kernels: HashSet<SymbolId>,
     ran: BTreeSet<String>,
 }
 
-/// All code objects, numbered in the order in which they were first defined.
-#[derive(Clone)]
-pub(crate) struct CodeObjects(Interner<String, Stats>);
+/// All code objects, by id.
+#[derive(Clone, Default)]
+pub(crate) struct CodeObjects(PerId<CodeObjectId, Stats>);
 
 impl CodeObjects {
-    pub(crate) fn new() -> Self {
-        CodeObjects(Interner::new())
-    }
-
-    /// The number of the object that `process` defines. The same place in the same file is the same object in every
-    /// process, and so is the same content from memory.
-    pub(crate) fn number(&mut self, process: usize, object: &CodeObject) -> usize {
-        let key = match (&object.path, object.offset, &object.xxh3) {
-            (Some(path), offset, _) => format!("{path} {offset:?} {:?}", object.ordinal),
-            (None, _, Some(hash)) => hash.clone(),
-            (None, _, None) => format!("{process} {}", object.id),
-        };
-        let number = self.0.number(key, || Stats {
-            object: CodeObject::default(),
-            loaded: 0,
-            launches: 0,
-            kernels: HashSet::new(),
-            ran: BTreeSet::new(),
-        });
-        // A later definition may know more; but one that was written elsewhere (a recovered trace, in another container) may not
-        // find the file again.
-        let known = std::mem::replace(&mut self.0.get_mut(number).object, object.clone());
-        if object.file.is_none() && known.file.is_some() {
-            let object = &mut self.0.get_mut(number).object;
-            (object.file, object.fallback, object.unmatched) = (known.file, known.fallback, None);
-        }
-        number
-    }
-
-    /// An object as it was defined.
-    pub(crate) fn object(&self, number: usize) -> &CodeObject {
-        &self.0.get(number).object
-    }
-
     /// Counts that it was registered or loaded.
-    pub(crate) fn load(&mut self, number: usize) {
-        self.0.get_mut(number).loaded += 1;
+    pub(crate) fn load(&mut self, id: CodeObjectId) {
+        self.0.of(id).loaded += 1;
     }
 
     /// A kernel of it, which is used, is code for this target.
-    pub(crate) fn run(&mut self, number: usize, target: &str) {
-        let ran = &mut self.0.get_mut(number).ran;
+    pub(crate) fn run(&mut self, id: CodeObjectId, target: &str) {
+        let ran = &mut self.0.of(id).ran;
         if !ran.contains(target) {
             ran.insert(target.to_owned());
         }
     }
 
     /// Counts launches of `kernel` from this object; `first` in this process.
-    pub(crate) fn dispatch(&mut self, number: usize, kernel: usize, first: bool, launches: u64) {
-        let stats = self.0.get_mut(number);
+    pub(crate) fn dispatch(&mut self, id: CodeObjectId, kernel: SymbolId, first: bool, launches: u64) {
+        let stats = self.0.of(id);
         stats.launches += launches;
         if first {
             stats.kernels.insert(kernel);
         }
     }
 
-    /// Every object, most launches first. `blind` says why launches may have been missed, if so.
-    pub(crate) fn rows(&self, blind: Option<&str>) -> Vec<CodeObjectRow> {
-        let mut rows: Vec<CodeObjectRow> = self.0.values().iter().map(|stats| stats.row(blind)).collect();
+    /// Every object, most launches first. `gap` says why launches may be missing, if any may.
+    pub(crate) fn rows(&self, session: &Session, gap: Option<&str>) -> Vec<CodeObjectRow> {
+        let row = |(id, stats): (_, &Stats)| stats.row(session.code_object(id), gap);
+        let mut rows: Vec<CodeObjectRow> = self.0.iter().map(row).collect();
         rows.sort_by(|a, b| {
             b.launches
                 .cmp(&a.launches)
@@ -144,13 +110,13 @@ impl CodeObjects {
 }
 
 impl Stats {
-    fn row(&self, blind: Option<&str>) -> CodeObjectRow {
-        let (evidence, why) = match (self.launches, blind) {
+    fn row(&self, object: &CodeObject, gap: Option<&str>) -> CodeObjectRow {
+        let (evidence, why) = match (self.launches, gap) {
             (1.., _) => (Evidence::Confirmed, None),
             (0, None) => (Evidence::ConfirmedAbsent, None),
             (0, Some(why)) => (Evidence::Limited, Some(why.to_string())),
         };
-        let object = self.object.clone();
+        let object = object.clone();
         CodeObjectRow {
             source: object.source,
             path: object.path,
@@ -176,6 +142,7 @@ impl Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interner::Id;
 
     fn fat_binary(id: u32, ordinal: u32) -> CodeObject {
         let path = Some("/opt/libggml-hip.so".to_string());
@@ -184,23 +151,23 @@ mod tests {
 
     #[test]
     fn loaded_is_not_dispatched() {
-        let mut objects = CodeObjects::new();
-        let used = objects.number(0, &fat_binary(1, 30));
-        let unused = objects.number(0, &fat_binary(2, 31));
-        assert_eq!(objects.number(1, &fat_binary(9, 30)), used, "another process, the same object");
+        let (mut objects, mut session) = (CodeObjects::default(), Session::default());
+        let mut object = |process, id, ordinal| session.intern_code_object(process, &fat_binary(id, ordinal));
+        let (used, unused) = (object("0", 1, 30), object("0", 2, 31));
+        assert_eq!(object("1", 9, 30), used, "another process, the same object");
         [used, unused, used].into_iter().for_each(|number| objects.load(number));
-        objects.dispatch(used, 5, true, 1);
-        objects.dispatch(used, 5, false, 1);
-        objects.dispatch(used, 6, true, 1);
+        objects.dispatch(used, SymbolId::at(5), true, 1);
+        objects.dispatch(used, SymbolId::at(5), false, 1);
+        objects.dispatch(used, SymbolId::at(6), true, 1);
 
-        let rows = objects.rows(None);
+        let rows = objects.rows(&session, None);
         let told: Vec<_> =
             rows.iter().map(|r| (r.ordinal, r.loaded, r.launches, r.kernels, r.evidence)).collect();
         assert_eq!(
             told,
             [(Some(30), 2, 3, 2, Evidence::Confirmed), (Some(31), 1, 0, 0, Evidence::ConfirmedAbsent)]
         );
-        let rows = objects.rows(Some("5 events were lost"));
+        let rows = objects.rows(&session, Some("5 events were lost"));
         assert_eq!((rows[0].evidence, rows[1].evidence), (Evidence::Confirmed, Evidence::Limited));
         assert_eq!(rows[1].why.as_deref(), Some("5 events were lost"));
     }

@@ -1,6 +1,10 @@
 //! ggml's matrix products: how many columns of activations (`ne11`) the launches of each kernel worked on.
 
-use super::{evidence::Evidence, interner::Interner, kernels::Kernels};
+use super::{
+    evidence::Evidence,
+    interner::Interner,
+    session::{Session, SymbolId},
+};
 use rocshim_trace::{Launch, ggml::Columns};
 use serde::Serialize;
 
@@ -35,16 +39,12 @@ struct Counts {
 }
 
 /// All numbers of columns of all kernels.
-#[derive(Clone)]
-pub(crate) struct AllColumns(Interner<(usize, Columns), Counts>);
+#[derive(Clone, Default)]
+pub(crate) struct AllColumns(Interner<(SymbolId, Columns), Counts>);
 
 impl AllColumns {
-    pub(crate) fn new() -> Self {
-        AllColumns(Interner::new())
-    }
-
     /// Counts a launch call of the kernel with this number.
-    pub(crate) fn count(&mut self, kernel: usize, columns: Columns, launch: &Launch) {
+    pub(crate) fn count(&mut self, kernel: SymbolId, columns: Columns, launch: &Launch) {
         let counts = self.0.value((kernel, columns), Counts::default);
         match launch.capture {
             Some(_) => counts.captured += 1,
@@ -53,17 +53,17 @@ impl AllColumns {
     }
 
     /// Counts launches that launched graphs made.
-    pub(crate) fn count_by_graphs(&mut self, kernel: usize, columns: Columns, launches: u64) {
+    pub(crate) fn count_by_graphs(&mut self, kernel: SymbolId, columns: Columns, launches: u64) {
         let counts = self.0.value((kernel, columns), Counts::default);
         counts.launches += launches;
         counts.by_graphs += launches;
     }
 
     /// Fewest columns first: decode steps stand above prompts.
-    pub(crate) fn rows(&self, kernels: &Kernels) -> Vec<ColumnsRow> {
-        let row = |(&(kernel, columns), counts): (&(usize, Columns), &Counts)| ColumnsRow {
-            kernel: kernels.symbol(kernel).to_string(),
-            demangled: kernels.demangled(kernel).map(str::to_string),
+    pub(crate) fn rows(&self, session: &Session) -> Vec<ColumnsRow> {
+        let row = |(&(kernel, columns), counts): (&(SymbolId, Columns), &Counts)| ColumnsRow {
+            kernel: session.symbol(kernel).name.clone(),
+            demangled: session.symbol(kernel).demangled.clone(),
             least: columns.least,
             most: columns.most,
             rule: columns.rule,

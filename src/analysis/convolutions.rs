@@ -4,8 +4,8 @@ use super::{
     calls::{CallCounts, Calls},
     evidence::Evidence,
     interner::Interner,
-    kernels::Kernels,
     nesting::Contents,
+    session::{FunctionId, Session},
 };
 use rocshim_trace::{Conv, ConvResult, Tensor, Word};
 use serde::Serialize;
@@ -92,16 +92,17 @@ struct Kind {
 }
 
 /// All kinds of convolution calls.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Convolutions(Interner<Key, Kind>);
 
 impl Convolutions {
-    pub(crate) fn new() -> Self {
-        Convolutions(Interner::new())
-    }
-
-    /// Counts a call of `function`: its number over all processes, its library, its name.
-    pub(crate) fn count(&mut self, function: (usize, &str, &str), conv: Conv, inside: &Contents) {
+    /// Counts a call of `function`: its id, library, and name.
+    pub(crate) fn count(
+        &mut self,
+        function: (Option<FunctionId>, &str, &str),
+        conv: Conv,
+        inside: &Contents,
+    ) {
         let (number, library, name) = function;
         let kind = self.0.value(key(number, &conv), || Kind {
             library: library.to_string(),
@@ -117,18 +118,27 @@ impl Convolutions {
     }
 
     /// Every kind, longest host time first.
-    pub(crate) fn rows(&self, kernels: &Kernels, blind: Option<&str>) -> Vec<ConvRow> {
+    pub(crate) fn rows(&self, session: &Session, blind: Option<&str>) -> Vec<ConvRow> {
         let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
-        kinds.into_iter().map(|kind| kind.row(kernels, blind)).collect()
+        kinds.into_iter().map(|kind| kind.row(session, blind)).collect()
     }
 }
 
 /// What makes two calls the same: everything but who, when, where in memory, and what came back.
-type Key =
-    (usize, [Word; 3], [Option<Tensor>; 3], [Vec<i32>; 3], i32, Vec<String>, Option<Word>, Option<u64>, bool);
+type Key = (
+    Option<FunctionId>,
+    [Word; 3],
+    [Option<Tensor>; 3],
+    [Vec<i32>; 3],
+    i32,
+    Vec<String>,
+    Option<Word>,
+    Option<u64>,
+    bool,
+);
 
-fn key(function: usize, conv: &Conv) -> Key {
+fn key(function: Option<FunctionId>, conv: &Conv) -> Key {
     let Conv { action, direction, mode, x, w, y, pads, strides, dilations, .. } = conv;
     (
         function,
@@ -144,7 +154,7 @@ fn key(function: usize, conv: &Conv) -> Key {
 }
 
 impl Kind {
-    fn row(&self, kernels: &Kernels, blind: Option<&str>) -> ConvRow {
+    fn row(&self, session: &Session, blind: Option<&str>) -> ConvRow {
         let conv = self.last.clone();
         let launches = launches(&conv.action);
         ConvRow {
@@ -169,7 +179,7 @@ impl Kind {
             solver: conv.solver,
             exhaustive: conv.exhaustive,
             offered: conv.results,
-            counts: self.calls.row(kernels, launches, blind),
+            counts: self.calls.row(session, launches, blind),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Hook coverage: for each function and each library whether calls were seen, and what their absence means.
+//! Hook coverage: whether each function and each library was called, and what the absence of calls
+//! means.
 
 use super::{
     evidence::Evidence,
-    interner::Interner,
+    session::{FunctionId, HookUse, VisibilityGaps},
     solution_index::Numbering,
     verdict::{Circumstances, FunctionRow, HANDLES, judge},
 };
-use rocshim_trace::{Hook, Library, SHIM_LIBRARY, is_library};
+use rocshim_trace::{Library, SHIM_LIBRARY, is_library};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 /// A library, over all processes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,40 +45,11 @@ struct LibraryStats {
     circumstances: Circumstances,
 }
 
-/// What one process knew of a hook at its end.
-#[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
-    /// The number of its function over all processes.
-    pub function: usize,
-    /// Its last record.
-    pub hook: &'a Hook,
-    /// Calls of it.
-    pub calls: u64,
-    /// Those of them that made no events.
-    pub(crate) silent: u64,
-    /// Calls that make no event were counted too: the process ended in order.
-    pub(crate) is_counted: bool,
-    /// Recording was stopped for a while: there may have been more calls.
-    pub(crate) is_partial: bool,
-}
-
-/// How a process ended, as far as it matters for what was not seen.
-#[derive(Clone, Default)]
-pub(crate) struct Blindness {
-    /// Events were lost.
-    pub(crate) lossy: bool,
-    /// The process still runs, or did when this was written.
-    pub running: bool,
-    /// Why calls may be missing that are not counted as lost.
-    pub(crate) unrecorded: Option<String>,
-}
-
 /// The coverage of all processes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Coverage {
-    functions: Interner<(String, String), FunctionRow>,
-    /// Their libraries and names, by number.
-    names: Vec<(Rc<str>, Rc<str>)>,
+    /// Those that were hooked in a process, in the order of the hook table.
+    functions: BTreeMap<FunctionId, FunctionRow>,
     libraries: BTreeMap<String, LibraryStats>,
     /// Every ROCm library of any process.
     loaded: Vec<Library>,
@@ -92,59 +63,33 @@ const NOT_BY_PHASE: &str =
     "functions of it that make no events were called in the process; whether in these phases is not known";
 
 impl Coverage {
-    pub(crate) fn new() -> Self {
-        Coverage {
-            functions: Interner::new(),
-            names: Vec::new(),
-            libraries: BTreeMap::new(),
-            loaded: Vec::new(),
-            of_phases: false,
-            by_process: Vec::new(),
-        }
-    }
-
-    /// The number of a function over all processes.
-    pub(crate) fn number(&mut self, hook: &Hook) -> usize {
-        self.functions.number((hook.of.clone(), hook.name.clone()), || {
-            self.names.push((hook.of.as_str().into(), hook.name.as_str().into()));
-            FunctionRow { function: hook.name.clone(), library: hook.of.clone(), ..FunctionRow::default() }
-        })
-    }
-
     /// Only some phases will be read.
     pub(crate) fn of_phases(&mut self) {
         self.of_phases = true;
     }
 
-    /// The library and the name of a function.
-    pub(crate) fn name(&self, function: usize) -> (Rc<str>, Rc<str>) {
-        self.names[function].clone()
-    }
-
     /// Adds a process that has ended, or has been read as far as it went. `launches`: of kernels of a library's code objects.
     pub(crate) fn add_process<'a>(
         &mut self,
-        hooks: impl Iterator<Item = Seen<'a>>,
+        hooks: impl Iterator<Item = HookUse<'a>>,
         libraries: &BTreeMap<u32, Library>,
-        blindness: &Blindness,
-        open_way: impl Fn(&str) -> Option<String>,
+        gaps: &VisibilityGaps,
+        bypass: impl Fn(&str) -> Option<String>,
         launches: impl Fn(&str) -> u64,
     ) {
-        let hooks: Vec<Seen> = hooks.collect();
-        let mut alone = Coverage { of_phases: self.of_phases, ..Coverage::new() };
-        let own: Vec<Seen> =
-            hooks.iter().map(|seen| Seen { function: alone.number(seen.hook), ..*seen }).collect();
-        alone.add(own.into_iter(), libraries, blindness, &open_way, &launches);
+        let hooks: Vec<HookUse> = hooks.collect();
+        let mut alone = Coverage { of_phases: self.of_phases, ..Coverage::default() };
+        alone.add(&hooks, libraries, gaps, &bypass, &launches);
         self.by_process.push(alone.libraries());
-        self.add(hooks.into_iter(), libraries, blindness, &open_way, &launches);
+        self.add(&hooks, libraries, gaps, &bypass, &launches);
     }
 
-    fn add<'a>(
+    fn add(
         &mut self,
-        hooks: impl Iterator<Item = Seen<'a>>,
+        hooks: &[HookUse],
         libraries: &BTreeMap<u32, Library>,
-        blindness: &Blindness,
-        open_way: &impl Fn(&str) -> Option<String>,
+        gaps: &VisibilityGaps,
+        bypass: &impl Fn(&str) -> Option<String>,
         launches: &impl Fn(&str) -> u64,
     ) {
         self.loaded.extend(libraries.values().cloned());
@@ -152,12 +97,15 @@ impl Coverage {
         for seen in hooks {
             hooked.insert(seen.hook.of.clone());
             let bound_to = seen.hook.library.and_then(|id| libraries.get(&id));
-            add_hook(self.functions.get_mut(seen.function), &seen, bound_to);
+            let (name, library) = (&seen.hook.name, &seen.hook.of);
+            let new =
+                || FunctionRow { function: name.clone(), library: library.clone(), ..FunctionRow::default() };
+            add_hook(self.functions.entry(seen.function).or_insert_with(new), seen, bound_to);
         }
         for name in hooked {
             let files = libraries.values().filter(|library| is_of(library, &name));
             let paths: BTreeSet<String> = files.clone().map(|library| library.path.clone()).collect();
-            let open_way = if paths.is_empty() { None } else { open_way(&name) };
+            let open_way = if paths.is_empty() { None } else { bypass(&name) };
             let unread = files.clone().filter(|library| library.functions.is_none()).count() as u64;
             let exported = files.filter_map(|library| library.functions.zip(library.hooked));
             let exported: Vec<(u64, u64)> = exported.collect();
@@ -168,13 +116,13 @@ impl Coverage {
             // The file with most functions that are not hooked.
             let known = stats.circumstances.exported.into_iter().chain(exported);
             stats.circumstances.exported = known.max_by_key(|(all, hooked)| all.saturating_sub(*hooked));
-            let unrecorded = blindness.unrecorded.clone().filter(|_| !paths.is_empty());
+            let unrecorded = gaps.unrecorded.clone().filter(|_| !paths.is_empty());
             stats.circumstances.open_way = stats.circumstances.open_way.take().or(open_way);
             stats.circumstances.unrecorded = stats.circumstances.unrecorded.take().or(unrecorded);
             stats.circumstances.processes += 1;
             stats.circumstances.loaded_in += u64::from(!paths.is_empty());
-            stats.circumstances.lossy += u64::from(blindness.lossy);
-            stats.circumstances.running += u64::from(blindness.running);
+            stats.circumstances.lossy += u64::from(gaps.lossy);
+            stats.circumstances.running += u64::from(gaps.running);
             stats.paths.extend(paths);
         }
     }
@@ -201,13 +149,13 @@ impl Coverage {
     /// Every function that was hooked, in the order of the hook table.
     pub(crate) fn functions(&self) -> Vec<FunctionRow> {
         let is_hook = |row: &&FunctionRow| !row.state.is_empty() && row.library != SHIM_LIBRARY;
-        self.functions.values().iter().filter(is_hook).cloned().collect()
+        self.functions.values().filter(is_hook).cloned().collect()
     }
 
     /// Every library of the hook table, in its order.
     pub(crate) fn libraries(&self) -> Vec<LibraryRow> {
         let mut order: Vec<&str> = Vec::new();
-        for row in self.functions.values().iter().filter(|row| row.library != SHIM_LIBRARY) {
+        for row in self.functions.values().filter(|row| row.library != SHIM_LIBRARY) {
             if !order.contains(&row.library.as_str()) {
                 order.push(&row.library);
             }
@@ -217,7 +165,7 @@ impl Coverage {
 
     fn library(&self, name: &str, stats: &LibraryStats) -> LibraryRow {
         let functions: Vec<&FunctionRow> =
-            self.functions.values().iter().filter(|row| row.library == name).collect();
+            self.functions.values().filter(|row| row.library == name).collect();
         let mut circumstances = stats.circumstances.clone();
         circumstances.without_handle = self.without_handle(name);
         circumstances.exported = circumstances.exported.filter(|_| circumstances.unread == 0);
@@ -249,7 +197,7 @@ impl Coverage {
         let (_, of, makers) = HANDLES.iter().find(|(name, ..)| *name == library)?;
         let row = |maker: &&str| {
             let is_it = |row: &&FunctionRow| row.library == *of && row.function == **maker;
-            self.functions.values().iter().find(is_it)
+            self.functions.values().find(is_it)
         };
         let mut is_without = true;
         for row in makers.iter().map(row) {
@@ -273,7 +221,7 @@ fn is_of(library: &Library, name: &str) -> bool {
     is_library(&library.path, name) || library.soname.as_deref().is_some_and(|file| is_library(file, name))
 }
 
-fn add_hook(row: &mut FunctionRow, seen: &Seen, bound_to: Option<&Library>) {
+fn add_hook(row: &mut FunctionRow, seen: &HookUse, bound_to: Option<&Library>) {
     *row.points.entry(seen.hook.point.clone()).or_default() += seen.calls;
     row.calls += seen.calls;
     row.silent += seen.silent;

@@ -2,6 +2,7 @@
 
 use super::{
     interner::Interner,
+    session::FunctionId,
     status::{is_failure, status_name},
 };
 use rocshim_trace::Call;
@@ -23,16 +24,12 @@ pub struct FailureRow {
 }
 
 /// All failures.
-#[derive(Clone)]
-pub(crate) struct Failures(Interner<(usize, Option<i32>), FailureRow>);
+#[derive(Clone, Default)]
+pub(crate) struct Failures(Interner<(Option<FunctionId>, Option<i32>), FailureRow>);
 
 impl Failures {
-    pub(crate) fn new() -> Self {
-        Failures(Interner::new())
-    }
-
-    /// Counts the call if it failed. `function`: its number over all processes, its library, its name.
-    pub(crate) fn count(&mut self, function: (usize, &str, &str), call: &Call) {
+    /// Counts the call if it failed. `function`: its id, library, and name.
+    pub(crate) fn count(&mut self, function: (Option<FunctionId>, &str, &str), call: &Call) {
         let (number, library, name) = function;
         if !is_failure(library, call) {
             return;

@@ -5,7 +5,9 @@
 //! and it holds no others. Kernels that help a product (beta, post-GSU) serve all libraries and count for nothing here.
 
 use super::{
-    code_objects::CodeObjects, evidence::Evidence, kernels::Kernels, nesting::Contents, process::LocalKernel,
+    evidence::Evidence,
+    nesting::Contents,
+    session::{CodeObjectId, Session, SymbolId},
 };
 use crate::units::{count, counted};
 use foldhash::HashSet;
@@ -44,14 +46,14 @@ pub struct FallbackRow {
 /// Launches by kernel and code object, over all processes.
 #[derive(Clone, Default)]
 pub(crate) struct Fallbacks {
-    dispatched: BTreeMap<(usize, Option<usize>), u64>,
-    in_gemms: HashSet<usize>,
+    dispatched: BTreeMap<(SymbolId, Option<CodeObjectId>), u64>,
+    in_gemms: HashSet<SymbolId>,
 }
 
 /// Launches of products, by where they came from.
 #[derive(Clone, Default)]
 struct Tally {
-    fallback: BTreeMap<(usize, Option<String>), FallbackRow>,
+    fallback: BTreeMap<(SymbolId, Option<String>), FallbackRow>,
     /// Out of a file of another library.
     own: u64,
     /// Not out of the fallback library, by the kernel's name.
@@ -71,10 +73,10 @@ enum Origin {
 }
 
 impl Fallbacks {
-    /// Takes the kernels of a process.
-    pub(crate) fn add_process<'a>(&mut self, kernels: impl Iterator<Item = &'a LocalKernel>) {
-        for kernel in kernels.filter(|kernel| kernel.dispatched > 0) {
-            *self.dispatched.entry((kernel.number, kernel.code_object)).or_default() += kernel.dispatched;
+    /// Counts launches of a kernel that succeeded.
+    pub(crate) fn add(&mut self, kernel: SymbolId, object: Option<CodeObjectId>, launches: u64) {
+        if launches > 0 {
+            *self.dispatched.entry((kernel, object)).or_default() += launches;
         }
     }
 
@@ -84,8 +86,8 @@ impl Fallbacks {
     }
 
     /// The verdict. `unseen` says why launches may have been missed, if so.
-    pub(crate) fn judge(&self, kernels: &Kernels, objects: &CodeObjects, unseen: Option<&str>) -> Fallback {
-        let tally = self.tally(kernels, objects);
+    pub(crate) fn judge(&self, session: &Session, unseen: Option<&str>) -> Fallback {
+        let tally = self.tally(session);
         let launches: u64 = tally.fallback.values().map(|row| row.launches).sum();
         let products = launches + tally.own + tally.by_name + tally.unknown;
         let (open, unknown) = (tally.open(), tally.unknown);
@@ -104,17 +106,18 @@ impl Fallbacks {
         Fallback { products, unknown, kernels: rows, evidence, why }
     }
 
-    fn tally(&self, kernels: &Kernels, objects: &CodeObjects) -> Tally {
+    fn tally(&self, session: &Session) -> Tally {
         let mut tally = Tally::default();
         for ((kernel, object), launches) in &self.dispatched {
-            let tensile = kernels.tensile(*kernel);
+            let symbol = session.symbol(*kernel);
+            let tensile = symbol.tensile.as_ref();
             let is_relevant = tensile.map_or(self.in_gemms.contains(kernel), Tensile::is_product);
-            let object = object.map(|object| objects.object(object));
+            let object = object.map(|object| session.code_object(object));
             match origin(tensile, object) {
                 _ if !is_relevant => {}
                 Origin::Fallback(evidence) => {
                     let (kernel, file) = (*kernel, object.and_then(file));
-                    let name = kernels.symbol(kernel).to_owned();
+                    let name = symbol.name.clone();
                     let new = FallbackRow { kernel: name, launches: 0, file: file.clone(), evidence };
                     tally.fallback.entry((kernel, file)).or_insert(new).launches += launches;
                 }

@@ -1,10 +1,10 @@
-//! Matrix products by library, form, types, transposes and sizes, with the kernels that each kind launched.
+//! GEMMs by library, form, types, transposes and sizes, with the kernels that each kind launched.
 
 use super::{
     calls::{CallCounts, Calls},
     interner::Interner,
-    kernels::Kernels,
     nesting::Contents,
+    session::{FunctionId, Session},
     solution_index::{self, Numbering, SolutionLibrary},
 };
 use rocshim_trace::{Call, Gemm, LtMatrix, Matmul, Word};
@@ -127,8 +127,8 @@ const OBJECT: &str = "object";
 const DESCRIBED: &str = "described";
 
 /// All kinds of matrix products.
-#[derive(Clone)]
-pub(crate) struct Gemms(Interner<(usize, GemmProblem), Kind>);
+#[derive(Clone, Default)]
+pub(crate) struct Gemms(Interner<(Option<FunctionId>, GemmProblem), Kind>);
 
 #[derive(Clone)]
 struct Kind {
@@ -139,14 +139,10 @@ struct Kind {
 }
 
 impl Gemms {
-    pub(crate) fn new() -> Self {
-        Gemms(Interner::new())
-    }
-
-    /// Counts a product made through `function`, the number of a function over all processes; gives the number of its kind.
+    /// Counts a GEMM made through `function`: its id, library, and name. Returns the number of its kind.
     pub(crate) fn count(
         &mut self,
-        function: (usize, &str, &str),
+        function: (Option<FunctionId>, &str, &str),
         call: &Call,
         problem: GemmProblem,
         inside: &Contents,
@@ -162,13 +158,13 @@ impl Gemms {
         kind
     }
 
-    /// So many calls of the kind with this number, which were counted, were trials.
+    /// Counts calls of a kind, by its number, that were trials; they are counted as calls already.
     pub(crate) fn count_trials(&mut self, kind: usize, trials: u64) {
         self.0.get_mut(kind).calls.count_trials(trials);
     }
 
     /// Every kind, longest host time first.
-    pub(crate) fn rows(&self, kernels: &Kernels, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
+    pub(crate) fn rows(&self, session: &Session, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
         let all = self.0.values();
         let inside = |kind: &Kind| kind.calls.products().to_vec();
         let mut made_inside = vec![0; all.len()];
@@ -187,7 +183,7 @@ impl Gemms {
                 problem: kind.problem.clone(),
                 unknown: kind.problem.unknown(),
                 solution_of: kind.solution_of(numbering),
-                counts: kind.calls.row(kernels, !kind.problem.is_empty(), blind),
+                counts: kind.calls.row(session, !kind.problem.is_empty(), blind),
             })
             .collect()
     }

@@ -11,7 +11,7 @@ mod tests;
 
 use busy::Busy;
 
-use super::{durations::Durations, evidence::Evidence, interner::Interner};
+use super::{durations::Durations, evidence::Evidence, interner::Interner, session::Event};
 use foldhash::HashMap;
 use rocshim_drain::demangle;
 use rocshim_trace::{Call, Gpu, GpuKernel, GpuTime, Record, family};
@@ -108,7 +108,7 @@ enum Half {
 
 /// The reports of the process whose file is read.
 #[derive(Clone, Default)]
-pub(crate) struct Reports {
+struct Reports {
     /// When the runtime was asked first; `None`: it never was.
     asked: Option<u64>,
     /// It was not asked all the time, or a copy of it could not be.
@@ -130,7 +130,7 @@ pub(crate) struct Reports {
 
 /// The reports of all processes.
 #[derive(Clone)]
-pub(crate) struct AllReports {
+struct AllReports {
     kernels: Interner<String, Times>,
     told: GpuTimes,
     any: bool,
@@ -142,8 +142,8 @@ fn is_builtin(name: &str) -> bool {
     name.starts_with("__amd_rocclr_")
 }
 
-impl AllReports {
-    pub(crate) fn new() -> AllReports {
+impl Default for AllReports {
+    fn default() -> AllReports {
         AllReports {
             kernels: Interner::new(),
             told: GpuTimes { evidence: Evidence::Confirmed, ..GpuTimes::default() },
@@ -151,8 +151,10 @@ impl AllReports {
             why: BTreeSet::new(),
         }
     }
+}
 
-    pub(crate) fn name(&mut self, process: &mut Reports, kernel: &GpuKernel) {
+impl AllReports {
+    fn name(&mut self, process: &mut Reports, kernel: &GpuKernel) {
         let name = demangle(&kernel.name).unwrap_or_else(|| kernel.name.clone());
         let number = self.number(name);
         process.names.insert(kernel.id, number);
@@ -162,7 +164,7 @@ impl AllReports {
         self.kernels.number(name.clone(), || Times { name, ..Times::default() })
     }
 
-    pub(crate) fn report(&mut self, process: &mut Reports, gpu: &Gpu) {
+    fn report(&mut self, process: &mut Reports, gpu: &Gpu) {
         let op = gpu.op.as_str();
         match op {
             "link" => return self.link(process, gpu),
@@ -229,7 +231,7 @@ impl AllReports {
     }
 
     /// A launch that was executed.
-    pub(crate) fn launched(&mut self, process: &mut Reports, call: &Call) {
+    fn launched(&mut self, process: &mut Reports, call: &Call) {
         if process.asked.is_none_or(|asked| call.t < asked) || call.status != 0 || call.unwound {
             return;
         }
@@ -242,7 +244,7 @@ impl AllReports {
     }
 
     /// A launch of a graph.
-    pub(crate) fn graph_launched(&mut self, process: &mut Reports, call: &Call) {
+    fn graph_launched(&mut self, process: &mut Reports, call: &Call) {
         if process.asked.is_some() {
             let key = (call.tid, call.id);
             process.calls.remove(&key);
@@ -252,7 +254,7 @@ impl AllReports {
     }
 
     /// The end of a process; `limits`: why launches of it may be missing.
-    pub(crate) fn end(&mut self, mut process: Reports, limits: Option<String>) {
+    fn end(&mut self, mut process: Reports, limits: Option<String>) {
         if process.asked.is_none() && process.why_not.is_empty() {
             return;
         }
@@ -297,7 +299,7 @@ impl AllReports {
     }
 
     /// What was reported; `None` where the runtime was not asked.
-    pub(crate) fn finish(mut self) -> Option<GpuTimes> {
+    fn finish(mut self) -> Option<GpuTimes> {
         if !self.any {
             return None;
         }
@@ -330,7 +332,7 @@ impl AllReports {
 
 impl Reports {
     /// Whether and how the runtime is asked.
-    pub(crate) fn asked(&mut self, told: &GpuTime) {
+    fn asked(&mut self, told: &GpuTime) {
         match told.state.as_str() {
             "on" => {
                 self.asked.get_or_insert(told.t);
@@ -342,25 +344,28 @@ impl Reports {
     }
 }
 
-/// The reports of one file alone.
-pub(crate) struct OfOne {
+/// The reports of a reading, as an analysis makes use of them: the processes one after the other.
+#[derive(Clone, Default)]
+pub(crate) struct GpuBuilder {
     all: AllReports,
     process: Reports,
 }
 
-impl Default for OfOne {
-    fn default() -> OfOne {
-        OfOne { all: AllReports::new(), process: Reports::default() }
-    }
-}
-
-impl OfOne {
-    /// Looks at a record.
-    pub(crate) fn look(&mut self, record: &Record) {
-        let (all, process) = (&mut self.all, &mut self.process);
+impl GpuBuilder {
+    /// Takes what is no event.
+    pub(crate) fn record(&mut self, record: &Record) {
         match record {
-            Record::GpuTime(told) => process.asked(told),
-            Record::GpuKernel(kernel) => all.name(process, kernel),
+            Record::GpuTime(told) => self.process.asked(told),
+            Record::GpuKernel(kernel) => self.all.name(&mut self.process, kernel),
+            _ => {}
+        }
+    }
+
+    /// Takes a launch or a report.
+    #[inline]
+    pub(crate) fn event(&mut self, event: &Event) {
+        let (all, process) = (&mut self.all, &mut self.process);
+        match event.record {
             Record::Gpu(gpu) => all.report(process, gpu),
             Record::Launch(launch) if launch.capture.is_none() => all.launched(process, &launch.call),
             Record::GraphLaunch(launch) => all.graph_launched(process, &launch.call),
@@ -368,9 +373,13 @@ impl OfOne {
         }
     }
 
-    /// What was reported, after the last record; `limits`: why launches may be missing.
-    pub(crate) fn finish(mut self, limits: Option<String>) -> Option<GpuTimes> {
-        self.all.end(self.process, limits);
+    /// Ends the process that is read; `limits`: why launches of it may be missing.
+    pub(crate) fn end_process(&mut self, limits: Option<String>) {
+        self.all.end(std::mem::take(&mut self.process), limits);
+    }
+
+    /// What was reported; `None` where the runtime was not asked.
+    pub(crate) fn finish(self) -> Option<GpuTimes> {
         self.all.finish()
     }
 }

@@ -75,6 +75,12 @@ impl Graphs {
         launches.total_ns += launch.call.dur;
     }
 
+    /// How many kernels a launch of `graph` executes; `None` where not all are listed.
+    pub(crate) fn listed_kernels(&self, graph: u32) -> Option<u64> {
+        let graph = self.graphs.get(&graph).filter(|graph| graph.complete)?;
+        Some(graph.kernels.len() as u64)
+    }
+
     /// Something becomes of a capture or a graph. HIP goes on recording what the streams of a capture are asked that it
     /// refused to end (clr up to 7.x), but says nowhere that it does.
     pub(crate) fn call(&mut self, call: &GraphCall) {

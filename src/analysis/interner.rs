@@ -77,7 +77,6 @@ impl<K: Hash + Eq, V, I: Id> Default for Interner<K, V, I> {
     }
 }
 
-#[allow(dead_code)]
 /// A value for each of the first ids of a table, made when it is first asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct PerId<I, V> {
@@ -91,7 +90,6 @@ impl<I, V> Default for PerId<I, V> {
     }
 }
 
-#[allow(dead_code)]
 impl<I: Id, V: Default> PerId<I, V> {
     /// The value of `id`.
     #[inline]

@@ -2,8 +2,9 @@
 
 use super::{
     durations::Durations,
-    interner::Interner,
+    interner::{Interner, PerId},
     nesting::Launches,
+    session::{Session, Symbol, SymbolId},
     span::{Epoch, Span},
 };
 use rocshim_trace::{Launch, Tensile};
@@ -81,9 +82,6 @@ pub struct Inside {
 
 #[derive(Clone)]
 struct Stats {
-    name: String,
-    demangled: Option<String>,
-    tensile: Option<Tensile>,
     launches: u64,
     by_graphs: u64,
     trials: u64,
@@ -97,23 +95,39 @@ struct Stats {
     durations: Durations,
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
-    last: (Shape, usize),
+    last: Option<(Shape, usize)>,
 }
 
-/// All kernels, numbered in the order in which they were first defined.
-#[derive(Clone)]
+impl Default for Stats {
+    fn default() -> Stats {
+        Stats {
+            launches: 0,
+            by_graphs: 0,
+            trials: 0,
+            swept: 0,
+            captured: 0,
+            failed: 0,
+            total_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+            span: Span::default(),
+            durations: Durations::default(),
+            shapes: Interner::new(),
+            last: None,
+        }
+    }
+}
+
+/// All kernels, by symbol.
+#[derive(Clone, Default)]
 pub(crate) struct Kernels {
-    all: Interner<String, Stats>,
+    all: PerId<SymbolId, Stats>,
     epoch: Epoch,
     /// The length of every call is kept.
     with_durations: bool,
 }
 
 impl Kernels {
-    pub(crate) fn new() -> Self {
-        Kernels { all: Interner::new(), epoch: Epoch::default(), with_durations: false }
-    }
-
     /// Keeps the lengths of calls from now on.
     pub(crate) fn keep_durations(&mut self) {
         self.with_durations = true;
@@ -129,57 +143,9 @@ impl Kernels {
         self.epoch.earliest()
     }
 
-    /// The number of the kernel with this symbol.
-    pub(crate) fn number(&mut self, name: &str, demangled: Option<&str>) -> usize {
-        let number = self.all.number(name.to_string(), || Stats {
-            name: name.to_string(),
-            demangled: None,
-            tensile: Tensile::of(name),
-            launches: 0,
-            by_graphs: 0,
-            trials: 0,
-            swept: 0,
-            captured: 0,
-            failed: 0,
-            total_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-            span: Span::default(),
-            durations: Durations::default(),
-            shapes: Interner::new(),
-            last: (Shape::default(), usize::MAX),
-        });
-        let stats = self.all.get_mut(number);
-        if stats.demangled.is_none() {
-            stats.demangled = demangled.map(str::to_string);
-        }
-        number
-    }
-
-    /// The name of a kernel, as people write it where that is known.
-    pub(crate) fn name(&self, kernel: usize) -> String {
-        let stats = self.all.get(kernel);
-        stats.demangled.clone().unwrap_or_else(|| stats.name.clone())
-    }
-
-    /// The symbol of a kernel.
-    pub(crate) fn symbol(&self, kernel: usize) -> &str {
-        &self.all.get(kernel).name
-    }
-
-    /// The name of a kernel as people write it, where its symbol is a mangled one.
-    pub(crate) fn demangled(&self, kernel: usize) -> Option<&str> {
-        self.all.get(kernel).demangled.as_deref()
-    }
-
-    /// What a kernel's symbol says, where it is one of Tensile's.
-    pub(crate) fn tensile(&self, kernel: usize) -> Option<&Tensile> {
-        self.all.get(kernel).tensile.as_ref()
-    }
-
-    /// Counts a launch call of the kernel with this number.
-    pub(crate) fn count(&mut self, kernel: usize, launch: &Launch) {
-        let stats = self.all.get_mut(kernel);
+    /// Counts a launch call of a kernel.
+    pub(crate) fn count(&mut self, kernel: SymbolId, launch: &Launch) {
+        let stats = self.all.of(kernel);
         stats.span.add(&self.epoch, &launch.call);
         stats.failed += u64::from(launch.call.status != 0);
         stats.total_ns += launch.call.dur;
@@ -194,44 +160,30 @@ impl Kernels {
         }
     }
 
-    /// Counts launches of the kernel with this number that launched graphs made.
-    pub(crate) fn count_by_graphs(&mut self, kernel: usize, shape: Shape, launches: u64) {
-        let stats = self.all.get_mut(kernel);
+    /// Counts launches of a kernel that launched graphs made.
+    pub(crate) fn count_by_graphs(&mut self, kernel: SymbolId, shape: Shape, launches: u64) {
+        let stats = self.all.of(kernel);
         stats.by_graphs += launches;
         stats.launch(shape, launches);
     }
 
-    /// So many launches of the kernel with this number, which were counted, were made in a sweep.
-    pub(crate) fn count_swept(&mut self, kernel: usize, launches: u64) {
-        self.all.get_mut(kernel).swept += launches;
+    /// Counts launches of a kernel that were made in a sweep; they are counted as launches already.
+    pub(crate) fn count_swept(&mut self, kernel: SymbolId, launches: u64) {
+        self.all.of(kernel).swept += launches;
     }
 
-    /// So many launches of the kernel with this number, which were counted, were trials.
-    pub(crate) fn count_trials(&mut self, kernel: usize, trials: u64) {
-        self.all.get_mut(kernel).trials += trials;
-    }
-
-    /// The kernels inside a kind of call, most launched first.
-    pub(crate) fn inside(&self, counts: &[(usize, Launches)]) -> Vec<Inside> {
-        let mut rows: Vec<Inside> = counts
-            .iter()
-            .map(|(kernel, counts)| {
-                let (stats, Launches { launches, trials, captured }) = (self.all.get(*kernel), *counts);
-                let (kernel, demangled) = (stats.name.clone(), stats.demangled.clone());
-                Inside { kernel, demangled, launches, trials, captured, tensile: stats.tensile.clone() }
-            })
-            .collect();
-        let all = |row: &Inside| row.launches + row.captured;
-        rows.sort_by(|a, b| all(b).cmp(&all(a)).then_with(|| a.kernel.cmp(&b.kernel)));
-        rows
+    /// Counts launches of a kernel that were trials; they are counted as launches already.
+    pub(crate) fn count_trials(&mut self, kernel: SymbolId, trials: u64) {
+        self.all.of(kernel).trials += trials;
     }
 
     /// The kernels that were launched or captured, longest host time first; where graphs launched some, which takes no
     /// calls, most launches first.
-    pub(crate) fn rows(&self) -> Vec<KernelRow> {
-        let called = || self.all.values().iter().filter(|stats| stats.launches + stats.captured > 0);
-        let all: u64 = called().map(|stats| stats.total_ns).sum();
-        let mut rows: Vec<KernelRow> = called().map(|stats| stats.row(all, &self.epoch)).collect();
+    pub(crate) fn rows(&self, session: &Session) -> Vec<KernelRow> {
+        let called = || self.all.iter().filter(|(_, stats)| stats.launches + stats.captured > 0);
+        let all: u64 = called().map(|(_, stats)| stats.total_ns).sum();
+        let row = |(id, stats): (_, &Stats)| stats.row(session.symbol(id), all, &self.epoch);
+        let mut rows: Vec<KernelRow> = called().map(row).collect();
         let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
         let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
         rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
@@ -242,18 +194,20 @@ impl Kernels {
 impl Stats {
     fn launch(&mut self, shape: Shape, launches: u64) {
         self.launches += launches;
-        if self.last.1 == usize::MAX || self.last.0 != shape {
-            self.last = (shape, self.shapes.number(shape, || 0));
-        }
-        *self.shapes.get_mut(self.last.1) += launches;
+        let number = match self.last {
+            Some((last, number)) if last == shape => number,
+            _ => self.shapes.number(shape, || 0),
+        };
+        self.last = Some((shape, number));
+        *self.shapes.get_mut(number) += launches;
     }
 
-    fn row(&self, all_ns: u64, epoch: &Epoch) -> KernelRow {
+    fn row(&self, symbol: &Symbol, all_ns: u64, epoch: &Epoch) -> KernelRow {
         let (shape, shape_launches) = self.shapes.most_common();
         let (first_ns, last_ns) = self.span.since(epoch).unzip();
         KernelRow {
-            name: self.name.clone(),
-            demangled: self.demangled.clone(),
+            name: symbol.name.clone(),
+            demangled: symbol.demangled.clone(),
             launches: self.launches,
             by_graphs: self.by_graphs,
             trials: self.trials,
@@ -270,9 +224,22 @@ impl Stats {
             shape,
             shape_launches,
             shapes: self.shapes.values().len() as u64,
-            tensile: self.tensile.clone(),
+            tensile: symbol.tensile.clone(),
         }
     }
+}
+
+/// The kernels inside a kind of call, most launched first.
+pub(crate) fn inside(session: &Session, counts: &[(SymbolId, Launches)]) -> Vec<Inside> {
+    let row = |(kernel, counts): &(SymbolId, Launches)| {
+        let (symbol, Launches { launches, trials, captured }) = (session.symbol(*kernel), *counts);
+        let (kernel, demangled) = (symbol.name.clone(), symbol.demangled.clone());
+        Inside { kernel, demangled, launches, trials, captured, tensile: symbol.tensile.clone() }
+    };
+    let mut rows: Vec<Inside> = counts.iter().map(row).collect();
+    let all = |row: &Inside| row.launches + row.captured;
+    rows.sort_by(|a, b| all(b).cmp(&all(a)).then_with(|| a.kernel.cmp(&b.kernel)));
+    rows
 }
 
 impl Interner<Shape, u64> {
@@ -297,20 +264,17 @@ mod tests {
 
     #[test]
     fn a_row_counts_times_failures_and_shapes() {
-        let mut kernels = Kernels::new();
-        let (a, b) = (kernels.number("a", None), kernels.number("b", Some("void b(int)")));
-        kernels.number("defined, never launched", None);
-        assert_eq!(
-            kernels.number("a", None),
-            a,
-            "a kernel of another process with the same name is the same"
-        );
+        let (mut kernels, mut session) = (Kernels::default(), Session::default());
+        let mut symbol = |name: &str, demangled| session.intern_symbol(name.into(), demangled);
+        let (a, b) = (symbol("a", None), symbol("b", Some("void b(int)")));
+        symbol("defined, never launched", None);
+        assert_eq!(symbol("a", None), a, "a kernel of another process with the same name is the same");
         for (dur, grid) in [(100, 4), (300, 8), (200, 4)] {
             kernels.count(a, &launch(dur, grid, 0));
         }
         kernels.count(b, &launch(400, 1, 9));
 
-        let rows = kernels.rows();
+        let rows = kernels.rows(&session);
         assert_eq!(rows.len(), 2);
         // a: 100 + 300 + 200 = 600 of 1000 ns, twice with grid 4, once with 8.
         let a = &rows[0];
@@ -325,12 +289,12 @@ mod tests {
 
     #[test]
     fn what_was_captured_is_not_launched_and_what_graphs_launch_is() {
-        let mut kernels = Kernels::new();
-        let (replayed, direct) = (kernels.number("replayed", None), kernels.number("direct", None));
+        let (mut kernels, mut session) = (Kernels::default(), Session::default());
+        let [replayed, direct] = ["replayed", "direct"].map(|name| session.intern_symbol(name.into(), None));
         kernels.count(replayed, &Launch { capture: Some(3), ..launch(100, 4, 0) });
         kernels.count(direct, &launch(900, 4, 0));
         kernels.count_by_graphs(replayed, Shape { grid: [8, 1, 1], block: [64, 1, 1] }, 20);
-        let rows = kernels.rows();
+        let rows = kernels.rows(&session);
         let counts: Vec<_> =
             rows.iter().map(|row| (row.name.as_str(), row.launches, row.by_graphs, row.captured)).collect();
         assert_eq!(counts, [("replayed", 20, 20, 1), ("direct", 1, 0, 0)], "most launches first");

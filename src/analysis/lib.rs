@@ -9,8 +9,8 @@
 //! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
 //!   hook), `coverage`, `nesting` (what was launched inside a call);
 //! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
-//!   `threads`, `process` (a file's definitions), `activity`, `columns`, `losses`, `code_objects`,
-//!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `setting`;
+//!   `threads`, `processes`, `activity`, `columns`, `losses`, `code_objects`,
+//!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
 //! - `compare` (what differs between summaries), `decisions` (what a run decided), `differences` (of two
 //!   environments), `experiment` (which
@@ -36,6 +36,7 @@ mod coverage;
 mod decisions;
 mod differences;
 mod durations;
+mod environment;
 mod evidence;
 mod evidence_rules;
 mod experiment;
@@ -54,13 +55,12 @@ mod modules;
 mod nesting;
 mod pauses;
 mod phases;
-mod process;
+mod processes;
 mod proxy;
 mod replay;
 mod rules;
 mod run;
 mod session;
-mod setting;
 mod solution_index;
 mod span;
 mod spans;
@@ -98,6 +98,7 @@ pub use convolutions::{ConvProblem, ConvRow};
 pub use coverage::LibraryRow;
 pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
 pub use differences::{Difference, between, variables};
+pub use environment::Environment;
 pub use evidence::Evidence;
 pub use evidence_rules::evidence_rules;
 pub use experiment::{
@@ -117,10 +118,9 @@ pub use losses::{InFlightRow, LossRow};
 pub use modules::ModuleRow;
 pub(crate) use phases::Recent;
 pub use phases::{
-    Bar, Kind, Level, Only, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Timeline, TimelineRow,
-    Visit,
+    Bar, Kind, Level, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Timeline, TimelineRow, Visit,
 };
-pub use process::ProcessRow;
+pub use processes::ProcessRow;
 pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as MMVQ_COLUMNS, proxy};
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};
@@ -129,7 +129,6 @@ pub use session::{
     Analyses, Analysis, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId, KernelOf,
     LocalHook, LocalKernel, Process, ProcessId, Scope, Session, Spine, Symbol, SymbolId,
 };
-pub use setting::Setting;
 pub use spans::SpanRow;
 pub use streams::StreamRow;
 pub use summary::{Summary, Totals};

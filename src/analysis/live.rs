@@ -3,8 +3,8 @@
 //! The tables are those of `summary`, taken of every process at every look; a rate is the difference of two. Memory grows with
 //! what is different, not with events.
 
-use super::{Evidence, Kind, PhasesBuilder, Recent, Summary};
-use rocshim_reader::{End, Reading, Taker, Watcher};
+use super::{Evidence, Kind, PhasesBuilder, Recent, Session, Summary, SummaryBuilder};
+use rocshim_reader::{End, Reading as FileReading, Watcher};
 use rocshim_trace::{Header, Record, Tensor, Word, file_name};
 use std::{collections::BTreeMap, path::Path};
 
@@ -141,8 +141,21 @@ struct Trace {
 }
 
 enum State {
-    Open(Box<PhasesBuilder>),
+    Open(Box<Reading>),
     Ended(Box<Summary>),
+}
+
+/// A trace that is read.
+struct Reading {
+    session: Session,
+    phases: PhasesBuilder,
+    summary: SummaryBuilder,
+}
+
+impl Reading {
+    fn so_far(&self) -> Summary {
+        self.summary.so_far(&self.session)
+    }
 }
 
 struct Lane {
@@ -175,7 +188,7 @@ impl Live {
         for (number, trace) in &mut self.traces {
             trace.note_passes();
             let (summary, is_open) = match &trace.state {
-                State::Open(builder) => (&builder.summary_so_far(), !trace.is_silent),
+                State::Open(reading) => (&reading.so_far(), !trace.is_silent),
                 State::Ended(summary) => (&**summary, false),
             };
             standing.running += usize::from(is_open);
@@ -252,9 +265,14 @@ impl Live {
 impl Watcher for Live {
     fn begin(&mut self, trace: usize, path: &Path) {
         let path = path.display().to_string();
-        let mut builder = PhasesBuilder::new(Vec::new());
-        builder.begin_file(path.clone());
-        let state = State::Open(Box::new(builder));
+        let mut reading = Reading {
+            session: Session::default(),
+            phases: PhasesBuilder::new(Vec::new()),
+            summary: SummaryBuilder::default(),
+        };
+        let Reading { session, phases, summary } = &mut reading;
+        session.begin_file(path.clone(), &mut [phases, summary]);
+        let state = State::Open(Box::new(reading));
         self.traces
             .insert(trace, Trace { path, header: None, state, is_silent: false, lanes: BTreeMap::new() });
     }
@@ -264,8 +282,9 @@ impl Watcher for Live {
         if let Record::Header(header) = &record {
             trace.header.get_or_insert_with(|| header.clone());
         }
-        if let State::Open(builder) = &mut trace.state {
-            builder.take(record);
+        if let State::Open(reading) = &mut trace.state {
+            let Reading { session, phases, summary } = &mut **reading;
+            session.visit(&record, &mut [phases, summary]);
         }
     }
 
@@ -275,23 +294,23 @@ impl Watcher for Live {
         }
     }
 
-    fn end(&mut self, trace: usize, reading: Reading) {
+    fn end(&mut self, trace: usize, end: FileReading) {
         let Some(trace) = self.traces.get_mut(&trace) else { return };
-        let State::Open(builder) = &mut trace.state else { return };
-        if reading.end == End::Rotated {
-            builder.end_file(reading);
-            builder.begin_file(trace.path.clone());
-            return;
+        let State::Open(reading) = &mut trace.state else { return };
+        let Reading { session, phases, summary } = &mut **reading;
+        session.end_file(&end, &mut [phases, summary]);
+        if end.end == End::Rotated {
+            return session.begin_file(trace.path.clone(), &mut [phases, summary]);
         }
-        builder.end_file(reading);
         trace.note_passes();
-        let State::Open(builder) = &trace.state else { return };
-        trace.state = State::Ended(Box::new(builder.summary_so_far()));
+        if let State::Open(reading) = &trace.state {
+            trace.state = State::Ended(Box::new(reading.so_far()));
+        }
     }
 
     fn wants_arguments(&self, trace: usize, kernel: Option<u32>) -> bool {
         match self.traces.get(&trace).map(|trace| &trace.state) {
-            Some(State::Open(builder)) => builder.wants_arguments(kernel),
+            Some(State::Open(reading)) => reading.session.wants_arguments(kernel),
             _ => false,
         }
     }
@@ -341,8 +360,8 @@ fn program(exe: &str, argv: &[String]) -> String {
 impl Trace {
     /// Notes the passes that have ended.
     fn note_passes(&mut self) {
-        let State::Open(builder) = &mut self.state else { return };
-        for recent in builder.recent() {
+        let State::Open(reading) = &mut self.state else { return };
+        for recent in reading.phases.recent(&reading.session) {
             let tokens = match recent.kind {
                 Kind::Prompt | Kind::Decode | Kind::WarmUp => recent.columns.unwrap_or(0),
                 _ => 0,

@@ -1,6 +1,6 @@
 //! What is not in the traces: lost events by thread and reason, and calls that had not returned when a process died.
 
-use super::interner::Interner;
+use super::{interner::Interner, session::ProcessId};
 use rocshim_trace::{Call, Gap, Word};
 use serde::Serialize;
 
@@ -54,16 +54,12 @@ impl InFlightRow {
 }
 
 /// All losses.
-#[derive(Clone)]
-pub(crate) struct Losses(Interner<(usize, u32, Word), LossRow>);
+#[derive(Clone, Default)]
+pub(crate) struct Losses(Interner<(ProcessId, u32, Word), LossRow>);
 
 impl Losses {
-    pub(crate) fn new() -> Self {
-        Losses(Interner::new())
-    }
-
-    /// Counts a gap of the process with this number and pid.
-    pub(crate) fn count(&mut self, process: usize, pid: u32, gap: &Gap) {
+    /// Counts a gap of a process.
+    pub(crate) fn count(&mut self, process: ProcessId, pid: u32, gap: &Gap) {
         let row = self.0.value((process, gap.tid, gap.reason.clone()), || LossRow {
             pid,
             tid: gap.tid,

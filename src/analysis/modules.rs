@@ -22,14 +22,10 @@ pub struct ModuleRow {
 }
 
 /// All loads and unloads.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Modules(Interner<(String, Word, Option<String>), ModuleRow>);
 
 impl Modules {
-    pub(crate) fn new() -> Self {
-        Modules(Interner::new())
-    }
-
     /// Counts a call of `function` on the module in the file `path`.
     pub(crate) fn count(&mut self, function: &str, path: Option<&str>, load: &Load) {
         let key = (function.to_string(), load.action.clone(), path.map(str::to_string));

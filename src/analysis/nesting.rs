@@ -5,14 +5,15 @@
 //! everything at and above its own id; what stands between it and its parent belongs to calls whose lines were lost.
 //! So the stack is never higher than the calls were deep.
 
+use crate::session::SymbolId;
 use foldhash::HashMap;
 use rocshim_trace::Call;
 
 /// What happened inside a call, at any depth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// Kernels by their number, in order of first launch.
-    pub kernels: Vec<(usize, Launches)>,
+    /// Kernels by symbol, in order of first launch.
+    pub kernels: Vec<(SymbolId, Launches)>,
     /// Matrix products that the program asked for (one that is made inside another counts as that one).
     pub gemms: u64,
     /// Kinds of matrix products by their number, with the calls that are not known to be trials of a search.
@@ -61,7 +62,7 @@ impl Contents {
         }
     }
 
-    fn add_launches(&mut self, kernel: usize, launches: Launches) {
+    fn add_launches(&mut self, kernel: SymbolId, launches: Launches) {
         match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
             Some((_, sum)) => {
                 sum.launches += launches.launches;
@@ -89,7 +90,12 @@ impl Nesting {
     }
 
     /// Hands to a call's parent what the call contained, and the kernel that it launched itself.
-    pub(crate) fn hand_up(&mut self, call: &Call, contents: &Contents, launched: Option<(usize, Launches)>) {
+    pub(crate) fn hand_up(
+        &mut self,
+        call: &Call,
+        contents: &Contents,
+        launched: Option<(SymbolId, Launches)>,
+    ) {
         let Some(parent) = call.parent else {
             // No call is open on this thread any more: what is left belongs to calls whose lines were lost.
             if let Some(open) = self.threads.get_mut(&call.tid) {
@@ -121,6 +127,7 @@ fn pop_from(open: &mut Vec<(u64, Contents)>, id: u64) -> Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interner::Id;
 
     fn call(id: u64, parent: Option<u64>) -> Call {
         Call { tid: 1, id, parent, ..Call::default() }
@@ -134,12 +141,16 @@ mod tests {
         launched: Option<usize>,
     ) -> Vec<(usize, u64)> {
         let inside = nesting.take(&call(id, parent));
-        nesting.hand_up(&call(id, parent), &inside, launched.map(|kernel| (kernel, Launches::one(false))));
+        nesting.hand_up(
+            &call(id, parent),
+            &inside,
+            launched.map(|kernel| (SymbolId::at(kernel), Launches::one(false))),
+        );
         launches(inside)
     }
 
     fn launches(contents: Contents) -> Vec<(usize, u64)> {
-        contents.kernels.into_iter().map(|(kernel, launches)| (kernel, launches.launches)).collect()
+        contents.kernels.into_iter().map(|(kernel, launches)| (kernel.index(), launches.launches)).collect()
     }
 
     #[test]

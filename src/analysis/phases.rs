@@ -1,50 +1,51 @@
-//! Steps of inference and of training, told from what was launched: passes over a model, what each is for, and what it took.
+//! Phases of inference and of training, found from what was launched: passes over a model, what each is
+//! for, and what it took.
 //!
-//! Floors, lowest first: `asked` (what a call asks for), `in_time` (events in time), `pass` (what it holds), `lanes` (which pass an event belongs to), `definitions` (names), `process` (the one that is read), `kinds` (what a pass is taken for), then
-//! the builder here, `rows` (the result), `groups` (passes to phases); `only` (a summary of some phases), `timeline` (bars to draw), `recent` (passes while the process goes
-//! on). A pass is kept as its times and the number of its content: memory grows with what is different, and by some 200 bytes a pass.
+//! Layers, lowest first: `asked` (the GEMM that a call asks for), `reorder` (events in time), `kinds` (what
+//! a pass is taken for), `labels` (names of times), `pass` (what it holds), `kernels` (kernels by role),
+//! `executed` (what graphs execute), `lanes` (the pass that an event belongs to), `process` (the one that is
+//! read), then the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to
+//! draw), `recent` (passes while the process runs). A pass is kept as its times and the number of its
+//! content: memory grows with different contents, and by some 200 bytes a pass.
 
 mod asked;
-mod definitions;
+mod executed;
 mod groups;
-mod in_time;
+mod kernels;
 mod kinds;
 mod labels;
 mod lanes;
-mod only;
 mod pass;
 mod process;
 mod recent;
+mod reorder;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod timeline;
 
 pub use kinds::Kind;
-pub use only::Only;
 pub(crate) use recent::Recent;
 pub(crate) use rows::{ColumnsOf, Moment};
 pub use rows::{Phase, PhaseFamily, PhaseObject, Phases, Visit};
 pub use timeline::{Bar, Level, Timeline, TimelineRow};
 
 use super::{
-    SummaryBuilder,
     interner::Interner,
-    process::{Identity, goes_on_in, hook_of, identity},
+    session::{Analysis, Event, Identity, Ids, Session},
 };
-use asked::{capture_of, product_of_gemm, product_of_matmul};
-use definitions::{Executed, Local, Names, columns, exactly, pointer};
-use in_time::{InTime, end_of};
-use labels::{Labels, Ranges};
-use lanes::{Hint, Lanes, Part, Sign};
-use only::Window;
+use asked::{product_of_gemm, product_of_matmul};
+use executed::{Executed, columns, exactly};
+use kernels::{Names, pointer, wants_arguments};
+use labels::Labels;
+use lanes::{Hint, Part, Sign};
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
-use rocshim_reader::{End, Label, Reading, Taker};
-use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Header, Launch, Matmul, Record, StreamRef, Sync};
+use rocshim_reader::{Label, Reading};
+use rocshim_trace::{Call, Copy, Gap, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
 
-/// A process that was read.
-struct Known {
+/// What is known of a process that was read.
+struct ProcessKind {
     pid: u32,
     identity: Identity,
     /// In Unix ns.
@@ -54,97 +55,36 @@ struct Known {
     is_language_model: bool,
 }
 
-/// Takes the records of one file after the other.
+/// Finds the passes of a reading.
 pub struct PhasesBuilder {
-    summary: SummaryBuilder,
     names: Names,
     contents: Interner<Content, Content>,
     process: Option<Box<Process>>,
     /// All processes, by number.
-    processes: Vec<Known>,
+    processes: Vec<ProcessKind>,
     passes: Vec<Pass>,
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
 }
 
+/// An event while it waits for those that ended before it.
+enum Waiting {
+    Event(Record, Ids),
+    Gap(Gap),
+}
+
 impl PhasesBuilder {
-    /// `labels` are what the user says, by time.
+    /// Makes one for a reading with these labels, which the user gives to times.
     pub fn new(labels: Vec<Label>) -> PhasesBuilder {
         PhasesBuilder {
-            summary: SummaryBuilder::default(),
-            names: Names::new(),
+            names: Names::default(),
             contents: Interner::new(),
             process: None,
             processes: Vec::new(),
             passes: Vec::new(),
             epoch: None,
             labels: Labels::new(labels),
-        }
-    }
-
-    /// The same, with the lengths of every kernel's calls in the summary.
-    pub fn with_durations(self) -> PhasesBuilder {
-        PhasesBuilder { summary: SummaryBuilder::with_durations(), ..self }
-    }
-
-    /// Begins a file.
-    pub fn begin_file(&mut self, trace: String) {
-        self.summary.begin_file(trace);
-    }
-
-    /// Ends the file whose records were taken.
-    pub fn end_file(&mut self, reading: Reading) {
-        if reading.end != End::Rotated {
-            self.end_process();
-        }
-        self.summary.end_file(reading);
-    }
-
-    /// Notes a file that could not be read.
-    pub fn pass_over(&mut self, why: String) {
-        self.summary.pass_over(why);
-    }
-
-    fn begin_process(&mut self, header: &Header) {
-        if let Some(process) = self.process.as_mut().filter(|process| goes_on_in(&process.header, header)) {
-            process.header = header.clone();
-            return;
-        }
-        self.end_process();
-        let epoch = header.epoch.parse().unwrap_or(0);
-        self.processes.push(Known {
-            pid: header.pid,
-            identity: identity(header),
-            epoch,
-            trains: false,
-            is_language_model: false,
-        });
-        self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
-        self.process = Some(Box::new(Process {
-            header: header.clone(),
-            number: self.processes.len() - 1,
-            epoch,
-            local: Local::default(),
-            events: InTime::default(),
-            lanes: Lanes::default(),
-            ranges: Ranges::default(),
-            is_torch: false,
-            last: Vec::new(),
-        }));
-    }
-
-    fn end_process(&mut self) {
-        let Some(mut process) = self.process.take() else { return };
-        self.look_at_events(&mut process, true);
-        for lane in 0..process.lanes.len() {
-            let mut ended = Vec::new();
-            process.lanes.get(lane).end(&mut ended);
-            let first = self.passes.len();
-            self.close(&mut process, lane, ended);
-            if let Some(last) = self.passes[first..].last_mut() {
-                last.unfinished = !last.delivered;
-            }
         }
     }
 
@@ -161,98 +101,132 @@ impl PhasesBuilder {
     }
 }
 
-impl Taker for PhasesBuilder {
-    fn take(&mut self, record: Record) {
-        if let Record::Header(header) = &record {
-            self.begin_process(header);
-        } else if let Some(mut process) = self.process.take() {
-            self.define(&mut process, &record);
-            if let Some((thread, end)) = end_of(&record) {
-                process.events.push(thread, end, record.clone());
-            }
-            self.look_at_events(&mut process, false);
-            self.process = Some(process);
-        }
-        self.summary.take(record);
+impl Analysis for PhasesBuilder {
+    fn begin_process(&mut self, session: &Session) {
+        let read = session.process();
+        let epoch = read.epoch;
+        self.processes.push(ProcessKind {
+            pid: read.header.pid,
+            identity: read.identity(),
+            epoch,
+            trains: false,
+            is_language_model: false,
+        });
+        self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
+        let number = self.processes.len() - 1;
+        self.process = Some(Box::new(Process { number, epoch, ..Process::default() }));
     }
 
-    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
-        let known =
-            self.process.as_ref().zip(kernel).and_then(|(process, id)| process.local.kernels.get(&id));
-        known.is_some_and(|kernel| kernel.product.is_some() || kernel.is_dequantise)
+    fn record(&mut self, session: &Session, record: &Record) {
+        let Some(mut process) = self.process.take() else { return };
+        match record {
+            Record::Kernel(kernel) => {
+                if let Some(local) = session.process().kernel(kernel.id) {
+                    let roles = self.names.define(session, local);
+                    self.processes[process.number].is_language_model |= roles.is_of_language_model;
+                }
+            }
+            Record::Graph(graph) => process.graphs.graph(&self.names, session, graph),
+            Record::Gap(gap) => {
+                let end = gap.t.saturating_add(gap.dur);
+                process.events.push(gap.tid, end, Waiting::Gap(gap.clone()));
+            }
+            _ => {}
+        }
+        self.look_at_events(session, &mut process, false);
+        self.process = Some(process);
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        let Some(mut process) = self.process.take() else { return };
+        self.capture(session, &mut process, event);
+        if !matches!(event.record, Record::Gpu(_)) {
+            let waiting = Waiting::Event(event.record.clone(), event.ids);
+            process.events.push(event.call.tid, event.end(), waiting);
+        }
+        self.look_at_events(session, &mut process, false);
+        self.process = Some(process);
+    }
+
+    fn end_process(&mut self, session: &Session, _reading: &Reading) {
+        let Some(mut process) = self.process.take() else { return };
+        self.look_at_events(session, &mut process, true);
+        for lane in 0..process.lanes.len() {
+            let mut ended = Vec::new();
+            process.lanes.get(lane).end(&mut ended);
+            let first = self.passes.len();
+            self.close(&mut process, lane, ended);
+            if let Some(last) = self.passes[first..].last_mut() {
+                last.unfinished = !last.delivered;
+            }
+        }
+    }
+
+    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
+        kernel.is_some_and(wants_arguments)
     }
 }
 
 impl PhasesBuilder {
-    /// What is no event, or recorded into a graph, is known from where it stands in the trace.
-    fn define(&mut self, process: &mut Process, record: &Record) {
-        match record {
-            Record::HookTable(table) => {
-                table.hooks().for_each(|hook| process.local.hook(&mut self.names, &hook))
-            }
-            Record::Hook(hook) => process.local.hook(&mut self.names, hook),
-            Record::CodeObject(object) => process.local.code_object(object),
-            Record::Kernel(kernel) => {
-                let is_its = process.local.kernel(&mut self.names, kernel);
-                self.processes[process.number].is_language_model |= is_its;
-            }
-            Record::Graph(graph) => process.local.graph(graph),
+    /// What is recorded into a graph is known from its place in the trace.
+    fn capture(&mut self, session: &Session, process: &mut Process, event: &Event) {
+        let Some(capture) = event.ids.capture else { return };
+        let product = match event.record {
             Record::Launch(launch) if launch.call.status == 0 => {
-                launch.capture.into_iter().for_each(|capture| process.local.capture(capture, launch));
+                return process.graphs.capture(&self.names, session, capture, launch);
             }
-            _ => {
-                let Some(capture) = capture_of(record) else { return };
-                let product = match record {
-                    Record::Gemm(gemm) => product_of_gemm(gemm),
-                    Record::Matmul(matmul) => product_of_matmul(matmul),
-                    _ => None,
-                };
-                record.call().into_iter().for_each(|call| process.local.capture_call(capture, call, product));
-            }
-        }
+            Record::Gemm(gemm) => product_of_gemm(gemm),
+            Record::Matmul(matmul) => product_of_matmul(matmul),
+            _ => None,
+        };
+        process.graphs.capture_call(capture, event.ids.function, product);
     }
 
     /// Looks at the events that are due.
-    fn look_at_events(&mut self, process: &mut Process, at_end: bool) {
-        while let Some(record) = process.events.pop(at_end) {
-            self.look(process, &record);
+    fn look_at_events(&mut self, session: &Session, process: &mut Process, at_end: bool) {
+        while let Some(waiting) = process.events.pop(at_end) {
+            match waiting {
+                Waiting::Event(record, ids) => {
+                    let Some(call) = record.call() else { continue };
+                    self.look(session, process, &Event { record: &record, call, ids });
+                }
+                Waiting::Gap(gap) => {
+                    let lane = process.lanes.of_call(gap.tid, None);
+                    lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
+                }
+            }
         }
     }
 
-    fn look(&mut self, process: &mut Process, record: &Record) {
-        match record {
+    fn look(&mut self, session: &Session, process: &mut Process, event: &Event) {
+        match event.record {
             // What it launches is executed by the graph; the time that it takes is now.
-            _ if capture_of(record).is_some() => {
-                record.call().into_iter().for_each(|call| self.spend(process, call));
-            }
-            Record::Launch(launch) => self.launch(process, launch),
-            Record::GraphLaunch(launch) => self.graph_launch(process, launch),
-            Record::Gemm(gemm) => self.gemm(process, gemm),
-            Record::Matmul(matmul) => self.matmul(process, matmul),
-            Record::Copy(copy) => self.copy(process, copy),
-            Record::Sync(sync) => self.sync(process, sync),
-            Record::Conv(conv) => self.call(process, &conv.call, Some(conv.stream), Part::Work),
+            _ if event.ids.capture.is_some() => self.spend(process, event.call),
+            Record::Launch(launch) => self.launch(session, process, event, launch),
+            Record::GraphLaunch(launch) => self.graph_launch(process, event, launch),
+            Record::Gemm(gemm) => self.gemm(process, event, gemm),
+            Record::Matmul(matmul) => self.matmul(process, event, matmul),
+            Record::Copy(copy) => self.copy(process, event, copy),
+            Record::Sync(sync) => self.sync(process, event, sync),
+            Record::Conv(conv) => self.call(process, event, Some(conv.stream), Part::Work),
             Record::Mark(mark) => process.ranges.mark(&mut self.names.labels, mark),
-            Record::Gap(gap) => {
-                let lane = process.lanes.of_call(gap.tid, None);
-                lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
-            }
             Record::Blas(_) | Record::Span(_) | Record::Load(_) | Record::GraphCall(_) => {
-                record.call().into_iter().for_each(|call| self.call(process, call, None, Part::Other));
+                self.call(process, event, None, Part::Other);
             }
             _ => {}
         }
     }
 
-    fn launch(&mut self, process: &mut Process, launch: &Launch) {
-        let kernel = launch.kernel.and_then(|id| process.local.kernels.get(&id));
-        process.is_torch |= kernel.is_some_and(|kernel| kernel.is_torch);
+    fn launch(&mut self, session: &Session, process: &mut Process, event: &Event, launch: &Launch) {
+        let kernel = self.names.of(session, launch.kernel);
+        let roles = kernel.map(|kernel| kernel.roles);
+        process.is_torch |= roles.is_some_and(|roles| roles.is_torch);
         let lane_number = process.lanes.of_launch(launch.call.tid, launch.stream);
         let is_torch = process.is_torch;
         let lane = process.lanes.get(lane_number);
-        let role = match kernel {
-            Some(kernel) if kernel.is_optimiser => Role::Optimiser,
-            Some(kernel) if is_torch && kernel.is_backward => Role::Backward,
+        let role = match roles {
+            Some(roles) if roles.is_optimiser => Role::Optimiser,
+            Some(roles) if is_torch && roles.is_backward => Role::Backward,
             _ if is_torch && lane.main != Some(launch.call.tid) => Role::Backward,
             _ => Role::Forward,
         };
@@ -265,37 +239,35 @@ impl PhasesBuilder {
         );
         let mut ended = Vec::new();
         let open = lane.launch(launch.call.t, (label, role), &mut ended);
-        let failed = launch.call.status != 0 || launch.call.unwound;
-        match kernel {
+        let failed = event.failed();
+        match roles {
             _ if failed => open.failed += 1,
-            Some(kernel) => open.kernels.entry(kernel.number).or_default().direct += 1,
+            Some(roles) => open.kernels.entry(roles.number).or_default().direct += 1,
             None => open.unlisted += 1,
         }
         if let Some(kernel) = kernel.filter(|_| !failed) {
             open.opaque += u64::from(kernel.is_opaque(launch));
-            if let Some(product) = kernel.product.as_ref() {
+            if let Some(product) = kernel.product {
                 let weights = pointer(launch, 0);
                 let open = lane.decide(Sign::Weights(weights), &mut ended);
                 open.product(columns(product, launch), weights);
             }
             if let (true, Some(from), Some(to)) =
-                (kernel.is_dequantise, pointer(launch, 0), pointer(launch, 1))
+                (kernel.roles.is_dequantise, pointer(launch, 0), pointer(launch, 1))
             {
                 lane.dequantised.insert(to, from);
             }
         }
-        let hook = hook_of(launch, |id| process.local.kernels.get(&id)?.hook);
-        let call = Call { hook, ..launch.call.clone() };
-        self.call(process, &call, Some(launch.stream), Part::Work);
+        self.call(process, event, Some(launch.stream), Part::Work);
         self.close(process, lane_number, ended);
     }
 
-    fn graph_launch(&mut self, process: &mut Process, launch: &GraphLaunch) {
+    fn graph_launch(&mut self, process: &mut Process, event: &Event, launch: &GraphLaunch) {
         let call = &launch.call;
         let lane_number = process.lanes.of_launch(call.tid, launch.stream);
         let label =
             process.ranges.label(call.tid, &self.labels, &mut self.names.labels, process.epoch + call.t);
-        let executed = launch.graph.and_then(|graph| process.local.graphs.get(&graph));
+        let executed = process.graphs.get(launch.graph);
         let lane = process.lanes.get(lane_number);
         let mut ended = Vec::new();
         lane.launch(call.t, (label, Role::Forward), &mut ended);
@@ -309,7 +281,7 @@ impl PhasesBuilder {
             None => lane.decide(Sign::Weights(None), &mut ended),
         };
         match executed {
-            _ if call.status != 0 || call.unwound => open.failed += 1,
+            _ if event.failed() => open.failed += 1,
             Some(executed) => {
                 open.unlisted += u64::from(!executed.listed);
                 for (kernel, launches) in &executed.kernels {
@@ -323,23 +295,23 @@ impl PhasesBuilder {
             }
             None => open.unlisted += 1,
         }
-        self.call(process, call, Some(launch.stream), Part::Work);
+        self.call(process, event, Some(launch.stream), Part::Work);
         self.close(process, lane_number, ended);
     }
 
     /// A product of a BLAS library that the program asked for: one with a caller of ours is part of another call.
-    fn gemm(&mut self, process: &mut Process, gemm: &Gemm) {
+    fn gemm(&mut self, process: &mut Process, event: &Event, gemm: &Gemm) {
         if let Some((n, a)) = product_of_gemm(gemm) {
             self.blas(process, &gemm.call, gemm.stream, n, a);
         }
-        self.call(process, &gemm.call, gemm.stream, Part::Work);
+        self.call(process, event, gemm.stream, Part::Work);
     }
 
-    fn matmul(&mut self, process: &mut Process, matmul: &Matmul) {
+    fn matmul(&mut self, process: &mut Process, event: &Event, matmul: &Matmul) {
         if let Some((n, a)) = product_of_matmul(matmul) {
             self.blas(process, &matmul.call, Some(matmul.stream), n, a);
         }
-        self.call(process, &matmul.call, Some(matmul.stream), Part::Work);
+        self.call(process, event, Some(matmul.stream), Part::Work);
     }
 
     fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
@@ -353,10 +325,10 @@ impl PhasesBuilder {
         self.close(process, number, ended);
     }
 
-    fn copy(&mut self, process: &mut Process, copy: &Copy) {
+    fn copy(&mut self, process: &mut Process, event: &Event, copy: &Copy) {
         let is_upload = copy.kind.as_deref() == Some("h2d");
         let part = if is_upload { Part::Upload } else { Part::Work };
-        self.call(process, &copy.call, Some(copy.stream), part);
+        self.call(process, event, Some(copy.stream), part);
         let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
         let mut ended = Vec::new();
         let lane = process.lanes.get(number);
@@ -369,9 +341,9 @@ impl PhasesBuilder {
         self.close(process, number, ended);
     }
 
-    fn sync(&mut self, process: &mut Process, sync: &Sync) {
+    fn sync(&mut self, process: &mut Process, event: &Event, sync: &Sync) {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
-        self.call(process, &sync.call, None, if waits { Part::Wait } else { Part::Other });
+        self.call(process, event, None, if waits { Part::Wait } else { Part::Other });
         let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits);
         // A wait ends nothing that a copy to the host has not.
         lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
@@ -385,10 +357,10 @@ impl PhasesBuilder {
     }
 
     /// What every call adds to the pass that it belongs to. Time is counted once: that of calls which the program itself made.
-    fn call(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, part: Part) {
+    fn call(&mut self, process: &mut Process, event: &Event, stream: Option<StreamRef>, part: Part) {
+        let call = event.call;
         let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
-        let function = process.local.function(call.hook);
-        process.lanes.get(lane).call(function, dur, (call.t, call.t + call.dur), part);
+        process.lanes.get(lane).call(event.ids.function, dur, (call.t, call.t + call.dur), part);
     }
 }

@@ -39,7 +39,6 @@
 
 mod event;
 mod id;
-#[allow(dead_code)] // The summary is about to use the rest.
 mod process;
 mod scope;
 mod spine;
@@ -48,7 +47,6 @@ mod tests;
 
 pub use event::{Event, Ids};
 pub use id::{CodeObjectId, FunctionId, KernelId, ProcessId, SymbolId};
-#[allow(unused_imports)]
 pub(crate) use process::{HookUse, VisibilityGaps};
 pub use process::{Identity, LocalHook, LocalKernel, Process};
 pub use scope::Scope;
@@ -56,7 +54,7 @@ pub use spine::{Analyses, Analysis, Spine};
 
 use crate::interner::{Id, Interner};
 use rocshim_trace::{
-    CodeObject, Family, Header, Hex, Hook, Kernel, OF_KERNEL, Record, Tensile, family, ggml::Product,
+    CodeObject, Family, Header, Hex, Hook, Kernel, OF_KERNEL, Record, Tensile, family, ggml::MatMul,
 };
 use scope::is_within;
 use std::sync::Arc;
@@ -146,6 +144,11 @@ impl Session {
     #[inline]
     pub fn process(&self) -> &Process {
         self.process.as_deref().expect("a process is read")
+    }
+
+    /// Whether a process is read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.process.is_some()
     }
 
     /// Processes that have begun, the one that is read among them.
@@ -269,12 +272,18 @@ impl Session {
     }
 
     fn define_code_object(&mut self, process: &mut Process, object: &CodeObject) {
+        let id = self.intern_code_object(&process.id.index().to_string(), object);
+        process.code_objects.insert(object.id, id);
+    }
+
+    /// Returns the id of a code object that `process` defines; keeps what the definition says of it.
+    pub(crate) fn intern_code_object(&mut self, process: &str, object: &CodeObject) -> CodeObjectId {
         // The same place in the same file is the same object in every process, and so is the same
         // content from memory.
         let key = match (&object.path, object.offset, &object.xxh3) {
             (Some(path), offset, _) => format!("{path} {offset:?} {:?}", object.ordinal),
             (None, _, Some(hash)) => hash.clone(),
-            (None, _, None) => format!("{} {}", process.id.index(), object.id),
+            (None, _, None) => format!("{process} {}", object.id),
         };
         let id = self.code_objects.number(key, CodeObject::default);
         // A later definition may know more; but one that was written elsewhere (a recovered trace, in
@@ -284,7 +293,7 @@ impl Session {
             let object = self.code_objects.get_mut(id);
             (object.file, object.fallback, object.unmatched) = (known.file, known.fallback, None);
         }
-        process.code_objects.insert(object.id, id);
+        id
     }
 
     fn define_kernel(&mut self, process: &mut Process, kernel: &Kernel, wants_arguments: bool) {
@@ -302,7 +311,7 @@ impl Session {
             symbol,
             code_object,
             hook: kernel.hook,
-            product: Product::of(kernel),
+            product: MatMul::of(kernel),
             arguments: arguments.map(|argument| argument.name.as_deref().unwrap_or("").into()).collect(),
             wants_arguments,
             segment,
@@ -310,7 +319,8 @@ impl Session {
         process.kernels.insert(kernel.id, local);
     }
 
-    fn intern_symbol(&mut self, name: String, demangled: Option<&str>) -> SymbolId {
+    /// Returns the id of a symbol; learns its demangled name where that was not known.
+    pub(crate) fn intern_symbol(&mut self, name: String, demangled: Option<&str>) -> SymbolId {
         let id = self.symbols.number(name.clone(), || Symbol {
             tensile: Tensile::of(&name),
             name,

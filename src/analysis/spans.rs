@@ -2,8 +2,9 @@
 
 use super::{
     interner::Interner,
-    kernels::{Inside, Kernels},
+    kernels::{Inside, inside},
     nesting::Contents,
+    session::{FunctionId, Session},
     status::is_failure,
 };
 use rocshim_trace::{Span, Word};
@@ -47,19 +48,20 @@ struct Kind {
 }
 
 /// All kinds of such calls.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Spans(Interner<Key, Kind>);
 
 /// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.
-type Key = (usize, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
+type Key = (Option<FunctionId>, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
 
 impl Spans {
-    pub(crate) fn new() -> Self {
-        Spans(Interner::new())
-    }
-
-    /// Counts a call of `function`: its number over all processes, its library, its name.
-    pub(crate) fn count(&mut self, function: (usize, &str, &str), span: Span, inside: &Contents) {
+    /// Counts a call of `function`: its id, library, and name.
+    pub(crate) fn count(
+        &mut self,
+        function: (Option<FunctionId>, &str, &str),
+        span: Span,
+        inside: &Contents,
+    ) {
         let (number, library, name) = function;
         let key = (number, span.datatype.clone(), span.op.clone(), span.solution_id, span.operations.clone());
         let kind = self.0.value(key, || Kind {
@@ -89,7 +91,7 @@ impl Spans {
     }
 
     /// Every kind by library, in the order of the libraries' first calls; in each, longest host time first.
-    pub(crate) fn rows(&self, kernels: &Kernels) -> Vec<SpanRow> {
+    pub(crate) fn rows(&self, session: &Session) -> Vec<SpanRow> {
         let mut libraries: Vec<&str> = Vec::new();
         let mut rows: Vec<SpanRow> = Vec::new();
         for kind in self.0.values() {
@@ -99,7 +101,7 @@ impl Spans {
             let launches = kind.inside.kernels.iter().map(|(_, launches)| launches.launches).sum();
             rows.push(SpanRow {
                 launches,
-                kernels: kernels.inside(&kind.inside.kernels),
+                kernels: inside(session, &kind.inside.kernels),
                 ..kind.row.clone()
             });
         }
@@ -112,27 +114,30 @@ impl Spans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nesting::Launches;
+    use crate::{interner::Id, nesting::Launches};
     use rocshim_trace::Call;
 
     #[test]
     fn collectives_of_one_type_and_operation_are_one_row() {
-        let mut spans = Spans::new();
-        let mut kernels = Kernels::new();
+        let mut spans = Spans::default();
+        let mut session = Session::default();
         let inside = Contents {
-            kernels: vec![(kernels.number("k", None), Launches { launches: 2, ..Launches::default() })],
+            kernels: vec![(
+                session.intern_symbol("k".into(), None),
+                Launches { launches: 2, ..Launches::default() },
+            )],
             ..Contents::default()
         };
         let mut count = |number, library, name, datatype: Option<&str>, count, dur, status| {
             let call = Call { dur, status, ..Call::default() };
             let span = Span { call, count, datatype: datatype.map(Into::into), ..Span::default() };
-            spans.count((number, library, name), span, &inside);
+            spans.count((Some(FunctionId::at(number)), library, name), span, &inside);
         };
         count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(10), 5, 0);
         count(2, "librocfft.so", "rocfft_execute", None, None, 100, 0);
         count(1, "librccl.so", "ncclAllReduce", Some("f32"), Some(7), 20, 0);
         count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(30), 5, 4);
-        let rows = spans.rows(&kernels);
+        let rows = spans.rows(&session);
         let told: Vec<_> = rows
             .iter()
             .map(|row| {

@@ -1,7 +1,7 @@
 //! What was put on each stream.
 
 use super::interner::Interner;
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 use rocshim_trace::{Call, Hex, Stream, StreamRef};
 use serde::Serialize;
 
@@ -41,18 +41,12 @@ pub(crate) enum Work {
 }
 
 /// The streams of a process.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Streams {
     rows: Interner<StreamRef, StreamRow>,
     handles: HashMap<u32, Hex>,
     /// Where the stream of the last call is: most are on the same as the one before.
     last: usize,
-}
-
-impl Default for Streams {
-    fn default() -> Streams {
-        Streams { rows: Interner::new(), handles: HashMap::new(), last: 0 }
-    }
 }
 
 impl Streams {

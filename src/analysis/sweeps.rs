@@ -4,7 +4,13 @@
 //! types, then runs each by its index, a few times, before it makes the product with the best (TunableOp.h). It does so with
 //! the calls that make its products, so no single call tells that it is a trial, but that they stand in a row does.
 
-use super::{evidence::Evidence, gemms::GemmProblem, interner::Interner, nesting::Contents};
+use super::{
+    evidence::Evidence,
+    gemms::GemmProblem,
+    interner::Interner,
+    nesting::Contents,
+    session::{FunctionId, SymbolId},
+};
 use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -41,12 +47,12 @@ pub struct SweepRow {
 #[derive(Clone)]
 pub(crate) struct Sweep {
     /// The function's number over all processes.
-    pub function: Option<usize>,
+    pub function: Option<FunctionId>,
     problem: GemmProblem,
     solutions: usize,
     calls: u64,
     /// The kernels in those calls, by number, with their launches.
-    pub kernels: HashMap<usize, u64>,
+    pub kernels: HashMap<SymbolId, u64>,
 }
 
 /// Calls that may become a sweep.
@@ -55,8 +61,8 @@ struct Run {
     problem: GemmProblem,
     solutions: BTreeSet<i32>,
     calls: u64,
-    kernels: HashMap<usize, u64>,
-    last: Vec<(usize, u64)>,
+    kernels: HashMap<SymbolId, u64>,
+    last: Vec<(SymbolId, u64)>,
 }
 
 impl Run {
@@ -71,7 +77,7 @@ impl Run {
         self.last.extend(launched);
     }
 
-    fn end(self, function: Option<usize>) -> Option<Sweep> {
+    fn end(self, function: Option<FunctionId>) -> Option<Sweep> {
         let (solutions, calls) = (self.solutions.len(), self.calls.saturating_sub(1));
         let sweep = Sweep { function, problem: self.problem, solutions, calls, kernels: self.kernels };
         (solutions >= LEAST).then_some(sweep)
@@ -80,14 +86,14 @@ impl Run {
 
 /// The last products of each thread of a process, by function.
 #[derive(Clone, Default)]
-pub(crate) struct Runs(HashMap<(u32, Option<usize>), Run>);
+pub(crate) struct Runs(HashMap<(u32, Option<FunctionId>), Run>);
 
 impl Runs {
     /// Thread `tid` has made a product through `function`; gives the sweep that is over by that.
     pub(crate) fn product(
         &mut self,
         tid: u32,
-        function: Option<usize>,
+        function: Option<FunctionId>,
         problem: &GemmProblem,
         inside: &Contents,
     ) -> Option<Sweep> {
@@ -116,14 +122,10 @@ impl Runs {
 }
 
 /// All sweeps of all processes.
-#[derive(Clone)]
-pub(crate) struct Sweeps(Interner<(Option<usize>, GemmProblem), SweepRow>);
+#[derive(Clone, Default)]
+pub(crate) struct Sweeps(Interner<(Option<FunctionId>, GemmProblem), SweepRow>);
 
 impl Sweeps {
-    pub(crate) fn new() -> Self {
-        Sweeps(Interner::new())
-    }
-
     /// Counts a sweep with the function of this name.
     pub(crate) fn count(&mut self, sweep: &Sweep, function: &str) {
         let row = self.0.value((sweep.function, sweep.problem.clone()), || SweepRow {
@@ -153,7 +155,7 @@ impl Sweeps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nesting::Launches;
+    use crate::{interner::Id, nesting::Launches};
     use rocshim_trace::Gemm;
 
     fn product(m: i64, solution: Option<i32>) -> GemmProblem {
@@ -166,9 +168,9 @@ mod tests {
         let mut runs = Runs::default();
         let mut over = Vec::new();
         for (m, solution) in products {
-            let kernels = vec![(solution.unwrap_or(0) as usize, Launches::one(false))];
+            let kernels = vec![(SymbolId::at(solution.unwrap_or(0) as usize), Launches::one(false))];
             let inside = Contents { kernels, ..Contents::default() };
-            over.extend(runs.product(1, Some(5), &product(*m, *solution), &inside));
+            over.extend(runs.product(1, Some(FunctionId::at(5)), &product(*m, *solution), &inside));
         }
         over.extend(runs.end());
         over.iter().map(|sweep| (sweep.solutions, sweep.calls, sweep.kernels.values().sum())).collect()

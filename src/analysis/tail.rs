@@ -1,6 +1,9 @@
 //! Calls of processes that go on, as they come: the rows of timelines, of those alone that were asked for.
 
-use super::tracks::{Cell, Process, Row, Tracks};
+use super::{
+    session::Session,
+    tracks::{Cell, Process, Row, Tracks},
+};
 use rocshim_reader::{End, Reading, Watcher};
 use rocshim_trace::{Record, fits};
 use std::{collections::BTreeMap, path::Path};
@@ -95,6 +98,7 @@ pub struct Tail {
 
 struct Followed {
     path: String,
+    session: Session,
     tracks: Tracks,
     is_open: bool,
 }
@@ -154,20 +158,21 @@ impl Tail {
 impl Watcher for Tail {
     fn begin(&mut self, trace: usize, path: &Path) {
         let path = path.display().to_string();
-        self.traces.insert(trace, Followed { path, tracks: Tracks::default(), is_open: true });
+        let (session, tracks) = (Session::default(), Tracks::default());
+        self.traces.insert(trace, Followed { path, session, tracks, is_open: true });
         self.news.push((trace, News::Begun));
     }
 
     fn take(&mut self, trace: usize, record: Record) {
         if let Some(followed) = self.traces.get_mut(&trace) {
-            followed.tracks.take(&record);
+            followed.session.visit(&record, &mut [&mut followed.tracks]);
             self.collect(trace);
         }
     }
 
     fn end(&mut self, trace: usize, reading: Reading) {
         let Some(followed) = self.traces.get_mut(&trace) else { return };
-        followed.tracks.end_file(reading.end);
+        followed.session.end_file(&reading, &mut [&mut followed.tracks]);
         if reading.end != End::Rotated {
             followed.is_open = false;
             self.news.push((trace, News::Ended(reading.end)));

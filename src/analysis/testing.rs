@@ -6,28 +6,34 @@ pub mod tracked;
 
 pub use text::Text;
 
-use crate::{Analysis, Session, Summary, SummaryBuilder};
-use rocshim_reader::{End, Reading, Taker};
+use crate::{Analyses, Analysis, Session, Summary, SummaryBuilder};
+use rocshim_reader::{End, Reading};
+use rocshim_trace::Record;
 
 /// The summary of one process whose trace is this text.
 pub fn summary_of_text(text: &str, end: End) -> Summary {
     let mut builder = SummaryBuilder::default();
-    builder.begin_file("t/prog-7.ndjson".into());
-    for line in text.lines() {
-        builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
-    }
-    builder.end_file(Reading { end, notes: Vec::new() });
-    builder.finish()
+    let records = text.lines().map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line));
+    let session = read_records(Session::default(), records, end, &mut [&mut builder]);
+    builder.finish(&session)
+}
+
+/// Runs analyses over a whole trace, `t/prog-7.ndjson`, that ends so; returns the session.
+pub fn read_records(
+    mut session: Session,
+    records: impl Iterator<Item = Record>,
+    end: End,
+    analyses: Analyses,
+) -> Session {
+    session.begin_file("t/prog-7.ndjson", analyses);
+    records.for_each(|record| session.visit(&record, analyses));
+    session.end_file(&Reading { end, notes: Vec::new() }, analyses);
+    session.end(analyses);
+    session
 }
 
 /// Runs an analysis over the lines of a whole trace; returns the session.
 pub fn read_lines<'a>(analysis: &mut dyn Analysis, lines: impl Iterator<Item = &'a str>) -> Session {
-    let mut session = Session::default();
-    let analyses: &mut [&mut dyn Analysis] = &mut [analysis];
-    session.begin_file("t/prog-7.ndjson", analyses);
-    for line in lines {
-        session.visit(&rocshim_trace::parse_line(line.as_bytes()).expect(line), analyses);
-    }
-    session.end_file(&Reading { end: End::Footer, notes: Vec::new() }, analyses);
-    session
+    let records = lines.map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line));
+    read_records(Session::default(), records, End::Footer, &mut [analysis])
 }

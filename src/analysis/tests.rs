@@ -1,10 +1,8 @@
 //! Small traces, whole: what the builder makes of them.
 
-use super::{Summary, SummaryBuilder, evidence::Evidence};
+use super::{Session, Spine, Summary, SummaryBuilder, evidence::Evidence};
 use crate::testing::summary_of_text;
-use rocshim_reader::Taker;
-use rocshim_reader::{End, Reading};
-use rocshim_trace::Record;
+use rocshim_reader::{End, Reading, RecordVisitor};
 
 const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"armed"}
@@ -95,12 +93,9 @@ fn calls_that_make_no_event_are_taken_from_the_footer() {
         |told: &Summary| told.functions.iter().find(|row| row.function == "hipModuleGetFunction").cloned();
     assert_eq!(look_up(&told).map(|row| row.calls), Some(0));
 
-    let mut builder = SummaryBuilder::default();
-    BEGIN.lines().for_each(|line| builder.take(rocshim_trace::parse_line(line.as_bytes()).unwrap()));
-    let calls = vec![(3, 19)];
-    builder.take(Record::Footer(rocshim_trace::Footer { end: "exit".into(), calls, ..Default::default() }));
-    builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
-    assert_eq!(look_up(&builder.finish()).map(|row| row.calls), Some(19));
+    let footer = r#"{"type":"footer","t":9,"end":"exit","calls":[[3,19]]}"#;
+    let told = summary_of_text(&format!("{BEGIN}{footer}"), End::Footer);
+    assert_eq!(look_up(&told).map(|row| row.calls), Some(19));
 }
 
 #[test]
@@ -208,8 +203,9 @@ fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
 /// What a trace in parts tells, of which these were read: (number, how it ends, the first that is left).
 fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
     let mut builder = SummaryBuilder::default();
+    let mut spine = Spine::new(Session::default(), vec![&mut builder]);
     for (part, end, oldest) in parts {
-        builder.begin_file(format!("t/prog-7.part-{part:04}.ndjson"));
+        spine.begin_file(format!("t/prog-7.part-{part:04}.ndjson"));
         let header = BEGIN.replacen(
             "\"rings\":\"\"",
             &format!("\"rings\":\"\",\"part\":{part},\"oldest\":{oldest}"),
@@ -220,12 +216,13 @@ fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
         let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
         let footer = format!("{{\"type\":\"footer\",\"t\":9,\"end\":\"{end}\"}}");
         for line in lines.lines().chain([account, footer.as_str()]) {
-            builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+            spine.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
         }
         let end = if *end == "rotated" { End::Rotated } else { End::Footer };
-        builder.end_file(Reading { end, notes: Vec::new() });
+        spine.end_file(&Reading { end, notes: Vec::new() });
     }
-    builder.finish()
+    let session = spine.finish();
+    builder.finish(&session)
 }
 
 #[test]

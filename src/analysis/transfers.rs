@@ -55,14 +55,10 @@ impl Counts {
 }
 
 /// All copies.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Copies(Interner<(Word, Option<Word>, bool), CopyRow>);
 
 impl Copies {
-    pub(crate) fn new() -> Self {
-        Copies(Interner::new())
-    }
-
     /// Counts a copy.
     pub(crate) fn count(&mut self, copy: &Copy) {
         let key = (copy.action.clone(), copy.kind.clone(), copy.is_async);
@@ -90,14 +86,10 @@ impl Copies {
 }
 
 /// All calls that wait or order streams.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Syncs(Interner<Word, SyncRow>);
 
 impl Syncs {
-    pub(crate) fn new() -> Self {
-        Syncs(Interner::new())
-    }
-
     /// Counts a call.
     pub(crate) fn count(&mut self, sync: &Sync) {
         let make = || SyncRow { action: sync.action.clone(), counts: Counts::default(), max_ns: 0 };
@@ -129,7 +121,7 @@ mod tests {
             capture,
             ..Copy::default()
         };
-        let mut copies = Copies::new();
+        let mut copies = Copies::default();
         [
             copy(0, Some(10), None),
             copy(1, Some(100), None),

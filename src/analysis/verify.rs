@@ -1,19 +1,23 @@
-//! Does a trace add up? Counts each thread's events, and holds them against what its gaps and its account say.
+//! Whether a trace adds up: counts each thread's events and compares with its gaps and its account.
 //!
-//! In memory bounded by threads, names and gaps: of the ids of a thread's events only the ranges are kept that have not
-//! been seen, of which there are as many as calls are open and gaps were made.
+//! Memory is bounded by threads and gaps: of the ids of a thread's events only the ranges not yet seen
+//! are kept, of which there are as many as open calls and gaps.
 
-use super::{GpuTimes, gpu::OfOne, process::identity};
-use foldhash::{HashMap, HashSet};
-use rocshim_reader::{End, Reading, Taker};
-use rocshim_trace::{Call, Gap, Header, Launch, OF_KERNEL, Record, Thread};
+use super::{
+    GpuTimes,
+    gpu::GpuBuilder,
+    session::{Analysis, Event, Identity, Session},
+};
+use foldhash::HashMap;
+use rocshim_reader::{End, Reading};
+use rocshim_trace::{Gap, Header, Launch, OF_KERNEL, Record, Thread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Complaints of a kind beyond these are only counted.
 const SHOWN: usize = 10;
 
-/// Calls that a thread may have in flight where a part of a trace ends.
+/// Calls that a thread may have in flight where a segment of a trace ends.
 const DEPTH: u64 = 8;
 
 /// How far a trace can be trusted.
@@ -52,20 +56,19 @@ pub struct Verified {
     pub gpu: Option<GpuTimes>,
     /// What is wrong, one sentence each.
     pub wrong: Vec<String>,
-    /// Which part of which trace it is.
+    /// Which segment of which trace it is.
     #[serde(skip)]
-    pub part: Option<Part>,
+    pub segment: Option<Segment>,
 }
 
-/// A file among the parts of a trace.
+/// A file among the segments of a trace.
 #[derive(Clone, Debug)]
-pub struct Part {
-    /// The process: its number, when it began, its epoch.
-    process: (u32, u64, String),
+pub struct Segment {
+    process: Identity,
     number: u32,
-    /// The first part that was not removed to make room.
+    /// The first segment that was not deleted to make room.
     oldest: u32,
-    goes_on: bool,
+    continues: bool,
 }
 
 /// One thread, since its ring was made.
@@ -78,14 +81,14 @@ struct Counted {
     last: u64,
     /// Ids below it that were not seen: first and last of each range.
     missing: BTreeMap<u64, u64>,
-    /// Ids below this one may be in a part before.
+    /// Ids below this one may be in an earlier segment.
     base: u64,
     /// Events that were there before.
     again: u64,
 }
 
 impl Counted {
-    /// An event with this id, in the first part of a trace or in a later one.
+    /// An event with this id, in the first segment of a trace or in a later one.
     fn see(&mut self, id: u64, is_later: bool) {
         if is_later && self.seen == 1 {
             self.base = id;
@@ -120,33 +123,33 @@ impl Counted {
     }
 }
 
-/// Takes the records of one file.
+/// Recounts the events of each file.
 #[derive(Default)]
 pub struct Verifier {
+    file: FileCounts,
+    verified: Vec<Verified>,
+}
+
+/// What was counted in the file that is read.
+#[derive(Default)]
+struct FileCounts {
+    name: String,
     threads: HashMap<u32, Counted>,
     closed: u64,
     produced: u64,
     written: u64,
     in_flight: u64,
     reasons: BTreeMap<String, u64>,
-    names: Names,
     /// A line after the footer, a second header.
     order: Complaints,
     undefined: Complaints,
     accounts: Vec<String>,
     /// Threads with calls that have no event: the thread, how many calls, how many of them are known to have none.
     missing: Vec<(u32, u64, u64)>,
-    part: Option<Part>,
-    gpu: OfOne,
+    segment: Option<Segment>,
+    gpu: GpuBuilder,
     /// How the footer says that it ends.
     end: Option<String>,
-}
-
-/// What lines may refer to.
-#[derive(Default)]
-struct Names {
-    hooks: HashSet<u16>,
-    kernels: HashMap<u32, bool>,
 }
 
 /// Sentences, the first few of many.
@@ -169,48 +172,70 @@ impl Complaints {
     }
 }
 
-impl Taker for Verifier {
-    fn take(&mut self, record: Record) {
-        self.look(&record);
+impl Analysis for Verifier {
+    fn begin_file(&mut self, file: &str) {
+        self.file = FileCounts { name: file.to_string(), ..FileCounts::default() };
     }
 
-    fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
-        false
+    fn header(&mut self, session: &Session, header: &Header) {
+        self.file.header(session, header);
+    }
+
+    fn record(&mut self, _session: &Session, record: &Record) {
+        let file = &mut self.file;
+        file.line();
+        file.gpu.record(record);
+        match record {
+            Record::Gap(gap) => file.gap(gap),
+            Record::Thread(account) => file.account(account),
+            Record::Footer(footer) => file.end = Some(footer.end.clone()),
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        let file = &mut self.file;
+        file.line();
+        file.gpu.event(event);
+        file.written += 1;
+        let is_later = session.process().segment() > 1;
+        let thread = file.thread(event.call.tid);
+        thread.seen += 1;
+        thread.see(event.call.id, is_later);
+        file.refers(session, event);
+    }
+
+    fn in_flight(&mut self, session: &Session, event: &Event) {
+        let file = &mut self.file;
+        file.line();
+        file.in_flight += 1;
+        file.thread(event.call.tid).in_flight += 1;
+        file.refers(session, event);
+    }
+
+    fn end_file(&mut self, _session: &Session, reading: &Reading) {
+        self.verified.push(std::mem::take(&mut self.file).finish(reading));
     }
 }
 
 impl Verifier {
-    /// Looks at a record.
-    pub fn look(&mut self, record: &Record) {
+    /// Notes that the file that was begun cannot be read to its end.
+    pub fn pass_over(&mut self, why: String) {
+        let trace = std::mem::take(&mut self.file).name;
+        self.verified.push(Verified { trace, wrong: vec![why], ..Verified::default() });
+    }
+
+    /// Returns what each file was found to be, in the order in which they were read.
+    pub fn finish(self) -> Vec<Verified> {
+        self.verified
+    }
+}
+
+impl FileCounts {
+    /// Another line was read.
+    fn line(&mut self) {
         if self.end.is_some() {
             self.order.add(|| "a line follows the footer".into());
-        }
-        self.gpu.look(record);
-        match record {
-            Record::Header(header) => self.header(header),
-            Record::Hook(hook) => drop(self.names.hooks.insert(hook.id)),
-            // What a hook is bound to may be told later than its first calls, or never if the process is killed.
-            Record::HookTable(table) => self.names.hooks.extend(table.hooks().map(|hook| hook.id)),
-            Record::Kernel(kernel) => drop(self.names.kernels.insert(kernel.id, kernel.hook.is_some())),
-            Record::Gap(gap) => self.gap(gap),
-            Record::Thread(account) => self.account(account),
-            Record::InFlight(in_flight) => {
-                self.in_flight += 1;
-                if let Some(call) = in_flight.event.call() {
-                    self.thread(call.tid).in_flight += 1;
-                    self.refers(&in_flight.event, &call.clone());
-                }
-            }
-            Record::Footer(footer) => self.end = Some(footer.end.clone()),
-            event => {
-                let Some(call) = event.call() else { return };
-                self.written += 1;
-                let is_later = self.part.as_ref().is_some_and(|part| part.number > 1);
-                let thread = self.thread(call.tid);
-                thread.seen += 1;
-                thread.see(call.id, is_later);
-                self.refers(event, call);
-            }
         }
     }
 
@@ -218,13 +243,18 @@ impl Verifier {
         self.threads.entry(tid).or_default()
     }
 
-    fn header(&mut self, header: &Header) {
-        if self.part.is_some() {
+    fn header(&mut self, session: &Session, header: &Header) {
+        self.line();
+        if self.segment.is_some() {
             self.order.add(|| "a second header: files were strung together".into());
         }
-        let process = identity(header);
-        self.part =
-            Some(Part { process, number: header.part(), oldest: header.oldest.max(1), goes_on: false });
+        let process = session.process();
+        self.segment = Some(Segment {
+            process: process.identity(),
+            number: process.segment(),
+            oldest: header.oldest.max(1),
+            continues: false,
+        });
     }
 
     fn gap(&mut self, gap: &Gap) {
@@ -237,20 +267,27 @@ impl Verifier {
         }
     }
 
-    /// The kernel and the hook of an event must be known.
-    fn refers(&mut self, event: &Record, call: &Call) {
-        let (tid, id, hook) = (call.tid, call.id, call.hook);
-        let is_known = match event {
-            Record::Launch(Launch { kernel: Some(kernel), .. }) => match self.names.kernels.get(kernel) {
-                None => {
-                    self.undefined.add(|| {
-                        format!("event {id} of thread {tid} launches kernel {kernel}, which was not defined")
-                    });
-                    true
+    /// The kernel and the hook of an event must be defined in the same file.
+    fn refers(&mut self, session: &Session, event: &Event) {
+        let process = session.process();
+        let (tid, id, hook) = (event.call.tid, event.call.id, event.call.hook);
+        let is_here = |segment: u32| segment == process.segment();
+        let is_hook = |hook: u16| process.hook(hook).is_some_and(|hook| is_here(hook.segment));
+        let is_known = match event.record {
+            Record::Launch(Launch { kernel: Some(kernel), .. }) => {
+                match process.kernel(*kernel).filter(|local| is_here(local.segment)) {
+                    None => {
+                        self.undefined.add(|| {
+                            format!(
+                                "event {id} of thread {tid} launches kernel {kernel}, which was not defined"
+                            )
+                        });
+                        true
+                    }
+                    Some(local) => (hook == OF_KERNEL && local.hook.is_some()) || is_hook(hook),
                 }
-                Some(has_hook) => (hook == OF_KERNEL && *has_hook) || self.names.hooks.contains(&hook),
-            },
-            _ => self.names.hooks.contains(&hook),
+            }
+            _ => is_hook(hook),
         };
         if !is_known {
             self.undefined.add(|| format!("event {id} of thread {tid} came by a hook that was not defined"));
@@ -290,9 +327,9 @@ impl Verifier {
         }
     }
 
-    /// What `trace` was found to be, after its last record.
-    pub fn finish(mut self, trace: String, reading: Reading) -> Verified {
-        let mut wrong = reading.notes;
+    /// What the file was found to be, after its last record.
+    fn finish(mut self, reading: &Reading) -> Verified {
+        let mut wrong = reading.notes.clone();
         if reading.end == End::Running {
             // The line that is being written.
             wrong.retain(|note| note != "the last line is cut");
@@ -300,8 +337,8 @@ impl Verifier {
         wrong.append(&mut self.order.into_sentences());
         wrong.append(&mut self.undefined.into_sentences());
         wrong.append(&mut self.accounts);
-        let goes_on = reading.end == End::Rotated;
-        let returning = if goes_on || self.end.as_deref() == Some("snapshot") { DEPTH } else { 0 };
+        let continues = reading.end == End::Rotated;
+        let returning = if continues || self.end.as_deref() == Some("snapshot") { DEPTH } else { 0 };
         for (tid, missing, known) in
             self.missing.iter().filter(|(_, missing, known)| *missing > known + returning)
         {
@@ -309,8 +346,8 @@ impl Verifier {
                 "thread {tid}: {missing} calls have no event, and only {known} are counted as lost or in flight"
             ));
         }
-        if let Some(part) = &mut self.part {
-            part.goes_on = goes_on;
+        if let Some(segment) = &mut self.segment {
+            segment.continues = continues;
         }
         match reading.end {
             End::Running => {}
@@ -326,14 +363,15 @@ impl Verifier {
         }
         let lost = self.reasons.values().sum();
         let is_whole = lost == 0 && self.end.as_deref() == Some("exit");
-        let gpu = self.gpu.finish((!is_whole).then(|| "events may be missing".to_owned()));
+        self.gpu.end_process((!is_whole).then(|| "events may be missing".to_owned()));
+        let gpu = self.gpu.finish();
         let verdict = match (wrong.is_empty(), reading.end) {
             (false, _) => Verdict::Wrong,
             (true, End::Running) => Verdict::RightSoFar,
             (true, _) => Verdict::Right,
         };
         Verified {
-            trace,
+            trace: self.name,
             gpu,
             verdict,
             threads: self.closed + self.threads.len() as u64,
@@ -343,28 +381,26 @@ impl Verifier {
             reasons: self.reasons,
             in_flight: self.in_flight,
             wrong,
-            part: self.part,
+            segment: self.segment,
         }
     }
 }
 
-/// Complains where, between the first part that is left of a trace and its last, one is not among `all`.
+/// Adds to the faults of `all` where, between the first segment that is left of a trace and its last, one is
+/// not among them.
 pub fn find_missing_parts(all: &mut [Verified]) {
-    let parts: Vec<Option<Part>> = all.iter().map(|one| one.part.clone()).collect();
-    let is_there = |process: &(u32, u64, String), number: u32| {
-        parts.iter().flatten().any(|part| part.process == *process && part.number == number)
-    };
-    let oldest = |process: &(u32, u64, String)| {
-        parts.iter().flatten().filter(|part| part.process == *process).map(|part| part.oldest).max()
-    };
+    let segments: Vec<Segment> = all.iter().filter_map(|one| one.segment.clone()).collect();
     for one in all {
-        let Some(part) = &one.part else { continue };
-        let before = part.number.checked_sub(1).filter(|before| Some(*before) >= oldest(&part.process));
-        if let Some(before) = before.filter(|before| !is_there(&part.process, *before)) {
+        let Some(segment) = &one.segment else { continue };
+        let of_trace = || segments.iter().filter(|other| other.process == segment.process);
+        let is_there = |number: u32| of_trace().any(|other| other.number == number);
+        let oldest = of_trace().map(|other| other.oldest).max();
+        let before = segment.number.checked_sub(1).filter(|before| Some(*before) >= oldest);
+        if let Some(before) = before.filter(|before| !is_there(*before)) {
             one.wrong.push(format!("part {before} of its trace, the one before it, is not there"));
         }
-        if part.goes_on && !is_there(&part.process, part.number + 1) {
-            one.wrong.push(format!("it goes on in part {}, which is not there", part.number + 1));
+        if segment.continues && !is_there(segment.number + 1) {
+            one.wrong.push(format!("it goes on in part {}, which is not there", segment.number + 1));
         }
         if !one.wrong.is_empty() {
             one.verdict = Verdict::Wrong;
@@ -375,6 +411,7 @@ pub fn find_missing_parts(all: &mut [Verified]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::read_lines;
 
     #[test]
     fn a_hook_of_the_table_is_defined_before_it_is_bound() {
@@ -384,10 +421,9 @@ mod tests {
             let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
             let footer = r#"{"type":"footer","t":9,"end":"recovered"}"#;
             let mut verifier = Verifier::default();
-            for line in [header, table, event, account, footer].into_iter().filter(|line| !line.is_empty()) {
-                verifier.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
-            }
-            verifier.finish("t".into(), Reading { end: End::Footer, notes: Vec::new() }).verdict
+            let lines = [header, table, event, account, footer];
+            read_lines(&mut verifier, lines.into_iter().filter(|line| !line.is_empty()));
+            verifier.finish()[0].verdict
         };
         let table = r#"{"type":"hook_table","of":"libamdhip64.so","first":0,"names":["a","b"]}"#;
         assert_eq!([verdict(table), verdict("")], [Verdict::Right, Verdict::Wrong]);

@@ -52,13 +52,15 @@ pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     let name = Path::new("bytes");
     let in_words = |error: anyhow::Error| format_error(&error);
     let mut summary = analysis::SummaryBuilder::default();
-    summary.begin_file(name.display().to_string());
-    let reading = reader::read_bytes(bytes, name, &mut summary).map_err(in_words)?;
-    summary.end_file(reading);
     let mut verifier = analysis::Verifier::default();
-    let reading = reader::read_bytes(bytes, name, &mut verifier).map_err(in_words)?;
-    let verified = verifier.finish(name.display().to_string(), reading);
-    Ok(report::summary(&summary.finish(), &report::Style::default()) + &report::verified(&[verified]))
+    let analyses: Vec<&mut dyn analysis::Analysis> = vec![&mut summary, &mut verifier];
+    let mut spine = analysis::Spine::new(analysis::Session::default(), analyses);
+    spine.begin_file(name.display().to_string());
+    let reading = reader::read_bytes(bytes, name, &mut spine).map_err(in_words)?;
+    spine.end_file(&reading);
+    let session = spine.finish();
+    let (summary, verified) = (summary.finish(&session), verifier.finish());
+    Ok(report::summary(&summary, &report::Style::default()) + &report::verified(&verified))
 }
 
 /// Reads files of what LLM servers answered, and gives the list as JSON: for tests of what writes such files.

@@ -60,28 +60,28 @@ fn losses(run: &Run) -> Markup {
 }
 
 fn facts(run: &Run) -> Markup {
-    let setting = &run.setting;
+    let environment = &run.environment;
     let listed = |names: &mut dyn Iterator<Item = String>| names.collect::<Vec<_>>().join(", ");
     let first = run.summary.processes.iter().map(|row| row.first_ns).min().unwrap_or(0);
     let last = run.summary.processes.iter().map(|row| row.last_ns).max().unwrap_or(0);
     html! {
         dl.facts {
-            dt { "Host" } dd { (listed(&mut setting.hosts.iter().cloned())) }
+            dt { "Host" } dd { (listed(&mut environment.hosts.iter().cloned())) }
             dt { "Begin" } dd {
-                @match setting.first_epoch { Some(epoch) => (date(epoch)), None => "not known" }
+                @match environment.first_epoch { Some(epoch) => (date(epoch)), None => "not known" }
                 ", first call " (time(first)) " later, last return after " (time(last))
             }
             dt { "GPU" } dd {
-                @if setting.devices.is_empty() { "not asked for by the program" }
-                @for device in &setting.devices {
+                @if environment.devices.is_empty() { "not asked for by the program" }
+                @for device in &environment.devices {
                     span { "#" (device.ordinal) " " (device.gfx) " " (device.name) " (told by " (device.how) ") " }
                 }
             }
-            dt { "Traced by" } dd { "rocshim " (listed(&mut setting.rocshim.iter().cloned())) ", clock " (listed(&mut setting.clocks.iter().cloned())) }
-            @if !setting.environment.is_empty() {
+            dt { "Traced by" } dd { "rocshim " (listed(&mut environment.rocshim.iter().cloned())) ", clock " (listed(&mut environment.clocks.iter().cloned())) }
+            @if !environment.environment.is_empty() {
                 dt { "Environment" } dd {
-                    details { summary { (setting.environment.len()) " variables" }
-                        @for (name, values) in &setting.environment {
+                    details { summary { (environment.environment.len()) " variables" }
+                        @for (name, values) in &environment.environment {
                             div { code { (name) "=" (listed(&mut values.iter().cloned())) } }
                         }
                     }
@@ -138,7 +138,7 @@ fn libraries(run: &Run) -> Grid {
             ("processes", "processes", Side::Right),
         ],
     );
-    for row in &run.setting.libraries {
+    for row in &run.environment.libraries {
         grid.row(vec![
             Cell::code(&row.path),
             row.soname.as_ref().map_or_else(Cell::none, Cell::code),

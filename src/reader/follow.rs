@@ -3,7 +3,7 @@
 //! What a file has by now is read at every look, whole lines only. A trace has ended with its footer; where its process was killed, with
 //! what that left in its ring files, which is read once the process is gone.
 
-use super::{BadLines, End, Reading, header_of, lines::LONGEST, record_of, traces_in};
+use super::{BadLines, End, Reading, blocks::LONGEST, header_of, record_of, traces_in};
 use crate::format_error;
 use anyhow::{Context, Result, bail};
 use rocshim_drain::{Growing, is_running};

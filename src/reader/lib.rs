@@ -4,19 +4,20 @@
 //! nothing on disk is changed.
 //!
 //! Layers, lowest first: `error` (an error as one sentence), `progress` (what is read, on a
-//! terminal), `lines` and `scan` (bytes to records), `once` (a process is not read twice), `follow`
-//! (files while they are written), `fallback` (traces that could not be
-//! written where they were wanted). Beside the traces: `labels` (names for times), `responses` (what
+//! terminal), `blocks` and `scan` (bytes to records), `parallel` (records parsed on all cores), `once`
+//! (a process is not read twice), `follow` (files while they are written), `fallback` (traces that
+//! could not be written where they were wanted). Beside the traces: `labels` (names for times), `responses` (what
 //! a server answered to the requests that were traced), `results` (a program's own tokens a second).
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod error;
 mod fallback;
 mod follow;
 mod labels;
-mod lines;
 mod once;
+mod parallel;
 mod progress;
 pub mod responses;
 mod results;
@@ -29,7 +30,8 @@ pub use once::check_once;
 pub use results::{Results, read_results};
 
 use anyhow::{Context, Result, bail};
-use lines::Lines;
+use blocks::{Blocks, lines};
+use parallel::Visit;
 use progress::Progress;
 use rocshim_drain::is_running;
 use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, segment_path};
@@ -65,10 +67,10 @@ pub struct Reading {
     pub notes: Vec<String>,
 }
 
-/// Who is given the records.
-pub trait Taker {
-    /// The next record.
-    fn take(&mut self, record: Record);
+/// Gets the records of a file, in its order.
+pub trait RecordVisitor {
+    /// Takes the next record.
+    fn visit(&mut self, record: Record);
 
     /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
@@ -153,8 +155,8 @@ fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
     oldest
 }
 
-/// Reads a trace from its first line to its last and gives each record to `taker`.
-pub fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading> {
+/// Reads a trace from its first line to its last and gives each record to `visitor`.
+pub fn read_trace(path: &Path, visitor: &mut impl RecordVisitor) -> Result<Reading> {
     let name = path.display();
     let leftover = rocshim_drain::leftover(path)
         .with_context(|| format!("cannot read what the process of {name} left behind"))?;
@@ -176,8 +178,8 @@ pub fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading> {
         Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
         Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
     };
-    let lines = Lines::new(file.chain(Cursor::new(left)));
-    let header = read_lines(lines, path, &mut reading, taker)?;
+    let lines = file.chain(Cursor::new(left));
+    let header = read_lines(lines, path, &mut reading, visitor)?;
     if reading.end == End::Cut && is_running(&header) {
         reading.end = End::Running;
     }
@@ -185,47 +187,29 @@ pub fn read_trace(path: &Path, taker: &mut impl Taker) -> Result<Reading> {
 }
 
 /// Reads the bytes of a trace that is called `name`.
-pub fn read_bytes(bytes: &[u8], name: &Path, taker: &mut impl Taker) -> Result<Reading> {
+pub fn read_bytes(bytes: &[u8], name: &Path, visitor: &mut impl RecordVisitor) -> Result<Reading> {
     let mut reading = Reading { end: End::Cut, notes: Vec::new() };
-    read_lines(Lines::new(bytes), name, &mut reading, taker)?;
+    read_lines(bytes, name, &mut reading, visitor)?;
     Ok(reading)
 }
 
 /// Reads the lines; returns the first one's header.
 fn read_lines(
-    mut lines: Lines<impl Read>,
+    input: impl Read,
     path: &Path,
     reading: &mut Reading,
-    taker: &mut impl Taker,
+    visitor: &mut impl RecordVisitor,
 ) -> Result<Header> {
     let name = path.display();
     let unreadable = || format!("cannot read {name}");
-    let Some(first) = lines.next().with_context(unreadable)? else {
+    let mut blocks = Blocks::new(input);
+    let Some(first) = blocks.next().with_context(unreadable)? else {
         bail!("{name} is empty: its process was killed before it wrote a line, or this is no trace");
     };
-    let header = header_of(first, path)?;
-    taker.take(Record::Header(header.clone()));
-    let (mut number, mut bad) = (1, BadLines::default());
-    while let Some(line) = lines.next().with_context(unreadable)? {
-        if taker.is_done() {
-            break;
-        }
-        number += 1;
-        match record_of(line, |kernel| taker.wants_arguments(kernel)) {
-            Ok(Record::Footer(footer)) => {
-                reading.end = match (reading.end, footer.end.as_str()) {
-                    (End::Leftover, _) => End::Leftover,
-                    (_, "rotated") => End::Rotated,
-                    _ => End::Footer,
-                };
-                taker.take(Record::Footer(footer));
-            }
-            Ok(record) => taker.take(record),
-            Err(_) if line.last() != Some(&b'\n') => reading.notes.push("the last line is cut".into()),
-            Err(_) => bad.count(number),
-        }
-    }
-    reading.notes.extend(bad.note());
+    let line = lines(&first).next().unwrap_or_default();
+    let header = header_of(line, path)?;
+    visitor.visit(Record::Header(header.clone()));
+    Visit::new(visitor, reading).read(&first[line.len()..], &mut blocks).with_context(unreadable)?;
     Ok(header)
 }
 
@@ -317,8 +301,8 @@ mod tests {
 
     struct Count(usize);
 
-    impl Taker for Count {
-        fn take(&mut self, _record: Record) {
+    impl RecordVisitor for Count {
+        fn visit(&mut self, _record: Record) {
             self.0 += 1;
         }
     }

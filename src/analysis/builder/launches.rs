@@ -1,115 +1,82 @@
-//! Kernel launches: those that are events, those that captures recorded, and those that launched graphs made.
+//! Kernel launches: those that are events, those that captures recorded, and those by launched graphs.
 
-use super::SummaryBuilder;
+use super::{Open, SummaryBuilder};
 use crate::{
-    code_objects::{CodeObjects, is_brought_by},
+    code_objects::is_of_library,
     evidence::Evidence,
     kernels::Shape,
     nesting::Launches,
-    process::{LocalKernel, Process},
+    session::{Event, LocalKernel, Session},
 };
-use rocshim_trace::ggml::Columns;
-use rocshim_trace::{GraphLaunch, Hex, Launch};
+use rocshim_trace::Launch;
 
 impl SummaryBuilder {
-    pub(super) fn launch(&mut self, process: &mut Process, launch: &Launch) {
-        let kernel = match launch.capture {
-            None => {
-                let succeeded = u64::from(launch.call.status == 0 && !launch.call.unwound);
-                self.dispatch(process, (launch.kernel, launch.function), 1, succeeded)
-            }
-            Some(capture) => {
-                self.totals.captured += 1;
-                if launch.call.status == 0 {
-                    process.graphs.capture(capture, launch);
-                }
-                let known = launch.kernel.and_then(|id| process.kernels.get(&id));
-                known.map_or_else(|| self.unnamed(process, launch.function), |local| local.number)
-            }
-        };
-        if launch.capture.is_none() {
-            self.gpu.launched(&mut process.reports, &launch.call);
+    #[inline]
+    pub(super) fn launch(&mut self, session: &Session, event: &Event, launch: &Launch) {
+        let Some(kernel) = event.ids.symbol else { return };
+        let local = launch.kernel.and_then(|id| session.process().kernel(id));
+        match launch.capture {
+            None => self.dispatch(local, 1, u64::from(!event.failed())),
+            Some(_) => self.totals.captured += 1,
         }
         self.kernels.count(kernel, launch);
-        if let Some(columns) = columns(process, launch.kernel, launch) {
+        if let Some(columns) = local.and_then(|local| local.product.as_ref()?.columns(launch)) {
             self.columns.count(kernel, columns, launch);
         }
-        let inside = process.nesting.take(&launch.call);
+        let inside = self.open.nesting.take(event.call);
         let launched = Launches::one(launch.capture.is_some());
-        process.nesting.hand_up(&launch.call, &inside, Some((kernel, launched)));
-        self.event(process, &launch.call);
+        self.open.nesting.hand_up(event.call, &inside, Some((kernel, launched)));
+        self.count(session, event);
     }
 
-    /// Counts launches of a kernel (or the handle of an unknown one); gives its number over all processes.
-    fn dispatch(
-        &mut self,
-        process: &mut Process,
-        (kernel, function): (Option<u32>, Option<Hex>),
-        launches: u64,
-        succeeded: u64,
-    ) -> usize {
-        process.launches += launches;
-        let Some(local) = kernel.and_then(|id| process.kernels.get_mut(&id)) else {
+    /// Counts launches of a kernel; `None`: of one that is not known.
+    fn dispatch(&mut self, kernel: Option<&LocalKernel>, launches: u64, succeeded: u64) {
+        self.open.launches += launches;
+        let Some(local) = kernel else {
             self.totals.unnamed_launches += launches;
             self.totals.unplaced_launches += launches;
-            return self.unnamed(process, function);
+            return;
         };
+        let dispatched = self.open.dispatched.of(local.id);
         match local.code_object {
-            Some(object) => self.code_objects.dispatch(object, local.number, !local.launched, launches),
+            Some(object) => self.code_objects.dispatch(object, local.symbol, !dispatched.any, launches),
             None => self.totals.unplaced_launches += launches,
         }
-        local.launched = true;
-        local.dispatched += succeeded;
-        local.number
+        dispatched.any = true;
+        dispatched.succeeded += succeeded;
     }
 
-    /// The number of a kernel whose handle was never seen being made.
-    fn unnamed(&mut self, process: &Process, function: Option<Hex>) -> usize {
-        self.kernels.number(&unnamed(process, function), None)
-    }
-
-    pub(super) fn graph_launch(&mut self, process: &mut Process, launch: &GraphLaunch) {
-        self.totals.graph_launches += 1;
-        process.graphs.launch(launch);
-        self.gpu.graph_launched(&mut process.reports, &launch.call);
-        self.plain_event(process, &launch.call);
-    }
-
-    /// At the end of a file, when every capture has been read: what its graph launches executed.
-    pub(super) fn launch_by_graphs(&mut self, process: &mut Process) {
-        let graphs = std::mem::take(&mut process.graphs);
-        let rows = graphs.rows(process.header.pid, |kernel, launches| {
+    /// At the end of a process, when every capture has been read: what its graph launches executed.
+    pub(super) fn launch_by_graphs(&mut self, session: &Session) {
+        let process = session.process();
+        let rows = process.graphs.rows(process.header.pid, |node, launches| {
             self.totals.by_graphs += launches;
-            let number = self.dispatch(process, (kernel.kernel, kernel.function), launches, launches);
-            self.kernels.count_by_graphs(number, Shape { grid: kernel.grid, block: kernel.block }, launches);
-            // A graph's node tells no arguments.
-            let launch = Launch { grid: kernel.grid, block: kernel.block, ..Launch::default() };
-            if let Some(columns) = columns(process, kernel.kernel, &launch) {
-                self.columns.count_by_graphs(number, columns, launches);
+            let local = node.kernel.and_then(|id| process.kernel(id));
+            self.dispatch(local, launches, launches);
+            let Some(kernel) = session.symbol_of(node.kernel, node.function) else { return };
+            self.kernels.count_by_graphs(kernel, Shape { grid: node.grid, block: node.block }, launches);
+            // A graph's node has no arguments.
+            let launch = Launch { grid: node.grid, block: node.block, ..Launch::default() };
+            if let Some(columns) = local.and_then(|local| local.product.as_ref()?.columns(&launch)) {
+                self.columns.count_by_graphs(kernel, columns, launches);
             }
         });
         let unlisted = rows.iter().filter(|row| row.evidence == Evidence::Limited);
         self.totals.unlisted_graph_launches += unlisted.map(|row| row.launches - row.failed).sum::<u64>();
-        self.totals.launches_in_doubt += graphs.in_doubt;
+        self.totals.launches_in_doubt += process.graphs.in_doubt;
         self.graphs.extend(rows);
     }
 }
 
-/// Launches in a process of kernels of code objects that `library` brings.
-pub(super) fn of_library(code_objects: &CodeObjects, process: &Process, library: &str) -> u64 {
-    let is_its = |kernel: &&LocalKernel| {
-        let object = kernel.code_object.map(|number| code_objects.object(number));
-        kernel.dispatched > 0 && object.is_some_and(|object| is_brought_by(object, library))
-    };
-    process.kernels.values().filter(is_its).map(|kernel| kernel.dispatched).sum()
-}
-
-/// How many columns a launch works on, if it is one of ggml's matrix products.
-fn columns(process: &Process, kernel: Option<u32>, launch: &Launch) -> Option<Columns> {
-    process.kernels.get(&kernel?)?.product.as_ref()?.columns(launch)
-}
-
-/// A kernel whose handle was never seen being made.
-pub(super) fn unnamed(process: &Process, function: Option<Hex>) -> String {
-    format!("unknown kernel {} of process {}", function.unwrap_or_default(), process.header.pid)
+impl Open {
+    /// Launches that succeeded of kernels of code objects that `library` brings.
+    pub(super) fn launches_of_library(&self, session: &Session, library: &str) -> u64 {
+        let is_its = |id| {
+            let object = session.kernel(id).code_object.map(|id| session.code_object(id));
+            object
+                .is_some_and(|object| is_of_library(object.path.as_deref(), object.file.as_deref(), library))
+        };
+        let dispatched = self.dispatched.iter().filter(|(_, dispatched)| dispatched.succeeded > 0);
+        dispatched.filter(|(id, _)| is_its(*id)).map(|(_, dispatched)| dispatched.succeeded).sum()
+    }
 }

@@ -1,14 +1,9 @@
-//! Why there may have been more than what was counted.
+//! Visibility gaps of a reading: why there may have been more than what was counted.
 
 use super::SummaryBuilder;
 use crate::summary::{Totals, Unseen};
 
 impl SummaryBuilder {
-    /// Notes a file that could not be read.
-    pub fn pass_over(&mut self, why: String) {
-        self.notes.push(why);
-    }
-
     /// When all was read.
     pub(super) fn unseen(&self, totals: &Totals) -> Unseen {
         let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));

@@ -1,6 +1,8 @@
 //! Each verdict of small hook tables.
 
 use super::*;
+use crate::interner::Id;
+use rocshim_trace::Hook;
 
 fn hook(name: &str, state: &str, library: Option<u32>) -> Hook {
     let (of, point) = ("libhipblaslt.so".to_string(), "preload".to_string());
@@ -15,31 +17,30 @@ fn loaded() -> BTreeMap<u32, Library> {
 fn verdict(
     hooks: &[(Hook, u64)],
     libraries: BTreeMap<u32, Library>,
-    blindness: Blindness,
-    open_way: Option<&str>,
+    gaps: VisibilityGaps,
+    bypass: Option<&str>,
 ) -> LibraryRow {
-    let mut coverage = Coverage::new();
-    let numbers: Vec<usize> = hooks.iter().map(|(hook, _)| coverage.number(hook)).collect();
-    let seen = hooks.iter().zip(numbers).map(|((hook, calls), function)| Seen {
-        function,
+    let mut coverage = Coverage::default();
+    let seen = hooks.iter().enumerate().map(|(number, (hook, calls))| HookUse {
+        function: FunctionId::at(number),
         hook,
         calls: *calls,
         silent: 0,
         is_counted: true,
         is_partial: false,
     });
-    coverage.add_process(seen, &libraries, &blindness, |_| open_way.map(str::to_owned), |_| 0);
+    coverage.add_process(seen, &libraries, &gaps, |_| bypass.map(str::to_owned), |_| 0);
     coverage.libraries().remove(0)
 }
 
 #[test]
 fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
     let armed = hook("hipblasLtMatmul", "armed", None);
-    let told = |open_way: Option<&str>, libraries, blindness| {
-        let row = verdict(&[(armed.clone(), 0)], libraries, blindness, open_way);
+    let told = |bypass: Option<&str>, libraries, gaps| {
+        let row = verdict(&[(armed.clone(), 0)], libraries, gaps, bypass);
         (row.evidence, row.why)
     };
-    let whole = Blindness::default;
+    let whole = VisibilityGaps::default;
     assert_eq!(
         told(Some("by a tunnel"), BTreeMap::new(), whole()),
         (Evidence::ConfirmedAbsent, "not loaded in the process".into())
@@ -52,15 +53,15 @@ fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
         told(Some("by a tunnel"), loaded(), whole()),
         (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
     );
-    assert_eq!(told(None, loaded(), Blindness { lossy: true, ..whole() }).0, Evidence::Limited);
-    let stopped = Blindness { unrecorded: Some("recording was stopped".into()), ..whole() };
+    assert_eq!(told(None, loaded(), VisibilityGaps { lossy: true, ..whole() }).0, Evidence::Limited);
+    let stopped = VisibilityGaps { unrecorded: Some("recording was stopped".into()), ..whole() };
     assert_eq!(
         told(None, loaded(), stopped.clone()),
         (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
     );
     assert_eq!(told(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
     assert_eq!(
-        told(None, loaded(), Blindness { running: true, ..whole() }).1,
+        told(None, loaded(), VisibilityGaps { running: true, ..whole() }).1,
         "loaded in the process, no call seen so far"
     );
 }
@@ -68,7 +69,7 @@ fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
 #[test]
 fn a_function_that_was_not_found_leaves_the_library_unresolved() {
     let unbound = Hook { why: Some("no such symbol".into()), ..hook("hipblasLtMatmul", "unbound", None) };
-    let row = verdict(&[(unbound, 0)], loaded(), Blindness::default(), None);
+    let row = verdict(&[(unbound, 0)], loaded(), VisibilityGaps::default(), None);
     assert_eq!(row.evidence, Evidence::Unresolved);
     assert_eq!(row.why, "called, but the real one was not found: hipblasLtMatmul");
 }
@@ -76,7 +77,7 @@ fn a_function_that_was_not_found_leaves_the_library_unresolved() {
 #[test]
 fn calls_confirm() {
     let hooks = [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
-    let row = verdict(&hooks, loaded(), Blindness::default(), None);
+    let row = verdict(&hooks, loaded(), VisibilityGaps::default(), None);
     assert_eq!(
         (row.evidence, row.calls, row.functions, row.functions_called),
         (Evidence::Confirmed, 3, 2, 1)
@@ -90,8 +91,8 @@ fn the_numbering_of_solutions_is_known_from_rocblas_4_2_on() {
     let numbering = |paths: &[&str]| {
         let library = |path: &&str| Library { path: path.to_string(), ..Library::default() };
         let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
-        let mut coverage = Coverage::new();
-        coverage.add_process(std::iter::empty(), &libraries, &Blindness::default(), |_| None, |_| 0);
+        let mut coverage = Coverage::default();
+        coverage.add_process(std::iter::empty(), &libraries, &VisibilityGaps::default(), |_| None, |_| 0);
         let told = coverage.numbering();
         (told.by_target, told.hipblaslt)
     };
@@ -122,7 +123,7 @@ fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() 
     let row = verdict(
         &[(hook("hipblasLtMatmul", "armed", None), 0)],
         BTreeMap::from([(4, some)]),
-        Blindness::default(),
+        VisibilityGaps::default(),
         None,
     );
     assert_eq!(
@@ -136,10 +137,10 @@ fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() 
 fn what_was_looked_up_was_not_therefore_called() {
     let looked_up = Hook { point: "dlsym".into(), ..hook("hipblasLtMatmul", "bound", Some(4)) };
     let told = |is_counted, calls| {
-        let mut coverage = Coverage::new();
-        let function = coverage.number(&looked_up);
-        let seen = Seen { function, hook: &looked_up, calls, silent: 0, is_counted, is_partial: false };
-        coverage.add_process([seen].into_iter(), &loaded(), &Blindness::default(), |_| None, |_| 0);
+        let mut coverage = Coverage::default();
+        let function = FunctionId::at(0);
+        let seen = HookUse { function, hook: &looked_up, calls, silent: 0, is_counted, is_partial: false };
+        coverage.add_process([seen].into_iter(), &loaded(), &VisibilityGaps::default(), |_| None, |_| 0);
         let row = coverage.libraries().remove(0);
         (row.evidence, row.functions_called)
     };
@@ -150,12 +151,12 @@ fn what_was_looked_up_was_not_therefore_called() {
 
 #[test]
 fn a_process_has_rows_of_its_own() {
-    let mut coverage = Coverage::new();
+    let mut coverage = Coverage::default();
     for (calls, state) in [(0, "armed"), (3, "bound")] {
         let hook = hook("hipblasLtMatmul", state, None);
-        let function = coverage.number(&hook);
-        let seen = Seen { function, hook: &hook, calls, silent: 0, is_counted: true, is_partial: false };
-        coverage.add_process([seen].into_iter(), &loaded(), &Blindness::default(), |_| None, |_| 0);
+        let function = FunctionId::at(0);
+        let seen = HookUse { function, hook: &hook, calls, silent: 0, is_counted: true, is_partial: false };
+        coverage.add_process([seen].into_iter(), &loaded(), &VisibilityGaps::default(), |_| None, |_| 0);
     }
     let own: Vec<_> = coverage.by_process().iter().map(|rows| (rows[0].calls, rows[0].evidence)).collect();
     assert_eq!(own, [(0, Evidence::ConfirmedAbsent), (3, Evidence::Confirmed)]);

@@ -27,21 +27,16 @@ fn objects() -> [CodeObject; 4] {
 
 /// The verdict on launches inside GEMM calls, of kernels out of these objects (`None`: not known).
 fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fallback {
-    let (mut kernels, mut known, mut fallbacks) = (Kernels::new(), CodeObjects::new(), Fallbacks::default());
-    let numbers = objects().map(|object| known.number(0, &object));
-    let local = |(name, object, dispatched): &(&str, Option<usize>, u64)| LocalKernel {
-        number: kernels.number(name, None),
-        code_object: object.map(|object| numbers[object]),
-        launched: true,
-        dispatched: *dispatched,
-        ..LocalKernel::default()
-    };
-    let locals: Vec<LocalKernel> = launches.iter().map(local).collect();
-    fallbacks.add_process(locals.iter());
-    let launched = |local: &LocalKernel| Launches { launches: local.dispatched, ..Launches::default() };
-    let inside = locals.iter().map(|local| (local.number, launched(local))).collect();
+    let (mut session, mut fallbacks) = (Session::default(), Fallbacks::default());
+    let objects = objects().map(|object| session.intern_code_object("0", &object));
+    let mut inside = Vec::new();
+    for (name, object, dispatched) in launches {
+        let symbol = session.intern_symbol(name.to_string(), None);
+        fallbacks.add(symbol, object.map(|object| objects[object]), *dispatched);
+        inside.push((symbol, Launches { launches: *dispatched, ..Launches::default() }));
+    }
     fallbacks.add_gemm(&Contents { kernels: inside, ..Contents::default() });
-    fallbacks.judge(&kernels, &known, unseen)
+    fallbacks.judge(&session, unseen)
 }
 
 #[test]
@@ -103,11 +98,8 @@ fn launches_that_failed_were_not_dispatched() {
 
 #[test]
 fn a_kernel_outside_of_gemm_calls_that_is_not_tensiles_does_not_count() {
-    let (mut kernels, known, mut fallbacks) = (Kernels::new(), CodeObjects::new(), Fallbacks::default());
-    let number = kernels.number("triton_kernel", None);
-    fallbacks.add_process(
-        [LocalKernel { number, launched: true, dispatched: 3, ..LocalKernel::default() }].iter(),
-    );
-    let told = fallbacks.judge(&kernels, &known, None);
+    let (mut session, mut fallbacks) = (Session::default(), Fallbacks::default());
+    fallbacks.add(session.intern_symbol("triton_kernel".into(), None), None, 3);
+    let told = fallbacks.judge(&session, None);
     assert_eq!((told.evidence, told.products), (Evidence::ConfirmedAbsent, 0));
 }

@@ -12,7 +12,7 @@ fn call(id: u64) -> Call {
 
 /// Reports about three kernels: a launch's, a graph's, and one of the runtime's own.
 fn begun() -> (AllReports, Reports) {
-    let (mut all, mut process) = (AllReports::new(), Reports::default());
+    let (mut all, mut process) = (AllReports::default(), Reports::default());
     let told = GpuTime { state: "on".into(), t: 50, release: Some("7.2".into()), ..GpuTime::default() };
     process.asked(&told);
     for (id, name) in [(1, "_Z5scalePff"), (2, "__amd_rocclr_fillBufferAligned"), (3, "past")] {

@@ -1,21 +1,6 @@
-//! What a call asks for: a matrix product of which shape, now or when a graph is launched.
+//! The GEMM that a call asks a BLAS library for.
 
-use rocshim_trace::{Gemm, Matmul, Record};
-
-/// The capture that recorded what a call does instead of doing it.
-pub(super) fn capture_of(record: &Record) -> Option<u32> {
-    match record {
-        Record::Launch(launch) => launch.capture,
-        Record::Gemm(gemm) => gemm.capture,
-        Record::Matmul(matmul) => matmul.capture,
-        Record::Blas(blas) => blas.capture,
-        Record::Conv(conv) => conv.capture,
-        Record::Span(span) => span.capture,
-        Record::Copy(copy) => copy.capture,
-        Record::Sync(sync) => sync.capture,
-        _ => None,
-    }
-}
+use rocshim_trace::{Gemm, Matmul};
 
 /// The columns and the weights of a product that the program asked a BLAS library for: one with a caller of ours is part of
 /// another call.

@@ -1,13 +1,18 @@
 //! Passes to phases: which are one, what they add up to.
 
 use super::{
-    Kind, Known, Phase, Phases, PhasesBuilder, Window,
-    definitions::Names,
+    Kind, Phase, Phases, PhasesBuilder, ProcessKind,
+    kernels::Names,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
-    rows::{ColumnsOf, Step, families, objects, row, usage, visit},
+    rows::{ColumnsOf, Step, Window, families, objects, row, usage, visit},
 };
-use crate::{Evidence, LibraryRow, Summary, families::is_product, interner::Interner};
+use crate::{
+    Evidence, LibraryRow, Summary,
+    families::is_product,
+    interner::Interner,
+    session::{FunctionId, Session},
+};
 use std::collections::BTreeMap;
 
 type Contents = Interner<Content, Content>;
@@ -34,21 +39,16 @@ struct Key {
 }
 
 impl PhasesBuilder {
-    /// The phases; with every pass where `all_passes`.
-    pub fn finish(self, all_passes: bool) -> Phases {
-        self.finish_with_summary(all_passes).0
-    }
-
-    /// The same, and the summary of all, which was made on the way.
-    pub(crate) fn finish_with_summary(mut self, all_passes: bool) -> (Phases, Summary) {
-        self.end_process();
-        let PhasesBuilder { summary, names, contents, processes, mut passes, epoch, .. } = self;
-        let (summary, epoch) = (summary.finish(), epoch.unwrap_or(0));
+    /// Returns the phases of a reading that has ended, of which this is the summary; with every pass where
+    /// `all_passes`.
+    pub fn finish(self, session: &Session, summary: &Summary, all_passes: bool) -> Phases {
+        let PhasesBuilder { names, contents, processes, mut passes, epoch, .. } = self;
+        let epoch = epoch.unwrap_or(0);
         passes.sort_by_key(|pass| pass.begin);
         let mut groups = Groups::default();
         let (mut visits, mut windows, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for pass in &mut passes {
-            let Known { pid, trains, is_language_model, .. } = processes[pass.process];
+            let ProcessKind { pid, trains, is_language_model, .. } = processes[pass.process];
             let label = pass.label.map(|label| names.labels.get(label));
             let judged = judge(pass, trains, is_language_model, label.is_some_and(|(_, by_time)| *by_time));
             pass.kind = judged.0;
@@ -75,11 +75,11 @@ impl PhasesBuilder {
         let finish = |sum: Sum, kernels| {
             let own = sum.process.and_then(|process| summary.libraries_by_process.get(process));
             let libraries = own.unwrap_or(&summary.libraries);
-            sum.finish(&names, &contents, libraries, kernels)
+            sum.finish((&names, session), &contents, libraries, kernels)
         };
         let mut kinds: Vec<Phase> = groups.kinds.into_values().map(|sum| finish(sum, true)).collect();
         kinds.sort_by_key(|phase| phase.begin_ns);
-        let phases = Phases {
+        Phases {
             format: 1,
             epoch: epoch.to_string(),
             phases: groups.phases.into_iter().map(|sum| finish(sum, false)).collect(),
@@ -93,8 +93,7 @@ impl PhasesBuilder {
             steps,
             windows,
             identities: processes.into_iter().map(|process| process.identity).collect(),
-        };
-        (phases, summary)
+        }
     }
 }
 
@@ -269,10 +268,16 @@ impl Sum {
     }
 
     /// The phase; with its `kernels` by name.
-    fn finish(self, names: &Names, contents: &Contents, libraries: &[LibraryRow], by_name: bool) -> Phase {
+    fn finish(
+        self,
+        (names, session): (&Names, &Session),
+        contents: &Contents,
+        libraries: &[LibraryRow],
+        by_name: bool,
+    ) -> Phase {
         let mut phase = self.phase;
         let mut kernels: BTreeMap<usize, Launches> = BTreeMap::new();
-        let mut functions: BTreeMap<usize, Launches> = BTreeMap::new();
+        let mut functions: BTreeMap<FunctionId, Launches> = BTreeMap::new();
         for (content, times) in &self.contents {
             let content = contents.get(*content);
             content
@@ -298,7 +303,7 @@ impl Sum {
             phase.kernels = kernels.iter().map(|(kernel, l)| row(names.kernels.get(*kernel), *l)).collect();
             phase.kernels.sort_by_key(|row| std::cmp::Reverse(row.launches));
         }
-        phase.libraries = usage(names, &functions, &kernels, libraries, &phase);
+        phase.libraries = usage((names, session), &functions, &kernels, libraries, &phase);
         phase
     }
 }

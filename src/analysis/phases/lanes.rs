@@ -11,6 +11,7 @@
 //! pass before it (sampling), if that has products.
 
 use super::pass::{Launches, Open, Role, add};
+use crate::session::FunctionId;
 use foldhash::HashMap;
 use rocshim_trace::StreamRef;
 
@@ -50,7 +51,7 @@ pub(super) struct Lane {
     apart: Option<(Hint, Open)>,
     hint: Option<Hint>,
     /// Calls since the last pass, for the next one.
-    functions: HashMap<usize, Launches>,
+    functions: HashMap<FunctionId, Launches>,
     host: u64,
     /// The thread that launched first.
     pub(super) main: Option<u32>,
@@ -140,7 +141,13 @@ impl Lane {
 
     /// A call from `begin` to `end`, of which `dur` counts: if it launches nothing it belongs to the next pass where nothing
     /// is open or the open one has delivered.
-    pub(super) fn call(&mut self, function: Option<usize>, dur: u64, (begin, end): (u64, u64), part: Part) {
+    pub(super) fn call(
+        &mut self,
+        function: Option<FunctionId>,
+        dur: u64,
+        (begin, end): (u64, u64),
+        part: Part,
+    ) {
         let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
         let waits = part == Part::Wait;
         if waits && let Some(open) = self.current() {

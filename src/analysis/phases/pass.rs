@@ -1,6 +1,7 @@
 //! A pass: what was launched to evaluate a model once, while it is gathered and when it is whole.
 
 use super::Kind;
+use crate::session::FunctionId;
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::ggml::Columns;
 
@@ -9,7 +10,7 @@ use rocshim_trace::ggml::Columns;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     pub(super) kernels: Vec<(usize, Launches)>,
-    pub(super) functions: Vec<(usize, Launches)>,
+    pub(super) functions: Vec<(FunctionId, Launches)>,
 }
 
 /// Executed launches of a kernel, or calls of a function.
@@ -110,7 +111,7 @@ pub(super) struct Open {
     pub(super) host: u64,
     pub(super) wait: u64,
     pub(super) kernels: HashMap<usize, Launches>,
-    pub(super) functions: HashMap<usize, Launches>,
+    pub(super) functions: HashMap<FunctionId, Launches>,
     /// Products by their columns.
     columns: HashMap<Range, u64>,
     pub(super) outputs: Option<Range>,
@@ -217,7 +218,8 @@ impl Open {
 
     pub(super) fn content(&self) -> Content {
         let mut kernels: Vec<(usize, Launches)> = self.kernels.iter().map(|(k, l)| (*k, *l)).collect();
-        let mut functions: Vec<(usize, Launches)> = self.functions.iter().map(|(f, c)| (*f, *c)).collect();
+        let mut functions: Vec<(FunctionId, Launches)> =
+            self.functions.iter().map(|(f, c)| (*f, *c)).collect();
         kernels.sort_by_key(|(kernel, _)| *kernel);
         functions.sort_by_key(|(function, _)| *function);
         Content { kernels, functions }
@@ -281,6 +283,6 @@ impl Last {
 }
 
 /// Adds counts to counts.
-pub(super) fn add(to: &mut HashMap<usize, Launches>, counts: &HashMap<usize, Launches>) {
+pub(super) fn add(to: &mut HashMap<FunctionId, Launches>, counts: &HashMap<FunctionId, Launches>) {
     counts.iter().for_each(|(key, count)| to.entry(*key).or_default().add(*count, 1));
 }

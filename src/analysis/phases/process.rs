@@ -1,18 +1,18 @@
-//! The process whose file is read: what it has defined, its events in time, and its lanes.
+//! The process that is read: its events in time, its lanes, and what its graphs execute.
 
-use super::{definitions::Local, in_time::InTime, labels::Ranges, lanes::Lanes, pass::Last};
-use rocshim_trace::Header;
+use super::{Waiting, executed::Graphs, labels::Ranges, lanes::Lanes, pass::Last, reorder::ReorderBuffer};
 
-/// A process whose file is read.
+/// The process that is read.
+#[derive(Default)]
 pub(super) struct Process {
-    pub(super) header: Header,
     pub(super) number: usize,
+    /// In Unix ns.
     pub(super) epoch: u64,
-    pub(super) local: Local,
-    pub(super) events: InTime,
+    pub(super) graphs: Graphs,
+    pub(super) events: ReorderBuffer<Waiting>,
     pub(super) lanes: Lanes,
     pub(super) ranges: Ranges,
-    /// It launches kernels of PyTorch's: what its launches are for is told by thread and name.
+    /// It launches kernels of PyTorch's: the role of a launch follows from thread and name.
     pub(super) is_torch: bool,
     /// The last pass of each lane.
     pub(super) last: Vec<Option<Last>>,

@@ -1,7 +1,7 @@
-//! Passes while their process goes on.
+//! Passes of a process that still runs.
 
 use super::{Kind, PhasesBuilder, kinds::judge, pass::Pass};
-use crate::{Evidence, Summary};
+use crate::{Evidence, session::Session};
 
 /// A pass that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,20 +29,15 @@ impl Recent {
 }
 
 impl PhasesBuilder {
-    /// The passes that have ended since this was asked last; they are not kept. Everything that was read by now is looked at, in
-    /// the order in which it stands: threads that were looked at one after the other are not merged any further.
-    pub(crate) fn recent(&mut self) -> Vec<Recent> {
+    /// Takes the passes that have ended since this was called last. Everything that was read is looked at,
+    /// in its order in the trace: threads that were polled one after the other are merged no further.
+    pub(crate) fn recent(&mut self, session: &Session) -> Vec<Recent> {
         if let Some(mut process) = self.process.take() {
-            self.look_at_events(&mut process, true);
+            self.look_at_events(session, &mut process, true);
             self.process = Some(process);
         }
         let passes = std::mem::take(&mut self.passes);
         passes.into_iter().map(|pass| self.judged(&pass)).collect()
-    }
-
-    /// All tables of what was taken so far.
-    pub(crate) fn summary_so_far(&self) -> Summary {
-        self.summary.so_far()
     }
 
     fn judged(&mut self, pass: &Pass) -> Recent {

@@ -1,10 +1,13 @@
 //! The result: phases, and what each took.
 
 use super::Kind;
-use super::definitions::{KernelInfo, Names, Owner};
-use super::only::{Only, Window};
+use super::kernels::{KernelInfo, Names, Owner};
 use super::pass::{Launches, Pass, Range};
-use crate::{Evidence, LibraryRow, LossRow, ProcessRow, families::is_product, process::Identity};
+use crate::{
+    Evidence, LibraryRow, LossRow, ProcessRow,
+    families::is_product,
+    session::{FunctionId, Identity, Scope, Session},
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -41,11 +44,13 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// What lets through what belongs to the phases of this name; `None` where there is none.
-    pub fn only(&self, name: &str) -> Option<Only> {
+    /// Returns the scope of the phases of this name; `None` where there is none.
+    pub fn scope(&self, name: &str) -> Option<Scope> {
         let windows = self.windows.iter().filter(|window| self.phases[window.phase].name() == name);
-        let mut windows = windows.map(|window| (&self.identities[window.process], window)).peekable();
-        windows.peek().is_some().then(|| Only::new(name, windows))
+        let mut windows = windows
+            .map(|window| (self.identities[window.process].clone(), (window.from, window.to)))
+            .peekable();
+        windows.peek().is_some().then(|| Scope::new(name, windows))
     }
 
     /// When each pass was, in time.
@@ -67,6 +72,20 @@ impl Phases {
         }
         names
     }
+}
+
+/// When a pass was: after `from` and up to `to`, in ns since the process's epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Window {
+    /// Its process and its phase, by number.
+    pub(super) process: usize,
+    pub(super) phase: usize,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    /// When its first launch was entered, in the same ns.
+    pub(super) begin: u64,
+    /// The columns that most of its products have: the least and the most that there can be.
+    pub(super) columns: Option<[u64; 2]>,
 }
 
 /// A pass in short, for pictures.
@@ -296,8 +315,8 @@ pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phase
 
 /// Calls by library: of those that were called in the phase, and what it means that others were not.
 pub(super) fn usage(
-    names: &Names,
-    functions: &BTreeMap<usize, Launches>,
+    (names, session): (&Names, &Session),
+    functions: &BTreeMap<FunctionId, Launches>,
     kernels: &[(usize, Launches)],
     libraries: &[LibraryRow],
     phase: &Phase,
@@ -321,12 +340,12 @@ pub(super) fn usage(
         rows.insert(&library.library, new);
     }
     for (function, calls) in functions {
-        let (library, name) = names.functions.get(*function);
-        if let Some(row) = rows.get_mut(library.as_str()) {
+        let function = session.function(*function);
+        if let Some(row) = rows.get_mut(&*function.library) {
             row.calls += calls.all();
             row.by_graphs += calls.by_graphs;
             row.evidence = Evidence::Confirmed;
-            *row.functions.entry(name.clone()).or_default() += calls.all();
+            *row.functions.entry(function.name.to_string()).or_default() += calls.all();
         }
     }
     let mut rows: Vec<Usage> = rows.into_values().collect();

@@ -29,7 +29,7 @@ fn a_summary_of_phases_has_what_belongs_to_them_and_nothing_else() {
         (row.calls, row.evidence)
     };
     assert_eq!([&prompt, &decode].map(hipblas), [(1, Evidence::Confirmed), (0, Evidence::ConfirmedAbsent)]);
-    assert!(text.phases(Vec::new()).only("backward").is_none());
+    assert!(text.phases(Vec::new()).scope("backward").is_none());
     assert_eq!(text.phases(Vec::new()).names(), ["prompt", "decode"]);
 }
 

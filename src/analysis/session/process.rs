@@ -5,7 +5,7 @@ use crate::{graphs::Graphs, pauses::Pauses};
 use foldhash::{HashMap, HashMapExt};
 use rocshim_reader::End;
 use rocshim_trace::{
-    Bypass, Call, Footer, Header, Hook, Interception, Library, Word, file_name, ggml::Product,
+    Bypass, Call, Footer, Header, Hook, Interception, Library, Word, file_name, ggml::MatMul,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,7 +39,7 @@ pub struct LocalKernel {
     /// The hook of its launches that name none.
     pub hook: Option<u16>,
     /// How a launch's columns are read, if it is one of ggml's matrix products.
-    pub product: Option<Product>,
+    pub product: Option<MatMul>,
     /// The names of its arguments, in the order of `launch.args`; empty strings for unnamed ones.
     pub arguments: Arc<[Word]>,
     /// An analysis reads the arguments of its launches.

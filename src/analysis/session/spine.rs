@@ -1,7 +1,7 @@
 //! The pass over the records of a reading, and what an analysis gets of it.
 
 use super::{Event, Session};
-use rocshim_reader::{End, Reading, Taker};
+use rocshim_reader::{End, Reading, RecordVisitor};
 use rocshim_trace::{Header, Kernel, Record};
 
 /// Computes something from the records of a reading.
@@ -182,9 +182,9 @@ impl<'a> Spine<'a> {
     }
 }
 
-impl Taker for Spine<'_> {
+impl RecordVisitor for Spine<'_> {
     #[inline]
-    fn take(&mut self, record: Record) {
+    fn visit(&mut self, record: Record) {
         self.session.visit(&record, &mut self.analyses);
     }
 

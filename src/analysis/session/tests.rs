@@ -1,7 +1,7 @@
 //! What a session makes of small traces.
 
 use super::*;
-use rocshim_reader::{End, Reading, Taker};
+use rocshim_reader::{End, Reading, RecordVisitor};
 
 const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"5","rings":""}"#;
 const DEFINITIONS: [&str; 3] = [
@@ -46,7 +46,7 @@ fn log(session: Session, files: &[(&[&str], End)]) -> Vec<String> {
     for (lines, end) in files {
         spine.begin_file("t.ndjson");
         for line in *lines {
-            spine.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+            spine.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
         }
         spine.end_file(&Reading { end: *end, notes: Vec::new() });
     }

@@ -1,7 +1,8 @@
 //! The sides of a comparison, each from the lines of a small trace.
 
-use crate::{Side, SummaryBuilder};
-use rocshim_reader::{End, Reading, Taker};
+use super::read_records;
+use crate::{Session, Side, SummaryBuilder};
+use rocshim_reader::End;
 
 pub const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
@@ -20,16 +21,14 @@ pub fn side(label: &str, lines: &[String]) -> Side {
 
 pub fn ended(label: &str, lines: &str, end: End) -> Side {
     let mut builder = SummaryBuilder::with_durations();
-    builder.begin_file(format!("{label}.ndjson"));
     let is_event = |line: &&str| line.contains("\"dur\":") && !line.contains("\"gap\"");
     let events = lines.lines().filter(is_event).count();
     let account = format!(r#"{{"type":"thread","tid":7,"produced":{events},"written":{events},"lost":0}}"#);
     let footer = if end == End::Footer { format!("{account}\n{END}") } else { String::new() };
-    for line in format!("{BEGIN}{lines}{footer}").lines() {
-        builder.take(rocshim_trace::parse_line(line.as_bytes()).expect(line));
-    }
-    builder.end_file(Reading { end, notes: Vec::new() });
-    Side { label: label.into(), path: format!("{label}.ndjson"), summary: builder.finish() }
+    let text = format!("{BEGIN}{lines}{footer}");
+    let records = text.lines().map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line));
+    let session = read_records(Session::default(), records, end, &mut [&mut builder]);
+    Side { label: label.into(), path: format!("{label}.ndjson"), summary: builder.finish(&session) }
 }
 
 pub fn kernel(id: u32, name: &str) -> String {

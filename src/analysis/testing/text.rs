@@ -1,7 +1,8 @@
 //! A trace that a test writes call by call. Call number N is entered at 100 N and takes 10.
 
-use crate::{Phases, PhasesBuilder, Run, RunBuilder, Summary, SummaryBuilder};
-use rocshim_reader::{End, Label, Reading, Taker};
+use super::read_records;
+use crate::{Analyses, Phases, PhasesBuilder, Run, RunBuilder, Session, Summary, SummaryBuilder};
+use rocshim_reader::{End, Label, Reading, RecordVisitor};
 use rocshim_trace::Record;
 use std::collections::BTreeMap;
 
@@ -169,28 +170,25 @@ impl Text {
     }
 
     pub fn phases(&self, labels: Vec<Label>) -> Phases {
-        let mut builder = PhasesBuilder::new(labels);
-        builder.begin_file("t/prog-7.ndjson".into());
-        self.records().into_iter().for_each(|record| builder.take(record));
-        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
-        builder.finish(true)
+        let (mut phases, mut summary) = (PhasesBuilder::new(labels), SummaryBuilder::default());
+        let analyses: Analyses = &mut [&mut phases, &mut summary];
+        let session = read_records(Session::default(), self.records().into_iter(), End::Footer, analyses);
+        phases.finish(&session, &summary.finish(&session), true)
     }
 
     /// The summary of the phases of this name.
     pub fn summary(&self, phase: &str) -> Summary {
-        let only = self.phases(Vec::new()).only(phase).expect("a phase");
-        let mut builder = SummaryBuilder::default().only(only);
-        builder.begin_file("t/prog-7.ndjson".into());
-        self.records().into_iter().for_each(|record| builder.take(record));
-        builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
-        builder.finish()
+        let session = Session::scoped(self.phases(Vec::new()).scope(phase).expect("a phase"));
+        let mut builder = SummaryBuilder::default();
+        let session = read_records(session, self.records().into_iter(), End::Footer, &mut [&mut builder]);
+        builder.finish(&session)
     }
 
     /// Everything that the trace says.
     pub fn run(&self) -> Run {
         let mut builder = RunBuilder::new(Vec::new());
         builder.begin_file("t/prog-7.ndjson".into());
-        self.records().into_iter().for_each(|record| builder.take(record));
+        self.records().into_iter().for_each(|record| builder.visit(record));
         builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
         builder.finish(None, false)
     }

@@ -1,7 +1,7 @@
 //! A small trace with everything that a timeline shows, and its rows.
 
-use crate::{PhasesBuilder, TrackProcess as Process, TrackRow as Row, Tracks};
-use rocshim_reader::{End, Reading, Taker};
+use crate::{PhasesBuilder, Session, SummaryBuilder, TrackProcess as Process, TrackRow as Row, Tracks};
+use rocshim_reader::{End, Reading};
 use rocshim_trace::Record;
 
 /// When process 7 began, in Unix ns.
@@ -66,19 +66,18 @@ pub fn records() -> Vec<Record> {
 /// Every row of both, and the processes.
 pub fn rows() -> (Vec<Row>, Vec<Process>) {
     let (mut tracks, mut phases) = (Tracks::default(), PhasesBuilder::new(Vec::new()));
-    let mut rows = Vec::new();
+    let (mut rows, mut session, mut summary) = (Vec::new(), Session::default(), SummaryBuilder::default());
     for (text, name) in [(first(), "a-7.ndjson"), (second(), "b-7.ndjson")] {
-        phases.begin_file(name.into());
+        session.begin_file(name, &mut [&mut tracks, &mut phases, &mut summary]);
         for line in text.lines() {
             let record = rocshim_trace::parse_line(line.as_bytes()).expect(line);
-            tracks.take(&record);
-            phases.take(record);
+            session.visit(&record, &mut [&mut tracks, &mut phases, &mut summary]);
             rows.extend(tracks.take_rows());
         }
-        tracks.end_file(End::Footer);
-        phases.end_file(Reading { end: End::Footer, notes: Vec::new() });
+        let reading = Reading { end: End::Footer, notes: Vec::new() };
+        session.end_file(&reading, &mut [&mut tracks, &mut phases, &mut summary]);
     }
-    let phases = phases.finish(false);
+    let phases = phases.finish(&session, &summary.finish(&session), false);
     let each = |row, _: &[Process]| {
         rows.push(row);
         Ok::<(), ()>(())

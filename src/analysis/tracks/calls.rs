@@ -1,12 +1,12 @@
-//! Calls to rows: the columns of each kind of call, and its cells in the same order. Here those of HIP, and marks.
+//! Rows of HIP calls and marks: the columns of each kind of call, and its cells in the same order.
 
 use super::{
-    definitions::Definitions,
+    names::Named,
     row::{Arguments, Cell},
     table::{Table, TableId, address, flag, integer, text},
 };
 use crate::status::status_name;
-use rocshim_trace::{Call, Copy, GraphCall, GraphLaunch, Launch, Load, Mark, StreamRef, Sync, Word};
+use rocshim_trace::{Copy, GraphCall, GraphLaunch, Launch, Load, Mark, StreamRef, Sync, Word};
 
 /// A call as a row of its table: what it is called, and its cells.
 pub(super) type Told = (&'static Table, Word, Vec<Cell>);
@@ -23,24 +23,22 @@ pub(super) const fn calls(
 /// Room for the cells of most calls.
 const CELLS: usize = 32;
 
-/// What every call has, and the name of its function.
-pub(super) fn begin(definitions: &Definitions, call: &Call, hook: u16) -> (Word, Vec<Cell>) {
-    let function = definitions.functions.get(&hook);
-    let (name, library) =
-        function.map_or_else(Default::default, |function| (function.name.clone(), function.library.clone()));
+/// The cells that every call has, and the name of its function.
+pub(super) fn begin(of: &Named) -> (Word, Vec<Cell>) {
+    let (name, library, call) = (&of.function.name, &of.function.library, of.event.call);
     let error =
-        |status| status_name(&library, status).map_or_else(|| Cell::text(&status.to_string()), Cell::from);
+        |status| status_name(library, status).map_or_else(|| Cell::text(&status.to_string()), Cell::from);
     let mut cells = Vec::with_capacity(CELLS);
     cells.extend([
         call.id.into(),
         call.parent.into(),
-        (&name).into(),
-        (&library).into(),
+        name.into(),
+        library.into(),
         call.status.into(),
         Some(call.status).filter(|status| *status != 0).map_or(Cell::Absent, error),
         call.unwound.into(),
     ]);
-    (name, cells)
+    (name.clone(), cells)
 }
 
 /// The stream's id as in the trace; 0 for the default stream.
@@ -91,19 +89,18 @@ pub(super) static LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn launch(definitions: &Definitions, launch: &Launch, hook: u16) -> Told {
-    let (function, mut cells) = begin(definitions, &launch.call, hook);
-    let known = definitions.kernel_of(launch);
+pub(super) fn launch(of: &Named, launch: &Launch) -> Told {
+    let (function, mut cells) = begin(of);
+    let known = of.kernel;
     match known {
         Some(kernel) => cells.extend(kernel.cells.iter().cloned()),
         None => cells.extend((0..9).map(|_| Cell::Absent)),
     }
     cells.extend(launch.grid.map(Cell::from));
     cells.extend(launch.block.map(Cell::from));
-    let names = known.map(|kernel| kernel.arguments.clone()).unwrap_or_default();
     let arguments = match launch.args.is_empty() {
         true => Cell::Absent,
-        false => Cell::Arguments(Arguments { names, values: launch.args.clone() }),
+        false => Cell::Arguments(Arguments { names: of.arguments(launch), values: launch.args.clone() }),
     };
     cells.extend([
         launch.lds.into(),
@@ -136,8 +133,8 @@ pub(super) static COPIES: Table = calls(
     ],
 );
 
-pub(super) fn copy(definitions: &Definitions, copy: &Copy) -> Told {
-    let (function, mut cells) = begin(definitions, &copy.call, copy.call.hook);
+pub(super) fn copy(of: &Named, copy: &Copy) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         (&copy.action).into(),
         copy.kind.as_ref().into(),
@@ -166,8 +163,8 @@ pub(super) static SYNCS: Table = calls(
     ],
 );
 
-pub(super) fn sync(definitions: &Definitions, sync: &Sync) -> Told {
-    let (function, mut cells) = begin(definitions, &sync.call, sync.call.hook);
+pub(super) fn sync(of: &Named, sync: &Sync) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         (&sync.action).into(),
         stream(sync.stream),
@@ -190,11 +187,11 @@ pub(super) static GRAPH_LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn graph_launch(definitions: &Definitions, launch: &GraphLaunch) -> Told {
-    let (function, mut cells) = begin(definitions, &launch.call, launch.call.hook);
+pub(super) fn graph_launch(of: &Named, launch: &GraphLaunch) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         launch.graph.into(),
-        definitions.kernels_of(launch.graph).into(),
+        of.kernels_of(launch.graph).into(),
         Cell::address(launch.exec),
         stream(launch.stream),
     ]);
@@ -216,8 +213,8 @@ pub(super) static GRAPH_CALLS: Table = calls(
     ],
 );
 
-pub(super) fn graph_call(definitions: &Definitions, graph: &GraphCall) -> Told {
-    let (function, mut cells) = begin(definitions, &graph.call, graph.call.hook);
+pub(super) fn graph_call(of: &Named, graph: &GraphCall) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         (&graph.action).into(),
         graph.graph.into(),
@@ -242,10 +239,10 @@ pub(super) static LOADS: Table = calls(
     ],
 );
 
-pub(super) fn load(definitions: &Definitions, load: &Load) -> Told {
-    let (function, mut cells) = begin(definitions, &load.call, load.call.hook);
+pub(super) fn load(of: &Named, load: &Load) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([(&load.action).into(), Cell::address(load.module)]);
-    cells.extend(definitions.object(load.code_object));
+    cells.extend(of.object());
     (&LOADS, function, cells)
 }
 
@@ -261,8 +258,8 @@ pub(super) static MARKS: Table = calls(
     ],
 );
 
-pub(super) fn mark(definitions: &Definitions, mark: &Mark) -> Told {
-    let (function, mut cells) = begin(definitions, &mark.call, mark.call.hook);
+pub(super) fn mark(of: &Named, mark: &Mark) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         (&mark.action).into(),
         mark.text.as_deref().into(),

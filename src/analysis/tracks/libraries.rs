@@ -1,13 +1,13 @@
-//! Calls of the libraries above HIP to rows: products, convolutions, and what is known by its name.
+//! Rows of calls of the libraries above HIP: GEMMs, convolutions, and calls known by their names.
 
 use super::{
     calls::{STREAM, Told, begin, calls, named, stream},
-    definitions::Definitions,
+    names::Named,
     row::Cell,
     table::{Table, TableId, address, flag, integer, text},
 };
 use crate::gemms::GemmProblem;
-use rocshim_trace::{Blas, Call, Conv, LtMatrix, Span, StreamRef, Tensor};
+use rocshim_trace::{Blas, Conv, LtMatrix, Span, StreamRef, Tensor};
 
 pub(super) static GEMMS: Table = calls(
     TableId::Gemms,
@@ -33,13 +33,8 @@ pub(super) static GEMMS: Table = calls(
     ],
 );
 
-pub(super) fn product(
-    definitions: &Definitions,
-    call: &Call,
-    problem: GemmProblem,
-    on: Option<StreamRef>,
-) -> Told {
-    let (function, mut cells) = begin(definitions, call, call.hook);
+pub(super) fn product(of: &Named, problem: GemmProblem, on: Option<StreamRef>) -> Told {
+    let (function, mut cells) = begin(of);
     let name = named(&function, &problem.in_short());
     cells.extend([problem.form.into(), problem.trans_a.into(), problem.trans_b.into()]);
     cells.extend([problem.m, problem.n, problem.k, problem.batch].map(Cell::from));
@@ -83,8 +78,8 @@ fn tensor(tensor: Option<&Tensor>) -> Cell {
     tensor.map_or(Cell::Absent, |tensor| Cell::text(&format!("{} {}", tensor.lengths(), tensor.element)))
 }
 
-pub(super) fn convolution(definitions: &Definitions, conv: &Conv) -> Told {
-    let (function, mut cells) = begin(definitions, &conv.call, conv.call.hook);
+pub(super) fn convolution(of: &Named, conv: &Conv) -> Told {
+    let (function, mut cells) = begin(of);
     let way = conv.solver.as_deref().or(conv.algorithm.as_deref());
     let first = conv.results.first().map(|first| match &first.solver {
         Some(solver) => format!("{} {solver}", first.algorithm),
@@ -132,8 +127,8 @@ pub(super) static BLAS: Table = calls(
     ],
 );
 
-pub(super) fn blas(definitions: &Definitions, blas: &Blas) -> Told {
-    let (function, mut cells) = begin(definitions, &blas.call, blas.call.hook);
+pub(super) fn blas(of: &Named, blas: &Blas) -> Told {
+    let (function, mut cells) = begin(of);
     let problem = &blas.problem;
     let element =
         |matrix: &Option<LtMatrix>| Cell::from(matrix.as_ref().and_then(|matrix| matrix.element.as_ref()));
@@ -163,8 +158,8 @@ pub(super) static SPANS: Table = calls(
     ],
 );
 
-pub(super) fn span(definitions: &Definitions, span: &Span) -> Told {
-    let (function, mut cells) = begin(definitions, &span.call, span.call.hook);
+pub(super) fn span(of: &Named, span: &Span) -> Told {
+    let (function, mut cells) = begin(of);
     cells.extend([
         span.count.into(),
         span.datatype.as_ref().into(),

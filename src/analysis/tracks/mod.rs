@@ -1,15 +1,16 @@
-//! A trace as rows of a timeline, for the programs that draw or query such: every call with what is known of it joined, ranges,
-//! losses and pauses as they are read; phases, passes, processes and coverage at the end.
+//! The rows of a timeline, for programs that draw or query one: every call joined with what is known of
+//! it, ranges, losses and pauses as they are read; phases, passes, processes and coverage at the end.
 //!
-//! Floors, lowest first: `row` and `table` (what a row is, which columns there are), `definitions` (names), `slots` and `inside` (tracks and
-//! arrows), then `calls`, `libraries`, `ranges` and `others` (what becomes of a record), then `Tracks` here. All times are Unix ns, so that processes and hosts
-//! stand on one clock. Rows come in the order of the trace: those of a thread as its calls returned. Memory grows with what
-//! is defined and with what is open, not with events.
+//! Layers, lowest first: `row` and `table` (what a row is, which columns there are), `names` (texts of
+//! ids), `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges` and `others`
+//! (rows of each kind of record), then `Tracks` here. All times are Unix ns, so that processes and
+//! hosts share one clock. Rows come in the order of the trace: those of a thread as its calls
+//! returned. Memory grows with definitions and open calls, not with events.
 
 mod calls;
-mod definitions;
 mod inside;
 mod libraries;
+mod names;
 mod others;
 mod ranges;
 mod row;
@@ -23,15 +24,15 @@ pub use table::{COMMON, Column, Kind, TABLES, Table, TableId};
 
 use super::{
     Phases,
-    process::{goes_on_in, hook_of},
+    session::{Analysis, Event, Session},
 };
 use calls::Told;
-use definitions::Definitions;
 use inside::Inside;
+use names::{Named, Names};
 use others::Hooked;
 use ranges::Ranges;
-use rocshim_reader::End;
-use rocshim_trace::{Call, Header, Record, Word, file_name};
+use rocshim_reader::Reading;
+use rocshim_trace::{Kernel, Record, Word, file_name};
 use row::{Arrows, Through};
 use slots::Slots;
 use std::collections::BTreeMap;
@@ -58,10 +59,8 @@ impl Process {
     }
 }
 
-/// The process that is read.
+/// What is open in the process that is read.
 struct Open {
-    header: Header,
-    definitions: Definitions,
     inside: Inside,
     ranges: Ranges,
     losses: Slots,
@@ -71,10 +70,11 @@ struct Open {
     stopped: Option<u64>,
 }
 
-/// Takes the records of one file after the other.
+/// Makes the rows of a reading.
 #[derive(Default)]
 pub struct Tracks {
     processes: Vec<Process>,
+    names: Names,
     open: Option<Box<Open>>,
     /// Of each process that has ended.
     hooked: Vec<Vec<Hooked>>,
@@ -96,120 +96,34 @@ impl Tracks {
         std::mem::take(&mut self.rows)
     }
 
-    /// Ends the file whose records were taken.
-    pub fn end_file(&mut self, end: End) {
-        if end != End::Rotated {
-            self.end_process();
-        }
-    }
-
-    fn begin(&mut self, header: &Header) {
-        if let Some(open) = self.open.as_mut().filter(|open| goes_on_in(&open.header, header)) {
-            open.header = header.clone();
-            return;
-        }
-        self.end_process();
-        let shown = |pid: &u32| self.processes.iter().any(|process| process.shown_pid == *pid);
-        let mut numbers = (0..).map(|turn: u32| header.pid.wrapping_add(turn.wrapping_mul(PIDS)));
-        let ranges = Ranges::new(self.processes.len());
-        self.processes.push(Process {
-            pid: header.pid,
-            shown_pid: numbers.find(|pid| !shown(pid)).unwrap_or(header.pid),
-            host: header.host.clone(),
-            exe: header.exe.clone(),
-            argv: header.argv.clone(),
-            epoch: header.epoch.parse().unwrap_or(0),
-            rocshim: header.rocshim.clone(),
-            clock: header.clock.clone(),
-        });
-        self.open = Some(Box::new(Open {
-            header: header.clone(),
-            definitions: Definitions::default(),
-            inside: Inside::default(),
-            ranges,
-            losses: Slots::default(),
-            graphs: BTreeMap::new(),
-            stopped: None,
-        }));
-    }
-
-    fn end_process(&mut self) {
+    fn call(&mut self, session: &Session, event: &Event, is_in_flight: bool) {
         let Some(mut open) = self.open.take() else { return };
-        open.ranges.finish(&mut self.rows);
-        self.rows.extend(open.stopped.map(|since| others::pause(self.hooked.len(), since, None)));
-        self.hooked.push(open.hooked());
-    }
-
-    /// Takes the next record.
-    pub fn take(&mut self, record: &Record) {
-        if let Record::Header(header) = record {
-            return self.begin(header);
+        let process = self.processes.len() - 1;
+        let epoch = self.processes[process].epoch;
+        let (record, call) = (event.record, event.call);
+        if let Some((table, name, cells)) = told(&self.names.of(session, event)) {
+            let arrows = self.arrows(&mut open, event);
+            // A range ends where the call that ends it begins: before it.
+            if let (Record::Mark(mark), false) = (record, is_in_flight) {
+                open.ranges.mark(mark, epoch, &mut self.rows);
+            }
+            self.rows.push(Row {
+                table,
+                process,
+                tid: Some(call.tid),
+                track: Track::Thread(call.tid),
+                begin: epoch.saturating_add(call.t),
+                dur: (!is_in_flight).then_some(call.dur),
+                name,
+                cells,
+                arrows,
+            });
         }
-        let Some(mut open) = self.open.take() else { return };
-        self.look(&mut open, record);
         self.open = Some(open);
     }
 
-    fn look(&mut self, open: &mut Open, record: &Record) {
-        let number = self.processes.len() - 1;
-        let epoch = self.processes[number].epoch;
-        match record {
-            Record::HookTable(table) => table.hooks().for_each(|hook| open.definitions.hook(&hook)),
-            Record::Hook(hook) => open.definitions.hook(hook),
-            Record::CodeObject(object) => open.definitions.code_object(object),
-            Record::Kernel(kernel) => open.definitions.kernel(kernel),
-            Record::Graph(graph) => open.definitions.graph(graph),
-            Record::Gap(gap) => self.rows.push(others::loss(number, epoch, gap, &mut open.losses)),
-            Record::Recording(recording) => match (recording.state.as_str(), open.stopped) {
-                ("stopped", None) => open.stopped = Some(epoch.saturating_add(recording.t)),
-                ("started", Some(since)) => {
-                    let dur = epoch.saturating_add(recording.t).saturating_sub(since);
-                    self.rows.push(others::pause(number, since, Some(dur)));
-                    open.stopped = None;
-                }
-                _ => {}
-            },
-            Record::InFlight(in_flight) => self.call(open, &in_flight.event, true),
-            Record::Footer(footer) => {
-                for (hook, calls) in &footer.calls {
-                    open.definitions.functions.entry(*hook).and_modify(|function| function.calls += calls);
-                }
-            }
-            _ => self.call(open, record, false),
-        }
-    }
-
-    fn call(&mut self, open: &mut Open, record: &Record, is_in_flight: bool) {
-        let Some(call) = record.call() else { return };
-        let hook = match record {
-            Record::Launch(launch) => hook_of(launch, |id| open.definitions.hook_of(id)),
-            _ => call.hook,
-        };
-        if let Some(function) = open.definitions.functions.get_mut(&hook).filter(|_| !is_in_flight) {
-            function.calls += 1;
-        }
-        let Some((table, name, cells)) = told(&open.definitions, record, hook) else { return };
-        let process = self.processes.len() - 1;
-        let epoch = self.processes[process].epoch;
-        let arrows = self.arrows(open, record, call);
-        // A range ends where the call that ends it begins: before it.
-        if let (Record::Mark(mark), false) = (record, is_in_flight) {
-            open.ranges.mark(mark, epoch, &mut self.rows);
-        }
-        self.rows.push(Row {
-            table,
-            process,
-            tid: Some(call.tid),
-            track: Track::Thread(call.tid),
-            begin: epoch.saturating_add(call.t),
-            dur: (!is_in_flight).then_some(call.dur),
-            name,
-            cells,
-            arrows,
-        });
-    }
-
-    fn arrows(&mut self, open: &mut Open, record: &Record, call: &Call) -> Arrows {
+    fn arrows(&mut self, open: &mut Open, event: &Event) -> Arrows {
+        let (record, call) = (event.record, event.call);
         let mut arrows = Arrows { begin: open.inside.take(call), ..Arrows::default() };
         match record {
             Record::Launch(_) => {
@@ -242,7 +156,6 @@ impl Tracks {
         phases: &Phases,
         mut each: impl FnMut(Row, &[Process]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.end_process();
         for row in self.take_rows() {
             each(row, &self.processes)?;
         }
@@ -274,47 +187,103 @@ impl Tracks {
     }
 }
 
-impl Open {
-    /// What was hooked, by library.
-    fn hooked(&self) -> Vec<Hooked> {
-        let mut libraries: BTreeMap<&Word, Hooked> = BTreeMap::new();
-        for function in self.definitions.functions.values() {
-            let new = || Hooked { library: function.library.clone(), ..Hooked::default() };
-            let known = libraries.entry(&function.library).or_insert_with(new);
-            known.functions += 1;
-            known.calls += function.calls;
-            match function.state.as_str() {
-                "bound" => known.bound += 1,
-                "unbound" => known.unbound += 1,
-                "off" => known.off += 1,
+impl Analysis for Tracks {
+    fn begin_process(&mut self, session: &Session) {
+        let header = &session.process().header;
+        let shown = |pid: &u32| self.processes.iter().any(|process| process.shown_pid == *pid);
+        let mut numbers = (0..).map(|turn: u32| header.pid.wrapping_add(turn.wrapping_mul(PIDS)));
+        let ranges = Ranges::new(self.processes.len());
+        self.processes.push(Process {
+            pid: header.pid,
+            shown_pid: numbers.find(|pid| !shown(pid)).unwrap_or(header.pid),
+            host: header.host.clone(),
+            exe: header.exe.clone(),
+            argv: header.argv.clone(),
+            epoch: session.process().epoch,
+            rocshim: header.rocshim.clone(),
+            clock: header.clock.clone(),
+        });
+        self.open = Some(Box::new(Open {
+            inside: Inside::default(),
+            ranges,
+            losses: Slots::default(),
+            graphs: BTreeMap::new(),
+            stopped: None,
+        }));
+    }
+
+    fn record(&mut self, session: &Session, record: &Record) {
+        let Some(open) = &mut self.open else { return };
+        let (number, epoch) = (self.processes.len() - 1, session.process().epoch);
+        match record {
+            Record::Gap(gap) => self.rows.push(others::loss(number, epoch, gap, &mut open.losses)),
+            Record::Recording(recording) => match (recording.state.as_str(), open.stopped) {
+                ("stopped", None) => open.stopped = Some(epoch.saturating_add(recording.t)),
+                ("started", Some(since)) => {
+                    let dur = epoch.saturating_add(recording.t).saturating_sub(since);
+                    self.rows.push(others::pause(number, since, Some(dur)));
+                    open.stopped = None;
+                }
                 _ => {}
-            }
+            },
+            _ => {}
         }
-        libraries.into_values().collect()
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        self.call(session, event, false);
+    }
+
+    fn in_flight(&mut self, session: &Session, event: &Event) {
+        self.call(session, event, true);
+    }
+
+    fn end_process(&mut self, session: &Session, _reading: &Reading) {
+        let Some(mut open) = self.open.take() else { return };
+        open.ranges.finish(&mut self.rows);
+        self.rows.extend(open.stopped.map(|since| others::pause(self.hooked.len(), since, None)));
+        self.hooked.push(hooked(session));
+    }
+
+    fn wants_arguments(&self, _kernel: Option<&Kernel>) -> bool {
+        true
     }
 }
 
-/// A call as its row tells it.
-fn told(definitions: &Definitions, record: &Record, hook: u16) -> Option<Told> {
-    Some(match record {
-        Record::Launch(launch) => calls::launch(definitions, launch, hook),
-        Record::Gemm(gemm) => {
-            let problem = (**gemm).clone().into();
-            libraries::product(definitions, &gemm.call, problem, gemm.stream)
+/// What the process has hooked, by library.
+fn hooked(session: &Session) -> Vec<Hooked> {
+    let mut libraries: BTreeMap<&str, Hooked> = BTreeMap::new();
+    for hook in session.process().hook_uses() {
+        let library = hook.hook.of.as_str();
+        let new = || Hooked { library: library.into(), ..Hooked::default() };
+        let known = libraries.entry(library).or_insert_with(new);
+        known.functions += 1;
+        known.calls += hook.calls;
+        match hook.hook.state.as_str() {
+            "bound" => known.bound += 1,
+            "unbound" => known.unbound += 1,
+            "off" => known.off += 1,
+            _ => {}
         }
-        Record::Matmul(matmul) => {
-            let problem = (**matmul).clone().into();
-            libraries::product(definitions, &matmul.call, problem, Some(matmul.stream))
-        }
-        Record::Blas(blas) => libraries::blas(definitions, blas),
-        Record::Conv(conv) => libraries::convolution(definitions, conv),
-        Record::Span(span) => libraries::span(definitions, span),
-        Record::Mark(mark) => calls::mark(definitions, mark),
-        Record::Load(load) => calls::load(definitions, load),
-        Record::Copy(copy) => calls::copy(definitions, copy),
-        Record::Sync(sync) => calls::sync(definitions, sync),
-        Record::GraphCall(graph) => calls::graph_call(definitions, graph),
-        Record::GraphLaunch(launch) => calls::graph_launch(definitions, launch),
+    }
+    libraries.into_values().collect()
+}
+
+/// Makes a call's row.
+fn told(of: &Named) -> Option<Told> {
+    Some(match of.event.record {
+        Record::Launch(launch) => calls::launch(of, launch),
+        Record::Gemm(gemm) => libraries::product(of, (**gemm).clone().into(), gemm.stream),
+        Record::Matmul(matmul) => libraries::product(of, (**matmul).clone().into(), Some(matmul.stream)),
+        Record::Blas(blas) => libraries::blas(of, blas),
+        Record::Conv(conv) => libraries::convolution(of, conv),
+        Record::Span(span) => libraries::span(of, span),
+        Record::Mark(mark) => calls::mark(of, mark),
+        Record::Load(load) => calls::load(of, load),
+        Record::Copy(copy) => calls::copy(of, copy),
+        Record::Sync(sync) => calls::sync(of, sync),
+        Record::GraphCall(graph) => calls::graph_call(of, graph),
+        Record::GraphLaunch(launch) => calls::graph_launch(of, launch),
         _ => return None,
     })
 }

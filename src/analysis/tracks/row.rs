@@ -2,7 +2,7 @@
 
 use super::Table;
 use rocshim_trace::{Arg, Word};
-use std::{ops::Range, rc::Rc};
+use std::{ops::Range, sync::Arc};
 
 /// A call, or something else with a begin and an end.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ pub enum Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     /// Their names, as far as they are known.
-    pub names: Rc<[Word]>,
+    pub names: Arc<[Word]>,
     pub values: Vec<Arg>,
 }
 

@@ -2,11 +2,11 @@
 
 use super::{
     phases::phases_of,
-    summary::{only, summary_by},
+    summary::{scope, summary_by},
 };
 use crate::args;
 use anyhow::{Context, Result, anyhow, bail};
-use rocshim_analysis::{PhasesBuilder, Side, SummaryBuilder, compare as compare_sides, observe};
+use rocshim_analysis::{Session, Side, SummaryBuilder, compare as compare_sides, observe};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::{path::Path, process::ExitCode};
@@ -90,13 +90,15 @@ fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
     for path in &args.sides {
         let traces = reader::find_traces(std::slice::from_ref(path))?;
         if args.phase.is_empty() {
-            add(path, summary_by(SummaryBuilder::with_durations(), &traces)?);
+            add(path, summary_by(Session::default(), SummaryBuilder::with_durations(), &traces)?);
             continue;
         }
-        let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), false)?;
+        let phases = phases_of(&traces, Vec::new(), false)?;
         for phase in &args.phase {
-            let only = only(&phases, phase).with_context(|| format!("cannot compare {}", path.display()))?;
-            add(path, summary_by(SummaryBuilder::with_durations().only(only), &traces)?);
+            let scope =
+                scope(&phases, phase).with_context(|| format!("cannot compare {}", path.display()))?;
+            let session = Session::scoped(scope);
+            add(path, summary_by(session, SummaryBuilder::with_durations(), &traces)?);
         }
     }
     Ok(sides)

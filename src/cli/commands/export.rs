@@ -1,15 +1,15 @@
 //! `rocshim export`: traces in the forms of other programs.
 
-use super::summary::read_each;
+use super::summary::read_all;
 use crate::args::{self, To};
 use anyhow::{Context, Result, bail};
-use rocshim_analysis::{PhasesBuilder, Tracks};
+use rocshim_analysis::{Analysis, Event, PhasesBuilder, Session, SummaryBuilder, Tracks};
 use rocshim_export::{Chrome, Csv, Exporter, Parquet, Perfetto};
 use rocshim_reader as reader;
-use rocshim_reader::{Taker, TraceFile};
+use rocshim_reader::{Reading, TraceFile};
 use rocshim_report as report;
 use rocshim_report::{FilePlace, FolderPlace};
-use rocshim_trace::Record;
+use rocshim_trace::{Kernel, Record};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     low_level::emulate_default_handler,
@@ -100,37 +100,29 @@ fn written(
     out: &Path,
     stopped: &Stopped,
 ) -> Result<Vec<String>> {
-    let phases = PhasesBuilder::new(Vec::new());
-    let mut export = Export { tracks: Tracks::default(), phases, exporter, failed: None, stopped };
+    let (mut phases, mut summary) = (PhasesBuilder::new(Vec::new()), SummaryBuilder::default());
+    let mut export = Export { tracks: Tracks::default(), exporter, failed: None, stopped };
     let cannot = || format!("the export to {} failed and was removed", out.display());
-    let read = |path: &Path| {
-        export.phases.begin_file(path.display().to_string());
-        let reading = reader::read_trace(path, &mut export)?;
-        export.tracks.end_file(reading.end);
-        export.phases.end_file(reading);
-        export.write();
-        Ok(())
-    };
-    let passed_over = read_each(traces, read)?;
-    let Export { mut tracks, phases, mut exporter, failed, .. } = export;
+    let analyses: Vec<&mut dyn Analysis> = vec![&mut export, &mut phases, &mut summary];
+    let session = read_all(traces, Session::default(), analyses)?;
+    let Export { mut tracks, mut exporter, failed, .. } = export;
     if stopped.load(Ordering::Relaxed) != 0 {
         bail!("the export to {} was stopped and removed", out.display());
     }
     if let Some(error) = failed {
         return Err(error).with_context(cannot);
     }
-    let phases = phases.finish(false);
+    let phases = phases.finish(&session, &summary.finish(&session), false);
     tracks
         .finish(&phases, |row, processes| exporter.row(&row, &processes[row.process]))
         .with_context(cannot)?;
     exporter.finish().with_context(cannot)?;
-    Ok(passed_over)
+    Ok(session.unread().to_vec())
 }
 
-/// Gives what is read to the tracks, and its rows to the exporter.
+/// Gives the rows of a reading to an exporter.
 struct Export<'a, E> {
     tracks: Tracks,
-    phases: PhasesBuilder,
     exporter: E,
     /// Why nothing more can be written.
     failed: Option<anyhow::Error>,
@@ -147,11 +139,33 @@ impl<E: Exporter> Export<'_, E> {
     }
 }
 
-impl<E: Exporter> Taker for Export<'_, E> {
-    fn take(&mut self, record: Record) {
-        self.tracks.take(&record);
+impl<E: Exporter> Analysis for Export<'_, E> {
+    fn begin_process(&mut self, session: &Session) {
+        self.tracks.begin_process(session);
+    }
+
+    fn record(&mut self, session: &Session, record: &Record) {
+        self.tracks.record(session, record);
         self.write();
-        self.phases.take(record);
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        self.tracks.event(session, event);
+        self.write();
+    }
+
+    fn in_flight(&mut self, session: &Session, event: &Event) {
+        self.tracks.in_flight(session, event);
+        self.write();
+    }
+
+    fn end_process(&mut self, session: &Session, reading: &Reading) {
+        self.tracks.end_process(session, reading);
+        self.write();
+    }
+
+    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
+        self.tracks.wants_arguments(kernel)
     }
 
     fn is_done(&self) -> bool {

@@ -1,13 +1,13 @@
 //! `rocshim phases`: what each phase of inference or training launched.
 
-use super::summary::read_each;
+use super::summary::read_all;
 use crate::args;
 use anyhow::Result;
-use rocshim_analysis::{Phases, PhasesBuilder};
+use rocshim_analysis::{Phases, PhasesBuilder, Session, SummaryBuilder};
 use rocshim_reader as reader;
-use rocshim_reader::TraceFile;
+use rocshim_reader::{Label, TraceFile};
 use rocshim_report as report;
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
@@ -15,21 +15,14 @@ pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
         Some(path) => reader::read_labels(path)?,
         None => Vec::new(),
     };
-    let phases = phases_of(&traces, PhasesBuilder::new(labels), args.steps)?;
+    let phases = phases_of(&traces, labels, args.steps)?;
     super::show(&args.forms, &phases, |style| report::phases(&phases, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads all files to phases; with every pass where `all_passes`.
-pub(super) fn phases_of(
-    traces: &[TraceFile],
-    mut builder: PhasesBuilder,
-    all_passes: bool,
-) -> Result<Phases> {
-    let read = |path: &Path| {
-        builder.begin_file(path.display().to_string());
-        reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading))
-    };
-    read_each(traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
-    Ok(builder.finish(all_passes))
+/// Reads all files to phases, with these labels of the user's; with every pass where `all_passes`.
+pub(super) fn phases_of(traces: &[TraceFile], labels: Vec<Label>, all_passes: bool) -> Result<Phases> {
+    let (mut phases, mut summary) = (PhasesBuilder::new(labels), SummaryBuilder::default());
+    let session = read_all(traces, Session::default(), vec![&mut phases, &mut summary])?;
+    Ok(phases.finish(&session, &summary.finish(&session), all_passes))
 }

@@ -4,7 +4,6 @@ use super::phases::phases_of;
 use crate::args;
 use anyhow::{Result, bail};
 use rocshim_analysis as analysis;
-use rocshim_analysis::PhasesBuilder;
 use rocshim_reader as reader;
 use rocshim_reader::responses::read_responses;
 use rocshim_report as report;
@@ -13,7 +12,7 @@ use std::process::ExitCode;
 pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
     let responses = read_responses(&args.responses)?;
     let traces = reader::find_traces(std::slice::from_ref(&args.trace))?;
-    let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), true)?;
+    let phases = phases_of(&traces, Vec::new(), true)?;
     let proxy = analysis::proxy(phases, responses);
     if let Some(mismatch) = proxy.mismatch {
         bail!(mismatch);

@@ -69,8 +69,8 @@ fn finish(trace: &Path) -> Result<Recovery> {
 /// Only how a file ends is wanted.
 struct Nobody;
 
-impl reader::Taker for Nobody {
-    fn take(&mut self, _record: Record) {}
+impl reader::RecordVisitor for Nobody {
+    fn visit(&mut self, _record: Record) {}
 
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
         false

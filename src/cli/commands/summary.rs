@@ -3,9 +3,7 @@
 use super::phases::phases_of;
 use crate::args;
 use anyhow::{Result, anyhow};
-use rocshim_analysis::{
-    Analysis, Only, Phases, PhasesBuilder, Replay, Replays, Session, Spine, Summary, SummaryBuilder,
-};
+use rocshim_analysis::{Analysis, Phases, Replay, Replays, Scope, Session, Spine, Summary, SummaryBuilder};
 use rocshim_reader as reader;
 use rocshim_reader::TraceFile;
 use rocshim_report as report;
@@ -21,20 +19,18 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let summary = match &args.phase {
-        None => summary_of(&traces)?,
-        Some(phase) => {
-            let phases = phases_of(&traces, PhasesBuilder::new(Vec::new()), false)?;
-            summary_by(SummaryBuilder::default().only(only(&phases, phase)?), &traces)?
-        }
+    let session = match &args.phase {
+        None => Session::default(),
+        Some(phase) => Session::scoped(scope(&phases_of(&traces, Vec::new(), false)?, phase)?),
     };
+    let summary = summary_by(session, SummaryBuilder::default(), &traces)?;
     super::show(&args.forms, &summary, |style| report::summary(&summary, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What belongs to the phases of this name.
-pub(super) fn only(phases: &Phases, name: &str) -> Result<Only> {
-    phases.only(name).ok_or_else(|| match phases.names().as_slice() {
+/// The scope of the phases of this name.
+pub(super) fn scope(phases: &Phases, name: &str) -> Result<Scope> {
+    phases.scope(name).ok_or_else(|| match phases.names().as_slice() {
         [] => anyhow!("nothing was launched: there are no phases"),
         names => anyhow!("there is no phase `{name}`; there are: {}", names.join(", ")),
     })
@@ -42,17 +38,17 @@ pub(super) fn only(phases: &Phases, name: &str) -> Result<Only> {
 
 /// Reads all files to one summary.
 pub(super) fn summary_of(traces: &[TraceFile]) -> Result<Summary> {
-    summary_by(SummaryBuilder::default(), traces)
+    summary_by(Session::default(), SummaryBuilder::default(), traces)
 }
 
-/// Reads all files to one summary, which `builder` makes.
-pub(super) fn summary_by(mut builder: SummaryBuilder, traces: &[TraceFile]) -> Result<Summary> {
-    let read = |path: &Path| {
-        builder.begin_file(path.display().to_string());
-        reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading))
-    };
-    read_each(traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
-    Ok(builder.finish())
+/// Reads what is in the scope of `session` of all files to one summary, which `builder` makes.
+pub(super) fn summary_by(
+    session: Session,
+    mut builder: SummaryBuilder,
+    traces: &[TraceFile],
+) -> Result<Summary> {
+    let session = read_all(traces, session, vec![&mut builder])?;
+    Ok(builder.finish(&session))
 }
 
 fn replay_of(traces: &[TraceFile]) -> Result<Replay> {

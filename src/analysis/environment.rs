@@ -1,13 +1,13 @@
-//! Where the traced programs ran: hosts, versions, clocks, GPUs, and the files of the ROCm libraries that they had.
+//! Where the traced programs ran: hosts, versions, clocks, GPUs, and the files of their ROCm libraries.
 
-use super::process::{Identity, identity};
-use rocshim_trace::{Device, Header, Library, Record};
+use super::session::{Analysis, Session};
+use rocshim_trace::{Device, Library, Record};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All of it, over all processes; each list has every different thing once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Setting {
+pub struct Environment {
     /// Names of the machines.
     pub hosts: BTreeSet<String>,
     /// Versions of rocshim that wrote the traces.
@@ -48,57 +48,50 @@ pub struct LibraryFileRow {
     pub processes: u64,
 }
 
-/// A process's own account of its setting, gathered.
+/// Gathers what the processes say of their environment.
 #[derive(Default)]
-pub(crate) struct SettingBuilder {
-    setting: Setting,
-    /// The process that is read.
-    process: Option<Identity>,
-    /// What it has told already: the parts of a trace repeat it.
-    told: BTreeSet<String>,
+pub(crate) struct EnvironmentBuilder {
+    environment: Environment,
+    /// What the process that is read has said already: the segments of a trace repeat it.
+    known: BTreeSet<String>,
 }
 
-impl SettingBuilder {
-    /// Looks at a record.
-    pub(crate) fn look(&mut self, record: &Record) {
+impl Analysis for EnvironmentBuilder {
+    fn begin_process(&mut self, session: &Session) {
+        self.known.clear();
+        let (all, header) = (&mut self.environment, &session.process().header);
+        all.hosts.insert(header.host.clone());
+        all.rocshim.insert(header.rocshim.clone());
+        all.clocks.insert(header.clock.clone());
+        for (name, value) in &header.env {
+            all.environment.entry(name.clone()).or_default().insert(value.clone());
+        }
+        if let Ok(epoch) = header.epoch.parse::<u64>() {
+            all.first_epoch = Some(all.first_epoch.map_or(epoch, |first| first.min(epoch)));
+            all.last_epoch = Some(all.last_epoch.map_or(epoch, |last| last.max(epoch)));
+        }
+    }
+
+    fn record(&mut self, _session: &Session, record: &Record) {
         match record {
-            Record::Header(header) => self.header(header),
             Record::Device(device) => self.device(device),
             Record::Library(library) => self.library(library),
             _ => {}
         }
     }
+}
 
-    /// All that was told.
-    pub(crate) fn finish(mut self) -> Setting {
-        self.setting.devices.sort_by(|a, b| (a.ordinal, &a.gfx).cmp(&(b.ordinal, &b.gfx)));
-        self.setting.libraries.sort_by(|a, b| a.path.cmp(&b.path));
-        self.setting
-    }
-
-    fn header(&mut self, header: &Header) {
-        let process = identity(header);
-        if self.process.as_ref() == Some(&process) {
-            return;
-        }
-        self.process = Some(process);
-        self.told.clear();
-        let setting = &mut self.setting;
-        setting.hosts.insert(header.host.clone());
-        setting.rocshim.insert(header.rocshim.clone());
-        setting.clocks.insert(header.clock.clone());
-        for (name, value) in &header.env {
-            setting.environment.entry(name.clone()).or_default().insert(value.clone());
-        }
-        if let Ok(epoch) = header.epoch.parse::<u64>() {
-            setting.first_epoch = Some(setting.first_epoch.map_or(epoch, |first| first.min(epoch)));
-            setting.last_epoch = Some(setting.last_epoch.map_or(epoch, |last| last.max(epoch)));
-        }
+impl EnvironmentBuilder {
+    /// Returns what all processes said.
+    pub(crate) fn finish(mut self) -> Environment {
+        self.environment.devices.sort_by(|a, b| (a.ordinal, &a.gfx).cmp(&(b.ordinal, &b.gfx)));
+        self.environment.libraries.sort_by(|a, b| a.path.cmp(&b.path));
+        self.environment
     }
 
     /// True when this process tells `what` for the first time.
     fn is_news(&mut self, what: String) -> bool {
-        self.told.insert(what)
+        self.known.insert(what)
     }
 
     fn device(&mut self, device: &Device) {
@@ -109,12 +102,12 @@ impl SettingBuilder {
             (row.ordinal, &row.gfx, &row.name, &row.how)
                 == (device.ordinal, &device.gfx, &device.name, &device.how)
         };
-        if let Some(row) = self.setting.devices.iter_mut().find(is_same) {
+        if let Some(row) = self.environment.devices.iter_mut().find(is_same) {
             row.processes += 1;
             return;
         }
         let Device { ordinal, gfx, name, how } = device.clone();
-        self.setting.devices.push(DeviceRow { ordinal, gfx, name, how, processes: 1 });
+        self.environment.devices.push(DeviceRow { ordinal, gfx, name, how, processes: 1 });
     }
 
     fn library(&mut self, library: &Library) {
@@ -124,12 +117,12 @@ impl SettingBuilder {
         let is_same = |row: &&mut LibraryFileRow| {
             (&row.path, &row.soname, &row.build_id) == (&library.path, &library.soname, &library.build_id)
         };
-        if let Some(row) = self.setting.libraries.iter_mut().find(is_same) {
+        if let Some(row) = self.environment.libraries.iter_mut().find(is_same) {
             row.processes += 1;
             return;
         }
         let Library { path, soname, build_id, .. } = library.clone();
-        self.setting.libraries.push(LibraryFileRow { path, soname, build_id, processes: 1 });
+        self.environment.libraries.push(LibraryFileRow { path, soname, build_id, processes: 1 });
     }
 }
 
@@ -142,22 +135,19 @@ mod tests {
     const DEVICE: &str = r#"{"type":"device","ordinal":0,"gfx":"gfx1100","how":"hipGetDeviceProperties"}"#;
 
     #[test]
-    fn what_parts_repeat_and_processes_share_is_told_once() {
+    fn what_segments_repeat_and_processes_share_counts_once() {
         let other =
             HEADER.replace("\"pid\":7", "\"pid\":8").replace("\"100\"", "\"90\"").replace("\"h\"", "\"i\"");
-        let mut setting = SettingBuilder::default();
-        // The first process in two parts, then another one.
-        for line in [HEADER, LIBRARY, DEVICE, HEADER, LIBRARY, DEVICE, &other, LIBRARY] {
-            setting.look(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
-        }
-        let setting = setting.finish();
-        assert_eq!(setting.hosts.into_iter().collect::<Vec<_>>(), ["h", "i"]);
-        assert_eq!((setting.first_epoch, setting.last_epoch), (Some(90), Some(100)));
-        assert_eq!(setting.libraries.iter().map(|row| row.processes).collect::<Vec<_>>(), [2]);
-        assert_eq!(
-            setting.devices.iter().map(|row| (row.ordinal, row.processes)).collect::<Vec<_>>(),
-            [(0, 1)]
-        );
-        assert_eq!(setting.environment["HIP_VISIBLE_DEVICES"], ["0".to_string()].into());
+        let mut builder = EnvironmentBuilder::default();
+        // The first process in two segments, then another one.
+        let second = HEADER.replace("\"rings\"", "\"part\":2,\"rings\"");
+        let lines = [HEADER, LIBRARY, DEVICE, &second, LIBRARY, DEVICE, &other, LIBRARY];
+        crate::testing::read_lines(&mut builder, lines.into_iter());
+        let all = builder.finish();
+        assert_eq!(all.hosts.into_iter().collect::<Vec<_>>(), ["h", "i"]);
+        assert_eq!((all.first_epoch, all.last_epoch), (Some(90), Some(100)));
+        assert_eq!(all.libraries.iter().map(|row| row.processes).collect::<Vec<_>>(), [2]);
+        assert_eq!(all.devices.iter().map(|row| (row.ordinal, row.processes)).collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(all.environment["HIP_VISIBLE_DEVICES"], ["0".to_string()].into());
     }
 }

@@ -1,0 +1,65 @@
+//! The processes of a reading.
+
+use super::session::Process;
+use rocshim_reader::Reading;
+use serde::Serialize;
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProcessRow {
+    /// Its trace.
+    pub trace: String,
+    /// How many segments of it were read.
+    pub parts: u64,
+    /// Its number.
+    pub pid: u32,
+    /// Its executable.
+    pub exe: String,
+    /// Its command line.
+    pub argv: Vec<String>,
+    /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed` (it
+    /// died; what it left was read, the file is not finished), `running`, `snapshot` (it ran on), `cut`
+    /// (it died and what was not written is lost), or `rotated` (it continues in a segment of the trace
+    /// that was not read).
+    pub end: String,
+    /// Events in the trace.
+    pub events: u64,
+    /// Kernel launches: direct ones, which are events, and those that launched graphs made.
+    pub launches: u64,
+    /// Events that were lost.
+    pub lost: u64,
+    /// For how long recording was stopped: what was called then is neither an event nor lost.
+    pub stopped_ns: u64,
+    /// Calls that came after recording had ended.
+    pub late: u64,
+    /// When the first call was entered, since the process's epoch.
+    pub first_ns: u64,
+    /// When the last call returned.
+    pub last_ns: u64,
+    /// What else there is to say about this trace.
+    pub notes: Vec<String>,
+}
+
+impl ProcessRow {
+    /// Makes the row of a process that ends so, with this many launches.
+    pub(crate) fn new(process: &Process, reading: &Reading, launches: u64) -> ProcessRow {
+        let header = &process.header;
+        let (first_ns, last_ns) = process.first_and_last();
+        ProcessRow {
+            trace: process.trace.clone(),
+            parts: process.segments(),
+            pid: header.pid,
+            exe: header.exe.clone(),
+            argv: header.argv.clone(),
+            end: process.end_word(reading.end),
+            events: process.events,
+            launches,
+            lost: process.lost,
+            stopped_ns: process.stopped_ns(),
+            late: process.footer.as_ref().map_or(0, |footer| footer.late),
+            first_ns,
+            last_ns,
+            notes: process.notes(reading.notes.clone()),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The records of a file in its order, parsed on all cores.
+//!
+//! Worker threads parse blocks of lines; block N goes to worker N modulo their number, and its records
+//! are taken from there in turn. So the visitor, which runs on the calling thread, sees the records in
+//! the file's order whatever the number of workers, and a bounded number of blocks is in memory.
+
+use super::{
+    BadLines, End, Reading, RecordVisitor,
+    blocks::{Blocks, lines},
+    record_of,
+};
+use rocshim_trace::Record;
+use std::{
+    collections::HashSet,
+    io::{self, Read},
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{Scope, available_parallelism, scope},
+};
+
+/// Workers at most: more would wait for the visitor.
+const WORKERS: usize = 8;
+/// Blocks that wait at a worker, or were parsed by it and not taken, at most.
+const DEPTH: usize = 2;
+
+/// Launches whose arguments no analysis reads, as far as is known when a block is parsed: what is parsed
+/// beyond is no error.
+#[derive(Clone, Default)]
+struct Unwanted {
+    kernels: HashSet<u32>,
+    /// Those of launches without a kernel.
+    without_kernel: bool,
+}
+
+impl Unwanted {
+    fn wants(&self, kernel: Option<u32>) -> bool {
+        kernel.map_or(!self.without_kernel, |id| !self.kernels.contains(&id))
+    }
+}
+
+/// A line: its record, or `None` where it is no record.
+type Line = Option<Record>;
+
+struct Job {
+    block: Vec<u8>,
+    unwanted: Arc<Unwanted>,
+}
+
+struct Parsed {
+    block: Vec<u8>,
+    lines: Vec<Line>,
+}
+
+struct Worker {
+    jobs: SyncSender<Job>,
+    parsed: Receiver<Parsed>,
+}
+
+impl Worker {
+    fn spawn<'scope>(scope: &'scope Scope<'scope, '_>) -> Worker {
+        let (jobs, to_do) = sync_channel::<Job>(DEPTH);
+        let (done, parsed) = sync_channel(DEPTH);
+        scope.spawn(move || {
+            for Job { block, unwanted } in to_do {
+                let lines = lines(&block).map(|line| parse(line, &unwanted)).collect();
+                if done.send(Parsed { block, lines }).is_err() {
+                    break;
+                }
+            }
+        });
+        Worker { jobs, parsed }
+    }
+}
+
+#[inline(always)] // so that a record is not moved from place to place
+fn parse(line: &[u8], unwanted: &Unwanted) -> Line {
+    record_of(line, |kernel| unwanted.wants(kernel)).ok()
+}
+
+/// Gives records to a visitor, and notes what else there is to say about the file.
+pub(super) struct Visit<'a, V> {
+    visitor: &'a mut V,
+    reading: &'a mut Reading,
+    bad: BadLines,
+    /// Lines that were taken.
+    number: u64,
+    unwanted: Arc<Unwanted>,
+}
+
+impl<'a, V: RecordVisitor> Visit<'a, V> {
+    /// Begins behind the header, which was visited.
+    pub(super) fn new(visitor: &'a mut V, reading: &'a mut Reading) -> Visit<'a, V> {
+        let without_kernel = !visitor.wants_arguments(None);
+        let unwanted = Arc::new(Unwanted { without_kernel, ..Unwanted::default() });
+        Visit { visitor, reading, bad: BadLines::default(), number: 1, unwanted }
+    }
+
+    /// Visits the lines of the first block behind the header, and all other blocks.
+    pub(super) fn read(mut self, first: &[u8], blocks: &mut Blocks<impl Read>) -> io::Result<()> {
+        self.lines(first);
+        let workers = available_parallelism().map_or(1, |cores| cores.get()).min(WORKERS);
+        if blocks.is_at_end() || workers == 1 {
+            while !self.visitor.is_done()
+                && let Some(block) = blocks.next()?
+            {
+                self.lines(&block);
+            }
+        } else {
+            scope(|scope| self.parallel(blocks, (0..workers).map(|_| Worker::spawn(scope)).collect()))?;
+        }
+        self.reading.notes.extend(self.bad.note());
+        Ok(())
+    }
+
+    fn parallel(&mut self, blocks: &mut Blocks<impl Read>, workers: Vec<Worker>) -> io::Result<()> {
+        let (mut sent, mut taken, mut failed) = (0, 0, None);
+        // Blocks before this one were parsed with what another process defined.
+        let mut stale = 0;
+        loop {
+            while failed.is_none() && sent < taken + DEPTH * workers.len() {
+                match blocks.next() {
+                    Ok(Some(block)) => {
+                        let job = Job { block, unwanted: self.unwanted.clone() };
+                        workers[sent % workers.len()].jobs.send(job).expect("the worker runs");
+                        sent += 1;
+                    }
+                    Ok(None) => break,
+                    Err(error) => failed = Some(error),
+                }
+            }
+            if taken == sent || self.visitor.is_done() {
+                return failed.map_or(Ok(()), Err);
+            }
+            let Parsed { block, lines } = workers[taken % workers.len()].parsed.recv().expect("it runs");
+            taken += 1;
+            if taken <= stale || lines.iter().any(|line| matches!(line, Some(Record::Header(_)))) {
+                // Files were strung together: ids mean other kernels from here on.
+                self.lines(&block);
+                stale = sent;
+                continue;
+            }
+            let ends = block.last() == Some(&b'\n');
+            let last = lines.len() - 1;
+            for (at, line) in lines.into_iter().enumerate() {
+                self.line(line, ends || at < last);
+            }
+        }
+    }
+
+    fn lines(&mut self, block: &[u8]) {
+        for line in lines(block) {
+            if self.visitor.is_done() {
+                return;
+            }
+            let record = parse(line, &self.unwanted);
+            self.line(record, line.last() == Some(&b'\n'));
+        }
+    }
+
+    /// Takes a line; `ends`: it has a line end.
+    fn line(&mut self, line: Line, ends: bool) {
+        self.number += 1;
+        match line {
+            Some(record) => self.visit(record),
+            None if !ends => self.reading.notes.push("the last line is cut".into()),
+            None => self.bad.count(self.number),
+        }
+    }
+
+    #[inline]
+    fn visit(&mut self, record: Record) {
+        let kernel = match &record {
+            Record::Kernel(kernel) => Some(kernel.id),
+            Record::Header(_) => {
+                Arc::make_mut(&mut self.unwanted).kernels.clear();
+                None
+            }
+            Record::Footer(footer) => {
+                self.reading.end = match (self.reading.end, footer.end.as_str()) {
+                    (End::Leftover, _) => End::Leftover,
+                    (_, "rotated") => End::Rotated,
+                    _ => End::Footer,
+                };
+                None
+            }
+            _ => None,
+        };
+        self.visitor.visit(record);
+        if let Some(id) = kernel
+            && !self.visitor.wants_arguments(Some(id))
+        {
+            Arc::make_mut(&mut self.unwanted).kernels.insert(id);
+        }
+    }
+}
