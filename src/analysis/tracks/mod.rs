@@ -1,7 +1,7 @@
 //! The rows of a timeline, for programs that draw or query one: every call joined with what is known of
 //! it, ranges, losses and pauses as they are read; phases, passes, processes and coverage at the end.
 //!
-//! Layers, lowest first: `row` and `table` (what a row is, which columns there are), `names` (texts of
+//! Modules: `row` and `table` (what a row is, which columns there are), `names` (texts of
 //! ids), `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges` and `others`
 //! (rows of each kind of record), then `Tracks` here. All times are Unix ns, so that processes and
 //! hosts share one clock. Rows come in the order of the trace: those of a thread as its calls
