@@ -42,7 +42,7 @@ use lanes::{Hint, Part, Sign};
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
 use rocshim_reader::{Label, Reading};
-use rocshim_trace::{Call, Copy, Gap, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
+use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
 
 /// What is known of a process that was read.
 struct ProcessKind {
@@ -68,10 +68,10 @@ pub struct PhasesBuilder {
     labels: Labels,
 }
 
-/// An event while it waits for those that ended before it.
-enum Waiting {
-    Event(Record, Ids),
-    Gap(Gap),
+/// An event or a gap while it waits for the events that ended before it.
+struct Waiting {
+    record: Record,
+    ids: Ids,
 }
 
 impl PhasesBuilder {
@@ -129,7 +129,8 @@ impl Analysis for PhasesBuilder {
             Record::Graph(graph) => process.graphs.graph(&self.names, session, graph),
             Record::Gap(gap) => {
                 let end = gap.t.saturating_add(gap.dur);
-                process.events.push(gap.tid, end, Waiting::Gap(gap.clone()));
+                let waiting = Waiting { record: record.clone(), ids: Ids::default() };
+                process.events.push(gap.tid, end, waiting);
             }
             _ => {}
         }
@@ -141,7 +142,7 @@ impl Analysis for PhasesBuilder {
         let Some(mut process) = self.process.take() else { return };
         self.capture(session, &mut process, event);
         if !matches!(event.record, Record::Gpu(_)) {
-            let waiting = Waiting::Event(event.record.clone(), event.ids);
+            let waiting = Waiting { record: event.record.clone(), ids: event.ids };
             process.events.push(event.call.tid, event.end(), waiting);
         }
         self.look_at_events(session, &mut process, false);
@@ -184,16 +185,12 @@ impl PhasesBuilder {
 
     /// Looks at the events that are due.
     fn look_at_events(&mut self, session: &Session, process: &mut Process, at_end: bool) {
-        while let Some(waiting) = process.events.pop(at_end) {
-            match waiting {
-                Waiting::Event(record, ids) => {
-                    let Some(call) = record.call() else { continue };
-                    self.look(session, process, &Event { record: &record, call, ids });
-                }
-                Waiting::Gap(gap) => {
-                    let lane = process.lanes.of_call(gap.tid, None);
-                    lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
-                }
+        while let Some(Waiting { record, ids }) = process.events.pop(at_end) {
+            if let Record::Gap(gap) = &record {
+                let lane = process.lanes.of_call(gap.tid, None);
+                lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
+            } else if let Some(call) = record.call() {
+                self.look(session, process, &Event { record: &record, call, ids });
             }
         }
     }
