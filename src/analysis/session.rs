@@ -246,7 +246,6 @@ impl Session {
                 if let (Some(footer), Some(_)) = (&mut process.footer, &self.scope) {
                     // Whether the calls that it counts came in scope is not known.
                     footer.calls.clear();
-                    process.accounted = process.events;
                 }
             }
             _ => {}
@@ -375,6 +374,7 @@ impl Session {
             _ => {}
         }
         if !is_in_scope {
+            process.out_of_scope += 1;
             if let Some(hook) = process.hook_mut(ids.hook) {
                 hook.out_of_scope += 1;
             }

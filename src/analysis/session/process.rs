@@ -72,6 +72,8 @@ pub struct Process {
     pub footer: Option<Footer>,
     /// Events that are in scope, reports of the GPU among them.
     pub events: u64,
+    /// Events that are not in scope.
+    pub(super) out_of_scope: u64,
     /// Events that were lost.
     pub lost: u64,
     pub(super) pauses: Pauses,
@@ -134,6 +136,7 @@ impl Process {
             graphs: Graphs::default(),
             footer: None,
             events: 0,
+            out_of_scope: 0,
             lost: 0,
             pauses: Pauses::default(),
             accounted: 0,
@@ -305,11 +308,9 @@ impl Process {
 
     /// Where the accounts of its threads, which are complete with the footer, differ from what was read.
     fn count_mismatch(&self) -> Option<String> {
-        (self.footer.is_some() && self.accounted != self.events).then(|| {
-            format!(
-                "its threads say that they wrote {} events, and {} were read",
-                self.accounted, self.events
-            )
+        let read = self.events + self.out_of_scope;
+        (self.footer.is_some() && self.accounted != read).then(|| {
+            format!("its threads say that they wrote {} events, and {read} were read", self.accounted)
         })
     }
 
