@@ -6,7 +6,7 @@ use crate::{
     launch::{self, Bounded, Ending, NotStarted, Recorded, Recording},
 };
 use anyhow::{Context, Result, bail};
-use rocshim_analysis::{Decisions, Measure, Summary, SummaryBuilder};
+use rocshim_analysis::{Decisions, Measure, Session, Spine, Summary, SummaryBuilder};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::{
@@ -201,14 +201,14 @@ fn finish(traces: &[PathBuf]) {
 /// One summary of all traces of a run.
 fn summary_of(traces: &[PathBuf]) -> Result<Summary> {
     let mut builder = SummaryBuilder::default();
+    let mut spine = Spine::new(Session::default(), vec![&mut builder]);
     for trace in traces {
-        builder.begin_file(trace.display().to_string());
-        match reader::read_trace(trace, &mut builder) {
-            Ok(reading) => builder.end_file(reading),
-            Err(error) => return Err(error),
-        }
+        spine.begin_file(trace.display().to_string());
+        let reading = reader::read_trace(trace, &mut spine)?;
+        spine.end_file(&reading);
     }
-    Ok(builder.finish())
+    let session = spine.finish();
+    Ok(builder.finish(&session))
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
