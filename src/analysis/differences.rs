@@ -1,7 +1,7 @@
 //! Differences between two environments: variables, files, libraries, GPUs; what a decision may
 //! have changed for.
 
-use crate::Setting;
+use crate::Environment;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,11 +53,11 @@ pub fn variables(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> 
         .collect()
 }
 
-/// What two runs' own account of their setting differs in: variables, libraries, targets.
-pub fn between(a: &Setting, b: &Setting) -> Vec<Difference> {
-    let [variables_a, variables_b] = [a, b].map(|setting| {
+/// What two runs' own account of their environment differs in: variables, libraries, targets.
+pub fn between(a: &Environment, b: &Environment) -> Vec<Difference> {
+    let [variables_a, variables_b] = [a, b].map(|environment| {
         let joined = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(" or ");
-        setting.environment.iter().map(|(name, values)| (name.clone(), joined(values))).collect()
+        environment.environment.iter().map(|(name, values)| (name.clone(), joined(values))).collect()
     });
     let mut all = variables(&variables_a, &variables_b);
     let [libraries_a, libraries_b] = [a, b].map(libraries);
@@ -76,9 +76,9 @@ pub fn between(a: &Setting, b: &Setting) -> Vec<Difference> {
 }
 
 /// Build ids by the name of the library.
-fn libraries(setting: &Setting) -> BTreeMap<String, String> {
+fn libraries(environment: &Environment) -> BTreeMap<String, String> {
     let mut ids = BTreeMap::<String, BTreeSet<String>>::new();
-    for row in &setting.libraries {
+    for row in &environment.libraries {
         let file = row.path.rsplit('/').next().unwrap_or(&row.path);
         let name = file.split_once(".so").map_or(file, |(stem, _)| stem).to_string() + ".so";
         let id = row.build_id.clone().unwrap_or_else(|| row.path.clone());
@@ -87,8 +87,8 @@ fn libraries(setting: &Setting) -> BTreeMap<String, String> {
     ids.into_iter().map(|(name, ids)| (name, ids.into_iter().collect::<Vec<_>>().join(" and "))).collect()
 }
 
-fn targets(setting: &Setting) -> Option<String> {
-    let targets: BTreeSet<&str> = setting.devices.iter().map(|row| row.gfx.as_str()).collect();
+fn targets(environment: &Environment) -> Option<String> {
+    let targets: BTreeSet<&str> = environment.devices.iter().map(|row| row.gfx.as_str()).collect();
     (!targets.is_empty()).then(|| targets.into_iter().collect::<Vec<_>>().join(", "))
 }
 
