@@ -12,7 +12,9 @@ mod trying;
 
 pub(crate) use compare::Compare;
 pub(crate) use ctl::{Ctl, Switch, Verb};
-pub(crate) use export::{Export, To};
+pub(crate) use export::Export;
+#[cfg(feature = "views")]
+pub(crate) use export::To;
 pub(crate) use forms::Forms;
 pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
 pub(crate) use report::Report;

@@ -4,34 +4,35 @@ mod bisect;
 mod compare;
 mod ctl;
 mod doctor;
+#[cfg(feature = "views")]
 mod export;
+#[cfg(feature = "views")]
+mod follow;
 mod help;
 mod hooks;
 mod ollama;
 mod phases;
 mod proxy;
 mod recover;
+#[cfg(feature = "views")]
 mod report_page;
 mod run;
 mod summary;
+#[cfg(feature = "views")]
 mod tail;
+#[cfg(feature = "views")]
 mod top;
 mod trying;
 mod variables;
 mod verify;
 
-use crate::{
-    args::{Command, Forms},
-    launch,
-};
-use anyhow::{Context, Result};
-use rocshim_reader::Follower;
+use crate::args::{Command, Forms};
+use anyhow::Result;
 use rocshim_report as report;
 use rocshim_report::{Form, Style};
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal},
-    path::PathBuf,
     process::ExitCode,
 };
 
@@ -45,11 +46,15 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => compare::compare(&args),
         Command::Try(args) => trying::try_change(&args),
         Command::Bisect(args) => bisect::bisect(&args),
+        #[cfg(feature = "views")]
         Command::Report(args) => report_page::report(&args),
+        #[cfg(feature = "views")]
         Command::Export(args) => export::export(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        #[cfg(feature = "views")]
         Command::Tail(args) => tail::tail(&args),
+        #[cfg(feature = "views")]
         Command::Top(args) => top::top(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::Verify(args) => verify::verify(&args),
@@ -57,18 +62,11 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Ollama(args) => ollama::ollama(&args),
         Command::Variables(args) => variables::variables(&args),
         Command::Help(args) => help::help(args.topic),
+        #[cfg(not(feature = "views"))]
+        Command::Report(_) | Command::Export(_) | Command::Tail(_) | Command::Top(_) => anyhow::bail!(
+            "this rocshim was built without report, export, tail and top; `cargo build --release` builds all"
+        ),
     }
-}
-
-/// The traces that are named, or else the folder that traces go to; and what follows them.
-fn follow(named: &[PathBuf]) -> Result<(Vec<PathBuf>, Follower)> {
-    let traces = match named {
-        [] => vec![launch::chosen_folder(None)?],
-        traces => traces.to_vec(),
-    };
-    let follower = Follower::new(&traces)
-        .context("there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces")?;
-    Ok((traces, follower))
 }
 
 /// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.

@@ -1,6 +1,6 @@
 //! `rocshim tail`: each call as it comes.
 
-use super::follow;
+use super::follow::follow;
 use crate::args;
 use anyhow::Result;
 use rocshim_analysis::{News, Patterns, Tail, Wanted};

@@ -1,6 +1,6 @@
 //! `rocshim top`: a screen that says what the processes do now.
 
-use super::follow;
+use super::follow::follow;
 use crate::args;
 use anyhow::{Context, Result, bail};
 use ratatui::{

@@ -2,7 +2,7 @@
 
 use object::{
     Endianness, Object, ObjectSymbol, elf,
-    read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader, VersionIndex},
+    read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader},
 };
 use std::{collections::HashSet, path::Path};
 
@@ -54,7 +54,7 @@ fn needed(
     entries: &[elf::Dyn64<Endianness>],
     bytes: &[u8],
 ) -> Vec<String> {
-    let value = |tag: i64| entries.iter().find(|e| e.tag(endian) == tag).map(|e| e.d_val(endian));
+    let value = |tag: elf::DynamicTag| entries.iter().find(|e| e.tag(endian) == tag).map(|e| e.d_val(endian));
     let (Some(table), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else { return Vec::new() };
     let strings = segments.iter().find_map(|s| s.data_range(endian, bytes, table, size).ok().flatten());
     let Some(strings) = strings else { return Vec::new() };
@@ -97,7 +97,7 @@ impl Exports {
         };
         // Numbers 0 and 1 stand for unversioned symbols, and a removed version leaves a hole.
         for index in 2..1000 {
-            let Ok(Some(version)) = versions.version(VersionIndex(index)) else { continue };
+            let Ok(Some(version)) = versions.version(elf::VersionIndex(index)) else { continue };
             let known = glibc(version.name());
             let newest =
                 if version.file().is_some() { &mut exports.glibc_needed } else { &mut exports.glibc_offered };

@@ -48,8 +48,8 @@ impl Header {
     /// Reads it; `None` if `source` is not an AMDGPU ELF.
     pub(super) fn read(source: &dyn Source) -> Option<Header> {
         let ident = source.read(0, 16)?;
-        let is_ours = ident.starts_with(&ELFMAG) && ident[4] == ELFCLASS64 && ident[5] == ELFDATA2LSB;
-        if !is_ours || u16_at(source, 18)? != EM_AMDGPU {
+        let is_ours = ident.starts_with(&ELFMAG) && ident[4] == ELFCLASS64.0 && ident[5] == ELFDATA2LSB.0;
+        if !is_ours || u16_at(source, 18)? != EM_AMDGPU.0 {
             return None;
         }
         Some(Header {
@@ -73,7 +73,7 @@ impl Header {
         let mut end = self.sections_at.checked_add(sections)?.max(EHDR);
         for i in 0..self.segments.into() {
             let at = self.segments_at.checked_add(i * PHDR)?;
-            if u32_at(source, at)? == PT_LOAD {
+            if u32_at(source, at)? == PT_LOAD.0 {
                 let (offset, size) = (u64_at(source, at + 8)?, u64_at(source, at + 32)?);
                 end = end.max(offset.checked_add(size)?);
             }
@@ -120,9 +120,9 @@ impl Header {
             };
             (0..u64::from(count)).filter_map(range).collect::<Vec<_>>()
         };
-        let segments = of(self.segments_at, self.segments, PHDR, 0, PT_NOTE, 8);
+        let segments = of(self.segments_at, self.segments, PHDR, 0, PT_NOTE.0, 8);
         if segments.is_empty() {
-            of(self.sections_at, self.sections, SHDR, 4, SHT_NOTE, 24)
+            of(self.sections_at, self.sections, SHDR, 4, SHT_NOTE.0, 24)
         } else {
             segments
         }

@@ -1,0 +1,17 @@
+//! The traces that `tail` and `top` follow while they are written.
+
+use crate::launch;
+use anyhow::{Context, Result};
+use rocshim_reader::Follower;
+use std::path::PathBuf;
+
+/// The traces that are named, or else the folder that traces go to; and what follows them.
+pub(crate) fn follow(named: &[PathBuf]) -> Result<(Vec<PathBuf>, Follower)> {
+    let traces = match named {
+        [] => vec![launch::chosen_folder(None)?],
+        traces => traces.to_vec(),
+    };
+    let follower = Follower::new(&traces)
+        .context("there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces")?;
+    Ok((traces, follower))
+}
