@@ -195,3 +195,63 @@ impl<'a, V: RecordVisitor> Visit<'a, V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_bytes;
+    use std::path::Path;
+
+    const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
+
+    /// Keeps the ids of launches with the numbers of their arguments; wants those of kernel 1 alone, or
+    /// in the second process those of kernel 2.
+    #[derive(Default)]
+    struct Ids {
+        processes: usize,
+        seen: Vec<(u64, usize)>,
+    }
+
+    impl RecordVisitor for Ids {
+        fn visit(&mut self, record: Record) {
+            match record {
+                Record::Header(_) => self.processes += 1,
+                Record::Launch(launch) => self.seen.push((launch.call.id, launch.args.len())),
+                _ => {}
+            }
+        }
+
+        fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+            kernel == Some(self.processes as u32)
+        }
+    }
+
+    fn launch(id: u64, kernel: u32) -> String {
+        format!(
+            r#"{{"type":"launch","tid":7,"id":{id},"t":{id},"dur":1,"hook":0,"kernel":{kernel},"block":[1,1,1],"args":[1,2]}}"#
+        )
+    }
+
+    #[test]
+    fn records_come_in_the_order_of_the_file_and_with_the_arguments_that_are_wanted() {
+        const LAUNCHES: u64 = 12_000;
+        let kernels = [1, 2].map(|id| format!(r#"{{"type":"kernel","id":{id},"name":"k"}}"#));
+        let mut lines = Vec::new();
+        for process in 0..2 {
+            lines.push(HEADER.to_string());
+            lines.extend(kernels.clone());
+            lines.extend((0..LAUNCHES).map(|n| launch(process * LAUNCHES + n, 1 + (n % 2) as u32)));
+        }
+        lines.insert(9_000, "no record".into());
+        let mut ids = Ids::default();
+        let reading = read_bytes(lines.join("\n").as_bytes(), Path::new("t"), &mut ids).expect("a trace");
+        assert_eq!(reading.notes, ["1 line is no record and was passed over: line 9001"]);
+        assert!(ids.seen.iter().map(|(id, _)| *id).eq(0..2 * LAUNCHES));
+        let lacks = |(id, arguments): &&(u64, usize)| {
+            let kernel = 1 + id % 2;
+            let process = 1 + id / LAUNCHES;
+            kernel == process && *arguments != 2
+        };
+        assert_eq!(ids.seen.iter().find(lacks), None);
+    }
+}
