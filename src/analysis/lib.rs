@@ -137,7 +137,7 @@ pub use tail::{News, Patterns, Tail, Wanted};
 pub use threads::{GapRow, ThreadRow};
 pub use tracks::{
     Beside, COMMON, Cell, Column, Kind as ColumnKind, Process as TrackProcess, Row as TrackRow, TABLES,
-    Table, TableId, Track, Tracks,
+    Table, TableId, Track, Tracks, queue_of,
 };
 pub use transfers::{CopyRow, Counts, SyncRow};
 pub use verdict::FunctionRow;

@@ -48,7 +48,7 @@ mod tests {
             page.contains("\ngemms: a matrix product (a call)\n  form             text     plain, "),
             "{page}"
         );
-        assert!(page.contains("\npauses: a time in which recording was stopped\n\npha"), "{page}");
+        assert!(page.contains("\npauses: a time in which recording was stopped\n\ngpu"), "{page}");
         let lines = page.lines().filter(|line| line.starts_with("  ")).count();
         assert_eq!(lines, COMMON.len() + 7 + TABLES.iter().map(|table| table.columns.len()).sum::<usize>());
     }

@@ -1,7 +1,7 @@
 //! What the forms with slices show of a row.
 
 use crate::names;
-use rocshim_analysis::{Beside, Cell, Column, Track, TrackRow};
+use rocshim_analysis::{Beside, Cell, Column, Track, TrackRow, queue_of};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::{borrow::Cow, fmt};
 
@@ -24,6 +24,10 @@ pub fn title(track: Track) -> String {
         Beside::Process => "process".into(),
         Beside::Phases => format!("phases, lane {of}"),
         Beside::Passes => format!("passes, lane {of}"),
+        Beside::Gpu => {
+            let (device, queue) = queue_of(of);
+            format!("GPU {device}, queue {queue}")
+        }
         Beside::Ranges => "ranges across threads and calls".into(),
         Beside::Losses => format!("lost events of thread {of}"),
         Beside::Pauses => "recording stopped".into(),

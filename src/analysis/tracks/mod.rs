@@ -2,12 +2,13 @@
 //! it, ranges, losses and pauses as they are read; phases, passes, processes and coverage at the end.
 //!
 //! Modules: `row` and `table` (what a row is, which columns there are), `names` (texts of
-//! ids), `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges` and `others`
+//! ids), `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges`, `others` and `gpu`
 //! (rows of each kind of record), then `Tracks` here. All times are Unix ns, so that processes and
 //! hosts share one clock. Rows come in the order of the trace: those of a thread as its calls
 //! returned. Memory grows with definitions and open calls, not with events.
 
 mod calls;
+mod gpu;
 mod inside;
 mod libraries;
 mod names;
@@ -19,6 +20,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use gpu::queue_of;
 pub use row::{Beside, Cell, Row, Track};
 pub use table::{COMMON, Column, Kind, TABLES, Table, TableId};
 
@@ -27,6 +29,7 @@ use super::{
     session::{Analysis, Event, Session},
 };
 use calls::Told;
+use gpu::GpuRows;
 use inside::Inside;
 use names::{Named, Names};
 use others::Hooked;
@@ -64,6 +67,7 @@ struct Open {
     inside: Inside,
     ranges: Ranges,
     losses: Slots,
+    gpu: GpuRows,
     /// The arrow of each graph.
     graphs: BTreeMap<u32, u64>,
     /// When recording was stopped, in Unix ns, if it is.
@@ -207,6 +211,7 @@ impl Analysis for Tracks {
             inside: Inside::default(),
             ranges,
             losses: Slots::default(),
+            gpu: GpuRows::default(),
             graphs: BTreeMap::new(),
             stopped: None,
         }));
@@ -216,6 +221,7 @@ impl Analysis for Tracks {
         let Some(open) = &mut self.open else { return };
         let (number, epoch) = (self.processes.len() - 1, session.process().epoch);
         match record {
+            Record::GpuKernel(kernel) => open.gpu.define(kernel),
             Record::Gap(gap) => self.rows.push(others::loss(number, epoch, gap, &mut open.losses)),
             Record::Recording(recording) => match (recording.state.as_str(), open.stopped) {
                 ("stopped", None) => open.stopped = Some(epoch.saturating_add(recording.t)),
@@ -231,6 +237,11 @@ impl Analysis for Tracks {
     }
 
     fn event(&mut self, session: &Session, event: &Event) {
+        if let (Record::Gpu(gpu), Some(open)) = (event.record, &mut self.open) {
+            let number = self.processes.len() - 1;
+            self.rows.extend(open.gpu.row(number, session.process().epoch, gpu));
+            return;
+        }
         self.call(session, event, false);
     }
 

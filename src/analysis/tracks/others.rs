@@ -9,7 +9,12 @@ use super::{
 use crate::{Evidence, LibraryRow, Phase, ProcessRow, phases::Moment};
 use rocshim_trace::{Gap, Word};
 
-const fn table(id: TableId, name: &'static str, what: &'static str, columns: &'static [Column]) -> Table {
+pub(super) const fn table(
+    id: TableId,
+    name: &'static str,
+    what: &'static str,
+    columns: &'static [Column],
+) -> Table {
     Table { id, name, what, columns, is_call: false }
 }
 

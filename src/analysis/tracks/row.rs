@@ -46,6 +46,7 @@ pub enum Beside {
     Process,
     Phases,
     Passes,
+    Gpu,
     Ranges,
     Losses,
     Pauses,

@@ -1,6 +1,6 @@
 //! The tables of a timeline and their columns: what each exported form has, under the same names.
 
-use super::{calls, libraries, others};
+use super::{calls, gpu, libraries, others};
 
 /// A table.
 #[derive(Debug, PartialEq)]
@@ -54,6 +54,7 @@ pub enum TableId {
     Ranges,
     Losses,
     Pauses,
+    Gpu,
     Phases,
     Passes,
     Processes,
@@ -61,7 +62,7 @@ pub enum TableId {
 }
 
 /// Every table, in the order of [`TableId`].
-pub static TABLES: [&Table; 18] = [
+pub static TABLES: [&Table; 19] = [
     &calls::LAUNCHES,
     &libraries::GEMMS,
     &libraries::CONVOLUTIONS,
@@ -76,6 +77,7 @@ pub static TABLES: [&Table; 18] = [
     &others::RANGES,
     &others::LOSSES,
     &others::PAUSES,
+    &gpu::GPU,
     &others::PHASES,
     &others::PASSES,
     &others::PROCESSES,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
 perfetto and chrome write one file: a track per process and thread with a slice per call, ranges of roctx and
-rocshim.h, arrows from a call to the launches inside it and from a graph to its launches, and tracks of their own for
-phases, passes, lost events and hook coverage. csv and parquet write a folder: a table per kind of call, and tables of
-ranges, lost events, phases, passes, processes and coverage; each launch's row has its kernel, family and code object.
---columns lists them all.
+rocshim.h, arrows from a call to the launches inside it and from a graph to its launches, and tracks of their
+own for phases, passes, GPU queues (traces with --gpu-time), lost events and hook coverage. csv and parquet
+write a folder: a table per kind of call, and tables of ranges, GPU commands, lost events, phases, passes,
+processes and coverage; each launch's row has its kernel, family and code object. --columns lists them all.
 
 The whole trace is exported, in one pass. Times are Unix nanoseconds (in chrome: since the earliest process began), so
 processes and hosts share one clock. OUT gets its name only when it is complete.
