@@ -56,7 +56,7 @@ impl SubjectKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Choice {
     /// The library whose kernels ran, the innermost of those that were called; a family of ggml's;
-    /// or `called`.
+    /// or `called`, `launched`, `failed`.
     pub by: BTreeSet<String>,
     /// Solutions, solvers or algorithms that were asked for.
     pub asked: BTreeSet<String>,
@@ -157,8 +157,12 @@ impl Decisions {
         let silent =
             || counts.why.clone().unwrap_or_else(|| "the kernels launched for it are not known".into());
         let limit = (counts.evidence != Evidence::Confirmed).then(silent);
-        if counts.trials + counts.failed >= counts.calls && kernels.is_empty() {
-            return; // Nothing was decided: only trials of a search, or calls that failed.
+        if kernels.is_empty() && counts.trials >= counts.calls {
+            return; // Trials of a search decide nothing.
+        }
+        if kernels.is_empty() && counts.failed >= counts.calls {
+            // Asked for, and not served: not the same as not asked for.
+            return self.add(subject, word("failed"), limit);
         }
         self.add(subject, Choice { by, asked: asked.into_iter().collect(), kernels }, limit);
     }
@@ -309,5 +313,60 @@ mod pairs {
         from: D,
     ) -> Result<BTreeMap<Subject, Decision>, D::Error> {
         Ok(Vec::<(Subject, Decision)>::deserialize(from)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::compared::{conv, ended, gemm, kernel};
+    use rocshim_reader::End;
+
+    fn decisions(lines: &[String], end: End) -> Vec<(String, String, bool)> {
+        let decisions = Decisions::of(ended("A", &lines.concat(), end).summary);
+        let row = |(subject, decision): (&Subject, &Decision)| {
+            let Choice { by, asked, kernels } = &decision.choice;
+            let words: Vec<&str> = by.iter().chain(asked).chain(kernels).map(String::as_str).collect();
+            (subject.what.clone(), words.join(" "), decision.limit.is_some())
+        };
+        decisions.by_subject.iter().filter(|(subject, _)| !is_switch(subject.kind)).map(row).collect()
+    }
+
+    #[test]
+    fn a_gemm_and_a_convolution_are_decided_by_what_was_asked_and_what_ran() {
+        let failed =
+            gemm(300, 7, -1, 1).lines().last().unwrap().replace("\"dur\":100", "\"dur\":100,\"status\":3");
+        let lines = [kernel(1, "Cijk_x"), gemm(100, 4, 3, 1), conv(200, 85, "Direct"), failed + "\n"];
+        let found = decisions(&lines, End::Footer);
+        let [four, seven, direct] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            *four,
+            (
+                "rocblas_gemm_ex TN 4x5x6 f16_r in f32_r".into(),
+                "librocblas.so solution 3 Cijk_x".into(),
+                false
+            )
+        );
+        assert_eq!((&*seven.0, &*seven.1), ("rocblas_gemm_ex TN 7x5x6 f16_r in f32_r", "failed"));
+        assert_eq!((&*direct.1, direct.2), ("libMIOpen.so 85 Direct", true), "its kernels were not seen");
+    }
+
+    #[test]
+    fn a_trace_without_an_end_limits_every_decision_and_every_absence() {
+        let lines = [kernel(1, "Cijk_x"), gemm(100, 4, 3, 1)];
+        assert!(decisions(&lines, End::Cut)[0].2);
+        let cut = Decisions::of(ended("A", &lines.concat(), End::Cut).summary);
+        let whole = Decisions::of(ended("A", &lines.concat(), End::Footer).summary);
+        let other = subject(SubjectKind::Gemm, "rocblas_gemm_ex TN 9x9x9 f16_r in f32_r", "librocblas.so");
+        assert!(matches!(cut.observed(&other), Observed::Limited(_)));
+        assert_eq!(whole.observed(&other), Observed::NotAsked);
+    }
+
+    #[test]
+    fn decisions_are_kept_whole_in_json() {
+        let lines = [kernel(1, "Cijk_x"), gemm(100, 4, 3, 1)];
+        let decisions = Decisions::of(ended("A", &lines.concat(), End::Cut).summary);
+        let text = serde_json::to_string(&decisions).unwrap();
+        assert_eq!(serde_json::from_str::<Decisions>(&text).unwrap(), decisions);
     }
 }
