@@ -58,7 +58,9 @@ fn it_shows_what_a_program_does_now() {
     terminal.shows("7 more", |shown| row(shown, " commanded").is_some_and(|row| row[1] == "12"));
     // GEMMs have a separate table.
     running.tell("product");
-    terminal.press(&["/", "C-u", "BSpace", "BSpace", "BSpace", "BSpace", "Enter", "3"]);
+    terminal.press(&["/"]);
+    terminal.press(&["BSpace"; "commanded".len()]);
+    terminal.press(&["Enter", "3"]);
     terminal.shows("a product", |shown| shown.contains("rocblas_"));
     terminal.press(&["6"]);
     let pid = running.pid().to_string();
