@@ -1,22 +1,25 @@
 /*
- * rocshim.h: what a program may tell rocshim about itself: its phases, its marks, and when all is to be written.
+ * rocshim.h: lets a program mark its phases and moments in its trace, and wait for the trace file.
  *
  *     rocshim_phase_begin("forward");
  *     ...
  *     rocshim_phase_end();
  *
- * There is nothing to link: the functions are in librocshim.so, which is preloaded or is not. Where it is not, each of these is
- * a load and a comparison. C from C89 on (with GNU's inline assembly) and C++; x86-64 Linux. On other systems they do nothing.
+ * There is nothing to link: the functions are in librocshim.so, which is preloaded or not. If not,
+ * each call costs a load and a comparison. C from C89 on (with GNU inline assembly) and C++;
+ * x86-64 Linux. On other systems the functions do nothing.
  *
- * Phases and marks cost what a range of roctx costs (some 50 ns), and are recorded in the same way: as records of type `mark`,
- * with the actions `push`, `pop` and `mark`. Up to 432 bytes of a text are kept; it is copied before the call returns.
+ * Phases and marks cost as much as a roctx range (some 50 ns), and are recorded alike: as records
+ * of type `mark`, with the actions `push`, `pop` and `mark`. Up to 432 bytes of a text are
+ * recorded; it is copied before the call returns.
  */
 #ifndef ROCSHIM_H
 #define ROCSHIM_H
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(__ILP32__)
-/* The address of a function of librocshim.so, from the table that the loader fills in: NULL where the library is not there.
-   Not by a weak declaration, of which a linker makes NULL for good in programs that are not position-independent. */
+/* The address of a function of librocshim.so, from the GOT entry that the loader fills in: NULL
+ * if the library is not loaded. Not a weak declaration, which the linker resolves to NULL for
+ * good in programs that are not position-independent. */
 #define ROCSHIM_FIND(address, name)                                      \
     __asm__(".weak " name "\n\t"                                         \
             "mov{q}\t{" name "@GOTPCREL(%%rip), %0|%0, qword ptr " name "@GOTPCREL[rip]}" \
@@ -25,8 +28,8 @@
 #define ROCSHIM_FIND(address, name) ((void)((address) = 0))
 #endif
 
-/* The names that a program uses. The functions behind them lie in the program and must not be taken for the library's own,
-   which have these names. */
+/* The names that a program uses. Their implementations are in the program and must not be
+ * confused with the library's functions of these names. */
 #define rocshim_phase_begin rocshim_inline_phase_begin
 #define rocshim_phase_end rocshim_inline_phase_end
 #define rocshim_mark rocshim_inline_mark
@@ -37,8 +40,8 @@
 extern "C" {
 #endif
 
-/* A phase of the calling thread begins, inside those that it has begun and not ended. Returns how many these are; -1 without
-   librocshim.so. */
+/* Begins a phase of the calling thread, nested in its open phases. Returns how many are open
+ * around it; -1 without librocshim.so. */
 static __inline__ int rocshim_phase_begin(const char *name)
 {
     int (*call)(const char *);
@@ -46,7 +49,8 @@ static __inline__ int rocshim_phase_begin(const char *name)
     return call ? call(name) : -1;
 }
 
-/* The innermost phase of the calling thread ends. Returns how many go on; -1 where there was none, and without librocshim.so. */
+/* Ends the innermost phase of the calling thread. Returns how many remain open; -1 if there was
+ * none, and without librocshim.so. */
 static __inline__ int rocshim_phase_end(void)
 {
     int (*call)(void);
@@ -54,7 +58,7 @@ static __inline__ int rocshim_phase_end(void)
     return call ? call() : -1;
 }
 
-/* A moment that has a name. */
+/* Marks a moment with a name. */
 static __inline__ void rocshim_mark(const char *text)
 {
     void (*call)(const char *);
@@ -63,10 +67,11 @@ static __inline__ void rocshim_mark(const char *text)
         call(text);
 }
 
-/* Waits until everything that was recorded before is in the trace file: some milliseconds, never more than about a second.
-   (A trace needs it for nothing: what is not in its file yet survives the program's death too.) Returns 0, also where nothing is
-   recorded; else an errno: EIO, the trace cannot be written now; ETIMEDOUT, it was not done within a second and goes on;
-   ENOTSUP, the process is a flight recorder (ROCSHIM_FULL=overwrite). Not for signal handlers. */
+/* Waits until everything recorded before is in the trace file: some milliseconds, at most about
+ * a second. (A trace does not need it: what is not in its file yet survives the program's death
+ * too.) Returns 0, also if nothing is recorded; else an errno: EIO, the trace cannot be written
+ * now; ETIMEDOUT, it was not done within a second and continues; ENOTSUP, the process is a
+ * flight recorder (ROCSHIM_FULL=overwrite). Not for signal handlers. */
 static __inline__ int rocshim_flush(void)
 {
     int (*call)(void);
@@ -74,8 +79,8 @@ static __inline__ int rocshim_flush(void)
     return call ? call() : 0;
 }
 
-/* 1 where calls are recorded, or will be from the first one on; 0 where they are not: there is no librocshim.so, it is told to
-   leave this program alone, or recording is stopped for now. */
+/* 1 if calls are recorded, or will be from the first one on; 0 if not: librocshim.so is not
+ * loaded, this program is excluded, or recording is stopped. */
 static __inline__ int rocshim_recording(void)
 {
     int (*call)(void);

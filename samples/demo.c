@@ -23,7 +23,7 @@ static hipStream_t stream;
 static char *memory;
 static int launches, failed;
 
-// Arguments by position: all zero but those that the caller names. No kernel has more than 48.
+// Arguments by position: all zero except those that the caller names. No kernel has more than 48.
 static union { void *p; int32_t i; int64_t l; char bytes[32]; } values[48];
 static void *params[48];
 

@@ -4,13 +4,13 @@
 # They have `fail MESSAGE`. Two variables are the user's: ROCSHIM_CACHE, ROCSHIM_DEBIAN_MIRROR
 # (scripts/real-rocm --help).
 
-# Where what was fetched is kept.
+# The cache folder.
 cache_folder() {
     echo "${ROCSHIM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocshim}"
 }
 
-# Sets WORK, an empty folder in the cache that goes with this script, for one script at a time.
-# False where RESULT, which the caller is about to make there, is made by now.
+# Sets WORK, an empty folder in the cache for this script, for one script at a time. False if
+# RESULT, which the caller is about to create there, exists by now.
 begin_work() {
     local cache result=$1
     cache=$(cache_folder)
@@ -23,8 +23,8 @@ begin_work() {
     trap 'rm -rf "$WORK"' EXIT
 }
 
-# An apt of our own, in WORK, with the lists of the suites that are given: this machine's mirror,
-# proxies and keys, none of its state.
+# A separate apt in WORK, with the lists of the given suites: it uses this machine's mirror, proxies
+# and keys, and none of its state.
 make_apt() {
     local keys=/usr/share/keyrings/debian-archive-keyring.gpg suite
     command -v apt-get >/dev/null || fail "apt-get is needed to fetch Debian packages"

@@ -2,9 +2,9 @@
 import sys
 from figures import over_rounds
 
-# Of the timed calls, per round: name, what it is made of, unit, the bar that --check holds (None:
-# reported only), where we want it. added(W, V): what V adds to a call of workload W, over bare.
-# per_call(W, V): the call with everything. tail(V, P): a percentile.
+# The timed calls, per round: name, formula, unit, the bar of --check (None: reported only), our
+# target. added(W, V): what V adds to a call of workload W, over bare. per_call(W, V): the whole
+# call. tail(V, P): a percentile.
 CALLS = [
     ("recorded ÷ floor, module launch",    lambda f: f.added("module", "on") / f.added("module", "floor"),             "×",  1.60, 1.25),
     ("recorded ÷ floor, 6 arguments",      lambda f: f.added("args6", "on") / f.added("args6", "floor"),               "×",  2.00, 2.00),
@@ -20,7 +20,7 @@ CALLS = [
     ("off, added to a launch",             lambda f: f.added("module", "off"),                                         "ns", None, 3),
     ("99.9 % of recorded calls take",      lambda f: f.tail("on", "p99.9"),                                            "ns", None, 1000),
 ]
-# Of the other sections: name, what it is made of, unit, where we want it. KeyError: not measured.
+# The other sections: name, formula, unit, our target. KeyError: not measured.
 OTHERS = [
     ("events a second without loss",       lambda s: s["sustained"]["best"]["rate"] / 1e6,                             "M",    ">2"),
     ("collector's CPU at that rate",       lambda s: s["sustained"]["best"]["cores"],                                  "cores", 1),
@@ -30,9 +30,9 @@ OTHERS = [
     ("summary's memory, long ÷ short",     lambda s: s["reading"]["longest"]["rss_mib"] / s["reading"]["shortest"]["rss_mib"], "×", 1.1),
     ("llama-bench, on ÷ off",              lambda s: s["real"]["paired"]["median"],                                    "×",    None),
 ]
-# The workloads that --check runs: those whose bars it holds.
+# The workloads that --check runs: those with bars.
 CHECKED = ["module", "args6", "module x2"]
-# A ratio is judged when so many rounds have it.
+# A ratio is judged if this many rounds have it.
 ROUNDS_JUDGED = 3
 
 

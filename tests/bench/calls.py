@@ -6,7 +6,7 @@ from running import Void, run, tell, verify
 from table import Column, Table, middle_half
 from workloads import PERCENTILES, WORKLOADS
 
-# What a hot path must not do. Preemption is the machine's doing.
+# What a hot path must not do. Preemption depends on the machine.
 DISTURBANCES = [("faults", "page faults"), ("blocked", "waits")]
 
 

@@ -1,4 +1,4 @@
-"""The command scripts/bench: what is asked for, in which order it is measured, and where it is told.
+"""The command scripts/bench: what is asked for, in which order it is measured, and where it is printed.
 
 The files of this folder, in the order in which one reads them: command; the sections, which each have measure() and
 tables() (calls, instructions, full_ring, sustained, encoder, growth, memory, loading, reading, exporting, endings, real); bars, which the figures are
@@ -56,12 +56,12 @@ def main(about):
                 measure(bench, name, results)
                 if options.json:  # kept, should a later section fail
                     write(options.json, results)
-    told = results["sections"].get("calls", {}).get("bars", []) + bars.of_others(results["sections"])
-    results["bars"] = told
+    judged = results["sections"].get("calls", {}).get("bars", []) + bars.of_others(results["sections"])
+    results["bars"] = judged
     for each in overview.tables(results["sections"]):
         table.show(each)
-    if told:
-        table.show(table.of_bars(told))
+    if judged:
+        table.show(table.of_bars(judged))
     if options.json:
         write(options.json, results)
     if options.picture:

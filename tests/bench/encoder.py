@@ -7,7 +7,7 @@ import build
 from running import tell
 from table import Column, Table
 
-# What is encoded, and what --check allows: a few per cent above what was measured.
+# What is encoded, and the bar of --check: a few per cent above what was measured.
 BARS = {"same": 900, "plain": 600, "varied": 4700, "serde": None}
 EVENTS = [20_000, 60_000]
 

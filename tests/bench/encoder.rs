@@ -1,9 +1,5 @@
-//! What the collector takes to turn a launch into its line, beside serde writing the same record: a
+//! The collector's time to convert a launch to its line, beside serde writing the same record: a
 //! ratio in one run.
-//!
-//! `encoder [WAY] [EVENTS]`: WAY is `same` (ten kernels, the same launches again and again),
-//! `plain` (without arguments), `varied` (each launch has another grid and other pointers) or
-//! `serde`; without it, each in turn. For counting instructions: `scripts/bench encoder`.
 
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::{Definition, Frame};
@@ -19,7 +15,7 @@ const KERNELS: u64 = 10;
 const TID: u32 = 4711;
 const EVENTS: usize = 1_000_000;
 
-/// Three pointers, an int, a long and a float: where each lies, its size and its type.
+/// Three pointers, an int, a long and a float: offset, size and type of each.
 const ARGUMENTS: [(u32, u32, &str); 6] = [
     (0, 8, "float*"),
     (8, 8, "float*"),
@@ -76,7 +72,7 @@ fn words(way: &str, number: u64) -> Vec<u64> {
     let varied = if way == "varied" { number } else { 0 };
     let (kernel, slots) = (number % KERNELS, if way == "plain" { 1 } else { 3 });
     let mut words = vec![0; 8 * slots as usize];
-    // A launch; what it takes, its hook, its ticks.
+    // A launch; its arguments, hook and ticks.
     words[0] = 0x11 | slots << 8 | 7 << 16 | 5200 << 32;
     words[1] = 1_000_000_000 + 1000 * number;
     words[2] = (number + 1) << 24;
@@ -112,7 +108,7 @@ fn by_decoder(way: &str, count: usize) -> usize {
     bytes + out.len()
 }
 
-/// The same lines, each read into a record before.
+/// The same lines, each parsed into a record before.
 fn by_serde(count: usize) -> usize {
     let (mut decoder, mut lines) = decoder();
     lines.clear();

@@ -35,7 +35,7 @@ void launch_all(hipFunction_t function, unsigned long *counts, unsigned long n, 
     }
 }
 
-#ifndef PLUGIN // of which there is no more
+#ifndef PLUGIN // of which no more are available
 
 static hipFunction_t function;
 static unsigned long calls, *counts;

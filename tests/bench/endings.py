@@ -10,10 +10,10 @@ from running import environment, tell
 from table import Column, Table
 
 CALLS = 100_000
-MOMENTS = 20  # kills at moments by chance
+MOMENTS = 20  # kills at random moments
 SMALL_DISK_MIB = 4
 LITTLE_MEMORY_MIB = 128
-# Where a group of processes is made, and the file of its limit: the two forms of cgroups.
+# The cgroup folder and the file of its memory limit, in both versions of cgroups.
 MEMORY_GROUPS = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
 
 
@@ -26,7 +26,7 @@ class Ending:
     calls: int = CALLS
     times: int = 1
     small_disk: bool = False  # the trace goes to a disk of SMALL_DISK_MIB
-    little_memory: bool = False  # in a group of processes that has LITTLE_MEMORY_MIB
+    little_memory: bool = False  # in a cgroup with LITTLE_MEMORY_MIB
 
 
 ENDINGS = [
@@ -34,7 +34,7 @@ ENDINGS = [
     Ending("_exit", "_exit"),
     Ending("quick_exit", "quick_exit"),
     Ending("abort", "abort"),
-    Ending("uncaught", "an exception that nobody catches"),
+    Ending("uncaught", "an uncaught exception"),
     Ending("segv", "SIGSEGV"),
     Ending("kill", "SIGKILL"),
     Ending("memory", "killed for want of memory", little_memory=True),
@@ -80,7 +80,7 @@ def together(runs):
 
 
 def one(bench, program, ending, variant, time):
-    """What was called and what was recorded, told as lost, and missing without a word; `more`: recorded though no call was
+    """What was called and what was recorded, reported as lost, and missing without a report; `more`: recorded though no call was
     counted, beyond those in flight; `stuck`: the tracer's session could not be ended."""
     counts, traces = bench.work / "counts", bench.work / "traces"
     shutil.rmtree(traces, ignore_errors=True)
@@ -117,7 +117,7 @@ def ours(bench, traces):
     """Launches that are recorded, and events that are counted as lost."""
     for word in ("recover", "verify"):
         subprocess.run([bench.command, word, traces], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=word == "verify")
-    # With what is in the rings where the disk had no room for it.
+    # Including the rings' contents, if the disk had no room for them.
     totals = json.loads(subprocess.run([bench.command, "summary", "--json", traces], stdout=subprocess.PIPE, check=True).stdout)["totals"]
     return totals["launches"], totals["lost"]
 
@@ -136,12 +136,12 @@ def small_disk(folder):
 def tables(results):
     cells = {name: [cell(row["tracers"][name]) for row in results["rows"]] for name in results["names"]}
     columns = [Column(what.split(",")[0], 2 + max(map(len, cells[name]))) for name, what in results["names"].items()]
-    rows = [[row["what"], *told] for row, told in zip(results["rows"], zip(*cells.values()))]
-    yield Table("endings: launches recorded, of those that the program has counted; those told as lost, or missing without a word; and sessions that could not be ended in 10 s", columns, rows)
+    rows = [[row["what"], *cell] for row, cell in zip(results["rows"], zip(*cells.values()))]
+    yield Table("endings: launches recorded, of those that the program has counted; those reported as lost, or missing without a report; and sessions that could not be ended in 10 s", columns, rows)
 
 
 def cell(figures):
     if not any(figures[what] for what in ("missing", "lost", "more", "stuck")):
         return f"all {figures['called']:,}"
-    rest = [f"{figures[what]:,} {words}" for what, words in (("lost", "told lost"), ("missing", "missing"), ("stuck", "session not ended")) if figures[what]]
+    rest = [f"{figures[what]:,} {words}" for what, words in (("lost", "reported lost"), ("missing", "missing"), ("stuck", "session not ended")) if figures[what]]
     return f"{figures['recorded']:,} of {figures['called']:,}" + "".join(f", {word}" for word in rest)

@@ -1,5 +1,5 @@
-// Opens the real libamdhip64, as ggml and Python do, and times that and its first call, which sets
-// the device up: `open NS`, `call NS`.
+// Opens the real libamdhip64, as ggml and Python do, and times that and its first call, which
+// initialises the device: `open NS`, `call NS`.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>

@@ -6,9 +6,9 @@ import pathlib, re, shutil, subprocess, sys
 from running import environment, tell, verify
 from table import Column, Table
 
-# What --check allows, instructions added to a call over the bare loop's: form, shim off, shim
-# recording. A few per cent above what was measured, for another compiler's sake. Lower a bar when
-# the hot path gets shorter.
+# The bars of --check, instructions added to a call over the bare loop: form, shim off, shim
+# recording. A few per cent above what was measured, for other compilers. Lower a bar when the hot
+# path gets shorter.
 BARS = {
     "module": (6, 170),
     "args6": (6, 340),
@@ -38,7 +38,7 @@ def per_call(bench, form, variant):
     dumps, run = bench.work / "callgrind", f"{form}_run"
     shutil.rmtree(dumps, ignore_errors=True)
     dumps.mkdir()
-    # One dump each time when the function that makes a burst's calls returns.
+    # One dump on each return of the function that makes a burst's calls.
     callgrind = ["valgrind", "--tool=callgrind", f"--toggle-collect={run}", f"--dump-after={run}", "--separate-threads=yes", f"--callgrind-out-file={dumps}/out"]
     command = [*callgrind, bench.loop, form, "time", BURSTS, CALLS, 1, PAUSE_US]
     env = environment(variant, bench.work)

@@ -1,18 +1,16 @@
 // The workload of scripts/bench: bursts of calls that fit a tracer's buffer, with pauses in which
-// it can empty it.
-//
+// it can be emptied.
 //   loop FORM MODE BURSTS CALLS THREADS PAUSE_US
 //   loop clock                                     prints `clock TICKS_PER_US NS_PER_READ` of the time-stamp counter
 //
 // FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments),
 // paced (the same, each followed by a microsecond of other work), stub (hipLaunchKernel) or gemm
-// (rocblas_gemm_ex, which launches one kernel).
-// MODE is time: a line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount
-// of work took around the burst, ns: when it is more than elsewhere, the machine was slower. Or
-// tail: each call is timed by itself, and one line `tail P50 P99 P99.9 MAX` in ns, in which the two
-// reads of the clock are included. Then, in both modes: `usage FAULTS BLOCKED PREEMPTED`, page
-// faults and context switches of the threads while they were timed, and `events N`, what a tracer
-// must have recorded.
+// (rocblas_gemm_ex, which launches one kernel). MODE is time: a line `burst NS_PER_CALL GAUGE` for
+// each burst, where GAUGE is what a fixed amount of work took around the burst, ns: when it is more
+// than elsewhere, the machine was slower. Or tail: each call is timed by itself, and one line `tail
+// P50 P99 P99.9 MAX` in ns, in which the two reads of the clock are included. Then, in both modes:
+// `usage FAULTS BLOCKED PREEMPTED`, page faults and context switches of the threads while they were
+// timed, and `events N`, what a tracer must have recorded.
 //
 // kernel: 0 by_stub by_stub -
 #define _GNU_SOURCE
@@ -56,8 +54,8 @@ static void spin(unsigned long ns)
         continue;
 }
 
-// The pause between bursts. A core that was asleep comes back at a lower clock, so this one stays
-// awake if another is left for the tracer, and has at least a while to come back to full speed.
+// The pause between bursts. A core that slept resumes at a lower clock, so this one stays busy if
+// another is left for the tracer, and otherwise gets some time to return to full speed.
 static void rest(void)
 {
     if (may_spin)
@@ -66,7 +64,7 @@ static void rest(void)
     spin(WARM_NS);
 }
 
-// Holds the threads until all are here. It spins, so that they leave together.
+// Holds the threads until all have arrived. It spins, so that they leave together.
 static void together(void)
 {
     unsigned long round = __atomic_load_n(&round_now, __ATOMIC_ACQUIRE);
@@ -78,7 +76,7 @@ static void together(void)
         _mm_pause();
 }
 
-// A chain of multiplications, each of which waits for the one before: work that takes its time.
+// A chain of dependent multiplications: work that takes time.
 static inline unsigned long chain(unsigned long x, unsigned long steps)
 {
     for (unsigned long i = 0; i < steps; i++)
@@ -86,9 +84,8 @@ static inline unsigned long chain(unsigned long x, unsigned long steps)
     return x;
 }
 
-// How fast the core is now: additions that wait for nothing but room in it. Their time tells its
-// clock, and whether it is shared with another thread of the same core, which a chain would not
-// feel.
+// The core's current speed: independent additions. Their time shows its clock, and whether it is
+// shared with another hardware thread, which a dependent chain would not show.
 static double gauge(void)
 {
     unsigned long start = now(), a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
@@ -99,8 +96,7 @@ static double gauge(void)
 
 static inline void launch_module(unsigned long i) { hipModuleLaunchKernel(function, i + 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL); }
 
-// As many pointers and numbers as kernels take: three pointers and three numbers, four pointers and
-// twelve numbers.
+// As many pointers and numbers as kernels take: three of each, or four pointers and twelve numbers.
 static inline void launch_with(hipFunction_t f, unsigned long i, int pointers, int numbers)
 {
     void *buffers[4] = {&buffers[0], &buffers[1], &buffers[2], &buffers[3]}, *params[16];
@@ -115,7 +111,7 @@ static inline void launch_with(hipFunction_t f, unsigned long i, int pointers, i
 static inline void launch_six(unsigned long i) { launch_with(of_six, i, 3, 3); }
 static inline void launch_sixteen(unsigned long i) { launch_with(of_sixteen, i, 4, 12); }
 
-// The work after a launch waits for its answer, the next launch for neither.
+// The work after a launch depends on its result, the next launch does not.
 static __thread unsigned long worked;
 static inline void launch_paced(unsigned long i)
 {
@@ -135,7 +131,7 @@ static inline void multiply(unsigned long i)
                     &zero, data, rocblas_datatype_f32_r, 128, data, rocblas_datatype_f32_r, 128, rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0);
 }
 
-// The loops of one form. A call's arguments differ from call to call, as they do in a program.
+// The loops of one form. A call's arguments vary from call to call, as in a program.
 #define LOOPS(form, call, per_call, new_handle) \
     static void form##_run(unsigned long n) \
     { \
@@ -184,7 +180,7 @@ static void *work(void *arg)
     struct thread *t = arg;
     if (form->needs_handle)
         rocblas_create_handle(&handle);
-    for (int lap = 0; lap < 2; lap++) { // so many that a ring of 1 MiB has been around once: from then on it is as it will stay
+    for (int lap = 0; lap < 2; lap++) { // enough that a ring of 1 MiB wraps once: from then on it stays as it is
         form->run(FIRST_BURSTS * calls);
         for (int i = 0; i < 3; i++)
             rest();
@@ -269,7 +265,7 @@ int main(int argc, char **argv)
     struct thread all[THREADS_MAX] = {{0}};
     for (unsigned long i = 0; i < threads; i++) {
         all[i].bursts = calloc(bursts, sizeof *all[i].bursts);
-        if (tails) // written now: no page fault of ours while a call is timed
+        if (tails) // written now: no page fault of ours during a timed call
             memset(all[i].ticks = malloc(bursts * calls * sizeof *all[i].ticks), 1, bursts * calls * sizeof *all[i].ticks);
         if (i)
             pthread_create(&all[i].id, NULL, work, &all[i]);

@@ -81,7 +81,7 @@ def tail(axis, sections):
     for number, row in enumerate(rows):
         figures = [row[tick]["median"] for tick in ticks]
         axis.plot(ticks, figures, marker="o", markersize=3, color=colour(row["variant"]), alpha=1 if row["variant"] == "on" else 0.6)
-        # Beside the last point, one below the other in the order of the lines, which meet there.
+        # Beside the last point, one below the other in the order of the lines' ends.
         at = 0.95 - 0.09 * (len(rows) - 1 - number)
         axis.annotate(row["what"], (3, figures[3]), xytext=(0.7, at), textcoords="axes fraction", va="center", fontsize=6,
                       arrowprops={"arrowstyle": "-", "relpos": (0, 0.5), "linewidth": 0.4, "color": colour(row["variant"])})

@@ -5,7 +5,7 @@ from running import tell
 from steady import steady
 from table import Column, Table
 
-RATE = 300_000  # at which the shim itself writes the trace to be read
+RATE = 300_000  # the rate at which the shim itself writes the trace to be read
 KERNELS = 100
 SIZES_MB = [250, 2300]
 
@@ -31,7 +31,7 @@ def watched(command):
     """What a command takes: time, processor, and the most memory that it held."""
     begun, peak = perf_counter(), 0
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    # Asked of the process itself while it runs: what wait4 tells counts what its parent held when
+    # Read from the process itself while it runs: wait4 includes what its parent had in memory when
     # it was started.
     while not (ended := os.wait4(child.pid, os.WNOHANG))[0]:
         peak = max(peak, peak_kib(child.pid))

@@ -13,11 +13,11 @@ from running import accounts, tell
 from table import Column, Table, middle_half
 
 LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "5", "-t", "1", "-o", "json", "-m"]
-# An idle queue of the device looks again soon: how long it sleeps is not what is to be measured.
-# The runtime would let its own threads run on every CPU.
+# An idle queue of the device polls often: its sleep is not to be measured. The runtime would let
+# its own threads run on every CPU.
 DEVICE = {"NULL_GPU_POLL_US": "20", "HSA_OVERRIDE_CPU_AFFINITY_DEBUG": "0"}
 # What is compared: name, variables. With HIP graphs a step is one call; without them every launch
-# is one.
+# is.
 WAYS = [("direct launches", {"GGML_CUDA_DISABLE_GRAPHS": "1"}), ("HIP graphs", {})]
 RUNS = ["off", "on", "off again"]
 ROUNDS = 8

@@ -14,7 +14,7 @@ def tell(what):
 
 
 def environment(variant, work, **more):
-    # The same variables for all, and no others: who looks one up takes longer the more there are.
+    # The same variables for all, and no others: a lookup takes longer the more there are.
     return {"LD_PRELOAD": str(variant.preload.absolute()) if variant.preload else "", "ROCSHIM_OUT": str(work / "traces"), "ROCSHIM_OFF": "0"} | variant.env | more
 
 

@@ -1,6 +1,5 @@
-// A program that launches at a given rate for a while: what scripts/bench measures sustained
-// recording, growth, memory and idleness by.
-//
+// A program that launches at a given rate for a while, for the sections sustained, growth, memory
+// and idleness of scripts/bench.
 //   steady ARGUMENTS RATE CALLS THREADS KERNELS SLEEP_MS
 //
 // Each of THREADS threads makes CALLS calls of hipModuleLaunchKernel, at most RATE a second (0: as
@@ -66,8 +65,8 @@ static inline void launch(hipFunction_t f, unsigned long i)
 }
 
 // Waits until a call's time has come: asleep while it is far away, so that others can use the core.
-// Gives the time from which the next is counted: this one, unless the thread came back late, when
-// it does not hurry to make up for it.
+// Returns the time from which the next is counted: this one, unless the thread resumed late; then
+// it does not catch up.
 static unsigned long until(unsigned long tick)
 {
     unsigned long t;

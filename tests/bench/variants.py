@@ -10,9 +10,9 @@ class Variant:
     what: str
     preload: pathlib.Path | None = None
     env: dict = field(default_factory=dict)
-    records: bool = False      # it writes rocshim traces, whose accounts must say that nothing was lost
-    peer: object | None = None  # another tracer: how it is started, and how many events it has (see peers.Peer)
-    share: float = 1           # of a workload's calls, for what is slow
+    records: bool = False      # it writes rocshim traces, whose counters must show no loss
+    peer: object | None = None  # another tracer: how it is started, and its number of events (see peers.Peer)
+    share: float = 1           # share of a workload's calls, for slow ones
 
 
 def ours(work, shim, against=None):

@@ -11,10 +11,10 @@ class Workload:
     what: str
     form: str
     mode: str
-    calls: int     # in a burst: with what they record, four bursts fill at most half a ring of 1 MiB
+    calls: int     # in a burst: four bursts fill at most half a ring of 1 MiB with their events
     threads: int
     pause_us: int  # after a burst, for the collector to empty the ring
-    who: object    # the variants' names that do it, from all of them
+    who: object    # selects the variants that run it, from all of them
 
 
 def every(names):

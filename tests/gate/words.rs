@@ -5,6 +5,8 @@ use super::source::{File, assert_none, files};
 
 /// Clean paths, relative to the root. Each cleaned folder is added; in the end this is everything.
 const CLEAN: &[&str] = &[
+    "include/",
+    "scripts/",
     "src/README.md",
     "src/drain/",
     "src/ring/",
@@ -29,12 +31,14 @@ const CLEAN: &[&str] = &[
     "src/shim/table/",
     "src/trace/",
     "tests/README.md",
+    "tests/bench/",
     "tests/fuzz/",
     "tests/gate/",
     "tests/main.rs",
     "tests/matrix/",
     "tests/null-gpu/",
     "tests/programs/",
+    "tests/real/",
     "tests/src/",
     "tests/trace/",
     "tests/vendor/",

@@ -1,5 +1,5 @@
-// The launch hook as users write it in an afternoon: a line of text for each call, flushed so that
-// nothing is lost in a crash.
+// The launch hook as users write it: a line of text per call, flushed so that nothing is lost in a
+// crash.
 #define _GNU_SOURCE
 #include "hip.h"
 #include <dlfcn.h>
