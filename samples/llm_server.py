@@ -21,12 +21,12 @@ LARGEST = 256 << 20
 
 
 class Failure(Exception):
-    """What went wrong, as one sentence."""
+    """An error, as one sentence."""
 
 
 @dataclass
 class Rung:
-    """One request of the ladder: what is asked, and what came of it."""
+    """One request of the ladder and its result."""
 
     label: str
     body: Json
@@ -54,7 +54,7 @@ class Client:
         self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{self.path}"
 
     def open(self, method: str, path: str, body: Optional[Json] = None) -> http.client.HTTPResponse:
-        """Sends a request; the answer is read by the caller."""
+        """Sends a request; the caller reads the response."""
         make = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         connection = make(self.host, self.port, timeout=self.timeout)
         data = None if body is None else json.dumps(body).encode()
@@ -62,7 +62,7 @@ class Client:
         return connection.getresponse()
 
     def ask(self, method: str, path: str, body: Optional[Json] = None) -> tuple[int, Any]:
-        """Status and JSON of a small answer; None where it is no JSON."""
+        """Status and JSON of a small response; None if it is not JSON."""
         with in_words(self):
             answer = self.open(method, path, body)
             text = answer.read(LARGEST)
@@ -73,7 +73,7 @@ class Client:
 
 
 class in_words:
-    """Turns what goes wrong on the way to a server into a sentence."""
+    """Converts connection errors to a Failure of one sentence."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -95,7 +95,7 @@ class in_words:
 
 
 def check_server(client: Client, model: Optional[str]) -> None:
-    """Is it there, is it of that kind, has it the model?"""
+    """Checks that the server responds, is of this kind, and has the model."""
     if client.kind == "llama-server":
         status, said = client.ask("GET", "/health")
         if status == 503:
@@ -113,7 +113,7 @@ def check_server(client: Client, model: Optional[str]) -> None:
 
 
 def complaint_of(answer: Any) -> Optional[str]:
-    """The error that a server tells, Ollama's or llama-server's."""
+    """The error message in a response of Ollama or llama-server."""
     error = answer.get("error") if isinstance(answer, dict) else None
     if isinstance(error, dict):
         error = error.get("message")
@@ -121,7 +121,7 @@ def complaint_of(answer: Any) -> Optional[str]:
 
 
 def documents(answer: http.client.HTTPResponse, begin: bytes) -> Iterator[Json]:
-    """The JSON objects of an answer: one, lines, or server-sent events."""
+    """The JSON objects of a response: one, lines, or server-sent events."""
     kind = answer.getheader("Content-Type", "")
     if "event-stream" not in kind and "ndjson" not in kind:
         yield json.loads(begin + answer.read(LARGEST))
@@ -135,7 +135,7 @@ def documents(answer: http.client.HTTPResponse, begin: bytes) -> Iterator[Json]:
 
 
 def is_end(document: Json) -> bool:
-    """The one that counts: of Ollama `done`, of llama-server the timings of the whole."""
+    """The final object: `done` of Ollama, the total timings of llama-server."""
     if "timings" not in document:
         return document.get("done") is True
     choices = document.get("choices")
@@ -143,7 +143,7 @@ def is_end(document: Json) -> bool:
 
 
 def climb(client: Client, path: str, rung: Rung) -> None:
-    """Sends one request and keeps what came back; what goes wrong is kept in words."""
+    """Sends one request and stores the response, or the error message."""
     rung.sent = time.time_ns()
     try:
         with in_words(client):
@@ -167,7 +167,7 @@ def climb(client: Client, path: str, rung: Rung) -> None:
 
 
 def tokens_of(client: Client, text: str, count: int) -> list[int]:
-    """The first `count` tokens of a text, by llama-server's vocabulary, with the one that begins a text."""
+    """The first `count` tokens of a text in llama-server's vocabulary, begin-of-text included."""
     status, said = client.ask("POST", "/tokenize", {"content": text, "add_special": True})
     tokens = said.get("tokens") if isinstance(said, dict) else None
     if status != 200 or not isinstance(tokens, list) or len(tokens) < count:

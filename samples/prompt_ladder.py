@@ -39,14 +39,14 @@ REST = (
 
 
 class Prompts:
-    """Prompts, each of which begins as none before it did."""
+    """Prompts with distinct beginnings, so that none is in the cache."""
 
     def __init__(self, seed: int) -> None:
         self.used, self.words = 0, FIRST[:]
         random.Random(seed).shuffle(self.words)
 
     def next(self, length: int) -> str:
-        """A prompt of so many words."""
+        """A prompt with this number of words."""
         turn, at = divmod(self.used, len(self.words))
         self.used += 1
         # When every word has been first once, the second differs as well.
@@ -56,7 +56,7 @@ class Prompts:
 
 
 def together(client: Client, path: str, rungs: list[Rung]) -> Iterator[Rung]:
-    """Sends requests at once, each in a thread that dies with the program; each when it is done."""
+    """Sends requests concurrently, each in a daemon thread; yields each when it is done."""
     done: queue.Queue[Rung] = queue.Queue()
 
     def work(rung: Rung) -> None:
@@ -90,7 +90,7 @@ def bodies(client: Client, options: argparse.Namespace, prompts: Prompts, length
 
 
 def ladder(client: Client, options: argparse.Namespace) -> Iterator[list[Rung]]:
-    """The requests, those that are sent at once together."""
+    """The requests, in groups that are sent concurrently."""
     prompts = Prompts(options.seed)
     unit = "token" if options.tokens else "word"
     for turn in range(1, options.repeat + 1):
@@ -104,7 +104,7 @@ def ladder(client: Client, options: argparse.Namespace) -> Iterator[list[Rung]]:
 
 
 class Log:
-    """The file: a line for each request, in the order in which they were sent."""
+    """Writes the file: one line per request, in the order of sending."""
 
     def __init__(self, path: str, overwrite: bool) -> None:
         flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
@@ -132,7 +132,7 @@ class Log:
 
 
 def run(client: Client, options: argparse.Namespace, log: Log, rows: list[list[str]]) -> None:
-    """Climbs the ladder. The first failure ends it; what is done by then is in the file."""
+    """Runs the ladder. The first failure ends it; the file has the requests before it."""
     path = endpoint(options)
     for rungs in ladder(client, options):
         done: list[Rung] = []
@@ -149,7 +149,7 @@ def run(client: Client, options: argparse.Namespace, log: Log, rows: list[list[s
 
 
 def endpoint(options: argparse.Namespace) -> str:
-    """Where prompts go."""
+    """The servers to which prompts are sent."""
     if options.server == "ollama":
         return "/api/chat" if options.chat else "/api/generate"
     return "/v1/chat/completions" if options.chat else "/completion"
@@ -159,7 +159,7 @@ HEAD = ["request", "prompt", "cached", "time", "generated", "time", "first byte"
 
 
 def row(rung: Rung) -> list[str]:
-    """What a server said of a request: tokens and times of the prompt and of what it generated; and what was seen here."""
+    """The counts and times that a server reports for a request, and the times measured here."""
     answer = rung.answer or {}
     timings = answer.get("timings") or {}
     in_ns = lambda name: None if timings.get(name) is None else timings[name] * 1e6
@@ -184,7 +184,7 @@ def ms(ns: Any) -> str:
 
 
 def show(rows: list[list[str]]) -> None:
-    """The table, numbers to the right."""
+    """Prints the table, numbers right-aligned."""
     table = [cells + [""] * (len(HEAD) - len(cells)) for cells in [HEAD, *rows]]
     widths = [max(len(cells[at]) for cells in table) for at in range(len(HEAD))]
     for cells in table:
@@ -214,7 +214,7 @@ def positive(text: str) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A wrong line is one sentence."""
+    """A usage error is one sentence."""
 
     def error(self, message: str) -> NoReturn:
         fail(f"{message}; see --help", 2)

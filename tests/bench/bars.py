@@ -1,4 +1,4 @@
-"""What the figures are held against: one bar a row."""
+"""The bars for the figures, one per row."""
 import sys
 from figures import over_rounds
 

@@ -26,7 +26,7 @@ def measure(bench):
 
 
 def one(bench, workload, variant):
-    """One process; again with a longer pause when events were lost."""
+    """Runs one process; again with a longer pause if events were lost."""
     for pause in (workload.pause_us, 3 * workload.pause_us, 10 * workload.pause_us):
         try:
             return once(bench, workload, variant, pause)
@@ -46,7 +46,8 @@ def once(bench, workload, variant, pause):
 
 
 def summarise(figures, variants):
-    """Numbers of all tables. Differences and ratios are taken within each round, then the median of them."""
+    """The numbers of all tables. Differences and ratios are taken within each round; the median
+    over rounds is shown."""
     kept = keep_full_speed(figures)
     rounds = rounds_of(figures)
     results = {"rounds": len(rounds), "full_speed": kept, "workloads": [], "bars": bars.of_calls(rounds)}

@@ -40,5 +40,5 @@ def tables(measured):
 
 
 def over(measured):
-    """The sentences of those that are over their bars."""
+    """The messages of the bars that are exceeded."""
     return [f"encoder, {way}: {measured[way]:.0f} instructions, {bar} allowed" for way, bar in BARS.items() if bar and measured[way] > bar]

@@ -19,7 +19,7 @@ MEMORY_GROUPS = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/c
 
 @dataclass
 class Ending:
-    """A way in which the program runs and ends."""
+    """A kind of run and end of the program."""
     how: str
     what: str
     in_flight: int = 0  # calls that may be in flight then
@@ -114,7 +114,7 @@ def memory_group():
 
 
 def ours(bench, traces):
-    """Launches that are recorded, and events that are counted as lost."""
+    """Launches recorded, and events counted as lost."""
     for word in ("recover", "verify"):
         subprocess.run([bench.command, word, traces], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=word == "verify")
     # Including the rings' contents, if the disk had no room for them.
@@ -124,7 +124,7 @@ def ours(bench, traces):
 
 @contextlib.contextmanager
 def small_disk(folder):
-    """What is written to `folder` has little room."""
+    """`folder` is on a small file system."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_MIB}m", "tmpfs", folder], check=True)
     try:

@@ -64,6 +64,6 @@ def tables(counted):
 
 
 def over(counted):
-    """The sentences of those that are over their bars."""
+    """The messages of the bars that are exceeded."""
     limits = [(form, name, bar) for form, bars in BARS.items() for name, bar in zip(("off", "on"), bars)]
     return [f"{form}, {name}: {counted[form][name]:.1f} instructions, {bar} allowed" for form, name, bar in limits if counted[form][name] > bar]

@@ -60,7 +60,7 @@ class Text:
 
 
 class Ltrace:
-    """Stops the program twice a call, by ptrace; so it is given few."""
+    """Stops the program twice per call, by ptrace; so it gets few calls."""
 
     @contextlib.contextmanager
     def around(self, work):
@@ -89,7 +89,7 @@ class Uftrace:
         yield ["uftrace", "record", "--force", "--no-event", *self.arguments, "-d", self.traces(work) / "data"], {}
 
     def recorded(self, work):
-        """Launches; none where its own command cannot read what it has written."""
+        """Number of launches; none if its own command cannot read its files."""
         done = subprocess.run(["uftrace", "report", "-d", self.traces(work) / "data"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
         return sum(int(row.split()[-2]) for row in done.stdout.splitlines() if row.split()[-1:] == [LAUNCH])
 

@@ -1,11 +1,11 @@
-"""Running one program under one variant, and holding what was recorded against what the program did."""
+"""Runs one program under one variant, and compares the recorded events with what the program did."""
 import json, mmap, shutil, subprocess, sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 
 class Void(Exception):
-    """A run whose figures mean nothing: events were lost, or not all recorded."""
+    """An invalid run: events were lost or not recorded."""
 
 
 def tell(what):
@@ -30,7 +30,7 @@ def run(variant, work, command, **more):
 
 @dataclass
 class Accounts:
-    """A trace's own accounts, all threads together."""
+    """A trace's counters, all threads together."""
     produced: int
     written: int
     lost: int
@@ -39,7 +39,8 @@ class Accounts:
 
 
 def accounts(work, keep=False):
-    """Reads the accounts of the traces in `work`, and removes those unless they are to be kept."""
+    """Reads the counters of the traces in `work`, and removes the traces unless they are to be
+    kept."""
     out, found, size = work / "traces", [], 0
     for trace in out.glob("*.ndjson"):
         found += [json.loads(line) for kind in ("thread", "footer") for line in lines_of(trace, kind)]

@@ -1,10 +1,10 @@
-"""Runs of the program steady: its figures, and the accounts of the trace that it left."""
+"""Runs the program steady: its figures, and the counters of its trace."""
 import re
 from running import accounts, run
 
 
 def steady(bench, variant, arguments=0, rate=0, calls=100_000, threads=1, kernels=1, sleep_ms=0, keep=False, urgent=False, **env):
-    """The figures of one run by name; with a trace, its accounts too."""
+    """The figures of one run by name; with a trace, its counters too."""
     before = ["chrt", "--fifo", "1"] if urgent else []
     numbers = run(bench.variants[variant], bench.work, [*before, bench.steady, arguments, rate, calls, threads, kernels, sleep_ms], **env)
     made, seconds = numbers["calls"]

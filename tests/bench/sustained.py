@@ -17,7 +17,8 @@ def measure(bench):
 
 
 def climb(bench, arguments):
-    """One row a rate, until at two in turn every try loses something, or the program itself cannot call so fast."""
+    """One row per rate, until two consecutive rates lose events in every attempt, or the program
+    itself cannot reach the rate."""
     rows = []
     for rate in RATES[: 3 if bench.options.short else None]:
         tries = []

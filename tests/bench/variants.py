@@ -1,11 +1,11 @@
-"""The ways of running a program that are compared, one a row."""
+"""The variants that are compared, one per row: a program with a hook or tracer."""
 import pathlib
 from dataclasses import dataclass, field
 
 
 @dataclass
 class Variant:
-    """One way of running the loop: a row of each table."""
+    """A variant of running the loop: a row of each table."""
     name: str
     what: str
     preload: pathlib.Path | None = None

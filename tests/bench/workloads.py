@@ -1,4 +1,4 @@
-"""What the loop does while it is timed, one workload a row."""
+"""The timed workloads of the loop, one per row."""
 from dataclasses import dataclass
 
 PERCENTILES = ["p50", "p99", "p99.9", "max"]
@@ -6,7 +6,7 @@ PERCENTILES = ["p50", "p99", "p99.9", "max"]
 
 @dataclass
 class Workload:
-    """What the loop does, and which variants do it."""
+    """A workload, and the variants that run it."""
     name: str
     what: str
     form: str

@@ -1,8 +1,7 @@
-"""Runs real programs on the null GPU under rocshim, and holds every certain statement against two witnesses.
-
-The witnesses are the device's log (what was dispatched, and when) and a counter of library calls (tests/matrix/counter.py).
-Nothing here knows how rocshim concludes; it knows the model (tests/matrix/gguf.py) and the names of kernels.
-"""
+"""Runs real programs on the null GPU under rocshim, and checks every certain statement against two
+witnesses: the device's log (what was dispatched, and when) and a counter of library calls
+(tests/matrix/counter.py). The checker does not use rocshim's rules; it knows the model
+(tests/matrix/gguf.py) and the names of kernels."""
 import argparse
 import collections
 import json
@@ -50,7 +49,7 @@ def rows(short):
 
 
 class Checks:
-    """Statements that were held against a witness, and those that were wrong."""
+    """The number of statements checked, and the wrong ones."""
 
     def __init__(self):
         self.number, self.wrong = collections.Counter(), []
@@ -62,7 +61,7 @@ class Checks:
 
 
 class Log:
-    """What the device was given."""
+    """The dispatches in the device's log."""
 
     def __init__(self, path):
         self.kernels = []
@@ -96,7 +95,7 @@ def run(environment, command, folder, preload=None):
 
 
 def serve(line, port, questions, at_once):
-    """Asks a server, and gives what it said of each question, with when, by both clocks."""
+    """Sends the questions to a server; returns each response, with its times by both clocks."""
     server = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     url = "http://127.0.0.1:%d" % port
 

@@ -30,7 +30,7 @@ def releases(headers):
 
 @dataclass
 class Ours:
-    """Everything that is compared."""
+    """All comparisons."""
     rows: list
     abi: ours.Abi
     words: dict
@@ -137,7 +137,7 @@ class Comparison:
         return kind if kind == shape else f"{kind} ({shape})"
 
     def shape(self, kind):
-        """A type of ours as the header would call it: a struct has names."""
+        """A type of ours in the spelling of the header."""
         shape = ours.shape(kind, self.our.abi)
         return re.sub(r"struct (\w+)", lambda match: self.facts.types.get(match[1], match[0]), shape)
 
@@ -187,7 +187,8 @@ class Comparison:
 
 
 def agree(our, their):
-    """Two shapes are passed and read alike. A pointer to void says nothing of what it points to; enums and chars have no sign."""
+    """True if two shapes are passed and read alike. A void pointer matches any pointer; enums and
+    chars have no sign."""
     if our.startswith("*") and their.startswith("*"):
         return "void" in (our[1:], their[1:]) or agree(our[1:], their[1:])
     signless = re.sub(r"^(enum|char)", "", their)

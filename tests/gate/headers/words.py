@@ -96,7 +96,7 @@ SPELLINGS = [
 
 
 def plain(word):
-    """A word without what only the spelling adds: implicit_gemm for ImplicitGEMM, f32_r for R_32F."""
+    """Normalises the spelling of a name: implicit_gemm for ImplicitGEMM, f32_r for R_32F."""
     for theirs, ours in SPELLINGS:
         word = re.sub(theirs, ours, word)
     return word.replace("_", "").lower()
