@@ -69,6 +69,7 @@ mod real {
     mod prompt_ladder;
     mod python;
     mod replay;
+    mod why;
 }
 
 /// The source tree and its documentation.

@@ -17,6 +17,7 @@
 //!   decisions follow a change), `bisect` (which difference they follow), `tracks` (records to rows, for other programs),
 //!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
 //! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
+//! - `why` (the chain of causes of each decision);
 //! - `evidence_rules` (every rule, listed);
 //! - `testing` (small traces, for the tests of this crate and of those above it).
 
@@ -80,6 +81,7 @@ mod transfers;
 pub mod units;
 mod verdict;
 mod verify;
+mod why;
 
 pub use activity::Activity;
 pub use answers::{Answer, Answers};
@@ -142,3 +144,8 @@ pub use tracks::{
 pub use transfers::{CopyRow, Counts, SyncRow};
 pub use verdict::FunctionRow;
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
+pub use why::{
+    CatalogFolder, Catalogs, Change as ProposedChange, Decision as Explained, Link,
+    Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog, Why, WhyBuilder,
+    variables as steering_variables,
+};

@@ -9,6 +9,7 @@ mod report;
 mod tail;
 mod top;
 mod trying;
+mod why;
 
 pub(crate) use compare::Compare;
 pub(crate) use ctl::{Ctl, Switch, Verb};
@@ -21,6 +22,7 @@ pub(crate) use report::Report;
 pub(crate) use tail::Tail;
 pub(crate) use top::Top;
 pub(crate) use trying::{Bisect, Runs, Try};
+pub(crate) use why::Why;
 
 use clap::{Args, Parser, Subcommand, error::ErrorKind};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -48,6 +50,10 @@ pub(crate) enum Command {
     /// Compare what a server reported for each request with what it launched
     #[command(after_help = PROXY_NOTES)]
     Proxy(Proxy),
+    /// What decided which library, solution or kernel served a GEMM or convolution, and what would
+    /// change it
+    #[command(after_help = why::NOTES)]
+    Why(Why),
     /// Differences between two or more runs: kernels, GEMMs, convolutions, times; a check for CI
     #[command(after_help = compare::NOTES)]
     Compare(Compare),

@@ -3,7 +3,7 @@
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned
 //! lines), `markdown` (the same in Markdown), `section` (a title, a table, remarks); `sections` and
 //! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `trying`, `replay`, `ctl`,
-//! `rules` (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
+//! `rules`, `why` (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
 //! its name when it is whole), `slices` (what a row of a timeline says of itself).
 
 #![forbid(unsafe_code)]
@@ -29,6 +29,7 @@ mod summary;
 mod table;
 mod tally;
 mod trying;
+mod why;
 
 pub use compare::{compare, failed_conditions, observed};
 pub use ctl::{State, Status, live_list, status};
@@ -44,6 +45,7 @@ pub use summary::summary;
 pub use table::{Form, Style};
 pub use tally::{nothing_seen, tally};
 pub use trying::{bisection, trial};
+pub use why::{steering_variables, why};
 
 use rustix::termios::tcgetwinsize;
 use std::{

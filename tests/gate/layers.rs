@@ -14,8 +14,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ring", &[]),
     ("drain", &["rocshim-trace", "rocshim-ring"]),
     ("shim", &["rocshim-trace", "rocshim-ring", "rocshim-drain"]),
+    ("catalog", &["rocshim-trace"]),
     ("reader", &["rocshim-trace", "rocshim-drain"]),
-    ("analysis", &["rocshim-trace", "rocshim-drain", "rocshim-reader"]),
+    ("analysis", &["rocshim-trace", "rocshim-drain", "rocshim-catalog", "rocshim-reader"]),
     ("report", &["rocshim-trace", "rocshim-drain", "rocshim-reader", "rocshim-analysis"]),
     ("page", &["rocshim-trace", "rocshim-analysis", "rocshim-report"]),
     ("export", &["rocshim-trace", "rocshim-analysis", "rocshim-report"]),
@@ -25,6 +26,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &[
             "rocshim-trace",
             "rocshim-drain",
+            "rocshim-catalog",
             "rocshim-reader",
             "rocshim-analysis",
             "rocshim-report",

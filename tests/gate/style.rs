@@ -7,7 +7,8 @@ use rocshim_tests::artifacts::root;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates without unsafe code.
-const SAFE: &[&str] = &["trace", "drain", "reader", "analysis", "report", "page", "export", "live", "cli"];
+const SAFE: &[&str] =
+    &["trace", "drain", "catalog", "reader", "analysis", "report", "page", "export", "live", "cli"];
 
 /// Contents of the top level beside dot-files.
 const TOP_LEVEL: &[&str] = &[

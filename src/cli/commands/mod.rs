@@ -25,6 +25,7 @@ mod top;
 mod trying;
 mod variables;
 mod verify;
+mod why;
 
 use crate::args::{Command, Forms};
 use anyhow::Result;
@@ -43,6 +44,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Summary(args) => summary::summary(&args),
         Command::Phases(args) => phases::phases(&args),
         Command::Proxy(args) => proxy::proxy(&args),
+        Command::Why(args) => why::why(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Try(args) => trying::try_change(&args),
         Command::Bisect(args) => bisect::bisect(&args),

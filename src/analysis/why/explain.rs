@@ -1,0 +1,278 @@
+//! Decisions to chains: the part that is common to all, and each library's own.
+
+use super::{
+    WhyBuilder,
+    catalogs::{CatalogFolder, Catalogs, Wanted},
+    environment::variable,
+    gather::streams,
+    ggml, hipblaslt, miopen,
+    rows::{Change, Decision, Link, SetVariable, Subject, Why},
+    seen::{Asked, CallEnd, ConvKey, Gemm, Kernel, Key, Process, Seen},
+    tensile,
+};
+use crate::{Evidence, units::counted};
+use rocshim_catalog::Product;
+use rocshim_trace::{CodeObject, Word, file_name};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl WhyBuilder {
+    /// The catalogs that would explain the GEMMs of rocBLAS, one for each process that has some.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let mut products: BTreeMap<usize, BTreeSet<&Product>> = BTreeMap::new();
+        for (key, _) in self.decisions.all() {
+            if let Asked::Gemm(gemm) = &key.asked {
+                products.entry(key.process).or_default().extend(&gemm.product);
+            }
+        }
+        let wanted = products.into_iter().filter_map(|(number, products)| {
+            let process = &self.processes[number];
+            let folder = |object: &CodeObject| Some(object.file.as_deref()?.rsplit_once('/')?.0.to_owned());
+            let folders: BTreeSet<String> = process.objects.iter().filter_map(folder).collect();
+            // From two folders at once no library reads.
+            let path = folders.first().filter(|_| folders.len() == 1 && !products.is_empty())?.clone();
+            Some(Wanted {
+                process: number,
+                path,
+                target: process.target()?.to_owned(),
+                host: process.host.clone(),
+                epoch: process.epoch,
+                objects: process.objects.clone(),
+                products: products.into_iter().cloned().collect(),
+            })
+        });
+        wanted.collect()
+    }
+
+    /// All decisions with their chains.
+    pub fn finish(self, catalogs: &Catalogs) -> Why {
+        let mut order: Vec<&(Key, Seen)> =
+            self.decisions.all().iter().filter(|(_, seen)| seen.calls > 0).collect();
+        order.sort_by_key(|(key, seen)| (subject(key), std::cmp::Reverse(seen.calls)));
+        let decisions = order.into_iter().enumerate().map(|(at, (key, seen))| {
+            let catalog = catalogs.iter().find(|catalog| catalog.process == key.process);
+            self.decision(at + 1, key, seen, catalog)
+        });
+        let decisions = decisions.collect();
+        let limits = self.processes.iter().filter_map(|process| {
+            process.limits.as_ref().map(|limits| format!("limited: process {}: {limits}", process.pid))
+        });
+        let notes = self.notes.iter().cloned().chain(limits).collect();
+        Why { format: 1, decisions, environment: environment(&self.processes), notes }
+    }
+
+    fn decision(&self, id: usize, key: &Key, seen: &Seen, catalog: Option<&CatalogFolder>) -> Decision {
+        let process = &self.processes[key.process];
+        let (mut links, mut changes) = (Vec::new(), Vec::new());
+        let mut launches: Vec<(usize, u64)> = seen.launches.iter().map(|(k, n)| (*k, *n)).collect();
+        launches.sort_by_key(|(kernel, launches)| (std::cmp::Reverse(*launches), *kernel));
+        let kernels: Vec<&Kernel> = launches.iter().map(|(kernel, _)| &self.kernels[*kernel]).collect();
+        let title = match &key.asked {
+            Asked::Gemm(gemm) => {
+                links.push(asked_gemm(gemm, seen, process));
+                links.extend(asked_by(seen));
+                links.push(chosen(&kernels, &launches, key.end));
+                match gemm.workspace {
+                    Some(_) => hipblaslt::explain(gemm, seen, &mut links, &mut changes),
+                    None => rocblas(gemm, (seen, process), key, &kernels, catalog, &mut links, &mut changes),
+                }
+                format!("{} {}", gemm.problem.in_short(), gemm.function)
+            }
+            Asked::Conv(conv) => {
+                links.push(asked_conv(conv, seen));
+                links.extend(asked_by(seen));
+                links.push(chosen(&kernels, &launches, key.end));
+                miopen::explain(conv, seen, process, &mut links, &mut changes);
+                let [x, w, _] = conv.tensors.each_ref().map(|t| t.as_deref().unwrap_or("?"));
+                format!("{} convolution of {x} with {w}, {}", conv.direction, conv.function)
+            }
+            Asked::Ggml { family, element, band } => {
+                let element = element.as_deref().map(|element| format!(" {element}")).unwrap_or_default();
+                links.push(asked_ggml(family, &element, seen));
+                links.push(chosen(&kernels, &launches, key.end));
+                ggml::explain(family, seen, &kernels, process, &mut links, &mut changes);
+                format!("ggml {family}{element}{}", band.in_words())
+            }
+        };
+        let overridden = process.environment.get("HSA_OVERRIDE_GFX_VERSION");
+        links.extend(overridden.map(|value| {
+            let text =
+                format!("HSA_OVERRIDE_GFX_VERSION={value}: the GPU reported this target, whatever it is");
+            Link::new("decided", Evidence::Inferred, text)
+        }));
+        let kernels = launches.iter().map(|(number, launches)| {
+            let kernel = &self.kernels[*number];
+            (kernel.name.clone(), kernel.demangled.clone(), *launches)
+        });
+        let (kernels, calls) = (kernels.collect(), seen.calls);
+        Decision { id, subject: subject(key), pid: process.pid, title, calls, kernels, links, changes }
+    }
+}
+
+fn subject(key: &Key) -> Subject {
+    match &key.asked {
+        Asked::Gemm(gemm) if gemm.workspace.is_some() => Subject::Matmul,
+        Asked::Gemm(_) => Subject::Gemm,
+        Asked::Conv(_) => Subject::Convolution,
+        Asked::Ggml { .. } => Subject::Ggml,
+    }
+}
+
+/// The chain of a GEMM of rocBLAS or hipBLAS.
+fn rocblas(
+    gemm: &Gemm,
+    (seen, process): (&Seen, &Process),
+    key: &Key,
+    kernels: &[&Kernel],
+    catalog: Option<&CatalogFolder>,
+    links: &mut Vec<Link>,
+    changes: &mut Vec<Change>,
+) {
+    if seen.handed_on == seen.calls {
+        let text = format!(
+            "{} made the GEMM by a call of another library, which has a decision of its own",
+            gemm.function
+        );
+        links.push(Link::new("decided", Evidence::Confirmed, text));
+        return;
+    }
+    if let Some(index) = gemm.problem.solution.filter(|index| *index > 0) {
+        let text = format!("the program asked for the solution with index {index}");
+        links.push(Link::new("decided", Evidence::Confirmed, text));
+        changes.push(Change {
+            what: "algo standard instead of solution_index".into(),
+            effect: "the library chooses".into(),
+        });
+        return;
+    }
+    let products = |kernel: &&&Kernel| kernel.tensile.as_ref().is_some_and(|tensile| tensile.is_product());
+    let of_tensile: Vec<&Kernel> = kernels.iter().filter(products).copied().collect();
+    if of_tensile.is_empty() && !kernels.is_empty() {
+        let text = "rocBLAS took kernels of its own, not Tensile's; by which rule is not in the trace";
+        links.push(Link::new("decided", Evidence::Unresolved, text));
+        return;
+    }
+    match &gemm.product {
+        Some(product) => {
+            let gemm = tensile::Gemm { process, product, kernels: of_tensile, end: key.end, catalog };
+            tensile::explain(&gemm, links, changes);
+        }
+        None => links.push(Link::new(
+            "decided",
+            Evidence::Unresolved,
+            "this form, or these types, are not read from the catalog",
+        )),
+    }
+}
+
+fn asked_gemm(gemm: &Gemm, seen: &Seen, process: &Process) -> Link {
+    let problem = &gemm.problem;
+    let word = |word: &Option<Word>| word.clone().unwrap_or_else(|| "?".into());
+    let number = |value: &Option<i64>| value.map_or("?".into(), |value| value.to_string());
+    let types = problem.types.each_ref().map(word).join(" ");
+    let mut parts = vec![
+        format!("{}{}, {}", gemm.function, of_library(gemm, process), problem.form),
+        format!("op(A) {} op(B) {}", word(&problem.trans_a), word(&problem.trans_b)),
+        format!(
+            "m {} n {} k {} batch {}",
+            number(&problem.m),
+            number(&problem.n),
+            number(&problem.k),
+            number(&problem.batch)
+        ),
+        format!("A B C D {types} computed in {}", word(&problem.compute)),
+        format!("leading dimensions {}", gemm.leading.each_ref().map(number).join(" ")),
+    ];
+    parts.extend(
+        problem.epilogue.as_ref().filter(|e| *e != "default").map(|epilogue| format!("then {epilogue}")),
+    );
+    parts.extend(gemm.workspace.map(|bytes| format!("workspace {bytes} bytes")));
+    if seen.alignment.iter().all(|bytes| *bytes > 0) {
+        let aligned =
+            seen.alignment.map(|bytes| if bytes == 256 { "256+".into() } else { bytes.to_string() });
+        parts.push(format!("pointers aligned to {} bytes", aligned.join(" ")));
+    }
+    parts.extend(gemm.settings.iter().map(|(name, value)| format!("{name} {value}")));
+    parts.extend(streams(seen));
+    Link::new("asked", Evidence::Confirmed, parts.join("; "))
+}
+
+/// The file of the library that was called, where the trace has it.
+fn of_library(gemm: &Gemm, process: &Process) -> String {
+    let Some(library) = process.library(&gemm.library) else { return String::new() };
+    let build = library.build_id.as_deref().and_then(|id| id.get(..8)).map(|id| format!(", build {id}"));
+    format!(" of {}{}", file_name(&library.path), build.unwrap_or_default())
+}
+
+fn asked_conv(conv: &ConvKey, seen: &Seen) -> Link {
+    let [x, w, y] = conv.tensors.each_ref().map(|tensor| tensor.as_deref().unwrap_or("?"));
+    let mut parts = vec![
+        format!("{}, {}", conv.function, conv.direction),
+        format!("input {x}, filter {w}, output {y}"),
+        format!(
+            "pads {:?} strides {:?} dilations {:?} groups {}",
+            conv.pads, conv.strides, conv.dilations, conv.groups
+        ),
+    ];
+    parts.extend(streams(seen));
+    Link::new("asked", Evidence::Confirmed, parts.join("; "))
+}
+
+fn asked_ggml(family: &str, element: &str, seen: &Seen) -> Link {
+    let launches = counted(seen.calls, "launch");
+    let range = |(least, most): &(u64, u64)| match least == most {
+        true => least.to_string(),
+        false => format!("{least} to {most}"),
+    };
+    let columns: Vec<String> = seen.columns.keys().take(8).map(range).collect();
+    let more = seen.columns.len().saturating_sub(8);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let columns = match columns.is_empty() {
+        true => String::new(),
+        false => format!("; columns (ne11) {}{more}", columns.join(", ")),
+    };
+    let experts = if seen.of_experts > 0 { ", of all experts together for some" } else { "" };
+    let text = format!("{launches} of {family}{element}{columns}{experts}");
+    // The columns are read by what is known of ggml's kernels.
+    Link::new("asked", Evidence::Inferred, text).from("names and arguments of ggml's kernels")
+}
+
+fn asked_by(seen: &Seen) -> Option<Link> {
+    let by =
+        seen.asked_by.iter().map(|(function, calls)| format!("{function} ({calls} of {} calls)", seen.calls));
+    let by = by.collect::<Vec<_>>().join(", ");
+    (!by.is_empty()).then(|| Link::new("asked by", Evidence::Confirmed, by))
+}
+
+fn chosen(kernels: &[&Kernel], launches: &[(usize, u64)], end: CallEnd) -> Link {
+    if kernels.is_empty() {
+        let failed = end.failure().map(|failure| format!("; {failure}")).unwrap_or_default();
+        return Link::new(
+            "chosen",
+            Evidence::Unresolved,
+            format!("no kernel was seen inside the call{failed}"),
+        );
+    }
+    let each = kernels.iter().zip(launches).take(4).map(|(kernel, (_, launches))| {
+        let name = kernel.in_short();
+        let origin = tensile::origin(kernel).map(|origin| format!(" of {origin}")).unwrap_or_default();
+        format!("{launches} x {name}{origin}")
+    });
+    let text = each.collect::<Vec<_>>().join("; ");
+    let more = kernels.len().saturating_sub(4);
+    let more = if more > 0 { format!("; {more} more kernels") } else { String::new() };
+    Link::new("chosen", Evidence::Confirmed, text + &more)
+}
+
+/// The variables of the table that processes had set.
+fn environment(processes: &[Process]) -> Vec<SetVariable> {
+    let mut set: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (name, value) in processes.iter().flat_map(|process| &process.environment) {
+        set.entry(name).or_default().insert(value);
+    }
+    let known = set.into_iter().filter_map(|(name, values)| {
+        let variable = *variable(name)?;
+        let values = values.into_iter().map(|value| format!("{name}={value}")).collect();
+        Some(SetVariable { variable, values })
+    });
+    known.collect()
+}

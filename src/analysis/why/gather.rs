@@ -1,0 +1,447 @@
+//! Records of one file after the other, in one pass, to what was asked and launched.
+
+use super::seen::{
+    Asked, Band, CallEnd, ConvKey, Gemm, Heuristic, Kernel, Key, Process, Search, Seen, alignment, element,
+};
+use crate::{
+    gemms::GemmProblem,
+    interner::Interner,
+    nesting::{Contents, Launches, Nesting},
+    process::{Identity, goes_on_in, hook_of, identity},
+    status::is_query,
+};
+use foldhash::HashMap;
+use rocshim_catalog::Product;
+use rocshim_drain::demangle;
+use rocshim_reader::{End, Reading, Taker};
+use rocshim_trace::{
+    Blas, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, Problem, Record, StreamRef, family, ggml,
+};
+use std::collections::BTreeMap;
+
+/// Takes the records of one file after the other.
+#[derive(Default)]
+pub struct WhyBuilder {
+    /// The process that is read.
+    open: Option<Open>,
+    pub(super) processes: Vec<Process>,
+    pub(super) kernels: Vec<Kernel>,
+    pub(super) decisions: Decisions,
+    pub(super) notes: Vec<String>,
+}
+
+/// All decisions, numbered in the order in which they were first made.
+pub(super) struct Decisions(Interner<Key, (Key, Seen)>);
+
+impl Default for Decisions {
+    fn default() -> Self {
+        Decisions(Interner::new())
+    }
+}
+
+impl Decisions {
+    pub(super) fn all(&self) -> &[(Key, Seen)] {
+        self.0.values()
+    }
+
+    fn seen(&mut self, key: Key) -> (usize, &mut Seen) {
+        let number = self.0.number(key.clone(), || (key, Seen::default()));
+        (number, &mut self.0.get_mut(number).1)
+    }
+}
+
+/// The process whose records are being read, with what its ids mean.
+struct Open {
+    header: Header,
+    number: usize,
+    /// Function and library by hook.
+    hooks: HashMap<u16, (String, String)>,
+    objects: HashMap<u32, CodeObject>,
+    /// By the trace's id: the number over all processes, the hook, how columns are read.
+    kernels: HashMap<u32, (usize, Option<u16>, Option<ggml::MatMul>)>,
+    nesting: Nesting,
+    /// What is read is a call that had not returned when the process died.
+    in_flight: bool,
+    /// The last answer of hipBLASLt for a problem.
+    heuristics: HashMap<String, Heuristic>,
+    /// Problem and algorithm that were given to an object of hipBLASLt, by its address.
+    instances: HashMap<u64, (Problem, Option<i32>)>,
+    /// The last answer of MIOpen for a problem.
+    searches: HashMap<String, Search>,
+}
+
+impl WhyBuilder {
+    /// Notes a file that could not be read.
+    pub fn pass_over(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
+    /// Ends the file whose records were taken.
+    pub fn end_file(&mut self, reading: Reading) {
+        let limits = match reading.end {
+            End::Cut => Some("the trace has no end: what was not written is lost"),
+            End::Running => Some("the process still records"),
+            _ => None,
+        };
+        if let (Some(open), Some(limits)) = (&self.open, limits) {
+            self.processes[open.number].limits.get_or_insert_with(|| limits.into());
+        }
+    }
+
+    fn begin(&mut self, header: Header) {
+        if self.open.as_ref().is_some_and(|open| goes_on_in(&open.header, &header)) {
+            return;
+        }
+        let known = |process: &Identity| (process.0, process.2.parse().unwrap_or(0));
+        let (pid, epoch) = known(&identity(&header));
+        self.processes.push(Process {
+            pid,
+            epoch,
+            host: header.host.clone(),
+            environment: header.env.clone(),
+            ..Process::default()
+        });
+        self.open = Some(Open {
+            header,
+            number: self.processes.len() - 1,
+            hooks: HashMap::default(),
+            objects: HashMap::default(),
+            kernels: HashMap::default(),
+            nesting: Nesting::default(),
+            in_flight: false,
+            heuristics: HashMap::default(),
+            instances: HashMap::default(),
+            searches: HashMap::default(),
+        });
+    }
+
+    fn definition(&mut self, open: &mut Open, record: Record) {
+        let process = &mut self.processes[open.number];
+        match record {
+            Record::HookTable(table) => {
+                for hook in table.hooks() {
+                    open.hooks.insert(hook.id, (hook.name, hook.of));
+                }
+            }
+            Record::Hook(hook) => drop(open.hooks.insert(hook.id, (hook.name, hook.of))),
+            Record::Library(library) if !process.libraries.iter().any(|known| known.path == library.path) => {
+                process.libraries.push(library);
+            }
+            Record::Device(device) => drop(process.devices.insert(device.gfx)),
+            Record::CodeObject(object) => {
+                let is_other = |known: &CodeObject| known.file != object.file;
+                if is_of_tensile(&object, &process.environment) && process.objects.iter().all(is_other) {
+                    process.objects.push(object.clone());
+                }
+                open.objects.insert(object.id, object);
+            }
+            Record::Gap(gap) => {
+                process
+                    .limits
+                    .get_or_insert_with(|| format!("{} events were lost ({})", gap.lost, gap.reason));
+            }
+            Record::Kernel(kernel) => {
+                let object = kernel.code_object.and_then(|id| open.objects.get(&id)).cloned();
+                let of = family(&kernel.name, kernel.demangled.as_deref());
+                let new = Kernel {
+                    tensile: kernel.tensile.clone(),
+                    target: kernel.target.clone(),
+                    family: of.map(|family| (family.name, family.of)),
+                    name: kernel.name.clone(),
+                    demangled: kernel.demangled.clone(),
+                    object,
+                };
+                let number = self.kernels.iter().position(|known| *known == new);
+                let number = number.unwrap_or_else(|| {
+                    self.kernels.push(new);
+                    self.kernels.len() - 1
+                });
+                let product = ggml::MatMul::of(&kernel);
+                open.kernels.insert(kernel.id, (number, kernel.hook, product));
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, open: &mut Open, record: Record) {
+        match record {
+            Record::Launch(launch) => self.launch(open, launch),
+            Record::Gemm(gemm) => {
+                let (function, library) = open.function(&gemm.call);
+                let mut settings = Vec::new();
+                let named = [
+                    ("atomics", &gemm.atomics),
+                    ("math mode", &gemm.math_mode),
+                    ("performance metric", &gemm.metric),
+                    ("pointer mode", &gemm.pointer_mode),
+                ];
+                for (name, value) in named {
+                    settings.extend(value.clone().map(|value| (name, value)));
+                }
+                let alignments = [&gemm.a, &gemm.b, &gemm.c, &gemm.d].map(|matrix| alignment(matrix.ptr.0));
+                let leading = [&gemm.a, &gemm.b, &gemm.c, &gemm.d].map(|matrix| Some(matrix.ld));
+                let product = library.starts_with("librocblas").then(|| Product::of(&gemm)).flatten();
+                let (call, stream) = (gemm.call.clone(), gemm.stream.map(u32::from));
+                let problem = GemmProblem::from(*gemm);
+                let asked = Gemm { library, function, problem, leading, product, settings, workspace: None };
+                self.product(open, &call, asked, alignments, stream, None);
+            }
+            Record::Matmul(mut matmul) => {
+                if let Some((problem, algo)) =
+                    matmul.instance.and_then(|instance| open.instances.get(&instance.0)).cloned()
+                {
+                    (matmul.problem, matmul.algo) = (problem, matmul.algo.or(algo));
+                }
+                let (function, library) = open.function(&matmul.call);
+                let heuristic = open.heuristics.get(&problem_key(&matmul.problem)).cloned();
+                let (alignments, leading) = of_matmul(&matmul);
+                let workspace = Some(matmul.workspace);
+                let (call, stream) = (matmul.call.clone(), Some(u32::from(matmul.stream)));
+                let problem = GemmProblem::from(*matmul);
+                let settings = Vec::new();
+                let asked = Gemm { library, function, problem, leading, product: None, settings, workspace };
+                self.product(open, &call, asked, alignments, stream, heuristic);
+            }
+            Record::Conv(conv) => self.conv(open, *conv),
+            Record::Blas(blas) => {
+                if blas.action == "heuristic" && blas.call.status == 0 {
+                    open.heuristics.insert(problem_key(&blas.problem), heuristic(&blas));
+                }
+                if let Some(instance) = blas.instance.filter(|_| blas.call.status == 0) {
+                    match &*blas.action {
+                        "problem" => drop(open.instances.insert(instance.0, (blas.problem.clone(), None))),
+                        "prepare" => open.instances.entry(instance.0).or_default().1 = blas.algo,
+                        _ => {}
+                    }
+                }
+                self.other(open, &blas.call);
+            }
+            other => {
+                if let Some(call) = other.call() {
+                    let call = call.clone();
+                    self.other(open, &call);
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, open: &mut Open, mut launch: Launch) {
+        launch.call.hook = hook_of(&launch, |id| open.kernels.get(&id)?.1);
+        let inside = open.nesting.take(&launch.call);
+        let known = launch.kernel.and_then(|id| open.kernels.get(&id));
+        let number = known.map(|(number, ..)| *number);
+        let launched = number.map(|number| (number, Launches::one(launch.capture.is_some())));
+        if let Some((number, _, product)) = known.filter(|_| !open.in_flight) {
+            self.ggml(open.number, *number, product.as_ref(), &launch);
+        }
+        open.nesting.hand_up(&launch.call, &inside, launched);
+    }
+
+    fn ggml(&mut self, process: usize, number: usize, product: Option<&ggml::MatMul>, launch: &Launch) {
+        let kernel = &self.kernels[number];
+        let Some((family, "ggml")) = kernel.family else { return };
+        if product.is_none() && family != "flash attention" {
+            return;
+        }
+        let element = kernel.demangled.as_deref().and_then(element);
+        let columns = product.map(|product| product.columns(launch));
+        let asked = Asked::Ggml { family, element, band: Band::of(columns.flatten()) };
+        let (_, seen) = self.decisions.seen(Key {
+            process,
+            asked,
+            kernels: Vec::new(),
+            end: CallEnd::Returned(launch.call.status),
+        });
+        seen.calls += 1;
+        *seen.launches.entry(number).or_default() += 1;
+        seen.streams.insert(Some(u32::from(launch.stream)));
+        if let Some(columns) = columns {
+            seen.count_columns(columns, 1);
+        }
+    }
+
+    fn product(
+        &mut self,
+        open: &mut Open,
+        call: &Call,
+        asked: Gemm,
+        alignments: [u32; 4],
+        stream: Option<u32>,
+        heuristic: Option<Heuristic>,
+    ) {
+        let mut inside = open.nesting.take(call);
+        if is_query(&asked.library, call) {
+            open.nesting.hand_up(call, &inside, None);
+            return;
+        }
+        let function = asked.function.clone();
+        self.name_caller(&inside, &function);
+        let key = Key {
+            process: open.number,
+            asked: Asked::Gemm(Box::new(asked)),
+            kernels: kernels_of(&inside),
+            end: open.end(call),
+        };
+        let (number, seen) = self.decisions.seen(key);
+        for (known, new) in seen.alignment.iter_mut().zip(alignments) {
+            *known = if *known == 0 || new == 0 { new.max(*known) } else { new.min(*known) };
+        }
+        seen.handed_on += u64::from(inside.gemms > 0);
+        seen.heuristic = heuristic.or(seen.heuristic.take());
+        count(seen, &inside, stream);
+        inside.gemms = 1;
+        inside.add_product(number, 1);
+        open.nesting.hand_up(call, &inside, None);
+    }
+
+    fn conv(&mut self, open: &mut Open, conv: Conv) {
+        let mut inside = open.nesting.take(&conv.call);
+        let (function, _) = open.function(&conv.call);
+        self.name_caller(&inside, &function);
+        let key = ConvKey::new(&function, &conv);
+        let problem = key.problem();
+        let asks = matches!(conv.action.as_str(), "find" | "get_solution" | "find_solutions");
+        if asks && conv.call.status == 0 {
+            let search = Search {
+                function: function.clone(),
+                action: conv.action.clone(),
+                exhaustive: conv.exhaustive,
+                returned: conv.returned,
+                results: conv.results.clone(),
+                launched: inside.kernels.iter().map(|(_, launches)| launches.launches).sum(),
+            };
+            open.searches.insert(problem.clone(), search);
+        }
+        if matches!(conv.action.as_str(), "run" | "immediate" | "run_solution") {
+            let key = Key {
+                process: open.number,
+                asked: Asked::Conv(Box::new(key)),
+                kernels: kernels_of(&inside),
+                end: open.end(&conv.call),
+            };
+            let search = open.searches.get(&problem).cloned();
+            let (number, seen) = self.decisions.seen(key);
+            seen.search = search.or(seen.search.take());
+            count(seen, &inside, Some(u32::from(conv.stream)));
+            inside.add_product(number, 1);
+        }
+        open.nesting.hand_up(&conv.call, &inside, None);
+    }
+
+    fn other(&mut self, open: &mut Open, call: &Call) {
+        let inside = open.nesting.take(call);
+        if !inside.products.is_empty() {
+            let (function, _) = open.function(call);
+            self.name_caller(&inside, &function);
+        }
+        open.nesting.hand_up(call, &inside, None);
+    }
+
+    /// Decisions inside a call were asked for by its function.
+    fn name_caller(&mut self, inside: &Contents, function: &str) {
+        for (decision, calls) in &inside.products {
+            let seen = &mut self.decisions.0.get_mut(*decision).1;
+            *seen.asked_by.entry(function.to_owned()).or_default() += calls;
+        }
+    }
+}
+
+impl Taker for WhyBuilder {
+    fn take(&mut self, record: Record) {
+        if let Record::Header(header) = record {
+            return self.begin(header);
+        }
+        let Some(mut open) = self.open.take() else { return };
+        if let Record::InFlight(call) = record {
+            open.in_flight = true;
+            self.event(&mut open, *call.event);
+            open.in_flight = false;
+        } else if record.call().is_some() {
+            self.event(&mut open, record);
+        } else {
+            self.definition(&mut open, record);
+        }
+        self.open = Some(open);
+    }
+
+    fn wants_arguments(&self, kernel: Option<u32>) -> bool {
+        let known = self.open.as_ref().zip(kernel).and_then(|(open, id)| open.kernels.get(&id));
+        known.and_then(|(.., product)| product.as_ref()).is_some_and(ggml::MatMul::reads_arguments)
+    }
+}
+
+impl Open {
+    fn end(&self, call: &Call) -> CallEnd {
+        if self.in_flight { CallEnd::InFlight } else { CallEnd::Returned(call.status) }
+    }
+
+    /// A call's function, without the parameters of a C++ one, and its library.
+    fn function(&self, call: &Call) -> (String, String) {
+        let (name, library) = self.hooks.get(&call.hook).cloned().unwrap_or_default();
+        let plain = demangle(&name).and_then(|name| Some(name.split_once('(')?.0.to_owned()));
+        (plain.unwrap_or(name), library)
+    }
+}
+
+/// True for an image from memory that is a file of rocBLAS's folder: the only other one with such
+/// files is hipBLASLt's.
+fn is_of_tensile(object: &CodeObject, environment: &BTreeMap<String, String>) -> bool {
+    let Some(file) = object.file.as_deref().filter(|_| object.source == "memory") else { return false };
+    let of_hipblaslt =
+        environment.get("HIPBLASLT_TENSILE_LIBPATH").is_some_and(|path| file.starts_with(path));
+    !of_hipblaslt && !file.contains("/hipblaslt/")
+}
+
+fn count(seen: &mut Seen, inside: &Contents, stream: Option<u32>) {
+    seen.calls += 1;
+    seen.streams.insert(stream);
+    for (kernel, launches) in &inside.kernels {
+        *seen.launches.entry(*kernel).or_default() += launches.launches + launches.captured;
+    }
+}
+
+fn kernels_of(inside: &Contents) -> Vec<usize> {
+    let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| *kernel).collect();
+    kernels.sort_unstable();
+    kernels
+}
+
+fn heuristic(blas: &Blas) -> Heuristic {
+    Heuristic {
+        requested: blas.requested,
+        returned: blas.returned,
+        solutions: blas.solutions.clone(),
+        needs: blas.needs,
+    }
+}
+
+/// What makes two problems of hipBLASLt the same: all but addresses.
+fn problem_key(problem: &Problem) -> String {
+    let Problem { trans_a, trans_b, m, n, k, batch, compute, epilogue, .. } = problem;
+    let side = |side: &Option<rocshim_trace::LtMatrix>| {
+        side.as_ref().map(|side| (side.element.clone(), side.ld, side.stride, side.order.clone()))
+    };
+    let sides = [&problem.a, &problem.b, &problem.c, &problem.d].map(side);
+    format!("{trans_a:?} {trans_b:?} {m:?} {n:?} {k:?} {batch:?} {compute:?} {epilogue:?} {sides:?}")
+}
+
+fn of_matmul(matmul: &Matmul) -> ([u32; 4], [Option<i64>; 4]) {
+    let problem = &matmul.problem;
+    let sides = [&problem.a, &problem.b, &problem.c, &problem.d];
+    let address = |ptr: Option<Hex>| ptr.map_or(0, |ptr| alignment(ptr.0));
+    (
+        sides.map(|side| address(side.as_ref().and_then(|side| side.ptr))),
+        sides.map(|side| side.as_ref().and_then(|side| side.ld)),
+    )
+}
+
+/// The default stream and others, in words.
+pub(super) fn streams(seen: &Seen) -> Option<String> {
+    let known: Vec<u32> = seen.streams.iter().flatten().copied().collect();
+    match known.as_slice() {
+        [] => None,
+        [id] if *id == u32::from(StreamRef::Default) => Some("on the default stream".into()),
+        [id] => Some(format!("on stream {id}")),
+        many => Some(format!("on {} streams", many.len())),
+    }
+}

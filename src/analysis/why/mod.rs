@@ -1,0 +1,31 @@
+//! Why: for each distinct decision of a trace the chain of its causes, from what was asked to what
+//! decided, each link with its evidence class, and what would change it.
+//!
+//! A decision is which library, solution or kernel family served a GEMM, a convolution or a product
+//! of ggml. Records are gathered in one pass; what the library could choose from comes from
+//! catalogs that the caller has read (`rocshim_catalog`), so that nothing here opens a file.
+//!
+//! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
+//! `catalogs` (what was read), `seen` (what was asked and launched), `gather` (records to that),
+//! `rules` (statements with their premises), `tensile`, `hipblaslt`, `miopen`, `ggml` (one library's chain each), `explain`.
+
+mod catalogs;
+mod environment;
+mod explain;
+mod gather;
+mod ggml;
+mod hipblaslt;
+mod miopen;
+mod rows;
+mod rules;
+mod seen;
+mod tensile;
+#[cfg(test)]
+mod tests;
+
+pub use catalogs::{CatalogFolder, Catalogs, Wanted};
+pub use environment::{VariableRow, variables};
+
+pub use gather::WhyBuilder;
+pub use rows::{Change, Decision, Link, Subject, Why};
+pub(crate) use rules::rules;

@@ -1,0 +1,24 @@
+//! Catalogs that ROCm libraries keep beside themselves: what a library could choose from.
+//!
+//! The files are foreign: every reader is bounded by the file and returns what is damaged or missing
+//! instead of failing. Nothing here decides what a trace means; that is `analysis`.
+//!
+//! Layers, lowest first: `msgpack` (values), `product` (a GEMM in Tensile's terms), `predicate`
+//! (conditions on it), `solutions` (a file of solutions with its table of sizes), `tensile` (the
+//! catalog of a target), `folder` (both on disk); `testing` (small catalogs, for tests).
+
+#![forbid(unsafe_code)]
+
+mod folder;
+mod msgpack;
+mod predicate;
+mod product;
+mod solutions;
+mod tensile;
+#[doc(hidden)]
+pub mod testing;
+
+pub use folder::{Folder, Stamp, Unread, has_content, stamp};
+pub use product::Product;
+pub use solutions::{Chosen, Counted, Solutions};
+pub use tensile::{Catalog, Entry, Reached};

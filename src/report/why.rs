@@ -1,0 +1,101 @@
+//! The page of `rocshim why`: one line for each decision, or the whole chain of those that are named.
+
+use super::{
+    section::{paragraph, section},
+    table::{Column, Style, Table},
+};
+use rocshim_analysis::{Explained, Why, steering_variables as rows};
+
+/// The page: the chains of the decisions that `wanted` names, or without it one line for each.
+pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
+    let mut parts = Vec::new();
+    match wanted {
+        None => parts.extend(overview(why, style)),
+        Some(wanted) => {
+            let named = why.decisions.iter().filter(|decision| decision.is_named(wanted));
+            parts.extend(named.filter_map(|decision| chain(decision, style)));
+        }
+    }
+    parts.extend(environment(why, style));
+    parts.extend(why.notes.iter().map(|note| paragraph(note, style)));
+    parts.join("\n")
+}
+
+/// One line for each decision.
+fn overview(why: &Why, style: &Style) -> Option<String> {
+    if why.decisions.is_empty() {
+        let none = "no GEMM, convolution or product of ggml was seen: there is no decision to explain";
+        return Some(paragraph(none, style));
+    }
+    let columns = [
+        Column::Right("#"),
+        Column::Right("calls"),
+        Column::Left("evidence"),
+        Column::Text("decision, and what decided it"),
+    ];
+    let mut table = Table::new(&columns);
+    for decision in &why.decisions {
+        let (evidence, text) = match decision.decided() {
+            Some(link) => (link.evidence.to_string(), link.text.clone()),
+            None => (String::new(), String::new()),
+        };
+        let (id, calls) = (decision.id.to_string(), decision.calls.to_string());
+        table.row(vec![id, calls, evidence, format!("{}: {text}", decision.title)]);
+    }
+    let remark =
+        "the whole chain of one: `rocshim why TRACE '#1'`, or a part of a kernel's name or of a shape";
+    section("Decisions, and what decided each", &table, style, &[remark.into()])
+}
+
+/// The chain of a decision, and what would change it.
+fn chain(decision: &Explained, style: &Style) -> Option<String> {
+    let mut table = Table::new(&[Column::Left("step"), Column::Left("evidence"), Column::Text("what")]);
+    for link in &decision.links {
+        let source = link.source.as_ref().map(|source| format!(" [{source}]")).unwrap_or_default();
+        let text = format!("{}{source}", link.text);
+        table.row(vec![link.step.into(), link.evidence.to_string(), text]);
+    }
+    let changes = decision.changes.iter().enumerate();
+    let changes =
+        changes.map(|(at, change)| format!("to change it, {}: {} ({})", at + 1, change.what, change.effect));
+    let title = format!(
+        "#{} {}, {} {}, process {}",
+        decision.id,
+        decision.title,
+        decision.calls,
+        if decision.calls == 1 { "call" } else { "calls" },
+        decision.pid
+    );
+    section(&title, &table, style, &changes.collect::<Vec<_>>())
+}
+
+/// The variables of the table that were set.
+fn environment(why: &Why, style: &Style) -> Option<String> {
+    if why.environment.is_empty() {
+        return None;
+    }
+    let columns = [Column::Left("set in the process"), Column::Left("of"), Column::Text("what it does")];
+    let mut table = Table::new(&columns);
+    for set in &why.environment {
+        let (variable, values) = (set.variable, set.values.join(" "));
+        table.row(vec![
+            values,
+            variable.library.into(),
+            format!("{} [{}]", variable.effect, variable.source),
+        ]);
+    }
+    section("Variables that steer such decisions", &table, style, &[])
+}
+
+/// Every variable that steers a decision.
+pub fn steering_variables(style: &Style) -> String {
+    let columns =
+        [Column::Left("variable"), Column::Left("of"), Column::Left("read in"), Column::Text("what it does")];
+    let mut table = Table::new(&columns);
+    for row in rows() {
+        let effect = format!("{} [{}]", row.effect, row.source);
+        table.row(vec![row.name.into(), row.library.into(), row.versions.into(), effect]);
+    }
+    let all = Style { rows: None, ..*style };
+    section("Variables that steer a decision", &table, &all, &[]).unwrap_or_default()
+}
