@@ -1,5 +1,5 @@
 //! `rocshim why` on real libraries: what it reads from rocBLAS's catalog is what rocBLAS says and
-//! does, a damaged library folder is named, and ggml's and hipBLASLt's decisions have their reasons.
+//! does, a damaged library folder is named, and decisions of ggml and hipBLASLt have their reasons.
 
 use rocshim_tests::artifacts;
 use rocshim_tests::gguf::{self, Quantisation};
@@ -134,7 +134,7 @@ fn cut(path: &Path, length: u64) {
 fn a_matmul_of_hipblaslt_has_the_place_of_its_algorithm_among_the_results() {
     let bench = Bench::new(&HIP7, "gfx1201");
     bench.run_both([HIP7.program("hipblaslt_matmul")]);
-    let why = bench.told(["why"], []);
+    let why = bench.printed(["why"], []);
     let decisions = why["decisions"].as_array().expect("decisions");
     let matmuls = || decisions.iter().filter(|decision| decision["subject"] == "matmul");
     let first: Vec<_> = matmuls()
@@ -166,7 +166,7 @@ fn prompts_of_8_and_9_tokens_have_different_rules() {
         command.args(["-p", &gguf::prompt(tokens), "--temp", "0", "--seed", "1", "-no-cnv"]);
         let (_, err, code) = run(&mut command);
         assert_eq!(code, Some(0), "{err}");
-        let why = bench.told(["why"], []);
+        let why = bench.printed(["why"], []);
         let decisions = why["decisions"].as_array().expect("decisions");
         let decision = decisions.iter().find(|decision| decision["title"] == title);
         let decision = decision.unwrap_or_else(|| panic!("{title}: {why:#}"));
