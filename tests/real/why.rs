@@ -136,7 +136,9 @@ fn a_matmul_of_hipblaslt_has_the_place_of_its_algorithm_among_the_results() {
     bench.run_both([HIP7.program("hipblaslt_matmul")]);
     let why = bench.printed(["why"], []);
     let decisions = why["decisions"].as_array().expect("decisions");
-    let matmuls = || decisions.iter().filter(|decision| decision["subject"] == "matmul");
+    // Those of hipblasLtMatmul; C++ objects have decisions of their own.
+    let is_c = |title: &Value| title.as_str().is_some_and(|title| title.ends_with(" hipblasLtMatmul"));
+    let matmuls = || decisions.iter().filter(|decision| is_c(&decision["title"]));
     let first: Vec<_> = matmuls()
         .filter(|d| links(d, "decided")[0].1.starts_with("the program took the first result, "))
         .collect();
