@@ -7,15 +7,15 @@ use crate::{
     gemms::GemmProblem,
     interner::Interner,
     nesting::{Contents, Launches, Nesting},
-    process::{Identity, goes_on_in, hook_of, identity},
     status::is_query,
 };
 use foldhash::HashMap;
 use rocshim_catalog::Product;
 use rocshim_drain::demangle;
-use rocshim_reader::{End, Reading, Taker};
+use rocshim_reader::{End, Reading, RecordVisitor};
 use rocshim_trace::{
-    Blas, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, Problem, Record, StreamRef, family, ggml,
+    Blas, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, StreamRef, family,
+    ggml,
 };
 use std::collections::BTreeMap;
 
@@ -89,11 +89,10 @@ impl WhyBuilder {
     }
 
     fn begin(&mut self, header: Header) {
-        if self.open.as_ref().is_some_and(|open| goes_on_in(&open.header, &header)) {
+        if self.open.as_ref().is_some_and(|open| continues(&open.header, &header)) {
             return;
         }
-        let known = |process: &Identity| (process.0, process.2.parse().unwrap_or(0));
-        let (pid, epoch) = known(&identity(&header));
+        let (pid, epoch) = (header.pid, header.epoch.parse().unwrap_or(0));
         self.processes.push(Process {
             pid,
             epoch,
@@ -226,11 +225,15 @@ impl WhyBuilder {
     }
 
     fn launch(&mut self, open: &mut Open, mut launch: Launch) {
-        launch.call.hook = hook_of(&launch, |id| open.kernels.get(&id)?.1);
+        if launch.call.hook == OF_KERNEL
+            && let Some((_, Some(hook), _)) = launch.kernel.and_then(|id| open.kernels.get(&id))
+        {
+            launch.call.hook = *hook;
+        }
         let inside = open.nesting.take(&launch.call);
         let known = launch.kernel.and_then(|id| open.kernels.get(&id));
         let number = known.map(|(number, ..)| *number);
-        let launched = number.map(|number| (number, Launches::one(launch.capture.is_some())));
+        let launched = number.map(|number| (SymbolId(number as u32), Launches::one(launch.capture.is_some())));
         if let Some((number, _, product)) = known.filter(|_| !open.in_flight) {
             self.ggml(open.number, *number, product.as_ref(), &launch);
         }
@@ -346,8 +349,8 @@ impl WhyBuilder {
     }
 }
 
-impl Taker for WhyBuilder {
-    fn take(&mut self, record: Record) {
+impl RecordVisitor for WhyBuilder {
+    fn visit(&mut self, record: Record) {
         if let Record::Header(header) = record {
             return self.begin(header);
         }
@@ -396,14 +399,20 @@ fn count(seen: &mut Seen, inside: &Contents, stream: Option<u32>) {
     seen.calls += 1;
     seen.streams.insert(stream);
     for (kernel, launches) in &inside.kernels {
-        *seen.launches.entry(*kernel).or_default() += launches.launches + launches.captured;
+        *seen.launches.entry(kernel.0 as usize).or_default() += launches.launches + launches.captured;
     }
 }
 
 fn kernels_of(inside: &Contents) -> Vec<usize> {
-    let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| *kernel).collect();
+    let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| kernel.0 as usize).collect();
     kernels.sort_unstable();
     kernels
+}
+
+/// True when `header` is that of a later segment of the trace that `first` began.
+fn continues(first: &Header, header: &Header) -> bool {
+    let process = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
+    process(first) == process(header) && header.part() > first.part()
 }
 
 fn heuristic(blas: &Blas) -> Heuristic {
