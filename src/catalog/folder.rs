@@ -89,13 +89,11 @@ pub fn has_content(path: &Path, bytes: u64, xxh3: &str) -> Option<bool> {
 impl Folder {
     /// Reads the catalog of `target` (`gfx1100`, without features) in the folder `path`.
     pub fn open(path: &Path, target: &str) -> Folder {
-        // rocBLAS from 4.? on looks into a folder of the target first, where there is one.
-        let own = path.join(target);
-        let path = if own.is_dir() { own } else { path.to_owned() };
         let file = path.join(format!("TensileLibrary_lazy_{target}.dat"));
         let catalog = read(&file, |value| Catalog::read(value, target));
-        let changed = stamp(&file).zip(stamp(&path)).map(|(file, folder)| file.changed.max(folder.changed));
-        Folder { path, file, target: target.to_owned(), catalog, changed, files: BTreeMap::new() }
+        let changed = stamp(&file).zip(stamp(path)).map(|(file, folder)| file.changed.max(folder.changed));
+        let (path, target) = (path.to_owned(), target.to_owned());
+        Folder { path, file, target, catalog, changed, files: BTreeMap::new() }
     }
 
     /// Reads the files of solutions in which the library looks for `product`.

@@ -13,7 +13,7 @@ pub struct VariableRow {
     /// Where it was read: the source of a release, or the manual.
     pub versions: &'static str,
     pub effect: &'static str,
-    /// The source file of the library that reads it.
+    /// The source file of the library that reads it, or that only the manual was read.
     pub source: &'static str,
 }
 
@@ -30,7 +30,7 @@ macro_rules! rows {
 const VARIABLES: &[VariableRow] = rows! {
     "ROCBLAS_TENSILE_LIBPATH" "rocBLAS" "4.4" "the folder of Tensile files, in place of the one beside the library" "library/src/tensile_host.cpp";
     "ROCBLAS_TENSILE_GEMM_OVERRIDE_PATH" "rocBLAS" "4.4" "a file that names the solution for some problems" "library/src/tensile_host.cpp";
-    "ROCBLAS_USE_HIPBLASLT" "rocBLAS" "4.4, where built with hipBLASLt" "1: GEMMs go to hipBLASLt first; 0: never; unset: on gfx1200 and gfx1201 alone" "library/src/include/handle.hpp";
+    "ROCBLAS_USE_HIPBLASLT" "rocBLAS" "4.4, where built with hipBLASLt" "1: GEMMs go to hipBLASLt first; 0: never; unset: on gfx1200 and gfx1201 alone" "library/src/handle.cpp";
     "ROCBLAS_DEFAULT_ATOMICS_MODE" "rocBLAS" "4.4" "whether a new handle allows solutions that use atomics" "library/src/handle.cpp";
     "ROCBLAS_DEVICE_MEMORY_SIZE" "rocBLAS" "4.4" "bytes of workspace of a handle; solutions that need more are left out" "library/src/handle.cpp";
     "ROCBLAS_INTERNAL_FP16_ALT_IMPL" "rocBLAS" "4.4" "f16 GEMMs on gfx90a by the alternative instructions" "library/src/tensile_host.cpp";
@@ -41,8 +41,8 @@ const VARIABLES: &[VariableRow] = rows! {
     "TENSILE_EXPERIMENTAL_SELECTION" "Tensile in rocBLAS" "4.43" "experimental tables of solutions" "Tensile/Source/lib/source/Debug.cpp";
     "TENSILE_TAM_SELECTION_ENABLE" "Tensile in rocBLAS" "4.43" "a solution by a score of tiles instead of the nearest size" "Tensile/Source/lib/source/Debug.cpp";
     "TENSILE_NAIVE_SEARCH" "Tensile in rocBLAS" "4.43" "the table of sizes is searched row by row" "Tensile/Source/lib/source/Debug.cpp";
-    "HIPBLASLT_TENSILE_LIBPATH" "hipBLASLt" "manual of ROCm 6.4 and 7.0" "the folder of TensileLite files, in place of the one beside the library" "library/src/amd_detail/rocblaslt/src/tensile_host.cpp";
-    "HIPBLASLT_TUNING_OVERRIDE_FILE" "hipBLASLt" "manual of ROCm 6.4 and 7.0" "a file that names the solution for some problems" "library/src/amd_detail/rocblaslt/src/tensile_host.cpp";
+    "HIPBLASLT_TENSILE_LIBPATH" "hipBLASLt" "manual of ROCm 6.4 and 7.0" "the folder of TensileLite files, in place of the one beside the library" "the manual; its source was not read";
+    "HIPBLASLT_TUNING_OVERRIDE_FILE" "hipBLASLt" "manual of ROCm 6.4 and 7.0" "a file that names the solution for some problems" "the manual; its source was not read";
     "MIOPEN_FIND_MODE" "MIOpen" "3.3" "how a search is made: normal, fast, hybrid, fast hybrid, dynamic hybrid" "src/find_controls.cpp";
     "MIOPEN_FIND_MODE_FUSION" "MIOpen" "3.3" "the same for fusion plans" "src/find_controls.cpp";
     "MIOPEN_FIND_ENFORCE" "MIOpen" "3.3" "searches and updates of the performance database that are forced" "src/find_controls.cpp";
@@ -57,13 +57,13 @@ const VARIABLES: &[VariableRow] = rows! {
     "MIOPEN_DEBUG_GCN_ASM_KERNELS" "MIOpen" "3.3" "0: solvers written in assembly are left out" "src/execution_context.cpp";
     "MIOPEN_USER_DB_PATH" "MIOpen" "3.3" "the folder of the user's find and performance databases" "src/db_path.cpp.in";
     "MIOPEN_SYSTEM_DB_PATH" "MIOpen" "3.3" "the folder of the installed databases" "src/db_path.cpp.in";
-    "HSA_OVERRIDE_GFX_VERSION" "ROCr" "ROCm manual" "every GPU reports this target, so that code for it is taken" "libhsakmt/src/topology.c";
+    "HSA_OVERRIDE_GFX_VERSION" "ROCr" "ROCm manual" "every GPU reports this target, so that code for it is taken" "the manual; its source was not read";
     "GGML_CUDA_FORCE_CUBLAS_COMPUTE_32F" "ggml" "2025 to 2026" "f16 products by a BLAS library are computed in f32" "ggml/src/ggml-cuda/ggml-cuda.cu";
     "GGML_CUDA_DISABLE_GRAPHS" "ggml" "2024 to 2026" "kernels are launched one by one instead of in graphs" "ggml/src/ggml-cuda/ggml-cuda.cu";
-    "TORCH_BLAS_PREFER_HIPBLASLT" "PyTorch" "2.x manual" "1: GEMMs go to hipBLASLt; 0: to rocBLAS" "aten/src/ATen/Context.cpp";
-    "DISABLE_ADDMM_CUDA_LT" "PyTorch" "2.x manual" "1: addmm does not take hipBLASLt" "aten/src/ATen/native/cuda/Blas.cpp";
-    "PYTORCH_TUNABLEOP_ENABLED" "PyTorch" "2.x manual" "GEMMs take the solution that was the fastest in a trial" "aten/src/ATen/cuda/tunable/Tunable.cpp";
-    "PYTORCH_TUNABLEOP_FILENAME" "PyTorch" "2.x manual" "the file of solutions that trials found" "aten/src/ATen/cuda/tunable/Tunable.cpp";
+    "TORCH_BLAS_PREFER_HIPBLASLT" "PyTorch" "2.x manual" "1: GEMMs go to hipBLASLt; 0: to rocBLAS" "the manual; its source was not read";
+    "DISABLE_ADDMM_CUDA_LT" "PyTorch" "2.x manual" "1: addmm does not take hipBLASLt" "the manual; its source was not read";
+    "PYTORCH_TUNABLEOP_ENABLED" "PyTorch" "2.x manual" "GEMMs take the solution that was the fastest in a trial" "the manual; its source was not read";
+    "PYTORCH_TUNABLEOP_FILENAME" "PyTorch" "2.x manual" "the file of solutions that trials found" "the manual; its source was not read";
 };
 
 /// Every variable, by library.

@@ -4,7 +4,6 @@ use super::{
     WhyBuilder,
     catalogs::{CatalogFolder, Catalogs, Wanted},
     environment::variable,
-    gather::streams,
     ggml, hipblaslt, miopen,
     rows::{Change, Decision, Link, SetVariable, Subject, Why},
     seen::{Asked, CallEnd, ConvKey, Gemm, Kernel, Key, Process, Seen},
@@ -93,6 +92,9 @@ impl WhyBuilder {
                 format!("ggml {family}{element}{}", band.in_words())
             }
         };
+        if seen.answers_differ {
+            limit_to_last(&mut links);
+        }
         let overridden = process.environment.get("HSA_OVERRIDE_GFX_VERSION");
         links.extend(overridden.map(|value| {
             let text =
@@ -106,6 +108,16 @@ impl WhyBuilder {
         let (kernels, calls) = (kernels.collect(), seen.calls);
         Decision { id, subject: subject(key), pid: process.pid, title, calls, kernels, links, changes }
     }
+}
+
+/// Says that what was returned for the problem is not the same for all calls of the decision.
+fn limit_to_last(links: &mut Vec<Link>) {
+    let decided = links.iter_mut().filter(|link| link.step == "decided");
+    decided
+        .filter(|link| link.evidence == Evidence::Confirmed)
+        .for_each(|link| link.evidence = Evidence::Limited);
+    let text = "the answers for this problem differed between the calls: the last one is described";
+    links.push(Link::new("possible", Evidence::Limited, text));
 }
 
 fn subject(key: &Key) -> Subject {
@@ -129,7 +141,7 @@ fn rocblas(
 ) {
     if seen.handed_on == seen.calls {
         let text = format!(
-            "{} made the GEMM by a call of another library, which has a decision of its own",
+            "{} made the GEMM by a call of another function, which has a decision of its own",
             gemm.function
         );
         links.push(Link::new("decided", Evidence::Confirmed, text));
@@ -192,7 +204,7 @@ fn asked_gemm(gemm: &Gemm, seen: &Seen, process: &Process) -> Link {
         parts.push(format!("pointers aligned to {} bytes", aligned.join(" ")));
     }
     parts.extend(gemm.settings.iter().map(|(name, value)| format!("{name} {value}")));
-    parts.extend(streams(seen));
+    parts.extend(seen.streams());
     Link::new("asked", Evidence::Confirmed, parts.join("; "))
 }
 
@@ -213,7 +225,7 @@ fn asked_conv(conv: &ConvKey, seen: &Seen) -> Link {
             conv.pads, conv.strides, conv.dilations, conv.groups
         ),
     ];
-    parts.extend(streams(seen));
+    parts.extend(seen.streams());
     Link::new("asked", Evidence::Confirmed, parts.join("; "))
 }
 

@@ -5,8 +5,9 @@ use super::seen::{
 };
 use crate::{
     gemms::GemmProblem,
-    interner::Interner,
+    interner::{Id, Interner},
     nesting::{Contents, Launches, Nesting},
+    session::SymbolId,
     status::is_query,
 };
 use foldhash::HashMap;
@@ -14,8 +15,7 @@ use rocshim_catalog::Product;
 use rocshim_drain::demangle;
 use rocshim_reader::{End, Reading, RecordVisitor};
 use rocshim_trace::{
-    Blas, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, StreamRef, family,
-    ggml,
+    Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, family, ggml,
 };
 use std::collections::BTreeMap;
 
@@ -204,7 +204,7 @@ impl WhyBuilder {
             Record::Conv(conv) => self.conv(open, *conv),
             Record::Blas(blas) => {
                 if blas.action == "heuristic" && blas.call.status == 0 {
-                    open.heuristics.insert(problem_key(&blas.problem), heuristic(&blas));
+                    open.heuristics.insert(problem_key(&blas.problem), Heuristic::of(&blas));
                 }
                 if let Some(instance) = blas.instance.filter(|_| blas.call.status == 0) {
                     match &*blas.action {
@@ -233,7 +233,7 @@ impl WhyBuilder {
         let inside = open.nesting.take(&launch.call);
         let known = launch.kernel.and_then(|id| open.kernels.get(&id));
         let number = known.map(|(number, ..)| *number);
-        let launched = number.map(|number| (SymbolId(number as u32), Launches::one(launch.capture.is_some())));
+        let launched = number.map(|number| (SymbolId::at(number), Launches::one(launch.capture.is_some())));
         if let Some((number, _, product)) = known.filter(|_| !open.in_flight) {
             self.ggml(open.number, *number, product.as_ref(), &launch);
         }
@@ -290,7 +290,8 @@ impl WhyBuilder {
             *known = if *known == 0 || new == 0 { new.max(*known) } else { new.min(*known) };
         }
         seen.handed_on += u64::from(inside.gemms > 0);
-        seen.heuristic = heuristic.or(seen.heuristic.take());
+        seen.answers_differ |= seen.calls > 0 && seen.heuristic != heuristic;
+        seen.heuristic = heuristic;
         count(seen, &inside, stream);
         inside.gemms = 1;
         inside.add_product(number, 1);
@@ -324,7 +325,8 @@ impl WhyBuilder {
             };
             let search = open.searches.get(&problem).cloned();
             let (number, seen) = self.decisions.seen(key);
-            seen.search = search.or(seen.search.take());
+            seen.answers_differ |= seen.calls > 0 && seen.search != search;
+            seen.search = search;
             count(seen, &inside, Some(u32::from(conv.stream)));
             inside.add_product(number, 1);
         }
@@ -399,12 +401,12 @@ fn count(seen: &mut Seen, inside: &Contents, stream: Option<u32>) {
     seen.calls += 1;
     seen.streams.insert(stream);
     for (kernel, launches) in &inside.kernels {
-        *seen.launches.entry(kernel.0 as usize).or_default() += launches.launches + launches.captured;
+        *seen.launches.entry(kernel.index()).or_default() += launches.launches + launches.captured;
     }
 }
 
 fn kernels_of(inside: &Contents) -> Vec<usize> {
-    let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| kernel.0 as usize).collect();
+    let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| kernel.index()).collect();
     kernels.sort_unstable();
     kernels
 }
@@ -413,15 +415,6 @@ fn kernels_of(inside: &Contents) -> Vec<usize> {
 fn continues(first: &Header, header: &Header) -> bool {
     let process = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
     process(first) == process(header) && header.part() > first.part()
-}
-
-fn heuristic(blas: &Blas) -> Heuristic {
-    Heuristic {
-        requested: blas.requested,
-        returned: blas.returned,
-        solutions: blas.solutions.clone(),
-        needs: blas.needs,
-    }
 }
 
 /// What makes two problems of hipBLASLt the same: all but addresses.
@@ -442,15 +435,4 @@ fn of_matmul(matmul: &Matmul) -> ([u32; 4], [Option<i64>; 4]) {
         sides.map(|side| address(side.as_ref().and_then(|side| side.ptr))),
         sides.map(|side| side.as_ref().and_then(|side| side.ld)),
     )
-}
-
-/// The default stream and others, in words.
-pub(super) fn streams(seen: &Seen) -> Option<String> {
-    let known: Vec<u32> = seen.streams.iter().flatten().copied().collect();
-    match known.as_slice() {
-        [] => None,
-        [id] if *id == u32::from(StreamRef::Default) => Some("on the default stream".into()),
-        [id] => Some(format!("on stream {id}")),
-        many => Some(format!("on {} streams", many.len())),
-    }
 }

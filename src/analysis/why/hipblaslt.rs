@@ -74,7 +74,8 @@ fn decided(gemm: &Gemm, heuristic: &super::seen::Heuristic, workspace: u64) -> L
             Link::new("decided", Evidence::Confirmed, text)
         }
         (None, true) => {
-            let text = format!("the program took {index}, which the last heuristic did not return");
+            let text =
+                format!("the program took {index}, which the last heuristic in the trace did not return");
             Link::new("decided", Evidence::Confirmed, text)
         }
         (None, false) => {

@@ -6,6 +6,8 @@ use super::{
 };
 use crate::Evidence;
 
+const MEASURES: &str = "a search that measures launches the kernels that it measures";
+
 /// Adds what was possible, and what decided.
 pub(super) fn explain(
     conv: &ConvKey,
@@ -104,7 +106,7 @@ fn databases(search: &Search, process: &Process) -> Link {
                 "the search launched {} kernels: its times were measured in this run",
                 search.launched
             );
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Evidence::Inferred, text).from(MEASURES)
         }
         (_, 0, Some(limits)) => {
             Link::new("decided", Evidence::Limited, format!("no launch of the search was seen: {limits}"))
@@ -112,9 +114,9 @@ fn databases(search: &Search, process: &Process) -> Link {
         (_, 0, None) => Link::new(
             "decided",
             Evidence::Inferred,
-            "the search launched nothing: its results are an entry of the find database",
+            "the search launched nothing: its results are an entry of the find database or an estimate",
         )
-        .from("a search that measures launches the kernels that it measures"),
+        .from(MEASURES),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::gemms::GemmProblem;
 use rocshim_catalog::Product;
-use rocshim_trace::{CodeObject, Conv, ConvResult, Library, Tensile, Word, ggml::Columns};
+use rocshim_trace::{Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Word, ggml::Columns};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What makes two decisions the same.
@@ -137,6 +137,8 @@ pub(super) struct Seen {
     pub(super) heuristic: Option<Heuristic>,
     /// What a find or a question of immediate mode returned for this problem before.
     pub(super) search: Option<Search>,
+    /// The heuristic or the search was not the same for all calls.
+    pub(super) answers_differ: bool,
     /// Columns of ggml's products, with launches.
     pub(super) columns: BTreeMap<(u64, u64), u64>,
     /// Launches whose columns are those of all experts together.
@@ -231,6 +233,18 @@ impl Process {
     }
 }
 
+impl Heuristic {
+    /// What a successful question returned.
+    pub(super) fn of(blas: &Blas) -> Heuristic {
+        Heuristic {
+            requested: blas.requested,
+            returned: blas.returned,
+            solutions: blas.solutions.clone(),
+            needs: blas.needs,
+        }
+    }
+}
+
 impl Seen {
     pub(super) fn count_columns(&mut self, columns: Option<Columns>, launches: u64) {
         match columns {
@@ -239,6 +253,17 @@ impl Seen {
                 self.of_experts += if columns.of_all_experts() { launches } else { 0 };
             }
             None => self.without_columns += launches,
+        }
+    }
+
+    /// Its streams in words, where any is known.
+    pub(super) fn streams(&self) -> Option<String> {
+        let known: Vec<u32> = self.streams.iter().flatten().copied().collect();
+        match known.as_slice() {
+            [] => None,
+            [id] if *id == u32::from(StreamRef::Default) => Some("on the default stream".into()),
+            [id] => Some(format!("on stream {id}")),
+            many => Some(format!("on {} streams", many.len())),
         }
     }
 }

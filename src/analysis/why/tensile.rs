@@ -119,7 +119,7 @@ fn facts(
             let entries = catalog.entries();
             !entries.is_empty() && entries.iter().all(|entry| entry.is_fallback())
         }),
-        no_native: is_whole.then_some(!has_native),
+        no_native: is_whole.then(|| !has_native && !names_native(gemm.product, catalog)),
         native_unfit: if has_native && certain { all_known(native().map(unfit)) } else { Some(false) },
         native_unread: Some(native().any(|looked| looked.unread.is_some())),
         fallback,
@@ -158,20 +158,24 @@ fn in_catalog(gemm: &Gemm, catalog: &Catalog, why: Option<&str>) -> String {
         (all, same) if all == same => format!("all {all} files that the catalog names are fallback ones"),
         (all, same) => format!("{} of {all} files that the catalog names are native", all - same),
     };
-    let native = entries.iter().any(|entry| {
-        !entry.is_fallback()
-            && entry.operation == gemm.product.operation
-            && entry.types == gemm.product.types
-            && entry.high_precision.is_none_or(|wider| wider == gemm.product.high_precision)
-    });
     let [a, _, _, d] = &gemm.product.types;
     let wider = if gemm.product.high_precision { " in a wider type" } else { "" };
-    let has = if native { "a native file" } else { "no native file" };
+    let has = if names_native(gemm.product, catalog) { "a native file" } else { "no native file" };
     text += &format!("; {has} for {} with {a} to {d}{wider}", operation(gemm.product));
     if let Some(why) = why {
         text += &format!(" ({why})");
     }
     text
+}
+
+/// The catalog names a native file for the operation and types, whatever else it asks of a problem.
+fn names_native(product: &Product, catalog: &Catalog) -> bool {
+    catalog.entries().iter().any(|entry| {
+        !entry.is_fallback()
+            && entry.operation == product.operation
+            && (entry.types.is_empty() || entry.types == product.types)
+            && entry.high_precision.is_none_or(|wider| wider == product.high_precision)
+    })
 }
 
 /// `Contraction_l_Alik_Bljk_Cijk_Dijk` → `Alik_Bljk`.

@@ -118,7 +118,7 @@ fn a_native_gemm_has_who_asked_what_fits_and_the_size_that_decided() {
     assert_eq!(link(inner, "decided"), [(Evidence::Inferred, decided)]);
     let decided = link(outer, "decided");
     assert!(
-        decided[0].1.starts_with("hipblasGemmEx made the GEMM by a call of another library"),
+        decided[0].1.starts_with("hipblasGemmEx made the GEMM by a call of another function"),
         "{decided:?}"
     );
 }
@@ -229,7 +229,7 @@ fn hipblaslt_has_what_was_asked_what_returned_and_what_ran() {
     };
     assert_eq!(decided(5), "the program took the first result, 5, with 128 bytes of workspace");
     assert_eq!(decided(9), "the program took result 2 of those returned, 9");
-    assert_eq!(decided(1), "the program took 1, which the last heuristic did not return");
+    assert_eq!(decided(1), "the program took 1, which the last heuristic in the trace did not return");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
             ),
             (
                 Evidence::Inferred,
-                "the search launched nothing: its results are an entry of the find database"
+                "the search launched nothing: its results are an entry of the find database or an estimate"
             ),
             (Evidence::Confirmed, "set in the process: MIOPEN_DEBUG_CONV_GEMM=0"),
         ]

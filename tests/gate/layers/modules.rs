@@ -60,7 +60,9 @@ fn exports(folder: &str, code: &str, files: &[File]) -> BTreeMap<String, String>
             let file = files.iter().find(|file| file.path == format!("{folder}/{module}.rs"));
             file.map(|file| public_names(&file.text)).unwrap_or_default()
         } else {
-            names.split(|c: char| !is_word(c)).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+            let names =
+                names.split([',', '{', '}', ':']).map(|name| name.rsplit(" as ").next().unwrap_or(name));
+            names.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
         };
         exports.extend(names.into_iter().map(|name| (name, module.to_owned())));
     }
