@@ -31,13 +31,8 @@ pub struct WhyBuilder {
 }
 
 /// All decisions, numbered in the order in which they were first made.
+#[derive(Default)]
 pub(super) struct Decisions(Interner<Key, (Key, Seen)>);
-
-impl Default for Decisions {
-    fn default() -> Self {
-        Decisions(Interner::new())
-    }
-}
 
 impl Decisions {
     pub(super) fn all(&self) -> &[(Key, Seen)] {
