@@ -98,7 +98,7 @@ pub(crate) fn what_has_an_id_is_defined_before_its_first_use(lines: &[Value]) ->
     let mut violations = Vec::new();
     for (at, value) in lines.iter().enumerate() {
         let event = if kind(value) == "in_flight" { &value["event"] } else { value };
-        // A report's kernel is one that the runtime named; its hook is in the table, and called by it.
+        // A report's kernel is one that the runtime named; its hook is in the table, and called.
         let is_report = kind(event) == "gpu";
         let of_report = |what| match (is_report, what) {
             (true, "kernel") => "gpu_kernel",
