@@ -253,11 +253,11 @@ impl Analysis for FlowBuilder {
 
 const NO_OBJECT: &str = "not known";
 
-/// `libggml-hip.so #30`: a code object as people find it.
+/// `libggml-hip.so bundle 30`: a code object as people find it.
 fn name(object: &CodeObject) -> String {
     let file = object.file.as_deref().or(object.path.as_deref());
     match (file.map(file_name), object.ordinal) {
-        (Some(file), Some(ordinal)) => format!("{file} #{ordinal}"),
+        (Some(file), Some(ordinal)) => format!("{file} bundle {ordinal}"),
         (Some(file), None) => file.to_string(),
         (None, _) => match &object.xxh3 {
             Some(hash) => format!("from memory, {}", hash.get(..8).unwrap_or(hash)),

@@ -26,7 +26,7 @@ mod timeline;
 
 pub use kinds::Kind;
 pub(crate) use recent::Recent;
-pub(crate) use rows::{ColumnsOf, Moment};
+pub(crate) use rows::Moment;
 pub use rows::{Phase, PhaseFamily, PhaseObject, Phases, Visit};
 pub use timeline::{Bar, Level, Timeline, TimelineRow};
 

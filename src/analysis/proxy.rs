@@ -15,7 +15,7 @@ use crate::units::time;
 use requests::{Passes, assign};
 use rocshim_reader::responses::{Response, Responses};
 use serde::Serialize;
-use statements::{generated, path, prompt};
+use statements::{generated, path, path_of, prompt};
 
 /// All requests; also the JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,6 +52,9 @@ pub struct Request {
     pub tensile: u64,
     /// The code objects of those products.
     pub code_objects: Vec<super::PhaseObject>,
+    /// Launches of kernels of no known family in those passes.
+    #[serde(skip)]
+    pub unnamed: u64,
     /// From the first launch of the prompt's passes to the end of the last, host time.
     pub prompt_ns: Option<u64>,
     /// How many tokens of the prompt were evaluated.
@@ -62,11 +65,14 @@ pub struct Request {
     pub generated: Said,
 }
 
-/// Columns of a pass.
+/// Columns of a pass: the least and the most that there can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Chunk {
     pub least: u64,
     pub most: u64,
+    /// The family of most of its GEMMs; absent where none is of a known family.
+    #[serde(skip)]
+    pub path: Option<&'static str>,
 }
 
 /// Holds the responses against the passes of `phases`, which must have them.
@@ -105,8 +111,11 @@ impl Proxy {
 impl Request {
     /// The columns of all chunks together; `None` where none was launched.
     pub fn columns(&self) -> Option<Chunk> {
-        let add =
-            |sum: Chunk, chunk: Chunk| Chunk { least: sum.least + chunk.least, most: sum.most + chunk.most };
+        let add = |sum: Chunk, chunk: Chunk| Chunk {
+            least: sum.least + chunk.least,
+            most: sum.most + chunk.most,
+            path: sum.path,
+        };
         self.chunks.iter().copied().reduce(add)
     }
 }
@@ -142,7 +151,14 @@ fn blindness(phases: &Phases) -> Option<String> {
 
 fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>) -> Request {
     let evaluated = passes.prompt();
-    let chunk = |columns: super::phases::ColumnsOf| Chunk { least: columns.least, most: columns.most };
+    let chunk = |pass: &crate::Visit| {
+        let path = path_of(std::slice::from_ref(pass));
+        pass.columns.map(|columns| Chunk { least: columns.least, most: columns.most, path })
+    };
+    let nameless = |pass: &crate::Visit| -> u64 {
+        let families = pass.families.iter().filter(|family| family.family.is_none());
+        families.map(|family| family.launches).sum()
+    };
     let mut products: Vec<(&'static str, u64)> = Vec::new();
     let mut code_objects: Vec<super::PhaseObject> = Vec::new();
     for pass in evaluated {
@@ -172,7 +188,8 @@ fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>)
         begin_ns: response.sent.map(|sent| sent.saturating_sub(epoch)),
         passes: passes.all.len() as u64,
         matched: passes.how,
-        chunks: evaluated.iter().filter_map(|pass| pass.columns).map(chunk).collect(),
+        chunks: evaluated.iter().filter_map(chunk).collect(),
+        unnamed: evaluated.iter().map(nameless).sum(),
         prompt_ns: span,
         prompt: prompt(&response, passes, blind),
         path: path(&response, passes, &products, blind),

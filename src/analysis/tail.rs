@@ -1,6 +1,7 @@
 //! Calls of processes that go on, as they come: the rows of timelines, of those alone that were asked for.
 
 use super::{
+    Summary,
     session::Session,
     tracks::{Cell, Process, Row, Tracks},
 };
@@ -47,6 +48,23 @@ impl Patterns {
             Err(_) => is_like(pattern, &name),
         };
         self.0.is_empty() || self.0.iter().any(fits_it)
+    }
+}
+
+impl Summary {
+    /// Leaves out kernels, and families, that match none of the patterns.
+    pub fn keep_kernels(&mut self, kernel: &Patterns, family: &Patterns) {
+        let fits = |name: &str, demangled: Option<&str>| {
+            let of = rocshim_trace::family(name, demangled);
+            kernel.fit([name].into_iter().chain(demangled))
+                && family.fit(of.iter().flat_map(|of| [of.name, of.of]))
+        };
+        self.kernels.retain(|row| fits(&row.name, row.demangled.as_deref()));
+        self.columns.retain(|row| fits(&row.kernel, row.demangled.as_deref()));
+        if let Some(gpu) = &mut self.gpu {
+            gpu.kernels.retain(|row| fits(&row.kernel, None));
+        }
+        self.families.retain(|row| family.fit(row.family.into_iter().chain(row.of)));
     }
 }
 

@@ -4,19 +4,21 @@ mod compare;
 mod ctl;
 mod export;
 mod forms;
+mod notes;
 mod ollama;
 mod report;
 mod tail;
 mod top;
 mod trying;
 mod why;
+mod wrong;
 
 pub(crate) use compare::Compare;
 pub(crate) use ctl::{Ctl, Switch, Verb};
 pub(crate) use export::Export;
 #[cfg(feature = "views")]
 pub(crate) use export::To;
-pub(crate) use forms::Forms;
+pub(crate) use forms::{Forms, KernelFilter, When};
 pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
 pub(crate) use report::Report;
 pub(crate) use tail::Tail;
@@ -29,8 +31,11 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// See which kernels, GEMMs and convolution solvers a ROCm program really uses, without a profiler.
 #[derive(Parser)]
-#[command(name = "rocshim", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "rocshim", version, max_term_width = 100, disable_help_subcommand = true, after_help = notes::NOTES)]
 struct CommandLine {
+    /// When to colour text: auto, always, never
+    #[arg(long, global = true, hide_possible_values = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    color: When,
     #[command(subcommand)]
     command: Command,
 }
@@ -39,16 +44,16 @@ struct CommandLine {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Run a program with librocshim.so preloaded, then print what it launched
-    #[command(after_help = RUN_NOTES)]
+    #[command(after_help = notes::RUN_NOTES)]
     Run(Run),
     /// Kernels, GEMMs, convolutions, failures, lost events and coverage of traces
-    #[command(after_help = SUMMARY_NOTES)]
+    #[command(after_help = notes::SUMMARY_NOTES)]
     Summary(Summary),
     /// Prompt and decode, or forward and backward: what each step of a model launched
-    #[command(after_help = PHASES_NOTES)]
+    #[command(after_help = notes::PHASES_NOTES)]
     Phases(Phases),
     /// Compare what a server reported for each request with what it launched
-    #[command(after_help = PROXY_NOTES)]
+    #[command(after_help = notes::PROXY_NOTES)]
     Proxy(Proxy),
     /// What decided which library, solution or kernel served a GEMM or convolution, and what would
     /// change it
@@ -83,93 +88,30 @@ pub(crate) enum Command {
     #[command(after_help = ctl::NOTES)]
     Ctl(Ctl),
     /// Check that each event of each thread is in the traces, or counted as lost
-    #[command(after_help = VERIFY_NOTES)]
+    #[command(after_help = notes::VERIFY_NOTES)]
     Verify(Verify),
     /// Finish the traces of processes that were killed
-    #[command(after_help = RECOVER_NOTES)]
+    #[command(after_help = notes::RECOVER_NOTES)]
     Recover(Recover),
     /// Have Ollama's systemd service record, see how it is, and undo it; advice for containers
     #[command(after_help = ollama::NOTES)]
     Ollama(Ollama),
     /// List the ROCSHIM_* environment variables with their defaults
     Variables(Variables),
-    /// What stands behind a word: `help evidence` lists the rules by which statements are made
+    /// Explain a topic: variables, tables, conditions, format, evidence; man pages, completions
     Help(Help),
 }
-
-const RUN_NOTES: &str = "\
-Input and output are the program's own; rocshim prints to standard error when the program has ended. The exit code is
-the program's; 125: rocshim itself failed, 126: the program cannot be run, 127: it was not found. A program that dies
-by a signal ends rocshim by the same signal.
-
-Example:  rocshim run -o traces -- ollama serve";
-
-const SUMMARY_NOTES: &str = "\
-A folder stands for all its .ndjson and .ndjson.zst files. Times are host times: how long the program's own call took,
-not how long the GPU worked. On a terminal, tables show their first rows and fit its width; in a file or a pipe, all
-rows are written.
-
---phase: calls that make no event (a hooked function that only sets something) are counted per process; for a phase
-they are limited.
-
---json prints one object: format (1), phase (if one was given), epoch (Unix nanoseconds, to which first_ns and last_ns
-are relative), totals, unseen (why there may have been more), processes, families, kernels, gemms, convolutions,
-streams, threads, gaps, modules, code_objects, libraries, functions, failures, losses, in_flight, notes. Times are
-integers in nanoseconds (…_ns); `evidence` is confirmed, confirmed_absent, inferred, limited or unresolved, and `why`
-gives the reason.
-
---csv TABLE takes one of these: `rocshim summary --csv kernels traces`. A nested value has a name with a dot
-(shape.grid), a list of numbers is one cell separated by blanks, a list of objects is one cell of JSON.";
-
-const PHASES_NOTES: &str = "\
-A pass is one evaluation of a model. It ends with a copy to the host or, for a chunk of a prompt, where the same
-weights come again. Its columns (ne11) are those that most of its matrix multiplications have; its tokens are the
-columns of all its passes. A pass whose last multiplication has fewer columns than the others evaluates a prompt; a
-pass with a single column decodes a token. A program that trains has forward, backward and optimiser instead. roctx
-ranges, rocshim.h and --labels take precedence. All of this is inferred, by the rule that is printed with it.
-
---json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind, with their kernels by
-name), libraries, losses, notes and, with --steps, passes. Times are ns since the epoch (…_ns).";
-
-const PROXY_NOTES: &str = "\
-RESPONSES are the files that samples/prompt_ladder.py writes, or the JSON answers of Ollama or llama-server, streamed
-or not. A request is what was launched between the times at which it was sent and answered; without such times,
-requests and answers are matched in order, if there are as many of both.
-
-For each request three statements are compared with the launches: how many tokens of the prompt were evaluated (ne11,
-chunk by chunk), by which kernels (up to 8 columns: MMVQ, more: MMQ), and how many tokens were generated. Each is
-confirmed, contradicted by observation, inferred, limited or unresolved, with the rule. The clock of the client must be
-that of the traced machine.
-
---json prints one object: format (1), epoch, requests, others (passes in no request's time), processes, losses, notes.
-
-Example:  rocshim run -o traces -- llama-server -m model.gguf &
-          samples/prompt_ladder.py --server llama-server --tokens 7-12,290 --out answers.ndjson
-          rocshim proxy traces answers.ndjson";
-
-const VERIFY_NOTES: &str = "\
-A trace is right when every line is a record, everything that a line refers to was defined before it, and for each
-thread produced = written + lost: written are the events in the file, each once, and lost are those that its gaps
-count. What a killed process left in its ring files counts as written. The exit code is 1 when something is wrong, and
-when that cannot be decided because the ring files of a killed process are gone.
-
-A process that still runs has no totals yet: what it has written so far is checked.";
-
-const RECOVER_NOTES: &str = "\
-Without TRACE: lists the ring files that killed processes of yours have left, with the traces that they belong to, and
-changes nothing. --all finishes all of these; --discard removes the ring files of those whose trace's folder is gone.";
 
 /// The options of `run`.
 #[derive(Args)]
 pub(crate) struct Run {
-    /// Folder for the traces [default: $ROCSHIM_OUT, else ./rocshim-out]
-    #[arg(short, long = "out", value_name = "DIR")]
+    /// The file or folder to write; `-` is standard output where a file is written
+    #[arg(short, long = "out", value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
     /// Record only programs whose name or path matches one of these patterns: `ollama,llama*`
-    /// [default: $ROCSHIM_ONLY, else all]
     #[arg(long, value_name = "LIST")]
     pub(crate) only: Option<String>,
     /// Do not record programs that match: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
@@ -179,7 +121,7 @@ pub(crate) struct Run {
     /// $ROCSHIM_GPU_TIME, else no]
     #[arg(long)]
     pub(crate) gpu_time: bool,
-    /// Print nothing when all is well
+    /// Print neither progress nor a tally
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program and its arguments
@@ -198,9 +140,17 @@ pub(crate) struct Summary {
     pub(crate) phase: Option<String>,
     #[command(flatten)]
     pub(crate) forms: Forms,
+    #[command(flatten)]
+    pub(crate) kernels: KernelFilter,
+    /// Order of kernels and families: total (host time), launches, mean, name
+    #[arg(long, hide_possible_values = true, value_enum, value_name = "KEY")]
+    pub(crate) sort: Option<Sort>,
+    /// Only the first N rows of each table
+    #[arg(long, value_name = "N", conflicts_with_all = ["all", "json", "csv"])]
+    pub(crate) top: Option<usize>,
     /// Print each problem as a command that runs it alone: rocblas-bench, hipblaslt-bench,
     /// MIOpenDriver
-    #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv"])]
+    #[arg(long, conflicts_with_all = ["full_names", "all", "md", "csv", "kernel", "family", "sort", "top"])]
     pub(crate) replay: bool,
 }
 
@@ -214,6 +164,9 @@ pub(crate) struct Phases {
     /// `sent` and `received`, as the prompt ladder writes them)
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
+    /// Only phases of this name, as `rocshim phases` prints them: prompt, decode, …
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
     /// List every pass too
     #[arg(long)]
     pub(crate) steps: bool,
@@ -224,11 +177,11 @@ pub(crate) struct Phases {
 /// The options of `proxy`.
 #[derive(Args)]
 pub(crate) struct Proxy {
-    /// A trace file, or a folder of them
+    /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
-    pub(crate) trace: PathBuf,
-    /// Files of responses
-    #[arg(required = true, value_name = "RESPONSES")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// What a server answered: files of samples/prompt_ladder.py, or JSON of Ollama or llama-server
+    #[arg(long, required = true, value_name = "FILE")]
     pub(crate) responses: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) forms: Forms,
@@ -246,7 +199,10 @@ pub(crate) struct Hooks {
     /// The C signature of each function
     #[arg(long, conflicts_with = "traces")]
     pub(crate) signatures: bool,
-    /// JSON instead of text
+    /// Only functions that were called
+    #[arg(long, requires = "traces")]
+    pub(crate) called: bool,
+    /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -257,13 +213,13 @@ pub(crate) struct Doctor {
     /// The program that you want to run, or the number of a running process
     #[arg(value_name = "CMD|PID", trailing_var_arg = true)]
     pub(crate) target: Vec<OsString>,
-    /// Folder for the traces [default: $ROCSHIM_OUT, else ./rocshim-out]
-    #[arg(short, long = "out", value_name = "DIR")]
+    /// The file or folder to write; `-` is standard output where a file is written
+    #[arg(short, long = "out", value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
-    /// JSON instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
     /// Open these libraries and print their files: doctor's own process for that
@@ -277,7 +233,7 @@ pub(crate) struct Verify {
     /// Trace files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// JSON instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -288,17 +244,23 @@ pub(crate) struct Recover {
     /// Trace files, or folders of them
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Finish everything that killed processes have left
+    /// Leave nothing out: details and every row; for `recover`, all killed processes
     #[arg(long, conflicts_with = "traces")]
     pub(crate) all: bool,
     /// Remove what they have left for traces whose folder is gone
     #[arg(long, conflicts_with = "traces")]
     pub(crate) discard: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The options of `variables`.
 #[derive(Args)]
 pub(crate) struct Variables {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
@@ -307,18 +269,32 @@ pub(crate) struct Variables {
 /// The options of `help`.
 #[derive(Args)]
 pub(crate) struct Help {
-    /// `evidence`: each rule with its class, and the premises that it follows from
-    pub(crate) topic: Topic,
+    /// The topic, or a command; without: this command's help
+    pub(crate) topic: Option<String>,
+    /// Write a man page for each command to this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "topic")]
+    pub(crate) man: Option<PathBuf>,
+    /// Print a completion script
+    #[arg(long, value_name = "SHELL", conflicts_with_all = ["topic", "man"])]
+    pub(crate) completions: Option<clap_complete::Shell>,
 }
 
-/// What `help` tells of.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Topic {
-    Evidence,
+/// The order of a summary's kernels and families, largest first.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sort {
+    /// Host time of all launch calls
+    Total,
+    /// Launches
+    Launches,
+    /// Host time of one launch call
+    Mean,
+    /// Name, from A to Z
+    Name,
 }
 
 impl Command {
-    /// The exit code when rocshim itself fails: `run` must not be mistaken for its program, nor `compare` for a condition that is so.
+    /// The exit code when rocshim itself fails: distinct from that of the program of `run`, and
+    /// from that of a condition of `compare` that holds.
     pub(crate) fn own_failure(&self) -> u8 {
         match self {
             Command::Run(_) | Command::Try(_) | Command::Bisect(_) => 125,
@@ -328,9 +304,10 @@ impl Command {
     }
 }
 
-/// Reads the command line. Help and `version` are printed here; a wrong line is one sentence and exit code 2.
-pub(crate) fn parse(version: fn() -> String) -> Result<Command, ExitCode> {
-    CommandLine::try_parse().map(|line| line.command).map_err(|error| match error.kind() {
+/// Reads the command line: when to colour text, and what to do. Help and `version` are printed here;
+/// a wrong line is one sentence and exit code 2.
+pub(crate) fn parse(version: fn() -> String) -> Result<(When, Command), ExitCode> {
+    CommandLine::try_parse().map(|line| (line.color, line.command)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp => {
             let _ = error.print();
             ExitCode::SUCCESS
@@ -339,33 +316,26 @@ pub(crate) fn parse(version: fn() -> String) -> Result<Command, ExitCode> {
             let _ = rocshim_report::print(&format!("rocshim {}", version()));
             ExitCode::SUCCESS
         }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-            ExitCode::from(2)
-        }
         _ => {
-            rocshim_report::complain(&wrong_line(&error.to_string()));
+            rocshim_report::complain(&wrong::sentence(&error));
             ExitCode::from(2)
         }
     })
 }
 
-/// The parser's page as one sentence: its first lines up to the empty one, and its tip.
-fn wrong_line(page: &str) -> String {
-    let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
-    let first = page.split("\n\n").next().unwrap_or(page);
-    let mut sentence = words(first.trim_start_matches("error: "));
-    if let Some((_, tip)) = page.split_once("tip: ") {
-        sentence = format!("{sentence}; {}", words(tip.lines().next().unwrap_or("")));
-    }
-    let usage = page.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rocshim");
-    let command = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-']));
-    format!("{sentence}; see {} --help", command.collect::<Vec<_>>().join(" "))
+/// The definition of the command line: of what it is parsed by, its help, man pages and
+/// completions.
+pub(crate) fn definition() -> clap::Command {
+    use clap::CommandFactory;
+    let mut definition = CommandLine::command();
+    definition.build();
+    definition
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn parsed(line: &[&str]) -> Result<Command, clap::Error> {
         CommandLine::try_parse_from(line).map(|line| line.command)
@@ -373,8 +343,35 @@ mod tests {
 
     #[test]
     fn the_definition_is_consistent() {
-        use clap::CommandFactory;
-        CommandLine::command().debug_assert();
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn an_option_has_one_meaning_in_all_commands() {
+        let mut meanings: BTreeMap<String, (String, String)> = BTreeMap::new();
+        let definition = definition();
+        let commands = definition.get_subcommands();
+        for command in commands.flat_map(|command| [command].into_iter().chain(command.get_subcommands())) {
+            let options = command.get_arguments().filter(|option| option.get_id() != "help");
+            for option in options {
+                let name = match (option.get_long(), option.get_value_names()) {
+                    (Some(long), _) => format!("--{long}"),
+                    (None, Some([name, ..])) => name.to_string(),
+                    (None, _) => option.get_id().to_string(),
+                };
+                // What a positional argument is called, its form and its help say what it means.
+                let value = option.get_value_names().map(|names| format!("{names:?}")).unwrap_or_default();
+                let takes = if option.get_action().takes_values() { value } else { String::new() };
+                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+                let meaning = format!("{:?} {takes} {help}", option.get_short());
+                assert!(!help.is_empty(), "{name} of {} has no help", command.get_name());
+                let here = command.get_name().to_string();
+                let (known, at) =
+                    meanings.entry(name.clone()).or_insert_with(|| (meaning.clone(), here.clone()));
+                assert_eq!(*known, meaning, "{name} in {at} and in {here}");
+            }
+        }
+        assert!(meanings.len() > 40 && meanings.contains_key("--color"), "{:?}", meanings.keys());
     }
 
     #[test]
@@ -390,25 +387,51 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_option_before_the_program_is_not_the_program() {
-        let error = parsed(&["rocshim", "run", "--quit", "--", "prog"]).err().expect("an error").to_string();
-        assert_eq!(
-            wrong_line(&error),
-            "unexpected argument '--quit' found; a similar argument exists: '--quiet'; see rocshim run --help"
-        );
-    }
-
-    #[test]
-    fn a_wrong_option_is_one_sentence() {
-        let error = parsed(&["rocshim", "summary", "--jsn", "x"]).err().expect("an error").to_string();
-        assert_eq!(
-            wrong_line(&error),
-            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim summary --help"
-        );
-        let error = parsed(&["rocshim", "summary"]).err().expect("an error").to_string();
-        assert_eq!(
-            wrong_line(&error),
-            "the following required arguments were not provided: <TRACE>...; see rocshim summary --help"
-        );
+    fn a_wrong_line_is_one_sentence_with_the_next_step() {
+        for (line, expected) in [
+            (
+                &["rocshim"][..],
+                "no command is given: `rocshim run -- CMD` records a program, `rocshim summary TRACE` reads \
+                 what it wrote; see rocshim --help",
+            ),
+            (
+                &["rocshim", "sumary"],
+                "there is no command `sumary`: did you mean `summary`? see rocshim --help",
+            ),
+            (
+                &["rocshim", "/bin/sh", "-c", "true"],
+                "there is no command `/bin/sh`: to record this program, use `rocshim run -- /bin/sh`; see \
+                 rocshim --help",
+            ),
+            (
+                &["rocshim", "run"],
+                "CMD is missing: name the program to record, as in `rocshim run -- CMD`; see rocshim run --help",
+            ),
+            (
+                &["rocshim", "run", "-x", "prog"],
+                "unexpected argument '-x' found; options of the program follow it, as in `rocshim run -- CMD -x`; \
+                 see rocshim run --help",
+            ),
+            (
+                &["rocshim", "run", "--quit", "--", "prog"],
+                "unexpected argument '--quit' found; a similar argument exists: '--quiet'; see rocshim run --help",
+            ),
+            (
+                &["rocshim", "summary", "--jsn", "x"],
+                "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim summary --help",
+            ),
+            (
+                &["rocshim", "summary"],
+                "TRACE is missing: name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote; \
+                 see rocshim summary --help",
+            ),
+            (
+                &["rocshim", "proxy", "traces"],
+                "--responses is missing: name the file with the server's answers; see rocshim proxy --help",
+            ),
+        ] {
+            let error = parsed(line).err().expect("an error");
+            assert_eq!(wrong::sentence(&error), expected, "{line:?}");
+        }
     }
 }

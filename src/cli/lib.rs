@@ -20,14 +20,14 @@ use rocshim_report as report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Does what the command line asks for.
+/// Executes the command line.
 pub fn main() -> ExitCode {
-    let command = match args::parse(launch::version) {
-        Ok(command) => command,
+    let (colour, command) = match args::parse(launch::version) {
+        Ok(line) => line,
         Err(exit) => return exit,
     };
     let own_failure = command.own_failure();
-    match commands::execute(command) {
+    match commands::execute(command, colour) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -37,17 +37,18 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The reader of our output has left (`| head`): that is its right, not an error.
+/// Whether the reader of our output has gone (`| head`), which is no error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|link| {
         link.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
-/// Reads the bytes of a trace as `summary` and `verify` do, and gives the text of both: for tests of what damaged bytes do.
+/// Reads the bytes of a trace as `summary` and `verify` do, and returns the text of both: for tests
+/// with damaged bytes.
 ///
 /// # Errors
-/// What a user would be told, when they are no trace.
+/// The message for a user, when the bytes are no trace.
 pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     let name = Path::new("bytes");
     let in_words = |error: anyhow::Error| format_error(&error);
@@ -63,18 +64,19 @@ pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     Ok(report::summary(&summary, &report::Style::default()) + &report::verified(&verified))
 }
 
-/// Reads files of what LLM servers answered, and gives the list as JSON: for tests of what writes such files.
+/// Reads responses of LLM servers and returns the list as JSON: for tests of what writes such
+/// files.
 ///
 /// # Errors
-/// What a user would be told, when they are none.
+/// The message for a user, when the files are no responses.
 pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
     reader::responses::read_responses(paths).map(in_json).map_err(|error| format_error(&error))
 }
 
-/// The same from the bytes of one: for tests of what damaged bytes do.
+/// The same from the bytes of one file: for tests with damaged bytes.
 ///
 /// # Errors
-/// What a user would be told, when they are none.
+/// The message for a user, when the files are no responses.
 pub fn read_response_bytes(bytes: &[u8]) -> Result<String, String> {
     let mut responses = reader::responses::Responses::default();
     let reading = reader::responses::take_responses(bytes, Path::new("bytes"), &mut responses);

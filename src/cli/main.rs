@@ -1,4 +1,4 @@
-//! The command `rocshim`; what it does is the library's.
+//! The command `rocshim`: calls the library.
 
 use std::process::ExitCode;
 

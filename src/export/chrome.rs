@@ -1,6 +1,8 @@
-//! Chrome's trace event format: a JSON array, an event a line. chrome://tracing, Speedscope, Perfetto and others open it.
+//! Chrome's trace event format: a JSON array, an event a line. chrome://tracing, Speedscope,
+//! Perfetto and others open it.
 //!
-//! Times are µs since the earliest process began, with three digits after the point: ns are exact. What has a track of its own is a thread whose number no thread has.
+//! Times are µs since the earliest process began, with three digits after the point: ns are exact.
+//! What has a track of its own is a thread whose number no thread has.
 
 use super::Exporter;
 use anyhow::{Context, Result};
@@ -18,7 +20,7 @@ pub struct Chrome<W> {
     epoch: u64,
     /// The numbers of tracks, by process.
     tracks: HashMap<(usize, Track), u32>,
-    /// The number that the last track beside the threads has, by process.
+    /// The number of the last track that is not a thread's, by process.
     beside: HashMap<usize, u32>,
     begun: bool,
 }
@@ -95,11 +97,12 @@ impl<W: Write> Exporter for Chrome<W> {
         let (pid, tid) = (process.shown_pid, self.track(row, process)?);
         let ts = Some(Micros(row.begin.saturating_sub(self.epoch)));
         let cat = Some(row.table.name);
+        let name = slices::name(row);
         let slice = Event {
             ph: if row.dur.is_some() { "X" } else { "B" },
             pid,
             tid,
-            name: slices::name(row),
+            name: &name,
             ts,
             dur: row.dur.map(Micros),
             cat,
@@ -166,12 +169,13 @@ struct Micros(u64);
 
 impl Serialize for Micros {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        // The shortest digits that mean this number: up to 2^53 ns (104 days) those are the exact ones.
+        // The shortest digits that mean this number: up to 2^53 ns (104 days) those are the exact
+        // ones.
         to.serialize_f64(self.0 as f64 / 1000.0)
     }
 }
 
-/// What an event says beside.
+/// An event's further arguments.
 enum Args<'a> {
     Text(&'static str, &'a str),
     Rank(i32),

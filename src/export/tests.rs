@@ -30,7 +30,7 @@ fn chrome_has_an_event_a_line_in_an_array() {
         r#"{"ph":"M","pid":7,"tid":7,"name":"thread_name","args":{"name":"prog"}},"#,
         // 10 ns after its process's beginning, which is 5 ns after the other's: 15 ns.
         r#"{"ph":"X","pid":7,"tid":7,"name":"roctxRangePushA","ts":0.015,"dur":0.002,"cat":"marks","args":{"function":"roctxRangePushA","library":"libroctx64.so","action":"push","text":"step \"1\"","level":0}},"#,
-        r#"{"ph":"X","pid":7,"tid":7,"name":"mul_mat_vec_q<(ggml_type)2, 1>","ts":0.115,"dur":0.005,"cat":"launches","args":{"function":"hipLaunchKernel","library":"libamdhip64.so","kernel":"_Z1","demangled":"void mul_mat_vec_q<(ggml_type)2, 1>(void const*)","family":"mmvq","family_of":"ggml","source":"fat_binary","code_object":"/opt/libggml-hip.so","bundle":30,"target":"gfx1100","grid_x":4,"grid_y":2,"grid_z":1,"block_x":32,"block_y":1,"block_z":1,"lds_bytes":0,"stream":"0","args":{"x":"0x7f00","1":-3,"2":0.5,"3":"00ff"},"args_cut":0}},"#,
+        r#"{"ph":"X","pid":7,"tid":7,"name":"mul_mat_vec_q<q4_0, 1>","ts":0.115,"dur":0.005,"cat":"launches","args":{"function":"hipLaunchKernel","library":"libamdhip64.so","kernel":"_Z1","demangled":"void mul_mat_vec_q<(ggml_type)2, 1>(void const*)","family":"mmvq","family_of":"ggml","source":"fat_binary","code_object":"/opt/libggml-hip.so","bundle":30,"target":"gfx1100","grid_x":4,"grid_y":2,"grid_z":1,"block_x":32,"block_y":1,"block_z":1,"lds_bytes":0,"stream":"0","args":{"x":"0x7f00","1":-3,"2":0.5,"3":"00ff"},"args_cut":0}},"#,
         r#"{"ph":"f","pid":7,"tid":7,"name":"launches","ts":0.115,"cat":"arrow","id":0,"bp":"e"},"#,
         r#"{"ph":"X","pid":7,"tid":7,"name":"rocblas_gemm_ex TN 4x5x6 f16_r","ts":0.105,"dur":0.05,"cat":"gemms","args":{"function":"rocblas_gemm_ex","library":"librocblas.so","error":"rocblas_status_memory_error","form":"plain","trans_a":"T","trans_b":"N","m":4,"n":5,"k":6,"batch":1,"a_type":"f16_r","b_type":"f16_r","c_type":"f16_r","d_type":"f16_r","compute":"f32_r","algo":"standard"}},"#,
         r#"{"ph":"s","pid":7,"tid":7,"name":"launches","ts":0.105,"cat":"arrow","id":0},"#,
@@ -38,7 +38,7 @@ fn chrome_has_an_event_a_line_in_an_array() {
     for (line, expected) in lines.iter().zip(expected) {
         assert_eq!(line, expected);
     }
-    // What did not end has no end; a track beside the threads is a thread whose number no thread has.
+    // A call in flight has no end; a track that is no thread's has a number that no thread has.
     assert!(lines.iter().any(|line| {
         line.starts_with(
             r#"{"ph":"B","pid":7,"tid":8,"name":"hipDeviceSynchronize","ts":0.705,"cat":"syncs""#,

@@ -1,4 +1,4 @@
-//! Calls as they come, a line or a JSON object each.
+//! Calls as they are recorded, a line or a JSON object each.
 
 use rocshim_analysis::units;
 use rocshim_analysis::{COMMON, Cell, ColumnKind, News, TableId, TrackProcess, TrackRow};
@@ -6,10 +6,10 @@ use rocshim_reader::End;
 use rocshim_report::{names, slices};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Whatever is asked for, a name gets so many columns.
+/// The columns that a name gets at least.
 const LEAST_NAME: usize = 24;
 
-/// A row as a line, in `width` columns: a long name gives way to what was asked for, then the end is cut off.
+/// A row as a line of at most `width` columns: a long name is shortened first, then the end is cut.
 pub fn line(row: &TrackRow, process: &TrackProcess, width: Option<usize>) -> String {
     let took = match row.dur {
         Some(dur) => units::time(dur),
@@ -25,18 +25,19 @@ pub fn line(row: &TrackRow, process: &TrackProcess, width: Option<usize>) -> Str
     let name = match width {
         Some(width) => {
             let others = begin.chars().count() + asked.chars().count() + 1;
-            names::fit(name, width.saturating_sub(others).max(LEAST_NAME))
+            names::fit(&name, width.saturating_sub(others).max(LEAST_NAME))
         }
         None => name.to_string(),
     };
     let line = format!("{begin}{name} {asked}");
+    let line = rocshim_report::visible(&line);
     match width.and_then(|width| line.char_indices().nth(width).and(line.char_indices().nth(width - 1))) {
         Some((end, _)) => line[..end].to_string() + "…",
         None => line.trim_end().to_string(),
     }
 }
 
-/// The family of a kernel, the library of another call, or what the row is.
+/// The family of a kernel, the library of another call, or the name of the table.
 fn whose(row: &TrackRow) -> String {
     let word = |column| match row.cell(column) {
         Some(Cell::Word(word)) => Some(word.as_str()),
@@ -49,7 +50,7 @@ fn whose(row: &TrackRow) -> String {
     }
 }
 
-/// What a line does not show: what stands before it, is in its name, or is long.
+/// Columns that a line leaves out: shown elsewhere in it, part of its name, or long.
 fn is_elsewhere(table: TableId, column: &str) -> bool {
     let of_table: &[&str] = match table {
         TableId::Launches => &[
@@ -74,7 +75,7 @@ fn is_elsewhere(table: TableId, column: &str) -> bool {
     ["function", "library"].contains(&column) || of_table.contains(&column)
 }
 
-/// What the call was asked for, `grid 64x2 block 32x4 stream 1`.
+/// The main arguments of the call, `grid 64x2 block 32x4 stream 1`.
 fn asked(row: &TrackRow) -> String {
     let mut words = Vec::new();
     let integer = |column: &str| match row.cell(column) {
@@ -105,7 +106,8 @@ fn asked(row: &TrackRow) -> String {
     words.join(" ")
 }
 
-/// A row as a JSON object in one line: its table, then the columns that hold something, in their order.
+/// A row as a JSON object in one line: its table, then the columns that hold something, in their
+/// order.
 pub fn object(row: &TrackRow, process: &TrackProcess) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&Object { row, process })?)
 }
@@ -166,7 +168,7 @@ mod tests {
             lines,
             [
                 "01:46:40.000000     2 ns 7/7         roctx64        roctxRangePushA action push text step \"1\" level 0",
-                "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<(ggml_type)2, 1> grid 4x2 block 32 stream 0",
+                "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<q4_0, 1> grid 4x2 block 32 stream 0",
                 "01:46:40.000000    50 ns 7/7         rocblas        rocblas_gemm_ex TN 4x5x6 f16_r error rocblas_status_memory_error \
                  form plain batch 1 b_type f16_r c_type f16_r d_type f16_r compute f32_r algo standard",
                 "01:46:40.000000    10 ns 7/7         amdhip64       hipMemcpyAsync d2h bytes 64 stream 3 async",
@@ -184,17 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_gives_way_to_what_was_asked_for() {
-        let wide = "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<(ggml_type)2, 1> grid 4x2 block 32 stream 0";
-        assert_eq!(wide.len(), 109);
-        assert_eq!(lines(Some(109))[1], wide);
-        assert_eq!(
-            [&lines(Some(105))[1], &lines(Some(80))[1]],
-            [
-                "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<(gg…pe)2, 1> grid 4x2 block 32 stream 0",
-                "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<(g…e)2, 1> gr…",
-            ]
-        );
+    fn a_line_that_is_too_long_loses_its_end() {
+        let wide = "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<q4_0, 1> grid 4x2 block 32 stream 0";
+        assert_eq!(wide.len(), 101);
+        assert_eq!(lines(Some(101))[1], wide);
+        // The name has 22 columns, which it always gets: the end is cut off.
+        assert_eq!(lines(Some(80))[1], format!("{}…", &wide[..79]));
     }
 
     #[test]

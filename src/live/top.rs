@@ -9,7 +9,10 @@ use ratatui::{
 };
 use rocshim_analysis::units::{count, percent, time};
 use rocshim_analysis::{Growth, LivePhase, LiveProcess, LiveRow, Standing};
-use rocshim_report::names::{fit, tidy};
+use rocshim_report::{
+    names::{fit, tidy},
+    visible,
+};
 use std::{cmp::Reverse, time::Duration};
 
 /// The table that is shown.
@@ -78,7 +81,7 @@ impl Sort {
     }
 }
 
-/// What the user has chosen, and what there is to say beside the numbers.
+/// What the user has chosen, and notes to show with the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     /// What is followed.
@@ -123,7 +126,7 @@ const HELP: [&str; 12] = [
     "",
     "Phases are inferred, as `rocshim phases` does it, when their pass has ended.",
     "Host time is how long the program's own calls took, not how long the GPU worked.",
-    "A family is what a kernel's name tells.",
+    "A family is inferred from the kernel's name.",
     "Any key goes back.",
 ];
 
@@ -242,7 +245,7 @@ fn per_second(growth: Growth) -> String {
     }
 }
 
-/// The title row of a table; a name that begins with `>` is that of numbers, which stand at the right.
+/// The title row of a table; a title that begins with `>` is right-aligned, for numbers.
 fn titles<const N: usize>(names: [String; N]) -> Row<'static> {
     let cell = |name: String| match name.strip_prefix('>') {
         Some(name) => right(name.into()),
@@ -251,7 +254,7 @@ fn titles<const N: usize>(names: [String; N]) -> Row<'static> {
     Row::new(names.map(cell)).style(Style::new().add_modifier(Modifier::UNDERLINED))
 }
 
-/// Numbers stand at the right of their cell.
+/// A right-aligned cell, for numbers.
 fn right(text: String) -> Cell<'static> {
     Cell::new(Line::raw(text).right_aligned())
 }
@@ -262,7 +265,7 @@ fn draw_phases(frame: &mut Frame, phases: &[LivePhase], screen: &Screen, area: R
         Row::new([
             right(phase.pid.to_string()),
             right(phase.lane.to_string()),
-            Cell::new(phase.name.clone()),
+            Cell::new(visible(&phase.name)),
             right(phase.columns.map_or_else(|| "?".into(), |columns| columns.to_string())),
             right(per_second(phase.passes)),
             right(per_second(phase.tokens)),
@@ -290,7 +293,7 @@ fn draw_processes(frame: &mut Frame, processes: &[LiveProcess], screen: &Screen,
             right(count(process.lost)),
             right(part(process.collector)),
             right(part(process.fullest_ring)),
-            Cell::new(process.program.clone()),
+            Cell::new(visible(&process.program)),
         ])
     });
     let names = [">PID", "state", ">/s", ">launches", ">lost", ">collector", ">ring", "program"];
@@ -336,7 +339,7 @@ fn draw_rows(frame: &mut Frame, standing: &Standing, screen: &Screen, area: Rect
             right(count(row.calls.all)),
             right(percent(row.calls.all as f64 / all.max(1) as f64)),
             right(time(row.host_ns)),
-            Cell::new(fit(tidy(&row.name), name)),
+            Cell::new(fit(&visible(&tidy(&row.name)), name)),
             Cell::new(fit(&row.of, of)),
         ])
     });

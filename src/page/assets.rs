@@ -1,5 +1,5 @@
-//! What the page carries beside its content: styles, plotly.js, its own script, and the policy by which a browser runs these
-//! and nothing else.
+//! What the page carries beside its content: styles, plotly.js, its own script, and the policy by
+//! which a browser runs these and nothing else.
 
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");

@@ -1,4 +1,4 @@
-//! Two or more runs side by side.
+//! The comparison of two or more runs.
 
 use super::{
     badge::badge,
@@ -25,7 +25,7 @@ pub(super) fn section(all: &Comparison) -> Markup {
         @if !all.convolutions.is_empty() { (convolutions(all).markup("")) }
         @if !all.code_objects.is_empty() { (objects(all).markup("")) }
         @if !all.functions.is_empty() { (functions(all).markup("")) }
-        p.note { "The first side is the baseline. Whether calls take longer tells a Mann-Whitney U test of their lengths, with p adjusted for all kernels (Benjamini-Hochberg); below eight calls there are too few." }
+        p.note { "The first run is the baseline. Whether calls take longer is decided by a Mann-Whitney U test of their durations, with p adjusted for all kernels (Benjamini-Hochberg); below eight calls there are too few." }
     }
 }
 
@@ -36,7 +36,7 @@ fn labels(all: &Comparison) -> Vec<&str> {
 fn sides(all: &Comparison) -> Grid {
     let mut grid = Grid::new(
         "sides",
-        "Sides",
+        "Runs",
         &[
             ("side", "side", Side::Left),
             ("path", "trace", Side::Left),
@@ -77,7 +77,7 @@ fn sides(all: &Comparison) -> Grid {
 fn figure(all: &Comparison) -> Figure {
     let names: Vec<String> =
         all.families.iter().map(|row| label(&names::family(row.of, row.family))).collect();
-    let view = |name: &'static str, title: &str, of: fn(&FamilyCell) -> u64, told: fn(u64) -> String| {
+    let view = |name: &'static str, title: &str, of: fn(&FamilyCell) -> u64, entry: fn(u64) -> String| {
         let data = labels(all)
             .iter()
             .enumerate()
@@ -87,7 +87,7 @@ fn figure(all: &Comparison) -> Figure {
                 let text: Vec<String> = values
                     .iter()
                     .zip(&names)
-                    .map(|(value, family)| format!("<b>{family}</b><br>{}: {}", label(side), told(*value)))
+                    .map(|(value, family)| format!("<b>{family}</b><br>{}: {}", label(side), entry(*value)))
                     .collect();
                 json!({
                     "type": "bar", "orientation": "h", "name": label(side), "y": names, "x": values, "hovertext": text, "hoverinfo": "text",
@@ -111,7 +111,7 @@ fn figure(all: &Comparison) -> Figure {
         .collect();
     Figure {
         key: "compare",
-        title: "Kernel families, side by side",
+        title: "Kernel families of the runs",
         words: format!("{}, by {} families.", words.join("; "), names.len()),
         note: None,
         layout,
@@ -132,19 +132,19 @@ fn seen<'a>(all: &Comparison, presences: impl Iterator<Item = Option<&'a Presenc
     let mut words = Vec::new();
     for (side, presence) in all.sides[1..].iter().zip(presences) {
         let Some(presence) = presence else { continue };
-        let told = match presence.seen {
+        let entry = match presence.seen {
             Seen::Both => "both".to_string(),
             Seen::Gone => format!("only {baseline}, not {}", side.side),
             Seen::New => format!("only {}, not {baseline}", side.side),
             Seen::Neither => "neither".to_string(),
         };
-        words.push((told, presence));
+        words.push((entry, presence));
     }
-    let value: Vec<&str> = words.iter().map(|(told, _)| told.as_str()).collect();
+    let value: Vec<&str> = words.iter().map(|(entry, _)| entry.as_str()).collect();
     let value = value.join("; ");
     let shown = html! {
-        @for (told, presence) in &words {
-            div { (told) @if presence.seen != Seen::Both { " " (badge(presence.evidence)) @if let Some(why) = &presence.why { " " (why) } } }
+        @for (entry, presence) in &words {
+            div { (entry) @if presence.seen != Seen::Both { " " (badge(presence.evidence)) @if let Some(why) = &presence.why { " " (why) } } }
         }
     };
     Cell::wide(shown, value)
@@ -188,7 +188,7 @@ fn kernels(all: &Comparison) -> Grid {
 
 /// Whether calls took longer, and how sure that is.
 fn speed(versus: &KernelChange) -> String {
-    let told = match versus.times.speed {
+    let entry = match versus.times.speed {
         Speed::Slower => "slower",
         Speed::Faster => "faster",
         Speed::NoDifference => "no difference",
@@ -197,7 +197,7 @@ fn speed(versus: &KernelChange) -> String {
     };
     let ratio = versus.times.median_ratio.map_or(String::new(), |ratio| format!(", median ×{ratio:.2}"));
     let q = versus.times.q.map_or(String::new(), |q| format!(", q {q:.3}"));
-    format!("{told}{ratio}{q}")
+    format!("{entry}{ratio}{q}")
 }
 
 fn families(all: &Comparison) -> Grid {
@@ -229,7 +229,7 @@ fn families(all: &Comparison) -> Grid {
     grid
 }
 
-/// What a side did, and by which way.
+/// What a run did, and by which kernels.
 fn call_cell(cell: &CallCell) -> Cell {
     let shown = html! {
         (count(cell.calls))
@@ -240,8 +240,8 @@ fn call_cell(cell: &CallCell) -> Cell {
 }
 
 fn way(versus: &BySide<CallChange>) -> Cell {
-    let changed = |told: &CallChange| (told.chosen.changed, told.kernels.changed);
-    let told: Vec<&str> = versus
+    let changed = |entry: &CallChange| (entry.chosen.changed, entry.kernels.changed);
+    let entry: Vec<&str> = versus
         .iter()
         .flatten()
         .map(|versus| match changed(versus) {
@@ -252,7 +252,7 @@ fn way(versus: &BySide<CallChange>) -> Cell {
             (false, false) => "the same",
         })
         .collect();
-    Cell::text(told.join("; "))
+    Cell::text(entry.join("; "))
 }
 
 fn gemms(all: &Comparison) -> Grid {
@@ -262,7 +262,7 @@ fn gemms(all: &Comparison) -> Grid {
         &[("problem", "product", Side::Left), ("seen", "who made it", Side::Left)],
     )
     .sides(&labels(all))
-    .then(&[("way", "by which way", Side::Left)]);
+    .then(&[("way", "by which kernels", Side::Left)]);
     for row in &all.gemms {
         let size = |size: Option<i64>| size.map_or("?".to_string(), |size| size.to_string());
         let problem = format!(
@@ -291,7 +291,7 @@ fn convolutions(all: &Comparison) -> Grid {
         &[("problem", "convolution", Side::Left), ("seen", "who ran it", Side::Left)],
     )
     .sides(&labels(all))
-    .then(&[("way", "by which way", Side::Left)]);
+    .then(&[("way", "by which kernels", Side::Left)]);
     for row in &all.convolutions {
         let mut cells = vec![
             Cell::text(conv_problem(&row.problem)),

@@ -10,7 +10,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
         run.summary.functions.iter().filter(|row| row.calls + row.uncounted + row.looked_up == 0).count();
     html! {
         (questions(run).markup(prefix))
-        p.note { "“Nothing was seen” is “confirmed absent” only where the hook stood in every way by which it can be called; else it is limited or unresolved, for the reason given." }
+        p.note { "“Nothing was seen” is “confirmed absent” only where every interception point by which it can be called was hooked; else it is limited or unresolved, for the reason given." }
         (libraries(run).markup(prefix))
         @if !run.summary.losses.is_empty() { (losses(run).markup(prefix)) }
         @if !run.summary.in_flight.is_empty() { (in_flight(run).markup(prefix)) }
@@ -31,7 +31,7 @@ fn questions(run: &Run) -> Grid {
             ("question", "question", Side::Left),
             ("answer", "this trace says", Side::Left),
             ("evidence", "evidence", Side::Left),
-            ("why", "because", Side::Left),
+            ("why", "why", Side::Left),
         ],
     );
     for row in &run.answers.questions {
@@ -56,7 +56,7 @@ fn libraries(run: &Run) -> Grid {
             ("functions", "hooked", Side::Right),
             ("loaded_in", "loaded in", Side::Left),
             ("evidence", "evidence", Side::Left),
-            ("why", "because", Side::Left),
+            ("why", "why", Side::Left),
         ],
     );
     for row in &run.summary.libraries {

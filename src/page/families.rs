@@ -19,7 +19,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
             (figure(run).markup(prefix))
             (table("kinds", "All phases of a kind together", &phases.kinds).markup(prefix))
             (table("phases", "Phases, in time", &phases.phases).markup(prefix))
-            details.more open { summary { "How they were told" }
+            details.more open { summary { "Why each phase was classified so" }
                 ul { @for ((kind, why), (evidence, passes)) in rules(run) {
                     li { strong { (kind) } " " (badge(evidence)) " " (why) " (" (counted(passes, "pass")) ")" }
                 } }
@@ -192,7 +192,7 @@ fn table(key: &'static str, caption: &str, phases: &[Phase]) -> Grid {
 
 /// `512 x3, 276`.
 fn columns(phase: &Phase) -> String {
-    let told: Vec<String> = phase
+    let words: Vec<String> = phase
         .columns
         .iter()
         .map(|columns| {
@@ -200,9 +200,9 @@ fn columns(phase: &Phase) -> String {
             if columns.passes > 1 { format!("{range} ×{}", columns.passes) } else { range }
         })
         .collect();
-    match told.len() {
+    match words.len() {
         0 => "–".into(),
-        1..=8 => told.join(", "),
-        all => format!("{}, … ({all} different)", told[..6].join(", ")),
+        1..=8 => words.join(", "),
+        all => format!("{}, … ({all} different)", words[..6].join(", ")),
     }
 }

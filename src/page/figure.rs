@@ -17,7 +17,7 @@ pub(super) struct Figure {
     /// What is drawn; where there are several, buttons with these names switch.
     pub(super) views: Vec<View>,
     pub(super) data: Grid,
-    /// What the layout has beside that of all in a narrow window.
+    /// Layout settings for a narrow window, in addition to the common ones.
     pub(super) narrow: Value,
     /// Buttons that zoom along the time.
     pub(super) zooms: bool,
@@ -25,11 +25,11 @@ pub(super) struct Figure {
     pub(super) least_width: u32,
 }
 
-/// One way to draw a figure.
+/// A variant of a figure.
 pub(super) struct View {
     pub(super) name: &'static str,
     pub(super) data: Vec<Value>,
-    /// What the layout has beside that of all.
+    /// Layout settings in addition to the common ones.
     pub(super) layout: Value,
 }
 
@@ -85,7 +85,7 @@ impl Figure {
     }
 }
 
-/// JSON that can stand in a script element: nothing in it ends the element or begins a comment.
+/// JSON for a script element: nothing in it ends the element or begins a comment.
 pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
@@ -95,7 +95,7 @@ pub(super) fn label(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The same in at most so many characters.
+/// The same, cut to `most` characters.
 pub(super) fn short_label(text: &str, width: usize) -> String {
     label(&rocshim_report::names::fit(text, width))
 }

@@ -1,4 +1,5 @@
-//! The floors picture: application, library, HIP, code object, and how many calls went from each to each.
+//! The floors picture: application, library, HIP, code object, and how many calls went from each to
+//! each.
 
 use super::{
     figure::{Figure, View, label, short_label},
@@ -47,7 +48,7 @@ fn height_of(flow: &Flow, place: &Place) -> f64 {
     (incoming(flow, place).count() as f64 * ARROW).max(LEAST) + BETWEEN
 }
 
-/// Libraries stand above, HIP below, so that calls from the application to HIP pass no library.
+/// Libraries are above, HIP below, so that calls from the application to HIP cross no library.
 fn spots(flow: &Flow) -> (Vec<Spot<'_>>, f64) {
     let column = |floor: Floor| flow.places.iter().filter(move |place| place.floor == floor);
     let height = |floor: Floor| column(floor).map(|place| height_of(flow, place)).sum::<f64>();
@@ -120,7 +121,7 @@ fn figure(flow: &Flow) -> Figure {
         "yaxis": { "range": [whole + 4.0, -34], "visible": false, "fixedrange": true },
         "shapes": shapes, "annotations": notes,
     });
-    // Without a trace plotly.js draws no axes for shapes to stand in.
+    // Without a data trace plotly.js draws no axes for the shapes.
     let data = vec![
         json!({ "type": "scatter", "x": [0, 1], "y": [0, whole], "mode": "markers", "marker": { "opacity": 0, "color": "@c0" }, "hoverinfo": "skip" }),
     ];
@@ -143,7 +144,7 @@ fn figure(flow: &Flow) -> Figure {
             )
         }),
         note: Some(format!(
-            "Each arrow has its number of calls that make an event (to a code object: of executed launches); who called is read from the call that a call lies in.{merged}"
+            "Each arrow has its number of calls that make an event (to a code object: of executed launches); the caller is the call that encloses it.{merged}"
         )),
         layout,
         views: View::only(data),

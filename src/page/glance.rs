@@ -42,7 +42,7 @@ fn unbroken(text: &str) -> String {
     all.into_iter().collect()
 }
 
-/// What may be missing stands first.
+/// Begins with what may be missing.
 fn losses(run: &Run) -> Markup {
     let warnings = &run.answers.warnings;
     html! {
@@ -74,7 +74,7 @@ fn facts(run: &Run) -> Markup {
             dt { "GPU" } dd {
                 @if environment.devices.is_empty() { "not asked for by the program" }
                 @for device in &environment.devices {
-                    span { "#" (device.ordinal) " " (device.gfx) " " (device.name) " (told by " (device.how) ") " }
+                    span { "#" (device.ordinal) " " (device.gfx) " " (device.name) " (reported by " (device.how) ") " }
                 }
             }
             dt { "Traced by" } dd { "rocshim " (listed(&mut environment.rocshim.iter().cloned())) ", clock " (listed(&mut environment.clocks.iter().cloned())) }

@@ -1,4 +1,4 @@
-//! Tables of the page: sortable, to be filtered, with the raw number of each cell beside what people read.
+//! Tables of the page: sortable, filterable, with the raw number of each cell next to its text.
 
 use super::badge::{badge, outcome};
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ pub(super) struct Grid {
     rows: Vec<Vec<Cell>>,
 }
 
-/// Where the text of a column stands, and whether its numbers can be added.
+/// The alignment of a column, and whether its numbers can be added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
@@ -34,16 +34,17 @@ pub(super) enum Side {
 /// A cell.
 pub(super) struct Cell {
     shown: Markup,
-    /// By what it is sorted: the number itself, without its unit; absent where that is what is shown.
+    /// By what it is sorted: the number itself, without its unit; absent where that is what is
+    /// shown.
     value: Option<String>,
     /// How wide it must be, by the style sheet.
     class: &'static str,
 }
 
-/// Text from so many characters on is given room for some words in a line.
+/// The length from which a text gets room for several words in a line.
 const LONG: usize = 26;
 
-/// What is not broken into lines has at most so many.
+/// The longest text that is not broken into lines.
 const BRIEF: usize = 18;
 
 fn class(text: &str, is_code: bool) -> &'static str {
@@ -57,7 +58,7 @@ fn class(text: &str, is_code: bool) -> &'static str {
 }
 
 impl Grid {
-    /// Of columns, each with its name for scripts, its title and its side: numbers stand right.
+    /// A table of these columns: name for scripts, title, alignment; numbers are right-aligned.
     pub(super) fn new(
         key: &'static str,
         caption: impl Into<String>,
@@ -73,7 +74,8 @@ impl Grid {
         self
     }
 
-    /// A column of numbers for each of these, whose names are foreign; scripts know it as `sides.NAME`.
+    /// A column of numbers for each of these, whose names are foreign; scripts know it as
+    /// `sides.NAME`.
     pub(super) fn sides(mut self, names: &[&str]) -> Grid {
         let head = |name: &&str| (format!("sides.{name}").into(), name.to_string().into(), Side::Right);
         self.heads.extend(names.iter().map(head));
@@ -206,7 +208,7 @@ impl Cell {
     /// A kernel: as people call it, and on demand as the compiler does.
     pub(super) fn kernel(symbol: &str, demangled: Option<&str>) -> Cell {
         let full = demangled.unwrap_or(symbol);
-        let short = tidy(full);
+        let short = &*tidy(full);
         let (value, class) = (Some(symbol.to_string()), class(short, true));
         if short == symbol && symbol.len() < 60 {
             return Cell { shown: html! { code { (short) } }, value, class };

@@ -196,7 +196,7 @@ fn requests(proxy: &Proxy) -> Grid {
             ("said", "prompt, said", Side::Right),
             ("observed", "launched", Side::Right),
             ("prompt", "prompt", Side::Left),
-            ("prompt_why", "because", Side::Left),
+            ("prompt_why", "why", Side::Left),
             ("path", "path", Side::Left),
             ("path_observed", "by", Side::Left),
             ("generated_said", "generated, said", Side::Right),

@@ -3,8 +3,8 @@
 //!
 //! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
 //! one module for each section: `coverage`, `families`, `floors`, `glance`, `kernels`, `ladder`,
-//! `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what a
-//! browser may run). Nothing is computed here but places and colours. Names in traces are foreign
+//! `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what
+//! a browser may run). Nothing is computed here but places and colours. Names in traces are foreign
 //! text: HTML is written by `maud`, whose every text is escaped, and figures go through
 //! `figure::label`.
 
@@ -77,7 +77,7 @@ pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
                 }
                 div.frame {
                     nav aria-label="Contents" { ul {
-                        @if compared.is_some() { li.run { a href="#compare" { "Side by side" } } }
+                        @if compared.is_some() { li.run { a href="#compare" { "Comparison" } } }
                         @for (prefix, one, parts) in &runs {
                             @if let Some(label) = &one.label { li.run { a href={ "#" (prefix) "run" } { (label) } } }
                             @for (anchor, name, _) in parts { li { a href={ "#" (prefix) (anchor) } { (name) } } }
@@ -85,7 +85,7 @@ pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
                     } }
                     main #content {
                         noscript { p.banner.warn { "Figures, sorting and filters need JavaScript; all numbers are in the tables without it." } }
-                        @if let Some(compared) = &compared { section #compare { h2 { "Side by side" } (compared) } }
+                        @if let Some(compared) = &compared { section #compare { h2 { "Comparison" } (compared) } }
                         @for (prefix, one, parts) in &runs {
                             div.run {
                                 @if let Some(label) = &one.label { h2.name id={ (prefix) "run" } { (label) ": " code { (one.path) } } }

@@ -1,4 +1,5 @@
-//! Where kernels came from: code objects, Tensile's fallback library; and the problems as commands that run each again.
+//! Where kernels came from: code objects, Tensile's fallback library; and the problems as commands
+//! that run each again.
 
 use super::{
     badge::badge,

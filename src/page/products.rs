@@ -31,7 +31,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
 /// ggml's products by their columns.
 fn columns(rows: &[ColumnsRow]) -> Figure {
     let mut places: Vec<String> = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for row in rows {
         let (place, name) = (range(row.least, row.most), base(row));
         if !places.contains(&place) {
@@ -41,16 +41,16 @@ fn columns(rows: &[ColumnsRow]) -> Figure {
             names.push(name);
         }
     }
-    let trace = |(at, name): (usize, &&str)| {
+    let trace = |(at, name): (usize, &String)| {
         let of = || rows.iter().filter(|row| base(row) == *name);
         // Kernels of one name and of as many columns are one bar.
         let mut bars: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         of().for_each(|row| *bars.entry((row.least, row.most)).or_default() += row.launches);
         let places: Vec<String> = bars.keys().map(|(least, most)| range(*least, *most)).collect();
-        let told = |(place, launches): (&String, &u64)| {
+        let hover = |(place, launches): (&String, &u64)| {
             format!("<b>{}</b><br>ne11 {place}: {}", label(name), counted(*launches, "launch"))
         };
-        let text: Vec<String> = places.iter().zip(bars.values()).map(told).collect();
+        let text: Vec<String> = places.iter().zip(bars.values()).map(hover).collect();
         json!({
             "type": "bar", "name": label(name), "x": places, "y": bars.values().collect::<Vec<_>>(), "hovertext": text, "hoverinfo": "text",
             "text": bars.values().map(|launches| count(*launches)).collect::<Vec<_>>(), "textposition": "outside", "cliponaxis": false,
@@ -113,7 +113,7 @@ fn columns(rows: &[ColumnsRow]) -> Figure {
             places.last().map_or("", String::as_str)
         ),
         note: Some(format!(
-            "Up to {MMVQ_COLUMNS} columns ggml multiplies quantised weights as vectors (MMVQ), beyond that as matrices (MMQ, or BLAS); the dashed line stands between."
+            "Up to {MMVQ_COLUMNS} columns ggml multiplies quantised weights as vectors (MMVQ), beyond that as matrices (MMQ, or BLAS); the dashed line is between."
         )),
         layout,
         views: View::only(data),
@@ -130,15 +130,16 @@ fn decades(most: f64) -> Vec<u64> {
 }
 
 /// A kernel's name without template arguments.
-fn base(row: &ColumnsRow) -> &str {
+fn base(row: &ColumnsRow) -> String {
     let name = tidy(row.demangled.as_deref().unwrap_or(&row.kernel));
-    name.split('<').next().unwrap_or(name)
+    name.split('<').next().unwrap_or_default().to_string()
 }
 
 fn kernel_cell(counts: &CallCounts) -> Cell {
     let kernels = counts.kernels.iter().map(|inside| {
         let name = tidy(inside.demangled.as_deref().unwrap_or(&inside.kernel));
-        (inside.launches + inside.captured, to_tile(name).unwrap_or(name), &inside.kernel)
+        let short = to_tile(&name).unwrap_or(&name).to_string();
+        (inside.launches + inside.captured, short, &inside.kernel)
     });
     let shown = html! {
         @if counts.kernels.is_empty() { span.none { "none seen" } }

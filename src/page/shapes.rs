@@ -94,7 +94,7 @@ pub(super) fn figure(rows: &[GemmRow]) -> Figure {
 pub(super) fn kernels_of(counts: &CallCounts) -> String {
     let mut names = counts.kernels.iter().map(|inside| {
         let name = inside.demangled.as_deref().unwrap_or(&inside.kernel);
-        to_tile(name).unwrap_or_else(|| tidy(name)).to_string()
+        to_tile(name).map_or_else(|| tidy(name).into_owned(), str::to_string)
     });
     match (names.next(), counts.kernels.len()) {
         (None, _) => "no kernel seen".into(),

@@ -1,4 +1,4 @@
-//! The page, whole: what stands on it of traces that are known by hand, and what must not.
+//! The whole page, of traces that are known by hand: what it must show, and what it must not.
 
 use super::{Shown, page};
 use rocshim_analysis::{RunBuilder, Side, compare, testing::Text};
@@ -67,7 +67,7 @@ fn the_numbers_of_a_small_trace_stand_on_it() {
             ["Application", "prog", "HIP", "kernel launches", "12"],
             ["Application", "prog", "HIP", "copies, memory set", "3"],
             ["Application", "prog", "HIP", "waits, events", "3"],
-            ["HIP", "kernel launches", "Code object", "libggml-hip.so #30", "12"],
+            ["HIP", "kernel launches", "Code object", "libggml-hip.so bundle 30", "12"],
         ]
     );
     assert!(page.contains(

@@ -15,7 +15,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
         .then(|| html! { (figure(run).markup(prefix)) (threads(run).markup(prefix)) })
 }
 
-/// A bar is wide if so many of them would fill the picture, or fewer.
+/// A bar is wide if this many of them, or fewer, would fill the figure.
 const WIDE: u64 = 200;
 
 /// In which unit times are drawn: its name, and how many ns it has.
@@ -66,7 +66,7 @@ fn figure(run: &Run) -> Figure {
     }
     let mut views = vec![View { name: "By the clock", data, layout: json!({}) }];
     views.extend(aligned(run, &rows));
-    let told: Vec<String> = timeline
+    let words: Vec<String> = timeline
         .levels
         .iter()
         .map(|level| {
@@ -84,13 +84,13 @@ fn figure(run: &Run) -> Figure {
             "From {} to {}: {}. {} with calls; a cell is {} of a thread, the darker the more of it was spent in calls.",
             time(begin),
             time(end),
-            told.join(", "),
+            words.join(", "),
             counted(activity.threads.len() as u64, "thread row"),
             time(activity.bin_ns)
         ),
         note: Some(format!(
             "{}: {}.{merged} Drag to zoom, double-click to see all.",
-            told.join(", "),
+            words.join(", "),
             timeline.rule
         )),
         layout,
@@ -149,7 +149,8 @@ fn axis(names: &[String], domain: [f64; 2]) -> Value {
     })
 }
 
-/// One trace of bars for each name, so that the legend switches them. Times are since `begin_of` a row.
+/// One trace of bars for each name, so that the legend switches them. Times are since `begin_of` a
+/// row.
 fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> u64) -> Vec<Value> {
     let mut names: Vec<(&str, Option<Kind>)> = Vec::new();
     for bar in run.timeline.rows.iter().flat_map(|row| &row.bars) {
@@ -174,7 +175,8 @@ fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> 
                 y.push(json!(title));
                 x.push(json!((bar.end_ns - bar.begin_ns) as f64 / ns));
                 base.push(json!(bar.begin_ns.saturating_sub(begin_of(row)) as f64 / ns));
-                // Neighbours are set apart, but a bar of less than some pixels would vanish behind its edge.
+                // Neighbours are set apart, but a bar of less than some pixels would vanish behind
+                // its edge.
                 let is_wide = (bar.end_ns - bar.begin_ns).saturating_mul(WIDE)
                     > run.timeline.end_ns - run.timeline.begin_ns;
                 edges.push(if is_wide { "@ground" } else { colour.as_str() }.to_string());

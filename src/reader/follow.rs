@@ -101,6 +101,9 @@ impl Follower {
     pub fn new(arguments: &[PathBuf]) -> Result<Follower> {
         let (mut files, mut folders) = (Vec::new(), Vec::new());
         for argument in arguments {
+            if argument == Path::new("-") {
+                bail!("standard input cannot be followed: name a trace, or a folder of traces");
+            }
             let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()))?;
             if kind.is_dir() { folders.push(argument.clone()) } else { files.push(argument.clone()) }
         }

@@ -3,15 +3,17 @@
 //! What a killed process left in its ring files is read too, as if it stood at the end of its file;
 //! nothing on disk is changed.
 //!
-//! Layers, lowest first: `error` (an error as one sentence), `progress` (what is read, on a
-//! terminal), `blocks` and `scan` (bytes to records), `parallel` (records parsed on all cores), `once`
-//! (a process is not read twice), `follow` (files while they are written), `fallback` (traces that
-//! could not be written where they were wanted). Beside the traces: `labels` (names for times), `responses` (what
+//! Layers, lowest first: `error` (an error as one sentence), `copied` (traces that are no plain
+//! files), `progress` (what is read, on a terminal), `blocks` and `scan` (bytes to records),
+//! `parallel` (records parsed on all cores), `once` (a process is not read twice), `follow` (files
+//! while they are written), `fallback` (traces that could not be written where they were wanted).
+//! Beside the traces: `labels` (names for times), `responses` (what
 //! a server answered to the requests that were traced), `results` (a program's own tokens a second).
 
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod copied;
 mod error;
 mod fallback;
 mod follow;
@@ -23,6 +25,7 @@ pub mod responses;
 mod results;
 mod scan;
 
+pub use copied::name_of;
 pub use error::format_error;
 pub use follow::{Follower, Look, Watcher};
 pub use labels::{Label, read_labels};
@@ -97,7 +100,15 @@ pub struct TraceFile {
 pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     let mut found: Vec<TraceFile> = Vec::new();
     for argument in arguments {
+        if copied::is_standard_input(argument) {
+            found.push(TraceFile { path: copied::copy(argument)?, named: true });
+            continue;
+        }
         let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()));
+        if kind.as_ref().is_ok_and(|kind| copied::must_be_copied(argument, kind)) {
+            found.push(TraceFile { path: copied::copy(argument)?, named: true });
+            continue;
+        }
         let named = kind.as_ref().is_ok_and(|kind| !kind.is_dir());
         let found_there =
             kind.and_then(|_| if named { Ok(vec![argument.clone()]) } else { traces_in(argument) });
@@ -157,7 +168,7 @@ fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
 
 /// Reads a trace from its first line to its last and gives each record to `visitor`.
 pub fn read_trace(path: &Path, visitor: &mut impl RecordVisitor) -> Result<Reading> {
-    let name = path.display();
+    let name = name_of(path);
     let leftover = rocshim_drain::leftover(path)
         .with_context(|| format!("cannot read what the process of {name} left behind"))?;
     let mut reading = Reading { end: End::Cut, notes: Vec::new() };
@@ -200,7 +211,7 @@ fn read_lines(
     reading: &mut Reading,
     visitor: &mut impl RecordVisitor,
 ) -> Result<Header> {
-    let name = path.display();
+    let name = name_of(path);
     let unreadable = || format!("cannot read {name}");
     let mut blocks = Blocks::new(input);
     let Some(first) = blocks.next().with_context(unreadable)? else {
@@ -244,10 +255,12 @@ impl BadLines {
 
 /// The header that the first line of a trace is.
 fn header_of(first: &[u8], path: &Path) -> Result<Header> {
-    let name = path.display();
+    let name = name_of(path);
     let header = match parse_line(first) {
         Ok(Record::Header(header)) => header,
-        _ => bail!("{name} is not a rocshim trace: its first line is not a header"),
+        _ => bail!(
+            "{name} is not a rocshim trace: its first line is not a header; `rocshim run -o DIR -- CMD` writes traces to DIR"
+        ),
     };
     if header.format != FORMAT {
         bail!(
@@ -354,7 +367,8 @@ mod tests {
             complaint(""),
             "t.ndjson is empty: its process was killed before it wrote a line, or this is no trace"
         );
-        let alien = "t.ndjson is not a rocshim trace: its first line is not a header";
+        let alien = "t.ndjson is not a rocshim trace: its first line is not a header; \
+                     `rocshim run -o DIR -- CMD` writes traces to DIR";
         assert_eq!(complaint("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
         assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! No trace is read twice.
 
-use super::TraceFile;
+use super::{TraceFile, copied::name_of};
 use anyhow::{Result, bail};
 use std::{collections::BTreeMap, path::Path};
 
@@ -19,8 +19,8 @@ pub fn check_once(traces: &[TraceFile]) -> Result<()> {
         {
             bail!(
                 "{} and {} hold the same trace, of process {}: leave one out",
-                before.display(),
-                path.display(),
+                name_of(before),
+                name_of(path),
                 header.pid
             );
         }

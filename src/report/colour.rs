@@ -1,24 +1,54 @@
-//! Colour, on a terminal that has not been asked to do without: titles, and how sure a statement is.
+//! Colour, on a terminal that supports it and where it was not declined: titles, and evidence
+//! words.
+//!
+//! A page carries noncharacters of Unicode where colours begin and end; `print` replaces them by
+//! terminal sequences after every other control character was made visible (`visible`).
+
+/// Where a colour begins or ends, and the terminal's sequence for it.
+const MARKS: [(char, &str); 5] =
+    [(BOLD, "\x1b[1m"), (GREEN, "\x1b[32m"), (CYAN, "\x1b[36m"), (YELLOW, "\x1b[33m"), (END, "\x1b[0m")];
+const BOLD: char = '\u{fdd0}';
+const GREEN: char = '\u{fdd1}';
+const CYAN: char = '\u{fdd2}';
+const YELLOW: char = '\u{fdd3}';
+const END: char = '\u{fdd4}';
+
+/// Whether a character marks a colour.
+pub(super) fn is_mark(c: char) -> bool {
+    MARKS.iter().any(|(mark, _)| *mark == c)
+}
+
+/// The text with terminal sequences in place of the marks.
+pub(super) fn for_terminal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match MARKS.iter().find(|(mark, _)| *mark == c) {
+            Some((_, sequence)) => out.push_str(sequence),
+            None => out.push(c),
+        }
+    }
+    out
+}
 
 /// A title.
 pub(super) fn title(line: String, colour: bool) -> String {
-    if colour { painted(&line, "1") } else { line }
+    if colour { painted(&line, BOLD) } else { line }
 }
 
-/// A cell that is as wide as its column: a word that tells how sure a statement is, is painted.
+/// A cell padded to its column's width: painted if it is a class of evidence.
 pub(super) fn cell(cell: String, colour: bool) -> String {
     let word = cell.trim();
-    let code = match word {
-        "confirmed" | "confirmed absent" => "32",
-        "inferred" => "36",
-        "limited" | "unresolved" => "33",
+    let paint = match word {
+        "confirmed" | "confirmed absent" => GREEN,
+        "inferred" => CYAN,
+        "limited" | "unresolved" => YELLOW,
         _ => return cell,
     };
-    if colour { cell.replacen(word, &painted(word, code), 1) } else { cell }
+    if colour { cell.replacen(word, &painted(word, paint), 1) } else { cell }
 }
 
-fn painted(text: &str, code: &str) -> String {
-    format!("\x1b[{code}m{text}\x1b[0m")
+fn painted(text: &str, paint: char) -> String {
+    format!("{paint}{text}{END}")
 }
 
 #[cfg(test)]
@@ -27,12 +57,10 @@ mod tests {
 
     #[test]
     fn only_words_of_evidence_are_painted_and_only_where_colour_is_wanted() {
-        assert_eq!(cell("limited   ".into(), true), "\x1b[33mlimited\x1b[0m   ");
+        assert_eq!(for_terminal(&cell("limited   ".into(), true)), "\x1b[33mlimited\x1b[0m   ");
         assert_eq!(cell("limited   ".into(), false), "limited   ");
         assert_eq!(cell("unlimited ".into(), true), "unlimited ");
-        assert_eq!(
-            (title("T".into(), true), title("T".into(), false)),
-            ("\x1b[1mT\x1b[0m".into(), "T".into())
-        );
+        assert_eq!(for_terminal(&title("T".into(), true)), "\x1b[1mT\x1b[0m");
+        assert_eq!(title("T".into(), false), "T");
     }
 }

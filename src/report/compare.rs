@@ -1,4 +1,4 @@
-//! The pages of `rocshim compare`: what differs between sides, and what observing cost.
+//! The pages of `rocshim compare`: what differs between runs, and what observing cost.
 
 use super::{
     section::{paragraph, section},
@@ -6,7 +6,7 @@ use super::{
     table::{Column, Style, Table},
 };
 use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{Comparison, Observed, ObservedTest, Rate};
+use rocshim_analysis::{Comparison, Observed, ObservedTest, Rate, Speed};
 
 /// The whole page.
 pub fn compare(all: &Comparison, style: &Style) -> String {
@@ -28,35 +28,43 @@ pub fn compare(all: &Comparison, style: &Style) -> String {
     page
 }
 
-/// What changed, for each side but the baseline.
+/// What changed in each run, against the baseline.
 fn sentence(all: &Comparison) -> String {
     let baseline = &all.sides[0].side;
     let changes = all.sides.iter().enumerate().skip(1).map(|(side, row)| {
         let kernels = || all.kernels.iter().filter_map(|row| row.versus.get(side - 1));
-        let ways =
+        let calls =
             all.gemms.iter().map(|row| &row.versus).chain(all.convolutions.iter().map(|row| &row.versus));
-        let new = kernels().filter(|told| told.is_new()).count();
-        let gone = kernels().filter(|told| told.is_gone()).count();
-        let changed = ways.filter(|versus| versus.get(side - 1).is_some_and(|told| told.is_change())).count();
-        let [new, gone, changed] = [new, gone, changed].map(|number| number as u64);
+        let changed = calls.filter(|versus| versus.get(side - 1).is_some_and(|call| call.is_change())).count();
+        let speed = |speed| kernels().filter(|kernel| kernel.times.speed == speed).count() as u64;
+        let new = kernels().filter(|kernel| kernel.is_new()).count() as u64;
+        let gone = kernels().filter(|kernel| kernel.is_gone()).count() as u64;
+        let changed = match changed {
+            0 => "No GEMM or convolution".to_string(),
+            1 => "1 GEMM or convolution".to_string(),
+            many => format!("{} GEMMs or convolutions", count(many as u64)),
+        };
+        let (slower, faster) = (speed(Speed::Slower), speed(Speed::Faster));
         format!(
-            "{} against {baseline}: {} new, {} gone; of the products and convolutions {} took another way",
+            "{changed} changed kernel or solver from {baseline} to {}. {} new, {} gone, {} slower, {} faster.",
             row.side,
             counted(new, "kernel"),
             count(gone),
-            count(changed)
+            count(slower),
+            count(faster)
         )
     });
-    changes.collect::<Vec<_>>().join("; ")
+    changes.collect::<Vec<_>>().join(" ")
 }
 
-/// The conditions that are so, a sentence each.
+/// The conditions that hold, a sentence each.
 pub fn failed_conditions(all: &Comparison) -> Vec<String> {
-    let failed = all.conditions.iter().filter(|told| told.holds);
+    let failed = all.conditions.iter().filter(|checked| checked.holds);
     failed
-        .map(|told| {
-            let why = told.why.as_ref().map(|why| format!(" ({}: {why})", told.evidence)).unwrap_or_default();
-            format!("failed: {}: {} has {}{why}", told.condition, told.side, compared::value(told))
+        .map(|checked| {
+            let why =
+                checked.why.as_ref().map(|why| format!(" ({}: {why})", checked.evidence)).unwrap_or_default();
+            format!("failed: {}: {} has {}{why}", checked.condition, checked.side, compared::value(checked))
         })
         .collect()
 }
@@ -103,7 +111,7 @@ fn difference(row: &ObservedTest) -> &'static str {
         (Some(true), _) => "within the spread",
         (Some(false), true) => "SLOWER than every sample without",
         (Some(false), false) => "faster than every sample without",
-        (None, _) => "cannot be told",
+        (None, _) => "unresolved: too few samples",
     }
 }
 
@@ -120,7 +128,8 @@ mod tests {
         side("A", &[lines.concat(), gemm(300, 4, -1, 1), conv(400, 91, "GemmFwdRest")])
     }
 
-    /// B launches `both` twice as often and as long, the problem by a large tile, the product by that; it lost nine events.
+    /// B launches `both` twice as often and as long, the problem by a large tile, the product by
+    /// that; it lost nine events.
     fn b() -> Side {
         let large = "Cijk_Alik_Bljk_HHS_BH_MT128x64x8_SN_GSU1_ISA1100_KLA";
         let lines =
@@ -131,40 +140,40 @@ mod tests {
     }
 
     const PAGE: &str = "\
-B against A: 1 kernel new, 1 gone; of the products and convolutions 2 took another way
+2 GEMMs or convolutions changed kernel or solver from A to B. 1 kernel new, 1 gone, 1 slower, 0 faster.
 
-Sides
-  side  launches  kernels  host time  GEMMs  convs  fallback  failed  lost  traces
-  A           12        2     112 ns      1      1         0       0     0  A.ndjson
+Runs
+  run  launches  kernels  host time  GEMMs  convs  fallback  failed  lost  traces
+  A          12        2     112 ns      1      1         0       0     0  A.ndjson
       fallback: unresolved (of 11 launches the library is not known: its code object was never seen being loaded)
-  B           22        2     414 ns      1      1         0       0     9  B.ndjson
+  B          22        2     414 ns      1      1         0       0     9  B.ndjson
       fallback: limited (9 events were lost)
-      limited: 9 events were lost; what is not seen here may have been
-  A is the baseline; fallback: launches out of Tensile's fallback library
+      limited: 9 events were lost; more may have happened than is shown
+  A is the baseline; fallback: launches from Tensile's fallback library
 
-Conditions: the comparison fails where one is so
-          condition           side                       is  evidence  why
-  FAILED  launches > 1.5x     B     1.83x (22, baseline 12)  limited   B: 9 events were lost
-  FAILED  slower_kernels > 0  B                           1  limited   B: 9 events were lost
+Conditions: the comparison fails where one holds
+          condition           run                       is  evidence  why
+  FAILED  launches > 1.5x     B    1.83x (22, baseline 12)  limited   B: 9 events were lost
+  FAILED  slower_kernels > 0  B                          1  limited   B: 9 events were lost
 
-Families of kernels, inferred from their names (host time)
+Kernel families, inferred from kernel names (host time)
   A launches  B launches    B change  A total  B total  family
-          11          20  +9 (1.82x)   105 ns   400 ns  unresolved: their names tell nothing
+          11          20  +9 (1.82x)   105 ns   400 ns  unresolved: of no known family
            1           2  +1 (2.00x)     7 ns    14 ns  BLAS: Tensile product
 
-Kernels (host time of the launch calls, not time on the GPU)
+Kernels (host time of the launch calls, not GPU time)
   A launches  B launches    B change       B takes  A median  B median  A total  B total  kernel
   ONLY IN B; not in A, confirmed absent
            -           2         new             -         -      5 ns        -    14 ns  Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
-      inferred (same problem): in the place of Cijk_Alik_Bljk_HHS_BH_MT32x32x8…
+      inferred (same problem): instead of Cijk_Alik_Bljk_HHS_BH_MT32x32x8…
   ONLY IN A; not in B, limited (9 events were lost)
            1           -        gone             -      7 ns         -     7 ns        -  Cijk_Alik_Bljk_HHS_BH_MT32x32x8…
-      inferred (same problem): B has in its place Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
+      inferred (same problem): B has instead Cijk_Alik_Bljk_HHS_BH_MT128x64x8…
   in both
           11          20  +9 (1.82x)  2.00x slower     10 ns     20 ns   105 ns   400 ns  both
-  takes: the median of the calls, as a multiple of A's; too few: less than 8 calls on a side
+  takes: the median of the calls, as a multiple of A's; too few: less than 8 calls in a run
   slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the medians lie in different buckets of 1.6%
-  the test tells the calls of these runs apart, whatever the cause: more runs tell whether it was the machine
+  the test compares the calls of these runs, whatever made them differ: repeat the runs to see how much the machine varies
   same problem: both names are Tensile's and say the same types, transposes and extras
 
 GEMMs (host time; below each, the kernels launched inside the call)

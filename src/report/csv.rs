@@ -1,7 +1,8 @@
-//! One table of a `--json` object as CSV (RFC 4180, but for lines that end as Unix ends them): raw numbers under stable names.
+//! One table of a `--json` object as CSV (RFC 4180, but for lines that end as Unix ends them): raw
+//! numbers under stable names.
 //!
-//! What is nested gets a name with dots (`shape.grid`), a list of numbers or words is one cell with blanks between, a list of
-//! objects is one cell of JSON.
+//! What is nested gets a name with dots (`shape.grid`), a list of numbers or words is one cell with
+//! blanks between, a list of objects is one cell of JSON.
 
 use anyhow::{Result, bail};
 use serde::{
@@ -42,8 +43,8 @@ pub(super) fn csv(value: &impl Serialize, table: &str) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The names of all rows, each where it was first seen. One that is absent (null) in some rows and an object in others is
-/// not a column of its own.
+/// The names of all rows, each where it was first seen. One that is absent (null) in some rows and
+/// an object in others is not a column of its own.
 fn columns(rows: &[Vec<(String, String)>]) -> Vec<&str> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     /// `b` before `a`, so that order shows.
-    fn told(table: &str) -> Result<String> {
+    fn printed(table: &str) -> Result<String> {
         let text = r#"{"format":1,"rows":[{"name":"f<a, b>(\"x\")","tile":null,"b":5,"a":[1,2,3]},{"name":"g","tile":{"m":64,"n":null},"b":null,"a":[],"inside":[{"k":1}]}],"one":{"z":1.5,"y":true},"none":[]}"#;
         csv(&serde_json::from_str::<Json>(text)?, table)
     }
@@ -184,17 +185,17 @@ mod tests {
     #[test]
     fn an_array_is_rows_with_raw_numbers_in_the_order_of_the_json() {
         assert_eq!(
-            told("rows").unwrap(),
+            printed("rows").unwrap(),
             "name,tile.m,tile.n,b,a,inside\n\"f<a, b>(\"\"x\"\")\",,,5,1 2 3,\ng,64,,,,\"[{\"\"k\"\":1}]\"\n"
         );
-        assert_eq!(told("one").unwrap(), "z,y\n1.5,true\n");
-        assert_eq!(told("none").unwrap(), "");
+        assert_eq!(printed("one").unwrap(), "z,y\n1.5,true\n");
+        assert_eq!(printed("none").unwrap(), "");
     }
 
     #[test]
     fn a_wrong_name_lists_the_tables() {
         for name in ["row", "format"] {
-            let error = told(name).unwrap_err().to_string();
+            let error = printed(name).unwrap_err().to_string();
             assert_eq!(error, format!("there is no table `{name}`; there are: rows, one, none"));
         }
     }

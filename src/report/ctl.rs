@@ -1,4 +1,4 @@
-//! How processes that record stand.
+//! The status of processes that record.
 
 use super::table::{Column, Style, Table};
 use rocshim_analysis::units::{bytes, count, percent, time};
@@ -15,7 +15,7 @@ pub enum State {
     Stopped,
 }
 
-/// How a process stands; also the JSON form.
+/// The status of a process; also the JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// Process number.

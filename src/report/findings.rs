@@ -3,7 +3,8 @@
 use super::table::broken;
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// As it should be.
     Ok,
@@ -13,14 +14,14 @@ pub enum Level {
     Fail,
 }
 
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The result of one check.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
     /// How bad it is.
     pub level: Level,
-    /// What was looked at.
+    /// What was checked.
     pub subject: &'static str,
-    /// What is so.
+    /// What was found.
     pub what: String,
     /// What to do.
     pub advice: Option<String>,
@@ -43,7 +44,7 @@ impl Finding {
     }
 }
 
-/// All findings, and what follows from them.
+/// What follows from all findings, then each.
 pub fn findings(findings: &[Finding], width: Option<usize>) -> String {
     let subject = findings.iter().map(|finding| finding.subject.len()).max().unwrap_or(0);
     let indent = 6 + subject + 2;
@@ -62,14 +63,14 @@ pub fn findings(findings: &[Finding], width: Option<usize>) -> String {
         let lines = broken(&text, room).join(&format!("\n{}", " ".repeat(indent)));
         page.push_str(&format!("{level:<4}  {:<subject$}  {lines}\n", finding.subject));
     }
-    page + verdict(findings)
+    format!("{}\n\n{page}", verdict(findings))
 }
 
 fn verdict(findings: &[Finding]) -> &'static str {
     match findings.iter().map(|finding| finding.level).max() {
-        Some(Level::Fail) => "\nSomething keeps the program from being seen: see `fail` above.\n",
-        Some(Level::Warn) => "\nThe program will be seen; something may be missed: see `warn` above.\n",
-        _ => "\nAll is well.\n",
+        Some(Level::Fail) => "Something keeps the program from being seen: see `fail` below.",
+        Some(Level::Warn) => "The program will be seen; something may be missed: see `warn` below.",
+        _ => "All is well.",
     }
 }
 
@@ -92,10 +93,10 @@ mod tests {
         // "fail  program  " takes 15 columns, so 40 leave 25.
         assert_eq!(
             findings(&list, Some(40)),
-            "ok    shim     /opt/librocshim.so\n\
+            "Something keeps the program from being seen: see `fail` below.\n\n\
+             ok    shim     /opt/librocshim.so\n\
              fail  program  it is statically linked →\n               \
-             use another build of it\n\
-             \nSomething keeps the program from being seen: see `fail` above.\n"
+             use another build of it\n"
         );
     }
 }

@@ -1,10 +1,11 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
-//! Layers, lowest first: `names` (kernel names to a width), `colour`, `table` (rows to aligned
-//! lines), `markdown` (the same in Markdown), `section` (a title, a table, remarks); `sections` and
-//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `trying`, `replay`, `ctl`,
-//! `rules`, `why` (one page each); `csv` (one table of any page's JSON form); `place` (a file or folder that gets
-//! its name when it is whole), `slices` (what a row of a timeline says of itself).
+//! Layers, lowest first: `names` (kernel names to a width), `colour`, `visible` (control characters
+//! shown), `table` (rows to aligned lines), `markdown` (the same in Markdown), `section` (a title,
+//! a table, remarks); `sections` and `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`,
+//! `proxy`, `compare`, `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `csv` (one table
+//! of any page's JSON form); `place` (a file or folder that gets its name when it is whole),
+//! `slices` (what a row of a timeline says of itself).
 
 #![forbid(unsafe_code)]
 
@@ -29,12 +30,13 @@ mod summary;
 mod table;
 mod tally;
 mod trying;
+mod visible;
 mod why;
 
 pub use compare::{compare, failed_conditions, observed};
 pub use ctl::{State, Status, live_list, status};
 pub use findings::{Finding, Level, findings};
-pub use hooks::{HookLine, hook_list, hook_table};
+pub use hooks::{HookLine, hook_list, hook_table, is_called};
 pub use lists::{Recovery, StaleLine, VariableLine, recovered, stale, variables, verified};
 pub use phases::phases;
 pub use place::{FilePlace, FolderPlace};
@@ -45,7 +47,10 @@ pub use summary::summary;
 pub use table::{Form, Style};
 pub use tally::{nothing_seen, tally};
 pub use trying::{bisection, trial};
+pub use visible::visible;
 pub use why::{steering_variables, why};
+
+use visible::{visible_json, visible_lines};
 
 use rustix::termios::tcgetwinsize;
 use std::{
@@ -55,35 +60,44 @@ use std::{
 
 /// One sentence to standard error, under our name.
 pub fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "rocshim: {sentence}");
+    let _ = writeln!(io::stderr(), "rocshim: {}", visible(sentence));
 }
 
 /// Text to standard error, where nothing of the program's own output can be disturbed.
 pub fn say(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(visible_lines(text).as_bytes());
 }
 
-/// Text to standard output.
+/// Text to standard output: control characters are made visible, colours become the terminal's.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    write(&colour::for_terminal(&visible_lines(text)))
 }
 
 /// A value as JSON to standard output.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    print(&text)
+    write(&visible_json(&text))
 }
 
-/// One table of a value's JSON form as CSV to standard output.
+/// JSON lines to standard output.
+pub fn print_json_lines(lines: &str) -> anyhow::Result<()> {
+    write(&visible_json(lines))
+}
+
+/// One table of a value's JSON form as CSV to standard output: as it is into a file or a pipe.
 pub fn print_csv(value: &impl serde::Serialize, table: &str) -> anyhow::Result<()> {
     let text = csv::csv(value, table)?;
     if text.is_empty() {
         complain(&format!("the table `{table}` has no rows"));
     }
-    print(&text)
+    if io::stdout().is_terminal() { print(&text) } else { write(&text) }
+}
+
+fn write(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 /// The width of the terminal that `stream` is; `None` where it is none. `COLUMNS` overrules.

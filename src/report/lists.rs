@@ -8,7 +8,7 @@ use rocshim_analysis::units::{bytes, count, counted};
 use rocshim_analysis::{Verdict, Verified};
 
 /// An environment variable that the shim reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct VariableLine {
     /// Its name.
     pub name: String,
@@ -56,9 +56,24 @@ pub fn recovered(files: &[(String, Recovery)]) -> String {
     files.iter().map(line).collect()
 }
 
-/// A paragraph for each trace: its accounts, then what is wrong.
+/// The answer for all traces where there are several; then a paragraph for each: its counts, and
+/// what is wrong.
 pub fn verified(traces: &[Verified]) -> String {
-    traces.iter().map(one_verified).collect()
+    let answer = if traces.len() > 1 { all_verified(traces) } else { String::new() };
+    traces.iter().map(one_verified).fold(answer, |page, one| page + &one)
+}
+
+/// `6 of 6 traces are right: 12 563 events written, 0 lost`
+fn all_verified(traces: &[Verified]) -> String {
+    let right = traces.iter().filter(|one| one.verdict != Verdict::Wrong).count() as u64;
+    let sum = |of: fn(&Verified) -> u64| traces.iter().map(of).sum::<u64>();
+    format!(
+        "{} of {} are right: {} written, {} lost\n",
+        count(right),
+        counted(traces.len() as u64, "trace"),
+        counted(sum(|one| one.written), "event"),
+        count(sum(|one| one.lost))
+    )
 }
 
 fn one_verified(one: &Verified) -> String {

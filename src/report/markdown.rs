@@ -1,4 +1,5 @@
-//! Tables in Markdown, as GitHub reads it: every row, every name in full, nothing in them taken for markup.
+//! Tables in Markdown, as GitHub reads it: every row, every name in full, nothing in them taken for
+//! markup.
 
 use super::table::{Column, Table};
 
@@ -12,7 +13,7 @@ pub(super) fn paragraph(text: &str) -> String {
     format!("{}\n", plain(text))
 }
 
-/// A table; nothing for one without rows. What stands under a row is in its last cell, line by line.
+/// A table; empty without rows. The lines under a row are in its last cell.
 pub(super) fn table(table: &Table) -> String {
     if table.rows().is_empty() {
         return String::new();
@@ -76,11 +77,11 @@ mod tests {
 
     #[test]
     fn headings_and_lines_under_a_row_stay_inside_of_the_table() {
-        let mut told = Table::new(&[Column::Missable("mean"), Column::Text("why")]);
-        told.heading("forward".into());
-        told.row_with(vec!["2".into(), "x".into()], vec!["then y".into(), "z".into()]);
+        let mut example = Table::new(&[Column::Missable("mean"), Column::Text("why")]);
+        example.heading("forward".into());
+        example.row_with(vec!["2".into(), "x".into()], vec!["then y".into(), "z".into()]);
         assert_eq!(
-            table(&told),
+            table(&example),
             "| mean | why |\n|---:|---|\n|  | **forward** |\n| 2 | x<br>then y<br>z |\n"
         );
         assert_eq!(table(&Table::new(&[Column::Left("a")])), "");

@@ -1,21 +1,75 @@
-//! Names of kernels and their families. A kernel's as it fits: without what every name has, then cut in the middle.
+//! Names of kernels and their families, shortened to fit: without what every name has, then cut.
 
 use rocshim_drain::demangle;
+use std::borrow::Cow;
 
-/// A name without return type and parameters: `mul_mat_vec_q<(ggml_type)2, 1>` of
-/// `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. A name of another form is left as it is.
-pub fn tidy(name: &str) -> &str {
+/// A name without return type and parameters, and with ggml's names of its types:
+/// `mul_mat_vec_q<q4_0, 1>` of `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. A name
+/// of another form is left as it is.
+pub fn tidy(name: &str) -> Cow<'_, str> {
     let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
-    let Some(open) = parameters(name) else { return name };
+    let Some(open) = parameters(name) else { return name.into() };
     let called = &name[..open];
-    called.get(return_type(called)..).unwrap_or(called)
+    ggml_types(called.get(return_type(called)..).unwrap_or(called))
+}
+
+/// The quantisation types of ggml that have kernels, by number (`enum ggml_type` of ggml.h; the
+/// numbers from 40 on differ between forks).
+const GGML_TYPES: [(u8, &str); 28] = [
+    (0, "f32"),
+    (1, "f16"),
+    (2, "q4_0"),
+    (3, "q4_1"),
+    (6, "q5_0"),
+    (7, "q5_1"),
+    (8, "q8_0"),
+    (9, "q8_1"),
+    (10, "q2_K"),
+    (11, "q3_K"),
+    (12, "q4_K"),
+    (13, "q5_K"),
+    (14, "q6_K"),
+    (15, "q8_K"),
+    (16, "iq2_xxs"),
+    (17, "iq2_xs"),
+    (18, "iq3_xxs"),
+    (19, "iq1_s"),
+    (20, "iq4_nl"),
+    (21, "iq3_s"),
+    (22, "iq2_s"),
+    (23, "iq4_xs"),
+    (26, "i32"),
+    (29, "iq1_m"),
+    (30, "bf16"),
+    (34, "tq1_0"),
+    (35, "tq2_0"),
+    (39, "mxfp4"),
+];
+
+/// The name with `q4_0` for `(ggml_type)2`. A number that is not known stays.
+fn ggml_types(name: &str) -> Cow<'_, str> {
+    const CAST: &str = "(ggml_type)";
+    if !name.contains(CAST) {
+        return name.into();
+    }
+    let mut parts = name.split(CAST);
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number: Option<u8> = part[..digits].parse().ok();
+        match GGML_TYPES.iter().find(|(known, _)| Some(*known) == number) {
+            Some((_, known)) => text.extend([known, &part[digits..]]),
+            None => text.extend([CAST, part]),
+        }
+    }
+    text.into()
 }
 
 /// What kernels do, and whose they are, `ggml: mmvq`.
 pub fn family(of: Option<&str>, family: Option<&str>) -> String {
     match (of, family) {
         (Some(of), Some(family)) => format!("{of}: {family}"),
-        _ => "unresolved: their names tell nothing".into(),
+        _ => "unresolved: of no known family".into(),
     }
 }
 
@@ -24,14 +78,16 @@ pub fn function(symbol: &str) -> String {
     demangle(symbol).map_or_else(|| symbol.to_string(), |name| tidy(&name).to_string())
 }
 
-/// A Tensile product's name as far as its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what follows are dozens of parameters.
+/// The name of a Tensile GEMM kernel up to its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what
+/// follows are dozens of parameters.
 pub fn to_tile(name: &str) -> Option<&str> {
     let tile = name.find("_MT").filter(|_| name.starts_with("Cijk_"))?;
     let end = tile + 1 + name[tile + 1..].find('_')?;
     Some(&name[..end])
 }
 
-/// Where the parameter list begins: the parenthesis that the final one closes, outside of template arguments.
+/// Where the parameter list begins: the parenthesis that the final one closes, outside of template
+/// arguments.
 fn parameters(name: &str) -> Option<usize> {
     let trimmed = name.trim_end_matches(" const");
     if !trimmed.ends_with(')') {
@@ -66,14 +122,16 @@ fn return_type(called: &str) -> usize {
     begin
 }
 
-/// The text in at most `width` columns; the middle goes first, because both ends tell names apart.
+/// The text in at most `width` columns. A name with template arguments loses its end, because the
+/// first arguments say most (type, columns); another loses its middle, because both ends differ.
 pub fn fit(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_string();
     }
     let kept = width.saturating_sub(1);
-    let tail = kept / 3;
+    let is_template = text.ends_with('>') && text.chars().take(kept).any(|c| c == '<');
+    let tail = if is_template { 0 } else { kept / 3 };
     let head: String = text.chars().take(kept - tail).collect();
     let tail: String = text.chars().skip(length - tail).collect();
     format!("{head}…{tail}")
@@ -98,8 +156,9 @@ mod tests {
         for (name, tidied) in [
             (
                 "void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*, float*, int)",
-                "mul_mat_vec_q<(ggml_type)2, 1, false>",
+                "mul_mat_vec_q<q4_0, 1, false>",
             ),
+            ("void k<(ggml_type)39, (ggml_type)99, (x)1>()", "k<mxfp4, (ggml_type)99, (x)1>"),
             ("vecadd(float*, int)", "vecadd"),
             (
                 "void at::native::k<4, at::F<float>, std::array<char*, 1ul> >(int, F, A)",
@@ -128,6 +187,7 @@ mod tests {
     fn a_name_fits() {
         assert_eq!(fit("abcdefghij", 10), "abcdefghij");
         assert_eq!(fit("abcdefghijk", 10), "abcdef…ijk");
+        assert_eq!(fit("mul_mat_q<q4_0, 32, false>", 20), "mul_mat_q<q4_0, 32,…");
         assert_eq!(fit("äöüäöü", 4), "äö…ü");
         assert_eq!(fit_path("/opt/rocm/lib/libx.so", 8), "…libx.so");
         assert_eq!(fit("abc", 0), "…");

@@ -45,9 +45,30 @@ fn sentence(phases: &Phases) -> String {
     if phases.phases.is_empty() {
         return "No kernel was launched.".into();
     }
-    let kinds = phases.kinds.iter().map(|kind| format!("{} {}", counted(kind.passes, "pass"), kind.name()));
+    let kinds = phases.kinds.iter().map(|kind| {
+        let passes = if kind.passes == 1 { "pass" } else { "passes" };
+        format!("{} {} {passes}{}", count(kind.passes), kind.name(), taken(kind))
+    });
     let processes = counted(phases.processes.len() as u64, "process");
-    format!("{} in {processes}.", kinds.collect::<Vec<_>>().join(", "))
+    let lost: u64 = phases.losses.iter().map(|row| row.lost).sum();
+    let lost = if lost > 0 { format!(" Limited: {} lost.", counted(lost, "event")) } else { String::new() };
+    format!("{} in {processes}.{lost}", kinds.collect::<Vec<_>>().join(", "))
+}
+
+/// ` (2..512 columns: mmq, mmvq)`: the columns and GEMM kernels of a kind, those of most columns
+/// first.
+fn taken(kind: &Phase) -> String {
+    let least = kind.columns.iter().map(|columns| columns.least).min();
+    let most = kind.columns.iter().map(|columns| columns.most).max();
+    let columns = least.zip(most).map(|(least, most)| match (least, most) {
+        (1, 1) => "1 column".to_string(),
+        (least, most) => format!("{} columns", range(least, most)),
+    });
+    let families: Vec<&str> =
+        kind.families.iter().filter(|row| row.is_product()).filter_map(|row| row.family).collect();
+    let families = (!families.is_empty()).then(|| families.join(", "));
+    let words: Vec<String> = columns.into_iter().chain(families).collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(": ")) }
 }
 
 /// `46`, `1..8`, `512 x3, 276`.
@@ -56,11 +77,11 @@ fn columns(phase: &Phase) -> String {
         let range = range(least, most);
         if passes > 1 && phase.columns.len() > 1 { format!("{range} x{passes}") } else { range }
     };
-    let told = phase.columns.iter().map(|columns| one((columns.least, columns.most, columns.passes)));
+    let parts = phase.columns.iter().map(|columns| one((columns.least, columns.most, columns.passes)));
     match phase.columns.len() {
         0 => "-".into(),
-        1..=4 => told.collect::<Vec<_>>().join(", "),
-        more => format!("{}, … ({more})", told.take(3).collect::<Vec<_>>().join(", ")),
+        1..=4 => parts.collect::<Vec<_>>().join(", "),
+        more => format!("{}, … ({more})", parts.take(3).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -81,7 +102,7 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         Column::Right("passes"),
         Column::Left("ne11"),
         Column::Right("tokens"),
-        Column::Right("launches"),
+        Column::Missable("launches"),
         Column::Missable("a token"),
         Column::Missable("host"),
         Column::Missable("waits"),
@@ -110,21 +131,21 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         table.row(cells);
     }
     let notes = ["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
-    filled("Phases, in time (host time)", &table, style, &notes)
+    filled("Phases, in order of time (host time)", &table, style, &notes)
 }
 
-/// The families that tell which path was taken: matrix products and attention.
+/// The families that show the path: GEMMs and attention.
 fn in_short(phase: &Phase) -> String {
     let telling = |row: &&PhaseFamily| {
         row.is_product() || row.family.is_some_and(|family| family.ends_with("attention"))
     };
-    let told: Vec<String> = phase
+    let parts: Vec<String> = phase
         .families
         .iter()
         .filter(telling)
         .map(|row| format!("{} {}", row.family.unwrap_or_default(), count(row.launches)))
         .collect();
-    if told.is_empty() { "no matrix product".into() } else { told.join(", ") }
+    if parts.is_empty() { "no GEMM".into() } else { parts.join(", ") }
 }
 
 fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
@@ -142,7 +163,7 @@ fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
     ]);
     for pass in &phases.passes {
         let range = pass.columns.map_or("-".into(), |columns| range(columns.least, columns.most));
-        let told: Vec<String> = pass
+        let parts: Vec<String> = pass
             .families
             .iter()
             .map(|row| format!("{} {}", row.family.unwrap_or("unresolved"), row.launches))
@@ -157,13 +178,13 @@ fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
             time(pass.host_ns),
             time(pass.wait_ns),
             time(pass.between_ns),
-            told.join(", "),
+            parts.join(", "),
         ]);
     }
     filled("Passes, in time", &table, style, &[])
 }
 
-/// A table with a column for each kind: rows are told by `rows`.
+/// A table with a column for each kind, from the cells that `rows` returns.
 fn by_kind<K: Ord>(
     phases: &Phases,
     style: &Style,
@@ -244,7 +265,7 @@ fn objects(phases: &Phases, style: &Style) -> Option<String> {
     by_kind(phases, style, "Launches by code object", Column::Left("code object"), rows, String::clone, &[])
 }
 
-/// By which rule each kind was told.
+/// The rule by which each kind was classified.
 fn rules(phases: &Phases, style: &Style) -> Option<String> {
     let mut rules: BTreeMap<(&str, &str), (Evidence, u64)> = BTreeMap::new();
     for phase in &phases.phases {
@@ -255,12 +276,12 @@ fn rules(phases: &Phases, style: &Style) -> Option<String> {
         Column::Left("phase"),
         Column::Left("evidence"),
         Column::Right("passes"),
-        Column::Text("because"),
+        Column::Text("why"),
     ]);
     for ((kind, why), (evidence, passes)) in rules {
         table.row(vec![kind.into(), evidence.to_string(), count(passes), why.into()]);
     }
-    filled("How they were told", &table, style, &[])
+    filled("Why each phase was classified so", &table, style, &[])
 }
 
 fn losses(phases: &Phases, style: &Style) -> Option<String> {
@@ -278,18 +299,19 @@ mod tests {
 
     #[test]
     fn a_page_of_phases() {
-        // Call N is entered at 100 N and takes 10. A prompt of five columns: calls 1 (a norm) to 4, the copy 5, the wait 6.
-        // Two tokens: 7 to 12 and 13 to 18.
+        // Call N is entered at 100 N and takes 10. A prompt of five columns: calls 1 (a norm) to 4,
+        // the copy 5, the wait 6. Two tokens: 7 to 12 and 13 to 18.
         let mut text = Text::new(0);
         text.pass(&[5, 5, 1]);
         (0..2).for_each(|_| text.pass(&[1, 1, 1]));
         let page = phases(&text.phases(Vec::new()), &Style::default());
-        // The prompt: 4 launches of 5 tokens are 0.8 a token; 5 calls of 10 ns, and a wait of 10. Decode begins with call 7; 8
-        // launches of 2 tokens; 10 calls; from the end of 12 at 1210 to 13 at 1300 are 90. Calls of HIP: 6 and 12.
+        // The prompt: 4 launches of 5 tokens are 0.8 a token; 5 calls of 10 ns, and a wait of 10.
+        // Decode begins with call 7; 8 launches of 2 tokens; 10 calls; from the end of 12 at 1210
+        // to 13 at 1300 are 90. Calls of HIP: 6 and 12.
         let expected = "\
-1 pass prompt, 2 passes decode in 1 process.
+1 prompt pass (5 columns: mmvq), 2 decode passes (1 column: mmvq) in 1 process.
 
-Phases, in time (host time)
+Phases, in order of time (host time)
    begin  request  phase   evidence  passes  ne11  tokens  launches  a token    host  waits  between  families
   100 ns        1  prompt  inferred       1  5          5         4      0.8   50 ns  10 ns     0 ns  mmvq 3
   700 ns        1  decode  inferred       2  1          2         8      4.0  100 ns  20 ns    90 ns  mmvq 6
@@ -315,10 +337,10 @@ Launches by code object
   prompt  decode  code object
        4       8  libggml-hip.so bundle 30 gfx1100
 
-How they were told
-  phase   evidence  passes  because
-  decode  inferred       2  every product has one column: one token
-  prompt  inferred       1  the last product has fewer columns than the others: only the last positions are asked for
+Why each phase was classified so
+  phase   evidence  passes  why
+  decode  inferred       2  every GEMM has one column: one token
+  prompt  inferred       1  the last GEMM has fewer columns than the others: only the last positions are needed
 ";
         assert_eq!(page, expected);
     }

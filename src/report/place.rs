@@ -1,4 +1,5 @@
-//! Where an export or a page goes. Until it is whole it has another name, so that nothing that was cut short looks whole.
+//! Where an export or a page goes. Until it is whole it has another name, so that nothing that was
+//! cut short looks whole.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -7,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A name beside `path` that says that it is unfinished.
+/// A name in the folder of `path` that marks it as unfinished.
 fn unfinished(path: &Path) -> Result<PathBuf> {
     let Some(name) = path.file_name() else {
         bail!("{} names no file: give a name with -o", path.display());
@@ -25,8 +26,8 @@ pub struct FilePlace {
 }
 
 impl FilePlace {
-    /// Fails where nothing could be written to `path` in the end, before much is read in vain: `-` is standard output, a file that
-    /// exists is replaced only where `force`.
+    /// Fails where nothing could be written to `path` in the end, before much is read in vain: `-`
+    /// is standard output, a file that exists is replaced only where `force`.
     pub fn check(path: &Path, force: bool) -> Result<()> {
         let name = path.display();
         if path == Path::new("-") {
@@ -86,7 +87,8 @@ pub struct FolderPlace {
 }
 
 impl FolderPlace {
-    /// Makes the folder `path`; one that exists must be empty or, where `force`, an earlier export's.
+    /// Makes the folder `path`; one that exists must be empty or, where `force`, an earlier
+    /// export's.
     pub fn open(path: &Path, force: bool) -> Result<FolderPlace> {
         let name = path.display();
         if path == Path::new("-") {
@@ -111,7 +113,7 @@ impl FolderPlace {
         Ok(FolderPlace { unfinished, path, force, is_done: false })
     }
 
-    /// A new file in it, with the folders on the way to it.
+    /// A new file in it; creates its parent folders.
     pub fn create(&self, file: &str) -> Result<BufWriter<File>> {
         let path = self.unfinished.join(file);
         let create = || {
@@ -184,15 +186,15 @@ mod tests {
         file.flush().unwrap();
         place.finish().unwrap();
         assert_eq!((fs::read(&path).unwrap(), names().len()), (b"whole".to_vec(), 1));
-        let told = |path: &Path, force| FilePlace::check(path, force).unwrap_err().to_string();
-        let is_there = told(&path, false);
+        let sentence = |path: &Path, force| FilePlace::check(path, force).unwrap_err().to_string();
+        let is_there = sentence(&path, false);
         assert!(
             is_there
                 .ends_with("x.json exists: remove it, name another file with -o, or replace it with --force")
         );
         assert!(FilePlace::check(&path, true).is_ok());
-        assert!(told(scratch.path(), true).ends_with("is a folder: name a file in it"));
-        assert!(told(&scratch.path().join("none/x"), true).starts_with("cannot write "));
+        assert!(sentence(scratch.path(), true).ends_with("is a folder: name a file in it"));
+        assert!(sentence(&scratch.path().join("none/x"), true).starts_with("cannot write "));
     }
 
     #[test]
@@ -206,17 +208,18 @@ mod tests {
         let place = FolderPlace::open(&path, false).unwrap();
         place.create("a.csv").unwrap();
         place.finish().unwrap();
-        let told = FolderPlace::open(&path, false).unwrap_err().to_string();
+        let sentence = FolderPlace::open(&path, false).unwrap_err().to_string();
         assert!(
-            told.ends_with("out exists: remove it, name another folder with -o, or replace it with --force"),
-            "{told}"
+            sentence
+                .ends_with("out exists: remove it, name another folder with -o, or replace it with --force"),
+            "{sentence}"
         );
         let place = FolderPlace::open(&path, true).unwrap();
         place.create("b.csv").unwrap();
         place.finish().unwrap();
         assert!(path.join("b.csv").exists() && !path.join("a.csv").exists());
         fs::write(path.join("mine.txt"), "").unwrap();
-        let told = FolderPlace::open(&path, true).unwrap_err().to_string();
-        assert!(told.contains("mine.txt, which no export made"), "{told}");
+        let sentence = FolderPlace::open(&path, true).unwrap_err().to_string();
+        assert!(sentence.contains("mine.txt, which no export made"), "{sentence}");
     }
 }

@@ -1,26 +1,28 @@
 //! The page of `rocshim proxy`.
 
+mod answer;
+
 use super::{
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
+use answer::answer;
 use rocshim_analysis::units::{count, counted, range};
-use rocshim_analysis::{Proxy, ProxyRequest, Said};
+use rocshim_analysis::{Outcome, Proxy, ProxyRequest, Said};
 use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
-/// The whole page.
+/// The whole page: the answer, then a row for each request; with `all`, each statement with its
+/// reason.
 pub fn proxy(proxy: &Proxy, style: &Style) -> String {
-    let mut page = paragraph(&sentence(proxy), style);
-    let titles = [
-        "What the server says of each prompt, and the columns that were launched for it (ne11)",
-        "The zone that follows, and the kernels of matrix products that were launched for the prompt",
-        "Tokens generated, and passes after the prompt's",
-    ];
-    let statements: [fn(&ProxyRequest) -> &Said; 3] = [|r| &r.prompt, |r| &r.path, |r| &r.generated];
-    for (at, (title, statement)) in titles.into_iter().zip(statements).enumerate() {
+    let mut page = paragraph(&answer(proxy), style);
+    let statements: [Statement; 3] =
+        [("Prompt tokens", |r| &r.prompt), ("Kernels", |r| &r.path), ("Generated tokens", |r| &r.generated)];
+    page.push('\n');
+    page.push_str(&requests(proxy, style, &statements).unwrap_or_default());
+    for (at, (_, statement)) in statements.into_iter().enumerate().filter(|_| style.all) {
         page.push('\n');
-        page.push_str(&table(proxy, style, title, at, statement).unwrap_or_default());
+        page.push_str(&table(proxy, style, TITLES[at], at, statement).unwrap_or_default());
     }
     for note in notes(proxy) {
         page.push('\n');
@@ -29,36 +31,76 @@ pub fn proxy(proxy: &Proxy, style: &Style) -> String {
     page
 }
 
-/// `11 requests: prompt 9 confirmed, 2 contradicted by observation; …`
-fn sentence(proxy: &Proxy) -> String {
-    format!(
-        "{}. Prompt: {}. Path: {}. Generated: {}.",
-        counted(proxy.requests.len() as u64, "request"),
-        proxy_tally(proxy, |r| &r.prompt),
-        proxy_tally(proxy, |r| &r.path),
-        proxy_tally(proxy, |r| &r.generated)
-    )
+/// A statement about a request: what it is about, and where it is.
+type Statement = (&'static str, fn(&ProxyRequest) -> &Said);
+
+const TITLES: [&str; 3] = [
+    "Prompt tokens: reported by the server, and evaluated (columns of the GEMMs, ne11)",
+    "Kernel path: expected for the reported prompt, and observed",
+    "Generated tokens: reported by the server, and passes after the prompt's",
+];
+
+/// A row for each request; under it, every statement that is not confirmed, with the reason.
+fn requests(proxy: &Proxy, style: &Style, statements: &[Statement; 3]) -> Option<String> {
+    let mut table = Table::new(&[
+        Column::Right("#"),
+        Column::Left("request"),
+        Column::Right("reported"),
+        Column::Missable("cached"),
+        Column::Left("ne11 by pass"),
+        Column::Left("kernels"),
+        Column::Right("BLAS"),
+        Column::Missable("generated"),
+        Column::Left("evidence"),
+    ]);
+    for request in &proxy.requests {
+        let families: Vec<&str> = request.products.iter().map(|(family, _)| *family).collect();
+        let verdicts = statements.map(|(_, statement)| statement(request).verdict);
+        let worst = verdicts.into_iter().max_by_key(|verdict| DOUBT.iter().position(|it| it == verdict));
+        let doubts = statements.iter().map(|(what, statement)| (what, statement(request)));
+        let doubts = doubts.filter(|(_, said)| said.verdict != Outcome::Confirmed);
+        table.row_with(
+            vec![
+                request.response.number.to_string(),
+                name(request),
+                request.prompt.said.clone(),
+                request.response.cached.map_or("-".into(), count),
+                chunks(request),
+                if families.is_empty() { "-".into() } else { families.join(", ") },
+                count(request.tensile),
+                request.generated.said.clone(),
+                worst.map_or("-".into(), |verdict| verdict.to_string()),
+            ],
+            doubts.map(|(what, said)| format!("{what}: {}: {}", said.verdict, said.why)).collect(),
+        );
+    }
+    let remark = "BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects";
+    section("Requests", &table, style, &Vec::from_iter((!style.all).then(|| remark.to_string())))
 }
+
+/// From no doubt to most.
+const DOUBT: [Outcome; 5] =
+    [Outcome::Confirmed, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved, Outcome::Contradicted];
 
 /// `15 confirmed, 1 limited`.
 pub fn proxy_tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Said) -> String {
-    let told =
+    let parts =
         proxy.outcomes(of).into_iter().map(|(outcome, requests)| format!("{} {outcome}", count(requests)));
-    told.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What a request is called.
+/// The label of a request.
 fn name(request: &ProxyRequest) -> String {
     let response = &request.response;
     response.label.clone().or_else(|| response.endpoint.clone()).unwrap_or_else(|| response.place.clone())
 }
 
 fn chunks(request: &ProxyRequest) -> String {
-    let told: Vec<String> = request.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
-    match told.len() {
+    let parts: Vec<String> = request.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
+    match parts.len() {
         0 => "-".into(),
-        1..=6 => told.join(" + "),
-        more => format!("{} + … ({more} chunks)", told[..3].join(" + ")),
+        1..=6 => parts.join(" + "),
+        more => format!("{} + … ({more} chunks)", parts[..3].join(" + ")),
     }
 }
 
@@ -77,8 +119,8 @@ fn objects(request: &ProxyRequest) -> String {
             _ => format!("{file} bundles {numbers}"),
         }
     };
-    let told: Vec<String> = files.into_iter().map(one).collect();
-    if told.is_empty() { "-".into() } else { told.join(", ") }
+    let parts: Vec<String> = files.into_iter().map(one).collect();
+    if parts.is_empty() { "-".into() } else { parts.join(", ") }
 }
 
 /// One of the three tables.
@@ -89,13 +131,17 @@ fn table(
     at: usize,
     statement: fn(&ProxyRequest) -> &Said,
 ) -> Option<String> {
-    let mut columns = vec![Column::Right("#"), Column::Left("request"), Column::Right("says")];
+    let mut columns = vec![
+        Column::Right("#"),
+        Column::Left("request"),
+        Column::Right(if at == 1 { "expected" } else { "reported" }),
+    ];
     columns.extend(match at {
-        0 => vec![Column::Missable("cached"), Column::Right("launched"), Column::Left("ne11 by pass")],
-        1 => vec![Column::Left("launched"), Column::Missable("Cijk_*"), Column::Left("from")],
-        _ => vec![Column::Right("launched")],
+        0 => vec![Column::Missable("cached"), Column::Right("evaluated"), Column::Left("ne11 by pass")],
+        1 => vec![Column::Left("launches"), Column::Right("Cijk_*"), Column::Left("code object")],
+        _ => vec![Column::Right("passes")],
     });
-    columns.extend([Column::Left("verdict"), Column::Text("because")]);
+    columns.extend([Column::Left("evidence"), Column::Text("why")]);
     let mut table = Table::new(&columns);
     for request in &proxy.requests {
         let Said { said, observed, verdict, why } = statement(request).clone();
@@ -114,9 +160,9 @@ fn table(
 fn notes(proxy: &Proxy) -> Vec<String> {
     let mut notes = Vec::new();
     if !proxy.others.is_empty() {
-        let told: Vec<String> =
+        let parts: Vec<String> =
             proxy.others.iter().map(|(kind, passes)| format!("{passes} {kind}")).collect();
-        notes.push(format!("Passes in the time of no request: {}.", told.join(", ")));
+        notes.push(format!("Passes outside of every request: {}.", parts.join(", ")));
     }
     let lost: u64 = proxy.losses.iter().map(|loss| loss.lost).sum();
     if lost > 0 {
@@ -139,8 +185,8 @@ mod tests {
 
     #[test]
     fn a_page_of_requests() {
-        // Call N is entered at 100 N. The first request: five columns (calls 1 to 6), a token (7 to 12). The second: one column
-        // (13 to 18) where Ollama counts eleven tokens.
+        // Call N is entered at 100 N. The first request: five columns (calls 1 to 6), a token (7 to
+        // 12). The second: one column (13 to 18) where Ollama counts eleven tokens.
         const EPOCH: u64 = 1_700_000_000_000_000_000;
         let mut text = Text::new(EPOCH);
         text.pass(&[5, 5, 1]);
@@ -158,22 +204,15 @@ mod tests {
         take_responses(answers.as_bytes(), Path::new("answers"), &mut responses).expect("answers");
         let page = proxy(&hold(text.phases(Vec::new()), responses), &Style::default());
         let expected = "\
-2 requests. Prompt: 1 confirmed, 1 contradicted by observation. Path: 1 confirmed, 1 contradicted by observation. Generated: 2 confirmed.
+1 of 2 prompts as reported, 1 contradicted. MMVQ for 1–5 columns, no BLAS. 5 tokens: one pass.
 
-What the server says of each prompt, and the columns that were launched for it (ne11)
-  #  request  says  cached  launched  ne11 by pass  verdict                      because
-  1  cold        5       -         5  5             confirmed                    as many columns were launched
-  2  warm       11       -         1  1             contradicted by observation  cached prefix: prompt_eval_count counts cached tokens too, and 10 of them were not evaluated
-
-The zone that follows, and the kernels of matrix products that were launched for the prompt
-  #  request  says  launched  Cijk_*  from                      verdict                      because
-  1  cold     mmvq  mmvq 3         0  libggml-hip.so bundle 30  confirmed                    up to 8 columns, and the kernels are those
-  2  warm      mmq  mmvq 3         0  libggml-hip.so bundle 30  contradicted by observation  cached prefix: 1 of 11 tokens were evaluated, which is the zone of mmvq
-
-Tokens generated, and passes after the prompt's
-  #  request  says  launched  verdict    because
-  1  cold        2         1  confirmed  the first one comes from the prompt's last pass
-  2  warm        1         0  confirmed  the first one comes from the prompt's last pass
+Requests
+  #  request  reported  cached  ne11 by pass  kernels  BLAS  generated  evidence
+  1  cold            5       -  5             mmvq        0          2  confirmed
+  2  warm           11       -  1             mmvq        0          1  contradicted by observation
+      Prompt tokens: contradicted by observation: cached prefix: prompt_eval_count counts cached tokens too, and 10 of them were not evaluated
+      Kernels: contradicted by observation: cached prefix: 1 of 11 tokens were evaluated, few enough for mmvq
+  BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects
 ";
         assert_eq!(page, expected);
     }

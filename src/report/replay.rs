@@ -30,7 +30,8 @@ mod tests {
     use super::*;
     use rocshim_analysis::{Replays, testing::read_lines};
 
-    /// A product of hipBLAS that rocBLAS made, one of rocBLAS's own that failed, and one of hipBLASLt without its sizes.
+    /// A product of hipBLAS that rocBLAS made, one of rocBLAS's own that failed, and one of
+    /// hipBLASLt without its sizes.
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"hook","id":1,"name":"rocblas_gemm_strided_batched_ex","of":"librocblas.so","point":"preload","state":"bound"}
 {"type":"hook","id":2,"name":"hipblasGemmStridedBatchedEx","of":"libhipblas.so","point":"preload","state":"bound"}

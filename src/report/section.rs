@@ -3,10 +3,13 @@
 use super::{
     colour, markdown,
     table::{Form, Style, Table, broken},
+    visible::visible,
 };
 
 /// A title, a table, and remarks under it.
 pub(super) fn section(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
+    let title = &visible(title);
+    let remarks: Vec<String> = remarks.iter().map(|remark| visible(remark).into_owned()).collect();
     if style.form == Form::Markdown {
         let parts = [markdown::title(title), markdown::table(table)];
         let remarks = remarks.iter().map(|remark| markdown::paragraph(remark));
@@ -26,9 +29,10 @@ pub(super) fn section(title: &str, table: &Table, style: &Style, remarks: &[Stri
 
 /// A paragraph of words, in lines that fit.
 pub(super) fn paragraph(words: &str, style: &Style) -> String {
+    let words = visible(words);
     match style.form {
-        Form::Markdown => markdown::paragraph(words),
-        Form::Text => broken(words, style.width.unwrap_or(usize::MAX)).join("\n") + "\n",
+        Form::Markdown => markdown::paragraph(&words),
+        Form::Text => broken(&words, style.width.unwrap_or(usize::MAX)).join("\n") + "\n",
     }
 }
 
@@ -41,11 +45,11 @@ mod tests {
     fn a_section_is_the_same_in_text_and_in_markdown() {
         let mut table = Table::new(&[Column::Right("calls"), Column::Left("kernel")]);
         table.row(vec!["7".into(), "a<int>".into()]);
-        let told = |style: &Style| section("Kernels", &table, style, &["one".into(), "two".into()]).unwrap();
-        assert_eq!(told(&Style::default()), "Kernels\n  calls  kernel\n      7  a<int>\n  one\n  two\n");
+        let page = |style: &Style| section("Kernels", &table, style, &["one".into(), "two".into()]).unwrap();
+        assert_eq!(page(&Style::default()), "Kernels\n  calls  kernel\n      7  a<int>\n  one\n  two\n");
         let markdown = Style { form: Form::Markdown, ..Style::default() };
         assert_eq!(
-            told(&markdown),
+            page(&markdown),
             "## Kernels\n\n| calls | kernel |\n|---:|---|\n| 7 | a\\<int\\> |\n\none\n\ntwo\n"
         );
         assert_eq!(paragraph("1 process: 2 launches", &markdown), "1 process: 2 launches\n");

@@ -1,22 +1,22 @@
-//! What the forms with slices show of a row.
+//! Names and details of rows in formats with slices (Perfetto, Chrome).
 
 use crate::names;
 use rocshim_analysis::{Beside, Cell, Column, Track, TrackRow, queue_of};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::{borrow::Cow, fmt};
 
-/// What a slice is called: a C++ name without return type and parameters.
-pub fn name(row: &TrackRow) -> &str {
+/// The name of a slice: a C++ name without return type and parameters.
+pub fn name(row: &TrackRow) -> Cow<'_, str> {
     names::tidy(&row.name)
 }
 
-/// What a slice says of itself: the cells that hold something and do not follow from where it stands.
+/// The details of a slice: cells that hold something and do not follow from its position.
 pub fn details(row: &TrackRow) -> impl Iterator<Item = (&'static Column, &Cell)> {
     let cells = row.table.cells().zip(&row.cells);
     cells.filter(|(column, cell)| column.in_slices && !matches!(cell, Cell::Absent | Cell::Flag(false)))
 }
 
-/// What a track beside the threads is called.
+/// The title of a track that is not a thread's.
 pub fn title(track: Track) -> String {
     let Track::Beside { what, of, slot: _ } = track else { return String::new() };
     let of = of.unwrap_or_default();

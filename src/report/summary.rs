@@ -1,49 +1,63 @@
-//! The page of `rocshim summary`: one sentence, then a section for each kind of thing that the traces hold.
+//! The page of `rocshim summary`: one sentence, then a section for each kind of thing that the
+//! traces hold.
 
-use super::{section::paragraph, sections, table::Style};
-use rocshim_analysis::units::{count, counted, time};
+use super::{names, section::paragraph, sections, table::Style};
+use rocshim_analysis::units::{count, counted, percent, time};
 use rocshim_analysis::{Summary, Totals};
 use std::collections::BTreeSet;
 
 /// The whole page.
 pub fn summary(summary: &Summary, style: &Style) -> String {
     let mut page = paragraph(&sentence(&summary.totals), style);
-    if let Some(gpus) = gpus(summary) {
-        page.push_str(&paragraph(&gpus, style));
+    for answer in
+        [most_launched(summary), path(summary), called(summary), gpus(summary)].into_iter().flatten()
+    {
+        page.push_str(&paragraph(&answer, style));
     }
     if let Some(phase) = &summary.phase {
-        page.push_str(&paragraph(
-            &format!("Only what belongs to the phases `{phase}`, as `rocshim phases` tells them."),
-            style,
-        ));
+        page.push_str(&paragraph(&format!("Only the phases `{phase}` of `rocshim phases`."), style));
     }
-    let sections = [
-        sections::processes(summary, style),
-        sections::families(summary, style),
-        sections::kernels(summary, style),
-        sections::gpu(summary, style),
-        sections::columns(summary, style),
-        sections::graphs(summary, style),
-        sections::gemms(summary, style),
-        sections::sweeps(summary, style),
-        sections::convolutions(summary, style),
-        sections::spans(summary, style),
-        sections::copies(summary, style),
-        sections::syncs(summary, style),
-        sections::streams(summary, style),
-        sections::threads(summary, style),
-        sections::gaps(summary, style),
-        sections::modules(summary, style),
-        sections::fallback(summary, style),
-        sections::code_objects(summary, style),
-        sections::failures(summary, style),
-        sections::losses(summary, style),
-        sections::in_flight(summary, style),
-        sections::libraries(summary, style),
+    // In this order; `true`: only with `all`.
+    type Section = fn(&Summary, &Style) -> Option<String>;
+    let sections: [(bool, &str, Section); 22] = [
+        (false, "", sections::processes),
+        (false, "", sections::families),
+        (false, "", sections::kernels),
+        (false, "", sections::gpu),
+        (false, "", sections::columns),
+        (false, "", sections::graphs),
+        (false, "", sections::gemms),
+        (false, "", sections::sweeps),
+        (false, "", sections::convolutions),
+        (true, "other library calls", sections::spans),
+        (true, "copies", sections::copies),
+        (true, "waiting and ordering", sections::syncs),
+        (true, "streams", sections::streams),
+        (true, "threads", sections::threads),
+        (true, "time between calls", sections::gaps),
+        (true, "modules", sections::modules),
+        (false, "", sections::fallback),
+        (false, "", sections::code_objects),
+        (false, "", sections::failures),
+        (false, "", sections::losses),
+        (false, "", sections::in_flight),
+        (false, "", sections::libraries),
     ];
-    for section in sections.into_iter().flatten() {
+    let mut left_out = Vec::new();
+    for (is_detail, name, section) in sections {
+        let Some(text) = section(summary, style) else { continue };
+        if is_detail && !style.all {
+            left_out.push(name);
+            continue;
+        }
         page.push('\n');
-        page.push_str(&section);
+        page.push_str(&text);
+    }
+    if !left_out.is_empty() {
+        page.push_str(&format!(
+            "\n{}",
+            paragraph(&format!("With --all also: {}.", left_out.join(", ")), style)
+        ));
     }
     for note in &summary.notes {
         page.push_str(&format!("\n{}", paragraph(&format!("not read: {note}"), style)));
@@ -51,7 +65,36 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     page
 }
 
-/// On what it ran: as HIP told the programs, else by the code objects whose kernels were launched.
+/// Whether GEMMs ran fallback kernels: the question of those whose GPU has few kernels of its own.
+fn path(summary: &Summary) -> Option<String> {
+    let fallback = &summary.fallback;
+    (fallback.products > 0).then(|| match fallback.kernels.is_empty() {
+        true => format!("No fallback kernels: {} ({}).", fallback.evidence, fallback.why),
+        false => format!("Fallback kernels: {} ({}).", fallback.why, fallback.evidence),
+    })
+}
+
+/// The families with most launches.
+fn most_launched(summary: &Summary) -> Option<String> {
+    let all = summary.totals.launches.max(1) as f64;
+    let launched = summary.families.iter().filter(|row| row.launches > 0);
+    let shown: Vec<String> = launched
+        .take(3)
+        .map(|row| format!("{} {}", names::family(row.of, row.family), percent(row.launches as f64 / all)))
+        .collect();
+    (!shown.is_empty()).then(|| format!("Most launched: {}.", shown.join(", ")))
+}
+
+/// How often each library was called.
+fn called(summary: &Summary) -> Option<String> {
+    let called = summary.libraries.iter().filter(|row| row.calls > 0);
+    let called: Vec<String> =
+        called.map(|row| format!("{} {}", row.library.trim_end_matches(".so"), count(row.calls))).collect();
+    (!called.is_empty()).then(|| format!("Calls: {}.", called.join(", ")))
+}
+
+/// On what it ran: as HIP reported to the programs, else by the code objects whose kernels were
+/// launched.
 fn gpus(summary: &Summary) -> Option<String> {
     let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     if !summary.gpus.is_empty() {
@@ -72,7 +115,7 @@ pub(crate) fn sentence(totals: &Totals) -> String {
         launches.push_str(&format!(" ({} of them by {graphs})", count(totals.by_graphs)));
     }
     if totals.trials > 0 {
-        launches.push_str(&format!(" ({} of them trials of searches)", count(totals.trials)));
+        launches.push_str(&format!(" ({} of them autotuning trials)", count(totals.trials)));
     }
     let mut parts = vec![launches];
     parts.push(match totals.gemm_calls - totals.gemms {
@@ -84,7 +127,7 @@ pub(crate) fn sentence(totals: &Totals) -> String {
             count(inner)
         ),
     });
-    parts.extend((totals.queries > 0).then(|| format!("{} queries of workspace", count(totals.queries))));
+    parts.extend((totals.queries > 0).then(|| format!("{} workspace queries", count(totals.queries))));
     parts.push(counted(totals.convolutions, "convolution call"));
     parts.extend((totals.spans > 0).then(|| counted(totals.spans, "other library call")));
     parts.extend((totals.marks > 0).then(|| counted(totals.marks, "mark")));
@@ -109,8 +152,8 @@ mod tests {
     use rocshim_analysis::testing::summary_of_text;
     use rocshim_reader::End;
 
-    /// Two launches of one kernel (100 + 300 ns, the second one failing with 9), and a product (1000 ns) that launched
-    /// another kernel (600 ns): 1000 ns of launches in all.
+    /// Two launches of one kernel (100 + 300 ns, the second one failing with 9), and a product
+    /// (1000 ns) that launched another kernel (600 ns): 1000 ns of launches in all.
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-x"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
 {"type":"library","id":2,"path":"/opt/rocm/lib/librocblas.so.4"}
@@ -131,18 +174,21 @@ mod tests {
 
     const PAGE: &str = "\
 1 process: 3 launches of 2 kernels, 1 GEMM, 0 convolution calls, 1 failed, 0 lost
+Most launched: unresolved: of no known family 66.7%, BLAS: Tensile product 33.3%.
+Fallback kernels: 1 of 1 product launches (confirmed).
+Calls: libamdhip64 3, librocblas 1.
 
 Processes
   pid  events  launches  lost     span  end   program
     7       4         3     0  3.00 µs  exit  prog -x
       t/prog-7.ndjson
 
-Families of kernels, inferred from their names (host time)
+Kernel families, inferred from kernel names (host time)
   launches  kernels  failed   total  share  family                 what it does
-         2        1       1  400 ns  40.0%  unresolved             their names tell nothing
+         2        1       1  400 ns  40.0%  unresolved             of no known family
          1        1       0  600 ns  60.0%  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
 
-Kernels (host time of the launch calls, not time on the GPU)
+Kernels (host time of the launch calls, not GPU time)
   calls  failed   total  share  grid x block    mean    first     last  kernel
       1       0  600 ns  60.0%     8x8 x 256  600 ns  3.20 µs  3.80 µs  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
       2       1  400 ns  40.0%     4 x 64 +1  200 ns  1.00 µs  2.30 µs  add<int>
@@ -153,17 +199,13 @@ GEMMs (host time; below each, the kernels launched inside the call)
       1  1.00 µs  1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
       launched 1 x Cijk_Alik_Bljk_HHS_BH_MT64x64x8… source any target split 4
 
-Between two calls of a thread (the program's own work, and waiting outside of HIP)
-  gaps  together   share  length
-     2   1.60 µs  100.0%  below 1.00 µs
-
 Fallback kernels: 1 of 1 product launches
   calls  evidence   kernel                            file
       1  confirmed  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…  TensileLibrary_fallback_gfx1201.hsaco
 
 Code objects: 2 dispatched from, of 3 loaded
   launches  kernels      size  target      object
-         2        1  2.00 KiB  gfx1100 +1  libggml-hip.so #30 at 0x1000
+         2        1  2.00 KiB  gfx1100 +1  libggml-hip.so bundle 30 at 0x1000
          1        1  4.00 KiB  gfx1201     TensileLibrary_fallback_gfx1201.hsaco
   not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
 
@@ -177,6 +219,8 @@ Coverage: was it called? (3 functions hooked)
   librocblas       1  confirmed  1 of 1 hooked functions called
   confirmed absent, not loaded in the process: libMIOpen
   `rocshim hooks TRACE` lists every function
+
+With --all also: time between calls.
 ";
 
     #[test]

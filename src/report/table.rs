@@ -1,19 +1,20 @@
 //! Rows to aligned lines that fit a width.
 //!
-//! The last column is the flexible one: it gets what the others leave. A name is shortened to that, a text is broken
-//! into lines. When it is too little, columns that can be missed are left out, last first.
+//! The last column is the flexible one: it gets what the others leave. A name is shortened to that,
+//! a text is broken into lines. When it is too little, optional columns are left out, last first.
 
 use super::{
     colour,
     names::{fit, fit_path},
+    visible::visible,
 };
 
-/// How to write.
+/// How a page is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     /// Text or Markdown.
     pub form: Form,
-    /// Titles and words of evidence are painted.
+    /// Titles and evidence words are coloured.
     pub colour: bool,
     /// Columns of the terminal; `None` to shorten nothing.
     pub width: Option<usize>,
@@ -21,9 +22,11 @@ pub struct Style {
     pub full_names: bool,
     /// The most rows of a table; `None` for all.
     pub rows: Option<usize>,
+    /// Tables that explain details too, and more lines for each row.
+    pub all: bool,
 }
 
-/// In which form a page is written.
+/// The form of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Aligned lines.
@@ -33,14 +36,14 @@ pub enum Form {
     Markdown,
 }
 
-/// How a column stands.
+/// A column's title, alignment, and what happens when there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Flush right: numbers.
+    /// Right-aligned: numbers.
     Right(&'static str),
-    /// Flush right, and left out when there is no room.
+    /// Right-aligned, and left out when there is no room.
     Missable(&'static str),
-    /// Flush left: words.
+    /// Left-aligned: words.
     Left(&'static str),
     /// The last column, if it is a sentence rather than a name.
     Text(&'static str),
@@ -65,18 +68,18 @@ pub(crate) struct Table {
     columns: Vec<Column>,
     titles: Vec<String>,
     rows: Vec<Row>,
-    /// What the next row stands under.
+    /// The line above the next row.
     heading: Option<String>,
 }
 
-/// A row with what stands above and under it.
+/// A row with the lines above and under it.
 pub(crate) struct Row {
     pub above: Option<String>,
     pub cells: Vec<String>,
     pub under: Vec<String>,
 }
 
-/// What the last column wants at least before others are left out for it.
+/// The width that the last column gets before optional columns are kept.
 const COMFORT: usize = 32;
 /// Between two columns.
 const GAP: &str = "  ";
@@ -87,15 +90,16 @@ impl Table {
         Table { columns: columns.to_vec(), titles, rows: Vec::new(), heading: None }
     }
 
-    /// A table whose columns stand as `columns` and are called otherwise.
+    /// A table with the alignment of `columns` and titles made at run time.
     pub(crate) fn titled(columns: &[Column], titles: Vec<String>) -> Self {
         debug_assert_eq!(columns.len(), titles.len());
+        let titles: Vec<String> = titles.iter().map(|title| visible(title).into_owned()).collect();
         Table { titles, ..Table::new(columns) }
     }
 
     /// Puts a line above the next row, for it and those that follow.
     pub(crate) fn heading(&mut self, text: String) {
-        self.heading = Some(text);
+        self.heading = Some(visible(&text).into_owned());
     }
 
     /// Adds a row with one cell for each column.
@@ -103,10 +107,11 @@ impl Table {
         self.row_with(cells, Vec::new());
     }
 
-    /// Adds a row with lines under it.
+    /// Adds a row with lines under it. This is where a trace's strings enter a page: made visible.
     pub(crate) fn row_with(&mut self, cells: Vec<String>, under: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push(Row { above: self.heading.take(), cells, under });
+        let shown = |texts: Vec<String>| texts.into_iter().map(|text| visible(&text).into_owned()).collect();
+        self.rows.push(Row { above: self.heading.take(), cells: shown(cells), under: shown(under) });
     }
 
     pub(crate) fn columns(&self) -> &[Column] {
@@ -141,8 +146,8 @@ impl Table {
                 text.push_str(&format!("{GAP}{}\n", fit(above, room(2))));
             }
             self.line(&mut text, &row.cells, &kept, &widths, style);
-            for line in &row.under {
-                text.push_str(&format!("      {}\n", fit(line, room(6))));
+            for line in row.under.iter().flat_map(|line| broken(line, room(6))) {
+                text.push_str(&format!("      {}\n", fit(&line, room(6))));
             }
         }
         if shown.len() < self.rows.len() {
@@ -151,7 +156,7 @@ impl Table {
         text
     }
 
-    /// The columns that stay; the last one's width becomes what is left for it.
+    /// The columns that are kept; the last one's width becomes what is left for it.
     fn kept(&self, widths: &mut [usize], style: &Style) -> Vec<usize> {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         let last = self.columns.len() - 1;
@@ -239,8 +244,8 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_loses_a_column_then_letters() {
-        // 48 - (2+5) - (2+7) - 2 = 30 columns for the name are less than 32, so the mean goes: 39 are left, 26 letters of
-        // the head, the mark, 12 of the tail.
+        // 48 - (2+5) - (2+7) - 2 = 30 columns for the name are less than 32, so the mean goes: 39
+        // are left, 26 letters of the head, the mark, 12 of the tail.
         let narrow = Style { width: Some(48), ..Style::default() };
         assert_eq!(
             table().text(&narrow),

@@ -79,7 +79,7 @@ fn places(summary: &Summary, folder: &Path) -> String {
     }
 }
 
-/// A run without a trace: never said alone, always with what it may mean. `known` is what the program's file tells.
+/// A run without a trace, with what that may mean. `known`: reasons found in the program's file.
 pub fn nothing_seen(known: &[String], folder: &Path) -> String {
     let mut page =
         format!("rocshim: no trace in {}: no process of this run called a hooked function", folder.display());
@@ -90,7 +90,7 @@ pub fn nothing_seen(known: &[String], folder: &Path) -> String {
         page.push_str(
             "  - or the environment was cleared on the way (sudo, ssh, a container, a service manager)\n",
         );
-        page.push_str("  `rocshim doctor CMD` tells what can be seen.\n");
+        page.push_str("  `rocshim doctor CMD` checks what can be seen.\n");
     } else {
         page.push_str(". Known reasons:\n");
         known.iter().for_each(|reason| page.push_str(&format!("  - {reason}\n")));

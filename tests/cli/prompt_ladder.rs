@@ -333,7 +333,9 @@ fn its_help_says_what_it_does() {
 fn the_climbed_sample_is_what_its_description_says() {
     let folder = artifacts::root().join("samples/ladder");
     let proxy = Traced::rocshim(["proxy", "--json"])
-        .args([folder.join("traces"), folder.join("ladder.ndjson")])
+        .args([folder.join("traces")])
+        .arg("--responses")
+        .arg(folder.join("ladder.ndjson"))
         .run()
         .ok();
     let proxy: Value = serde_json::from_str(&proxy.stdout).expect("JSON");

@@ -271,7 +271,7 @@ def main():
             with open(folder + "/responses.ndjson", "w") as file:
                 for answer in answers:
                     file.write(json.dumps({key: answer[key] for key in answer if key != "window"}) + "\n")
-            check_proxy(checks, run_json("proxy", traces, folder + "/responses.ndjson"), answers, log)
+            check_proxy(checks, run_json("proxy", traces, "--responses", folder + "/responses.ndjson"), answers, log)
         print("| %s | %d | %d |" % (name, sum(checks.number.values()), len(checks.wrong)), flush=True)
         total += checks.number
         wrong += ["%s: %s" % (name, what) for what in checks.wrong]

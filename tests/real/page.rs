@@ -181,7 +181,7 @@ fn numbers_are_those_of_the_commands(tables: &Value, trace: &str, answers: &str)
     let steps: Vec<Value> = bars.filter(|bar| bar["level"] == "step").cloned().collect();
     assert_same(&Value::Array(steps), &phases["passes"], &["begin_ns", "end_ns", "evidence"]);
 
-    let proxy = json(&["proxy", "--json", trace, answers]);
+    let proxy = json(&["proxy", "--json", trace, "--responses", answers]);
     let request = &proxy["requests"][0];
     let shown = &tables["requests"][0];
     assert_eq!(list(&tables["requests"]).len(), 1);

@@ -6,7 +6,7 @@ use rocshim_tests::rocm::device::{self, Dispatch};
 use rocshim_tests::rocm::{self, Bench, HIP6, server::Server};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 fn bench(graphs: bool) -> Bench {
@@ -172,7 +172,7 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
     let (ours, devices) = both(&bench);
     assert_eq!(ours, devices);
     let path = write(&bench, "answers.ndjson", &answers);
-    let proxy = bench.printed(["proxy"], [&path]);
+    let proxy = bench.printed(["proxy"], [Path::new("--responses"), &path]);
     let expected = vec![["confirmed"; 3]; 2 * tokens.len()];
     assert_eq!(verdicts(&proxy)[..expected.len()], expected);
     assert_eq!(verdicts(&proxy)[expected.len()..], [["limited"; 3]; 2]);
@@ -198,7 +198,8 @@ fn a_ladder_over_the_boundary_cold_and_warm_and_two_slots_at_once() {
         } })
     };
     let ollama: Vec<Value> = answers[..expected.len()].iter().map(as_ollama).collect();
-    let proxy = bench.printed(["proxy"], [&write(&bench, "ollama.ndjson", &ollama)]);
+    let proxy =
+        bench.printed(["proxy"], [Path::new("--responses"), &write(&bench, "ollama.ndjson", &ollama)]);
     // A cold prompt's count is the number launched. A warm one's is not, and above eight tokens it
     // even implies the wrong kernels.
     let expected: Vec<[&str; 3]> = tokens
@@ -230,7 +231,8 @@ fn prompts_of_several_chunks_are_the_same_by_launches_and_by_graphs() {
         server.stop();
         let (ours, devices) = both(&bench);
         assert_eq!(ours, devices, "{model:?}");
-        let proxy = bench.printed(["proxy"], [&write(&bench, "answers.ndjson", &answers)]);
+        let proxy =
+            bench.printed(["proxy"], [Path::new("--responses"), &write(&bench, "answers.ndjson", &answers)]);
         assert_eq!(verdicts(&proxy), vec![["confirmed", path, "confirmed"]; answers.len()], "{model:?}");
         let captured = bench.trace().gemms().filter(|gemm| gemm.capture.is_some()).count();
         assert_eq!(captured > 0, model == Quantisation::F16);

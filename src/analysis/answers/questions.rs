@@ -63,7 +63,7 @@ impl Facts<'_> {
         let name = |path: &str| file_name(path).to_string();
         let told = list(used.map(|row| {
             let file = row.file.as_deref().or(row.path.as_deref()).map_or("from memory".to_string(), name);
-            let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" #{ordinal}"));
+            let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
             format!("{file}{ordinal}: {}", counted(row.launches, "launch"))
         }));
         let loaded = self.summary.code_objects.len() as u64;

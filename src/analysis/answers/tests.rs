@@ -41,7 +41,7 @@ fn the_questions_that_a_profiler_cannot_answer() {
         // The last product of the prompt has one column; two tokens have three products each.
         ("1 (7 launches), 5 (2 launches)", Evidence::Inferred),
         ("prompt: mmvq 3, norm 1; decode: mmvq 6, norm 2", Evidence::Inferred),
-        ("libggml-hip.so #30: 12 launches", Evidence::Confirmed),
+        ("libggml-hip.so bundle 30: 12 launches", Evidence::Confirmed),
         ("no, in none of 1 pass", Evidence::ConfirmedAbsent),
         ("5 tokens in one pass, through mmvq", Evidence::Inferred),
         // The trace's hooks are those of two libraries.

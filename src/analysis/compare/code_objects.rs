@@ -44,7 +44,7 @@ fn compared(sides: &[Side], rows: &[Vec<&CodeObjectRow>]) -> ComparedObject {
     let launches = |side: usize| rows[side].iter().map(|row| row.launches).sum::<u64>();
     let identities: BTreeSet<_> = all().map(|row| (file(row), row.offset, row.bytes, &row.xxh3)).collect();
     let first = all().next().expect("a row is of some side");
-    let number = first.ordinal.map(|ordinal| format!(" #{ordinal}")).unwrap_or_default();
+    let number = first.ordinal.map(|ordinal| format!(" bundle {ordinal}")).unwrap_or_default();
     ComparedObject {
         object: place(first).unwrap_or_default() + &number,
         same: if identities.len() > 1 { Evidence::Inferred } else { Evidence::Confirmed },

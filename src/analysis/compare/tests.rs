@@ -208,7 +208,7 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
     let [object] = &told.code_objects[..] else { panic!("{:?}", told.code_objects) };
     assert_eq!(
         (object.object.as_str(), object.sides.get(0), object.sides.get(1)),
-        ("libggml-hip.so #31", Some(&0), Some(&1))
+        ("libggml-hip.so bundle 31", Some(&0), Some(&1))
     );
     assert_eq!(object.versus.get(0).unwrap().seen, Seen::New);
     let [function] = &told.functions[..] else { panic!("{:?}", told.functions) };

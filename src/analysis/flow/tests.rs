@@ -48,7 +48,7 @@ fn a_call_is_counted_from_the_call_that_it_lies_in() {
         ("prog", "kernel launches", 2),
         ("librocblas", "kernel launches", 2),
         ("libhipblas", "librocblas", 1),
-        ("kernel launches", "libx.so #3", 2),
+        ("kernel launches", "libx.so bundle 3", 2),
         ("kernel launches", "not known", 1),
     ]);
     let mut edges = flow(&lines);
@@ -63,7 +63,7 @@ fn what_a_lost_call_called_has_an_unknown_caller() {
     // The line of call 1, which called rocBLAS (2), was lost; so was that of call 8 when the process died.
     let lines = [span(2, 1, 2), launch(5, 0, 1, 0), launch(9, 8, 1, 0)];
     let expected = told(&[
-        ("kernel launches", "libx.so #3", 2),
+        ("kernel launches", "libx.so bundle 3", 2),
         ("prog", "kernel launches", 1),
         ("unknown caller", "kernel launches", 1),
         ("unknown caller", "librocblas", 1),
@@ -82,7 +82,7 @@ fn a_graph_launch_runs_the_kernels_of_its_graph() {
         )
     };
     let edges = flow(&[graph.to_string(), run(1), run(2), run(3)]);
-    assert_eq!(edges, told(&[("prog", "graph launches", 3), ("graph launches", "libx.so #3", 6)]));
+    assert_eq!(edges, told(&[("prog", "graph launches", 3), ("graph launches", "libx.so bundle 3", 6)]));
 }
 
 #[test]

@@ -43,22 +43,22 @@ impl Kind {
 pub(super) type Judged = (Kind, Evidence, &'static str);
 
 const LABELLED: &str = "the program or the user says so";
-const BY_PLACE: &str = "the time lies between the label's begin and end";
+const BY_PLACE: &str = "the time is between the label's begin and end";
 const OPTIMISER: &str = "its kernels are those of an optimiser";
 const BACKWARD: &str = "launched by another thread than the first, or named backward";
 const FORWARD: &str = "launched before the backward part of a step that an optimiser ends";
-const NO_MODEL: &str = "no kernel of a language model (attention, rotary embedding, ggml's) was launched in the process: what its passes are for is not known";
-const UNKNOWN: &str = "no product of it tells its columns";
-const DIFFER: &str = "its products have different numbers of columns, or numbers that are not known";
+const NO_MODEL: &str = "the process launched no kernel of a language model (attention, rotary embedding, ggml): the purpose of its passes is not known";
+const UNKNOWN: &str = "the columns of none of its GEMMs are known";
+const DIFFER: &str = "its GEMMs have different or unknown numbers of columns";
 const ENDS: &str = "the trace ends before anything was copied to the host";
-const WARM_UP: &str = "the first pass of its lane, of at most two columns, after which memory was cleared, or the same once more";
+const WARM_UP: &str = "the first pass of its model stream group, of at most two columns, followed by clearing memory, or the same again";
 const CHUNK: &str =
     "nothing was copied to the host before the same weights came again: a chunk of a longer prompt";
-const REST: &str = "nothing was copied to the host after the pass before it, a chunk of a prompt: what is left of that prompt";
-const PROMPT: &str =
-    "the last product has fewer columns than the others: only the last positions are asked for";
-const ONE: &str = "every product has one column: one token";
-const MANY: &str = "every product, the last one too, has as many columns: a token of each of so many sequences, or a prompt of which every position is asked for";
+const REST: &str =
+    "nothing was copied to the host after the pass before it, a chunk of a prompt: the rest of that prompt";
+const PROMPT: &str = "the last GEMM has fewer columns than the others: only the last positions are needed";
+const ONE: &str = "every GEMM has one column: one token";
+const MANY: &str = "every GEMM, the last one too, has as many columns: one token of each of as many sequences, or a prompt of which every position is needed";
 
 /// Judges a pass of a process, which may be one that trains, or one with a language model; `by_time`: where it has a label.
 pub(super) fn judge(pass: &Pass, trains: bool, is_language_model: bool, by_time: bool) -> Judged {

@@ -53,6 +53,21 @@ impl Phases {
         windows.peek().is_some().then(|| Scope::new(name, windows))
     }
 
+    /// Leaves out what does not belong to phases of this name: phases, kinds and passes.
+    pub fn retain(&mut self, name: &str) {
+        let mut numbers: Vec<Option<usize>> = Vec::new();
+        for phase in &self.phases {
+            let before = numbers.iter().flatten().count();
+            numbers.push((phase.name() == name).then_some(before));
+        }
+        self.phases.retain(|phase| phase.name() == name);
+        self.kinds.retain(|kind| kind.name() == name);
+        self.passes.retain(|pass| numbers[pass.phase].is_some());
+        self.passes.iter_mut().for_each(|pass| pass.phase = numbers[pass.phase].unwrap_or(0));
+        self.steps.clear();
+        self.windows.clear();
+    }
+
     /// When each pass was, in time.
     pub fn moments(&self) -> impl Iterator<Item = Moment> {
         self.windows.iter().map(|window| {

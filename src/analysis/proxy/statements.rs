@@ -78,12 +78,12 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     let lanes = some.iter().any(|pass| (pass.pid, pass.lane) != (some[0].pid, some[0].lane));
     if passes.beside > 0 {
         let together = passes.together.map_or(String::new(), |(said, launched)| {
-            format!("; together they say {said} columns, and {} were launched", range(launched))
+            format!("; together they report {said} columns, and {} were launched", range(launched))
         });
         return Some(format!("{} under way at that time{together}", beside(passes.beside)));
     }
     if lanes {
-        return Some("more than one process or model launched at that time".into());
+        return Some("several processes or models launched at that time".into());
     }
     if lost > 0 {
         return Some(format!("{lost} events were lost in it"));
@@ -93,7 +93,7 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     }
     let opaque: u64 = some.iter().map(|pass| pass.opaque).sum();
     if opaque > 0 {
-        return Some(format!("the columns of {opaque} matrix products are not known"));
+        return Some(format!("the columns of {opaque} GEMMs are not known"));
     }
     blind.map(str::to_string)
 }
@@ -103,7 +103,7 @@ fn uncertain(some: &[Visit]) -> Option<String> {
     let repeated: u64 = some.iter().map(|pass| pass.repeated).sum();
     (repeated > 0).then(|| {
         format!(
-            "{repeated} products have weights that another one of their pass had: it may be several passes"
+            "{repeated} GEMMs have the same weights as another one of their pass: it may be several passes"
         )
     })
 }
@@ -131,7 +131,7 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
     }
     let some = passes.prompt();
     let Some(seen) = columns(some.iter()) else {
-        return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
+        return said(told.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
     if let Some(why) = limit(passes, some, blind) {
@@ -145,13 +145,9 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
     let by = |what: &str| if chunks.is_empty() { what.to_string() } else { format!("{what}, {chunks}") };
     if (least..=most).contains(&told) {
         let cached = response.cached.filter(|cached| *cached > 0);
-        let rest = cached.map_or(String::new(), |cached| format!(", {cached} more came from the cache"));
-        return said(
-            told.to_string(),
-            observed,
-            agreed(passes, seen),
-            by(&format!("as many columns were launched{rest}")),
-        );
+        let cached = cached.map_or(String::new(), |cached| format!(", {cached} cached"));
+        let why = by(&format!("{observed} evaluated{cached}"));
+        return said(told.to_string(), observed, agreed(passes, seen), why);
     }
     if let Some(why) = uncertain(some) {
         return said(told.to_string(), observed, Outcome::Limited, by(&why));
@@ -182,7 +178,7 @@ fn batch(response: &Response, some: &[Visit]) -> String {
 
 /// The rule that names a zone is one of quantised weights.
 const NOT_QUANTISED: &str =
-    "the rule is one of quantised weights, and no kernel of such weights (mmvq, mmq) was launched";
+    "the rule holds for quantised weights, and no kernel for them (mmvq, mmq) was launched";
 
 /// Whether a kernel that reads quantised weights was launched.
 fn is_quantised(some: &[Visit]) -> bool {
@@ -192,7 +188,7 @@ fn is_quantised(some: &[Visit]) -> bool {
 }
 
 /// The family of matrix products that took most columns: of a prompt in chunks, that of the large ones.
-fn path_of(some: &[Visit]) -> Option<&'static str> {
+pub(super) fn path_of(some: &[Visit]) -> Option<&'static str> {
     let mut columns: Vec<(&'static str, u64)> = Vec::new();
     for pass in some {
         let most = pass.columns.map_or(1, |columns| columns.most);
@@ -224,12 +220,7 @@ pub(super) fn path(
     }
     let some = passes.prompt();
     let Some(taken) = path_of(some) else {
-        return said(
-            implied,
-            "-",
-            Outcome::Unresolved,
-            "no kernel of a known family of matrix products was launched",
-        );
+        return said(implied, "-", Outcome::Unresolved, "no GEMM kernel of a known family was launched");
     };
     let told_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
     let observed = products.iter().map(told_of).collect::<Vec<_>>().join(", ");
@@ -242,24 +233,19 @@ pub(super) fn path(
     if taken == implied {
         let verdict = agreed(passes, (0, 0));
         let side = if implied == "mmvq" { "up to" } else { "more than" };
-        return said(
-            implied,
-            observed,
-            verdict,
-            format!("{side} {VECTORS} columns, and the kernels are those"),
-        );
+        return said(implied, observed, verdict, format!("{implied} for {side} {VECTORS} columns"));
     }
     let launched = columns(some.iter()).map_or(0, |(_, most)| most);
     let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);
     let why = match taken {
         "mmvq" if launched < told => {
-            format!("cached prefix: {launched} of {told} tokens were evaluated, which is the zone of mmvq")
+            format!("cached prefix: {launched} of {told} tokens were evaluated, few enough for mmvq")
         }
         "mmvq" => format!("{largest} columns at once went to mmvq"),
         "mmq" => format!("{largest} columns at once went to mmq"),
-        "mmvf" | "mmf" => "most products were ggml's own of floating-point numbers".into(),
-        "Tensile product" => "the products went to a BLAS library: Cijk_* kernels".into(),
-        other => format!("the products went to {other}"),
+        "mmvf" | "mmf" => "most GEMMs were ggml's own floating-point kernels".into(),
+        "Tensile product" => "a BLAS library computed the GEMMs: Cijk_* kernels".into(),
+        other => format!("the GEMMs went to {other}"),
     };
     said(implied, observed, Outcome::Contradicted, why)
 }
@@ -274,7 +260,7 @@ pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str
     }
     let some = passes.generated();
     let Some(seen) = columns(some.iter()) else {
-        return said(told.to_string(), "-", Outcome::Unresolved, "no matrix product tells its columns");
+        return said(told.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
     if let Some(why) = limit(passes, &passes.all, blind) {
@@ -285,7 +271,7 @@ pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str
             told.to_string(),
             observed,
             agreed(passes, seen),
-            "the first one comes from the prompt's last pass",
+            "the prompt's last pass generates the first one",
         ),
         (least, most) if least == most && most == told => {
             said(told.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
@@ -296,7 +282,7 @@ pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str
                 told.to_string(),
                 observed,
                 Outcome::Contradicted,
-                "neither as many passes, nor one less",
+                "neither as many passes, nor one fewer",
             ),
         },
     }

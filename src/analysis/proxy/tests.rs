@@ -81,7 +81,7 @@ fn llama_server_counts_what_was_evaluated() {
     let answers = answer(50, 1850, &llama(7, 0, 3)) + &answer(1860, 3100, &llama(1, 10, 2));
     let proxy = held(&cold_and_warm(), &answers);
     assert_eq!(verdicts(&proxy), [[Confirmed; 3]; 2]);
-    assert_eq!(proxy.requests[1].prompt.why, "as many columns were launched, 10 more came from the cache");
+    assert_eq!(proxy.requests[1].prompt.why, "1 evaluated, 10 cached");
     // What it says is held against what was launched, not believed.
     let proxy = held(&cold_and_warm(), &answer(50, 1850, &llama(9, 0, 5)));
     assert_eq!(verdicts(&proxy), [[Contradicted, Contradicted, Contradicted]]);
@@ -104,7 +104,7 @@ fn a_chunked_prompt_is_the_sum_of_its_chunks() {
     // Of the second chunk one product has five columns, one has one: a tie, the more count.
     assert_eq!(request.chunks.iter().map(|chunk| chunk.most).collect::<Vec<_>>(), [8, 5]);
     assert_eq!((request.prompt.observed.as_str(), request.prompt.verdict), ("13", Confirmed));
-    assert_eq!(request.prompt.why, "as many columns were launched, in 2 chunks of num_batch (8)");
+    assert_eq!(request.prompt.why, "13 evaluated, in 2 chunks of num_batch (8)");
     // 13 tokens are the zone of mmq; the chunks were small enough for mmvq.
     assert_eq!(
         (request.path.verdict, request.path.why.as_str()),
@@ -122,7 +122,7 @@ fn what_cannot_be_told_apart_is_limited_and_what_is_not_there_unresolved() {
     // 7 and 1 tokens of prompts, two and one generated ones after the first; 7 + 1 + 1 + 1 + 1 columns.
     assert_eq!(
         proxy.requests[0].prompt.why,
-        "another request was under way at that time; together they say 11 columns, and 11 were launched"
+        "another request was under way at that time; together they report 11 columns, and 11 were launched"
     );
 
     let proxy = held(&cold_and_warm(), &answer(50_000, 60_000, &llama(7, 0, 3)));
@@ -177,5 +177,5 @@ fn the_zone_of_a_prompt_is_that_of_its_large_chunks_and_of_quantised_weights_alo
         text.gemm(7, 9, 0x10);
     });
     assert_eq!(float.0, Unresolved);
-    assert!(float.1.starts_with("the rule is one of quantised weights"), "{}", float.1);
+    assert!(float.1.starts_with("the rule holds for quantised weights"), "{}", float.1);
 }

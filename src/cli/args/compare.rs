@@ -11,8 +11,7 @@ pub(crate) struct Compare {
     /// Trace files or folders of them, each one run; the first is the baseline
     #[arg(required = true, num_args = 1.., value_name = "RUN")]
     pub(crate) sides: Vec<PathBuf>,
-    /// Only phases of this name, as `rocshim phases` prints them; several: each RUN and phase
-    /// becomes a run of its own
+    /// Only phases of this name, as `rocshim phases` prints them: prompt, decode, …
     #[arg(long, value_name = "NAME", conflicts_with = "observer")]
     pub(crate) phase: Vec<String>,
     /// Names of the runs: `old,new` [default: A,B,…]
@@ -31,16 +30,19 @@ pub(crate) struct Compare {
 
 /// What `rocshim compare --help` prints below the options.
 pub(super) const NOTES: &str = "\
-A run is a trace file, or a folder whose traces count as one run. Rows are matched by what they are: kernels by symbol,
-GEMMs by function and sizes, convolutions by problem, code objects by file and number. Rows that only some runs have
-come first. That a run has no such row is confirmed absent where nothing can have been missed, and limited, with the
-reason, where events were lost, a trace has no end, or calls could bypass the hooks. Which kernel replaced another (the
-same Tensile problem; or the same family, launches and shape) is inferred. Times are host times of the calls; whether
-they differ is decided by a Mann-Whitney U test of the calls' durations (at least 8 calls), with p adjusted over all
-kernels (Benjamini-Hochberg). Kernels that graphs launch have no call and so no times.
+A run is a trace file, or a folder whose traces count as one run. With several --phase, each \
+phase of each RUN is a run of its own. Rows are matched by what they are: kernels by symbol, \
+GEMMs by function and sizes, convolutions by problem, code objects by file and number. Rows that \
+only some runs have come first. That a run has no such row is confirmed absent where nothing can \
+have been missed, and limited, with the reason, where events were lost, a trace has no end, or \
+calls could bypass the hooks. Which kernel replaced another (the same Tensile problem; or the \
+same family, launches and shape) is inferred. Times are host times of the calls; whether they \
+differ is decided by a Mann-Whitney U test of the calls' durations (at least 8 calls), with p \
+adjusted over all kernels (Benjamini-Hochberg). Kernels that graphs launch have no call and so \
+no times.
 
-A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseline's; operators: > >= < <= == !=.
-`rocshim help conditions` explains each quantity:
+A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseline's; operators: \
+> >= < <= == !=. `rocshim help conditions` explains each quantity:
   against the baseline: new_kernels gone_kernels slower_kernels faster_kernels solution_changes
     solver_changes new_functions gone_functions new_objects gone_objects
   of a run: launches kernels total_ns fallback_launches gemms convolutions graph_launches trials
@@ -48,18 +50,21 @@ A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseli
   of what matches: kernel('Cijk_*').launches (.total_ns, .median_ns), library('libhipblaslt').calls,
     family('ggml: mmq').launches (.total_ns)
 
-Exit code 0: no condition holds. 1: one does, and standard error says which. 2: the runs could not be compared, or the
-command line is wrong.
+Exit code 0: no condition holds. 1: one does, and standard error says which. 2: the runs could \
+not be compared, or the command line is wrong.
 
---observer reads llama-bench -o json (or jsonl), or the responses of Ollama or llama-server: the same program run with
-rocshim (the first file) and without (the others; several show the machine's own variation).
+--observer reads llama-bench -o json (or jsonl), or the responses of Ollama or llama-server: the \
+same program run with rocshim (the first file) and without (the others; several show the \
+machine's own variation).
 
---json prints one object: format (1), sides, kernels, families, gemms, convolutions, code_objects, functions,
-conditions. In a row, `sides` has what each run did under its label (null: nothing), and `versus` the difference from
-the baseline: `seen` is both, gone (only the baseline has it), new or neither; `evidence` and `why` say how certain an
-absence is. --csv TABLE takes one of these, with columns such as sides.A.launches and versus.B.times.q.
+--json prints one object: format (1), sides, kernels, families, gemms, convolutions, \
+code_objects, functions, conditions. In a row, `sides` has what each run did under its label \
+(null: nothing), and `versus` the difference from the baseline: `seen` is both, gone (only the \
+baseline has it), new or neither; `evidence` and `why` say how certain an absence is. --csv \
+TABLE takes one of these, with columns such as sides.A.launches and versus.B.times.q.
 
-Example:  rocshim compare --names before,after --fail-if 'fallback_launches > 0' traces-6.3 traces-6.4";
+Example:  rocshim compare --names before,after --fail-if 'fallback_launches > 0' traces-6.3 \
+traces-6.4";
 
 #[cfg(test)]
 mod tests {

@@ -4,10 +4,12 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-The request is a word in the process's shared memory: the process gets no signal, and nothing attaches to it. It must
-be yours, and see the same files (or run in a container that is visible in /proc).
+The request is a word in the process's shared memory: the process gets no signal, and nothing \
+attaches to it. It must be yours, and see the same files (or run in a container that is visible \
+in /proc).
 
-Without PID: lists all your processes that record.";
+Without PID: lists all your processes that record. --json is for this list and for status. A \
+snapshot goes to the file -o, else to a new one in the folder `snapshots` beside the trace.";
 
 /// The options of `ctl`.
 #[derive(Args)]
@@ -15,24 +17,24 @@ pub(crate) struct Ctl {
     /// The process's id
     #[arg(value_name = "PID")]
     pub(crate) pid: Option<u32>,
-    /// What it should do
+    /// What the process should do
     #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
     pub(crate) verb: Verb,
     /// For gpu-time: on or off
     #[arg(value_enum, value_name = "STATE")]
     pub(crate) state: Option<Switch>,
-    /// File of the snapshot [default: a new one in the folder `snapshots` beside the trace]
-    #[arg(short, long = "out", value_name = "FILE")]
+    /// The file or folder to write; `-` is standard output where a file is written
+    #[arg(short, long = "out", value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// How long to wait for an answer, in seconds
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) wait: u32,
-    /// Print JSON instead of text (status and list)
+    /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What a process is asked.
+/// A control request.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Verb {
     /// Print threads, events, lost events, rings and the trace
@@ -45,15 +47,15 @@ pub(crate) enum Verb {
     GpuTime,
     /// Write all events recorded so far to the trace, and the trace to the disk
     Flush,
-    /// Copy what a flight recorder holds, or else the trace as it is, to a file of its own
+    /// Copy what a flight recorder holds, or else the trace so far, to another file
     Snapshot,
 }
 
-/// What a thing is switched to.
+/// The state that is switched to.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
-    /// From now on
+    /// Record GPU times
     On,
-    /// Not any more
+    /// Record none
     Off,
 }

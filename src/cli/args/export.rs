@@ -4,14 +4,16 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-perfetto and chrome write one file: a track per process and thread with a slice per call, ranges of roctx and
-rocshim.h, arrows from a call to the launches inside it and from a graph to its launches, and tracks of their
-own for phases, passes, GPU queues (traces with --gpu-time), lost events and hook coverage. csv and parquet
-write a folder: a table per kind of call, and tables of ranges, GPU commands, lost events, phases, passes,
-processes and coverage; each launch's row has its kernel, family and code object. --columns lists them all.
+perfetto and chrome write one file: a track per process and thread with a slice per call, ranges \
+of roctx and rocshim.h, arrows from a call to the launches inside it and from a graph to its \
+launches, and tracks of their own for phases, passes, GPU queues (traces with --gpu-time), lost \
+events and hook coverage. csv and parquet write a folder: a table per kind of call, and tables \
+of ranges, GPU commands, lost events, phases, passes, processes and coverage; each launch's row \
+has its kernel, family and code object. --columns lists them all.
 
-The whole trace is exported, in one pass. Times are Unix nanoseconds (in chrome: since the earliest process began), so
-processes and hosts share one clock. OUT gets its name only when it is complete.
+The whole trace is exported, in one pass. Times are Unix nanoseconds (in chrome: since the \
+earliest process began), so processes and hosts share one clock. OUT gets its name only when it \
+is complete.
 
 Example:  rocshim export --to perfetto traces -o run.pftrace";
 
@@ -24,10 +26,10 @@ pub(crate) struct Export {
     /// Trace files, or folders of them
     #[arg(required_unless_present = "columns", value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// The file or, for csv and parquet, the folder to make; `-` is standard output
-    #[arg(short, long = "out", value_name = "OUT", required_unless_present = "columns")]
+    /// The file or folder to write; `-` is standard output where a file is written
+    #[arg(short, long = "out", value_name = "PATH", required_unless_present = "columns")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace OUT if it exists
+    /// Replace what exists
     #[arg(long)]
     pub(crate) force: bool,
     /// List the tables and their columns, and do nothing else

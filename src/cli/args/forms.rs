@@ -1,11 +1,11 @@
-//! The output formats that every command with tables has.
+//! Options that several commands have: output formats, filters, colour.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// The output format that was asked for; none: text.
 #[derive(Args)]
 pub(crate) struct Forms {
-    /// Print one JSON object instead of tables
+    /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
     /// Print the tables in Markdown, with every row and full names
@@ -17,7 +17,29 @@ pub(crate) struct Forms {
     /// Print names as they are in the trace, neither simplified nor shortened
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Print every row of every table (a terminal gets the first 20)
+    /// Leave nothing out: details and every row; for `recover`, all killed processes
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+/// Kernels by name and family.
+#[derive(Args)]
+pub(crate) struct KernelFilter {
+    /// Only kernels whose name matches
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) kernel: Vec<String>,
+    /// Only kernels of this family: mmvq, ggml, …, as in `summary`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) family: Vec<String>,
+}
+
+/// When text is coloured.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    Auto,
+    /// Also into a file or a pipe
+    Always,
+    /// Nowhere
+    Never,
 }

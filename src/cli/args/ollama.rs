@@ -57,13 +57,13 @@ pub(crate) struct OllamaInstall {
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
-    /// Record only programs whose name or path matches one of these patterns
+    /// Record only programs whose name or path matches one of these patterns: `ollama,llama*`
     #[arg(long, value_name = "LIST", default_value = "ollama,llama-server")]
     pub(crate) only: String,
     /// MiB of disk that each process may use; its oldest segments are then removed
     #[arg(long, value_name = "MIB", default_value_t = 2000)]
     pub(crate) disk_mib: u64,
-    /// Print the file and the commands, and change nothing
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Reload systemd and restart a running server without asking
@@ -79,7 +79,7 @@ pub(crate) struct OllamaUninstall {
     /// Remove the traces too
     #[arg(long)]
     pub(crate) remove_traces: bool,
-    /// Print what would be removed, and change nothing
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Reload systemd and restart a running server without asking

@@ -4,8 +4,9 @@ use clap::Args;
 use std::path::PathBuf;
 
 pub(super) const NOTES: &str = "\
-A folder stands for all the traces in it, and those still to come. Keys: q quits, p freezes the screen, Tab or 1 to 6
-choose the table, s sorts, / filters, arrows scroll, ? shows help. NO_COLOR=1 switches colours off.
+Without TRACE: the traces in $ROCSHIM_OUT, else in ./rocshim-out. \
+A folder stands for all the traces in it, and those still to come. Keys: q quits, p freezes the \
+screen, Tab or 1 to 6 choose the table, s sorts, / filters, arrows scroll, ? shows help.
 
 Example:  rocshim run -o traces -- ollama serve &
           rocshim top traces";
@@ -13,7 +14,7 @@ Example:  rocshim run -o traces -- ollama serve &
 /// The options of `top`.
 #[derive(Args)]
 pub(crate) struct Top {
-    /// Trace files, or folders of them [default: $ROCSHIM_OUT, else ./rocshim-out]
+    /// Trace files, or folders of them
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
     /// Seconds between two updates

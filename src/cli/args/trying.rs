@@ -50,15 +50,13 @@ pub(crate) struct Bisect {
 /// What both have: how the program is run.
 #[derive(Args)]
 pub(crate) struct Runs {
-    /// Keep the traces and the output of all runs in this folder [default: they are removed once
-    /// read]
+    /// The file or folder to write; `-` is standard output where a file is written
     #[arg(short, long = "out", value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// librocshim.so [default: $ROCSHIM_LIB, else beside this program or in ../lib]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,
     /// Record only programs whose name or path matches one of these patterns: `ollama,llama*`
-    /// [default: $ROCSHIM_ONLY, else all]
     #[arg(long, value_name = "LIST")]
     pub(crate) only: Option<String>,
     /// Do not record programs that match: `sh,bash,git*` [default: $ROCSHIM_SKIP, else none]
@@ -77,7 +75,7 @@ pub(crate) struct Runs {
     /// End a run after this time [default: 10 times the longest run so far and a minute more]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
-    /// Print no line for each run
+    /// Print neither progress nor a tally
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -96,7 +94,8 @@ fn runs(text: &str) -> Result<usize, String> {
 
 pub(super) const TRY_NOTES: &str = "\
 CMD must end by itself: for a server, a script that starts it, asks and ends it. Its standard input is empty; its
-output goes to files in the folder -o, else nowhere.
+output goes to files in the folder -o, else nowhere. Traces are kept in that folder too; without -o they are removed
+once read.
 
 A decision is the library, solution, solver and kernels that serve a GEMM or convolution (by function, shape and
 types), the family that serves a product of ggml, a library called or not. The order of the runs is random. Where no

@@ -1,4 +1,5 @@
-//! `rocshim compare`: two or more sides held against the first of them, or a program's own numbers with the shim and without.
+//! `rocshim compare`: runs against a baseline, or a program's own results with and without the
+//! shim.
 
 use super::{
     phases::phases_of,
@@ -56,7 +57,7 @@ fn labels(args: &args::Compare) -> Result<Vec<String>> {
 
 /// Names for `sides` runs that were given none.
 pub(super) fn letters(sides: usize) -> Vec<String> {
-    let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("side {number}")));
+    let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("run {number}")));
     letters.take(sides).collect()
 }
 
@@ -80,7 +81,7 @@ pub(super) fn side_labels(
     }
 }
 
-/// The sides: each of the arguments, or each phase of each of them.
+/// The runs: each argument, or each phase of each of them.
 fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
     let (mut sides, mut labels) = (Vec::new(), labels.into_iter());
     let mut add = |path: &Path, summary| {

@@ -1,4 +1,4 @@
-//! `rocshim ctl`: a process that is recording is asked how it stands, to stop, to start, to write, for a snapshot.
+//! `rocshim ctl`: controls a process that records: status, stop, start, flush, snapshot.
 
 use crate::{
     args::{self, Switch, Verb},
@@ -47,7 +47,7 @@ fn patience(args: &args::Ctl) -> Duration {
 }
 
 fn status(live: &Live, args: &args::Ctl) -> Result<()> {
-    // What does not answer at once is told of as it was.
+    // A process that does not answer at once is listed with its last known state.
     let (account, silence) = match live.send(Request::Stats, patience(args).min(Duration::from_secs(1))) {
         Ok(account) => (Some(account), None),
         Err(silence @ Silence::Ended) => bail!("{}", silent(live, silence, args.wait)),
@@ -174,8 +174,9 @@ fn flight(live: &Live, args: &args::Ctl, file: &mut File) -> Result<String> {
     Ok(format!("the last {events} of {threads}, {}, after {before} that are not kept", time(last - first)))
 }
 
-/// The file of a snapshot, made new: the one asked for, or the next in the folder `snapshots` beside the trace. Not beside the
-/// trace itself: who reads that folder would read everything twice.
+/// The file of a snapshot, made new: the one asked for, or the next in the folder `snapshots`
+/// beside the trace. Not beside the trace itself: who reads that folder would read everything
+/// twice.
 fn snapshot_file(live: &Live, asked: Option<&Path>) -> Result<(PathBuf, File)> {
     let create =
         |path: &Path| OpenOptions::new().write(true).read(true).create_new(true).mode(0o600).open(path);

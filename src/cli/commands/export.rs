@@ -1,4 +1,4 @@
-//! `rocshim export`: traces in the forms of other programs.
+//! `rocshim export`: traces in the formats of other programs.
 
 use super::summary::read_all;
 use crate::args::{self, To};
@@ -34,12 +34,12 @@ pub(crate) fn export(args: &args::Export) -> Result<ExitCode> {
     let exported = exported(args, &stopped);
     match stopped.load(Ordering::Relaxed) {
         0 => exported,
-        // What was begun has been removed: it ends as any program does.
+        // The unfinished file was removed: ends by the signal, as any program does.
         signal => emulate_default_handler(signal as i32).context("cannot end").and(exported),
     }
 }
 
-/// The signal that told us to end; 0 for none.
+/// The signal that ended the export; 0 for none.
 type Stopped = Arc<AtomicUsize>;
 
 fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
@@ -48,13 +48,13 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let export = Out { args, path, stopped };
-    let told = match to {
+    let notes = match to {
         To::Perfetto => export.to_file(|_, out| Perfetto::new(out)),
         To::Chrome => export.to_file(|traces, out| Chrome::new(out, reader::earliest_epoch(traces))),
         To::Csv => export.to_folder(Csv::new),
         To::Parquet => export.to_folder(Parquet::new),
     }?;
-    told.iter().for_each(|note| report::complain(note));
+    notes.iter().for_each(|note| report::complain(note));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -66,7 +66,7 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Writes a form that is one file; gives what there is to say about the traces.
+    /// Writes a format that is one file; returns notes about the traces.
     fn to_file<E: Exporter>(
         &self,
         exporter: impl FnOnce(&[TraceFile], Box<dyn Write>) -> E,
@@ -74,9 +74,9 @@ impl Out<'_> {
         FilePlace::check(self.path, self.args.force)?;
         let traces = reader::find_traces(&self.args.traces)?;
         let (place, out) = FilePlace::open(self.path)?;
-        let told = written(&traces, exporter(&traces, out), self.path, self.stopped)?;
+        let notes = written(&traces, exporter(&traces, out), self.path, self.stopped)?;
         place.finish()?;
-        Ok(told)
+        Ok(notes)
     }
 
     /// The same for a form that is a folder of files.
@@ -86,14 +86,14 @@ impl Out<'_> {
     ) -> Result<Vec<String>> {
         let traces = reader::find_traces(&self.args.traces)?;
         let place = Rc::new(FolderPlace::open(self.path, self.args.force)?);
-        let told = written(&traces, exporter(&place)?, self.path, self.stopped)?;
+        let notes = written(&traces, exporter(&place)?, self.path, self.stopped)?;
         // Whoever wrote to it is gone.
         Rc::into_inner(place).map_or(Ok(()), FolderPlace::finish)?;
-        Ok(told)
+        Ok(notes)
     }
 }
 
-/// Writes all that the traces hold; gives what there is to say about them.
+/// Writes all that the traces hold; returns notes about them.
 fn written(
     traces: &[TraceFile],
     exporter: impl Exporter,

@@ -1,14 +1,113 @@
-//! `rocshim help`: what stands behind words that the pages use.
+//! `rocshim help`: topics, and what is made of the definition of the command line: man pages and
+//! completion scripts.
 
-use crate::args::Topic;
-use anyhow::Result;
-use rocshim_analysis::evidence_rules;
+use crate::{args, launch};
+use anyhow::{Context, Result, bail};
+use rocshim_analysis::{evidence_rules, quantities};
 use rocshim_report as report;
-use std::process::ExitCode;
+use std::{fs::File, io, path::Path, process::ExitCode};
 
-pub(crate) fn help(topic: Topic) -> Result<ExitCode> {
-    match topic {
-        Topic::Evidence => report::print(&report::evidence_rules(&evidence_rules()))?,
+/// A topic: its name, what it explains, and its text.
+struct Topic {
+    name: &'static str,
+    about: &'static str,
+    text: fn() -> Result<String>,
+}
+
+const TOPICS: &[Topic] = &[
+    Topic { name: "variables", about: "the ROCSHIM_* variables with their defaults", text: variables },
+    Topic { name: "tables", about: "the tables and columns of export and tail", text: tables },
+    Topic { name: "conditions", about: "the quantities of compare --fail-if", text: conditions },
+    Topic { name: "format", about: "the records of a trace", text: format },
+    Topic { name: "evidence", about: "the rules behind each class of evidence", text: evidence },
+];
+
+pub(crate) fn help(args: &args::Help) -> Result<ExitCode> {
+    if let Some(folder) = &args.man {
+        man(folder)?;
+    } else if let Some(shell) = args.completions {
+        clap_complete::generate(shell, &mut args::definition(), "rocshim", &mut io::stdout());
+    } else {
+        report::print(&page(args.topic.as_deref())?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a topic, or the help of a command; without either the help of all, and the topics.
+fn page(topic: Option<&str>) -> Result<String> {
+    let mut definition = args::definition();
+    let Some(name) = topic else {
+        let topics = TOPICS.iter().map(|topic| format!("  {:11}{}\n", topic.name, topic.about));
+        return Ok(format!(
+            "{}\nTopics of `rocshim help TOPIC`:\n{}",
+            definition.render_help(),
+            topics.collect::<String>()
+        ));
+    };
+    if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
+        return (topic.text)();
+    }
+    match definition.find_subcommand_mut(name) {
+        Some(command) => Ok(command.render_long_help().to_string()),
+        None => {
+            let names: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+            bail!("there is no topic or command `{name}`; the topics are {}", names.join(", "))
+        }
+    }
+}
+
+fn variables() -> Result<String> {
+    let variables = launch::variables_of(&launch::find_shim(None)?)?;
+    Ok(report::variables(&variables, &super::output_style(false, true)))
+}
+
+fn tables() -> Result<String> {
+    Ok(rocshim_export::columns())
+}
+
+const CONDITIONS: &str = "\
+compare --fail-if CONDITION exits with 1 if the condition holds for any run but the baseline.
+
+A CONDITION is QUANTITY OPERATOR NUMBER; NUMBERx is a multiple of the baseline's. Operators: > >= < <= == !=.
+A quantity that cannot be decided holds for no condition, and the page says why.
+
+";
+
+fn conditions() -> Result<String> {
+    let rows = quantities().map(|(name, meaning)| format!("  {name:18} {meaning}\n"));
+    let patterns = [
+        ("kernel('P').launches", "launches of kernels that match P; also .total_ns, .median_ns"),
+        ("family('P').launches", "launches of families that match P, as `ggml: mmq`; also .total_ns"),
+        ("library('P').calls", "calls of functions of libraries that match P"),
+    ];
+    let patterns = patterns.map(|(name, meaning)| format!("  {name:21} {meaning}\n"));
+    Ok(format!("{CONDITIONS}{}\n{}", rows.collect::<String>(), patterns.concat()))
+}
+
+fn format() -> Result<String> {
+    Ok(include_str!("../../trace/README.md").into())
+}
+
+fn evidence() -> Result<String> {
+    Ok(report::evidence_rules(&evidence_rules()))
+}
+
+/// Writes `rocshim.1`, and a page for each command.
+fn man(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let definition = args::definition();
+    let write = |command: clap::Command| -> Result<()> {
+        let path = folder.join(format!("{}.1", command.get_name()));
+        let mut file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        clap_mangen::Man::new(command)
+            .render(&mut file)
+            .with_context(|| format!("cannot write {}", path.display()))
+    };
+    for command in definition.get_subcommands() {
+        // Its page has the name by which `man` finds it.
+        let name: &'static str = format!("rocshim-{}", command.get_name()).leak();
+        write(command.clone().name(name))?;
+    }
+    write(definition)
 }

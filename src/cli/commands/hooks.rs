@@ -24,9 +24,10 @@ fn list(args: &args::Hooks) -> Result<()> {
 }
 
 fn table(args: &args::Hooks) -> Result<()> {
-    let summary = super::summary::summary_of(&reader::find_traces(&args.traces)?)?;
+    let mut functions = super::summary::summary_of(&reader::find_traces(&args.traces)?)?.functions;
     if args.json {
-        return report::print_json(&summary.functions);
+        functions.retain(|row| !args.called || report::is_called(row));
+        return report::print_json(&functions);
     }
-    report::print(&report::hook_table(&summary.functions, &super::output_style(false, true)))
+    report::print(&report::hook_table(&functions, args.called, &super::output_style(false, true)))
 }

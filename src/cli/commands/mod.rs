@@ -1,4 +1,4 @@
-//! The commands: each opens what it needs, asks the analysis, and hands the numbers to the report.
+//! The commands: each opens its input, runs an analysis and prints a page of `report`.
 
 mod bisect;
 mod compare;
@@ -27,7 +27,7 @@ mod variables;
 mod verify;
 mod why;
 
-use crate::args::{Command, Forms};
+use crate::args::{Command, Forms, When};
 use anyhow::Result;
 use rocshim_report as report;
 use rocshim_report::{Form, Style};
@@ -35,10 +35,15 @@ use serde::Serialize;
 use std::{
     io::{self, IsTerminal},
     process::ExitCode,
+    sync::OnceLock,
 };
 
-/// Does what was asked.
-pub(crate) fn execute(command: Command) -> Result<ExitCode> {
+/// When to colour text: set once, before anything is printed.
+static COLOUR: OnceLock<When> = OnceLock::new();
+
+/// Executes the command.
+pub(crate) fn execute(command: Command, colour: When) -> Result<ExitCode> {
+    COLOUR.get_or_init(|| colour);
     match command {
         Command::Run(args) => run::run(&args),
         Command::Summary(args) => summary::summary(&args),
@@ -63,7 +68,7 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
         Command::Recover(args) => recover::recover(&args),
         Command::Ollama(args) => ollama::ollama(&args),
         Command::Variables(args) => variables::variables(&args),
-        Command::Help(args) => help::help(args.topic),
+        Command::Help(args) => help::help(&args),
         #[cfg(not(feature = "views"))]
         Command::Report(_) | Command::Export(_) | Command::Tail(_) | Command::Top(_) => anyhow::bail!(
             "this rocshim was built without report, export, tail and top; `cargo build --release` builds all"
@@ -71,20 +76,34 @@ pub(crate) fn execute(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.
-fn output_style(full_names: bool, all: bool) -> Style {
-    let width = report::width_of(io::stdout());
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-    Style {
-        form: Form::Text,
-        colour: io::stdout().is_terminal() && !is_plain,
-        width: width.filter(|_| !full_names),
-        full_names,
-        rows: (width.is_some() && !all).then_some(20),
+/// Whether text on standard output is coloured.
+fn has_colour() -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    match COLOUR.get() {
+        Some(When::Always) => true,
+        Some(When::Never) => false,
+        Some(When::Auto) | None => {
+            io::stdout().is_terminal()
+                && set("NO_COLOR").is_none()
+                && set("TERM").is_none_or(|term| term != "dumb")
+        }
     }
 }
 
-/// Prints `value` in the form that was asked for; as text and as Markdown it is what `page` makes of it.
+/// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.
+fn output_style(full_names: bool, all: bool) -> Style {
+    let width = report::width_of(io::stdout());
+    Style {
+        form: Form::Text,
+        colour: has_colour(),
+        width: width.filter(|_| !full_names),
+        full_names,
+        rows: (width.is_some() && !all).then_some(20),
+        all,
+    }
+}
+
+/// Prints `value` in the chosen format; `page` renders text and Markdown.
 fn show(forms: &Forms, value: &impl Serialize, page: impl FnOnce(&Style) -> String) -> Result<()> {
     if let Some(table) = &forms.csv {
         return report::print_csv(value, table);
@@ -93,7 +112,7 @@ fn show(forms: &Forms, value: &impl Serialize, page: impl FnOnce(&Style) -> Stri
         return report::print_json(value);
     }
     let style = match forms.md {
-        true => Style { form: Form::Markdown, full_names: true, ..Style::default() },
+        true => Style { form: Form::Markdown, full_names: true, all: forms.all, ..Style::default() },
         false => output_style(forms.full_names, forms.all),
     };
     report::print(&page(&style))

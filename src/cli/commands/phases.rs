@@ -1,6 +1,6 @@
 //! `rocshim phases`: what each phase of inference or training launched.
 
-use super::summary::read_all;
+use super::summary::{read_all, scope};
 use crate::args;
 use anyhow::Result;
 use rocshim_analysis::{Phases, PhasesBuilder, Session, SummaryBuilder};
@@ -15,7 +15,11 @@ pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
         Some(path) => reader::read_labels(path)?,
         None => Vec::new(),
     };
-    let phases = phases_of(&traces, labels, args.steps)?;
+    let mut phases = phases_of(&traces, labels, args.steps)?;
+    if let Some(name) = &args.phase {
+        scope(&phases, name)?;
+        phases.retain(name);
+    }
     super::show(&args.forms, &phases, |style| report::phases(&phases, style))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `rocshim proxy`: what a server said held against what was launched.
+//! `rocshim proxy`: compares a server's reports with what was launched.
 
 use super::phases::phases_of;
 use crate::args;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 pub(crate) fn proxy(args: &args::Proxy) -> Result<ExitCode> {
     let responses = read_responses(&args.responses)?;
-    let traces = reader::find_traces(std::slice::from_ref(&args.trace))?;
+    let traces = reader::find_traces(&args.traces)?;
     let phases = phases_of(&traces, Vec::new(), true)?;
     let proxy = analysis::proxy(phases, responses);
     if let Some(mismatch) = proxy.mismatch {

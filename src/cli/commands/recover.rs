@@ -1,4 +1,4 @@
-//! `rocshim recover`: finishes the files of processes that were killed, on disk, and finds those that nobody has finished.
+//! `rocshim recover`: finishes the traces of killed processes, and finds those not yet finished.
 
 use crate::args;
 use anyhow::{Context, Result};
@@ -18,20 +18,20 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut files = Vec::new();
-    let mut told = |trace: &Path, outcome: Result<Recovery>| {
+    let mut add = |trace: &Path, outcome: Result<Recovery>| {
         let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(rocshim_reader::format_error(&error)));
         files.push((trace.display().to_string(), outcome));
     };
     if args.traces.is_empty() {
         for left in rocshim_drain::stale() {
             match (is_homeless(&left), args.all, args.discard) {
-                (false, true, _) => told(&left.trace, finish(&left.trace)),
-                (true, _, true) => told(&left.trace, discard(&left)),
+                (false, true, _) => add(&left.trace, finish(&left.trace)),
+                (true, _, true) => add(&left.trace, discard(&left)),
                 _ => {}
             }
         }
     } else {
-        reader::find_traces(&args.traces)?.iter().for_each(|trace| told(&trace.path, finish(&trace.path)));
+        reader::find_traces(&args.traces)?.iter().for_each(|trace| add(&trace.path, finish(&trace.path)));
     }
     report::print(&report::recovered(&files))?;
     let failed = files.iter().any(|(_, outcome)| matches!(outcome, Recovery::Failed(_)));

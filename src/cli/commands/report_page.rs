@@ -1,4 +1,4 @@
-//! `rocshim report`: a page with pictures of one run, or of several side by side.
+//! `rocshim report`: an HTML page with figures of one run, or a comparison of several.
 
 use super::{
     compare::{letters, side_labels},
@@ -57,7 +57,7 @@ pub(crate) fn report(args: &args::Report) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that is to be known of the traces that these arguments stand for.
+/// All analyses of the traces that these arguments name.
 fn run_of(arguments: &[PathBuf], args: &args::Report) -> Result<Run> {
     let responses = match args.responses.as_slice() {
         [] => None,
@@ -67,7 +67,7 @@ fn run_of(arguments: &[PathBuf], args: &args::Report) -> Result<Run> {
     let traces = reader::find_traces(arguments)?;
     let mut builder = RunBuilder::new(labels);
     let read = |path: &Path| {
-        builder.begin_file(path.display().to_string());
+        builder.begin_file(reader::name_of(path));
         reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading))
     };
     read_each(&traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
@@ -106,14 +106,14 @@ mod tests {
         (folder, args)
     }
 
-    /// What the user is told, without the folder's name.
+    /// The error message, without the folder's name.
     #[track_caller]
     fn complaint(folder: &tempfile::TempDir, args: &args::Report) -> String {
-        let told = format_error(&report(args).expect_err("an error"));
+        let message = format_error(&report(args).expect_err("an error"));
         let left: Vec<_> =
             fs::read_dir(folder).expect("listed").flatten().map(|entry| entry.file_name()).collect();
         assert!(!left.iter().any(|name| name.to_string_lossy().contains("unfinished")), "{left:?}");
-        told.replace(&folder.path().display().to_string(), "DIR")
+        message.replace(&folder.path().display().to_string(), "DIR")
     }
 
     #[test]
@@ -138,8 +138,8 @@ mod tests {
         args.out = folder.path().to_path_buf();
         assert_eq!(complaint(&folder, &args), "DIR is a folder: name a file in it");
         args.out = folder.path().join("none/page.html");
-        let told = complaint(&folder, &args);
-        assert!(told.starts_with("cannot write DIR/none/page.html: "), "{told}");
+        let message = complaint(&folder, &args);
+        assert!(message.starts_with("cannot write DIR/none/page.html: "), "{message}");
     }
 
     #[test]
@@ -173,8 +173,8 @@ mod tests {
         fs::write(&responses, answer).expect("written");
         args.responses = vec![responses];
         args.traces = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/traces/demo.ndjson").into()];
-        let told = complaint(&folder, &args);
-        assert!(told.starts_with("nothing was launched in the time of any response: "), "{told}");
+        let message = complaint(&folder, &args);
+        assert!(message.starts_with("nothing was launched in the time of any response: "), "{message}");
         args.responses = Vec::new();
         args.compare = true;
         assert_eq!(complaint(&folder, &args), "there is one side: --compare needs another trace or folder");

@@ -1,4 +1,4 @@
-//! `rocshim run`: a program under the shim, and a tally of what it did.
+//! `rocshim run`: runs a program under the shim, then prints a tally.
 
 use crate::{
     args,
@@ -17,7 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes that are ending together with the program may take before they count as still running.
+/// How long processes that are ending together with the program may take before they count as still
+/// running.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
             return Ok(ExitCode::from(126));
         }
     };
-    // Whatever goes wrong from here on, the program's ending is what counts.
+    // Whatever fails from here on, the program's exit status is returned.
     if let Err(error) = tell(args, &folder, &before, &traps) {
         report::complain(&format!(
             "the program has ended, but its traces cannot be read: {}",

@@ -1,13 +1,16 @@
-//! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for benchmark programs.
+//! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for
+//! benchmark programs.
 
 use super::phases::phases_of;
 use crate::args;
 use anyhow::{Result, anyhow};
-use rocshim_analysis::{Analysis, Phases, Replay, Replays, Scope, Session, Spine, Summary, SummaryBuilder};
+use rocshim_analysis::{
+    Analysis, Patterns, Phases, Replay, Replays, Scope, Session, Spine, Summary, SummaryBuilder,
+};
 use rocshim_reader as reader;
 use rocshim_reader::TraceFile;
 use rocshim_report as report;
-use std::{path::Path, process::ExitCode};
+use std::{cmp::Reverse, path::Path, process::ExitCode};
 
 pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
@@ -19,13 +22,51 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let session = match &args.phase {
-        None => Session::default(),
-        Some(phase) => Session::scoped(scope(&phases_of(&traces, Vec::new(), false)?, phase)?),
+    let mut summary = match &args.phase {
+        None => summary_of(&traces)?,
+        Some(phase) => {
+            let session = Session::scoped(scope(&phases_of(&traces, Vec::new(), false)?, phase)?);
+            summary_by(session, SummaryBuilder::default(), &traces)?
+        }
     };
-    let summary = summary_by(session, SummaryBuilder::default(), &traces)?;
-    super::show(&args.forms, &summary, |style| report::summary(&summary, style))?;
+    choose(&mut summary, args);
+    super::show(&args.forms, &summary, |style| {
+        let rows = args.top.or(style.rows);
+        report::summary(&summary, &report::Style { rows, ..*style })
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps the kernels and families that were asked for, in the order that was asked for.
+fn choose(summary: &mut Summary, args: &args::Summary) {
+    let (kernel, family) = (Patterns::new(&args.kernels.kernel), Patterns::new(&args.kernels.family));
+    summary.keep_kernels(&kernel, &family);
+    match args.sort {
+        None => {}
+        Some(args::Sort::Total) => {
+            summary.kernels.sort_by_key(|row| Reverse(row.total_ns));
+            summary.families.sort_by_key(|row| Reverse(row.total_ns));
+        }
+        Some(args::Sort::Launches) => {
+            summary.kernels.sort_by_key(|row| Reverse(row.launches));
+            summary.families.sort_by_key(|row| Reverse(row.launches));
+        }
+        Some(args::Sort::Mean) => {
+            let mean = |total: u64, launches: u64| Reverse(total / launches.max(1));
+            summary
+                .kernels
+                .sort_by_key(|row| mean(row.total_ns, row.launches + row.captured - row.by_graphs));
+            summary
+                .families
+                .sort_by_key(|row| mean(row.total_ns, row.launches + row.captured - row.by_graphs));
+        }
+        Some(args::Sort::Name) => {
+            summary.kernels.sort_by(|a, b| {
+                a.demangled.as_ref().unwrap_or(&a.name).cmp(b.demangled.as_ref().unwrap_or(&b.name))
+            });
+            summary.families.sort_by_key(|row| (row.of, row.family));
+        }
+    }
 }
 
 /// The scope of the phases of this name.
@@ -65,15 +106,15 @@ pub(super) fn read_all(
 ) -> Result<Session> {
     let mut spine = Spine::new(session, analyses);
     let read = |path: &Path| {
-        spine.begin_file(path.display().to_string());
+        spine.begin_file(reader::name_of(path));
         reader::read_trace(path, &mut spine).map(|reading| spine.end_file(&reading))
     };
     read_each(traces, read)?.into_iter().for_each(|why| spine.pass_over(why));
     Ok(spine.finish())
 }
 
-/// Reads all files. One that was named must be readable; one that a folder held is passed over, as long as another one can
-/// be read: gives why, a sentence each.
+/// Reads all files. A named file must be readable; one found in a folder is skipped if it is not,
+/// unless none can be read. Returns why files were skipped, a sentence each.
 pub(super) fn read_each(
     traces: &[TraceFile],
     mut read: impl FnMut(&Path) -> Result<()>,

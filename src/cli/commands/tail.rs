@@ -1,4 +1,4 @@
-//! `rocshim tail`: each call as it comes.
+//! `rocshim tail`: each call as it is recorded.
 
 use super::follow::follow;
 use crate::args;
@@ -13,29 +13,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two looks where nothing has come.
+/// Pause between two reads when nothing has come.
 const PAUSE: Duration = Duration::from_millis(100);
-/// For so long what is there is read before anything is said about it.
+/// How long existing events are read before a message says so.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
     let (_, mut follower) = follow(&args.traces)?;
     let wanted = Wanted {
-        kernels: Patterns::new(&args.kernel),
-        families: Patterns::new(&args.family),
+        kernels: Patterns::new(&args.kernels.kernel),
+        families: Patterns::new(&args.kernels.family),
         libraries: Patterns::new(&args.library),
         processes: Patterns::new(&args.process),
     };
     let mut tail = Tail::new(wanted, args.lines, args.json);
-    let mut told = 0;
+    let mut reported = 0;
     let mut begun = Some(Instant::now());
     let mut has_caught_up = false;
     loop {
         let Look { more, open } = follower.look(&mut tail)?;
-        for note in follower.notes().iter().skip(told) {
+        for note in follower.notes().iter().skip(reported) {
             report::complain(note);
         }
-        told = follower.notes().len();
+        reported = follower.notes().len();
         // The last lines are known when all were read; all lines can be written at once.
         if more && !has_caught_up && args.lines != usize::MAX {
             if begun.is_some_and(|begun| begun.elapsed() > PATIENCE) {
@@ -58,7 +58,7 @@ pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
     }
 }
 
-/// Writes what has come: first what became of traces that were not there before, last of those that are gone.
+/// Writes what has come: first the processes that began, last those that ended.
 fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     let (begun, ended): (Vec<_>, Vec<_>) =
         tail.take_news().into_iter().partition(|(_, news)| *news == News::Begun);
@@ -80,7 +80,11 @@ fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
         };
         text.push('\n');
     }
-    report::print(&text)?;
+    if args.json {
+        report::print_json_lines(&text)?
+    } else {
+        report::print(&text)?
+    }
     tell(tail, ended);
     Ok(())
 }

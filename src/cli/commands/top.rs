@@ -1,4 +1,4 @@
-//! `rocshim top`: a screen that says what the processes do now.
+//! `rocshim top`: a screen with what the processes do now.
 
 use super::follow::follow;
 use crate::args;
@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// For so long files are read before the screen and the keys are looked at again.
+/// How long files are read between two updates of screen and keys.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
@@ -33,7 +33,8 @@ pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
     }
     let (traces, follower) = follow(&args.traces)?;
     let ended = Arc::new(AtomicBool::new(false));
-    // SIGHUP ends it at once, as it does by itself: there is no terminal to give back, and crossterm would read its end for ever.
+    // SIGHUP keeps its default action: there is no terminal to restore, and crossterm would read
+    // its end of file for ever.
     for signal in [SIGTERM, SIGINT] {
         signal_hook::flag::register(signal, ended.clone()).context("cannot wait for signals")?;
     }
@@ -45,7 +46,7 @@ pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
         screen: Screen {
             what: in_short(&traces),
             every: Duration::from_secs_f64(args.every),
-            has_colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+            has_colour: super::has_colour(),
             is_behind: true,
             ..Screen::default()
         },
@@ -78,12 +79,12 @@ struct View {
 enum Wish {
     Nothing,
     End,
-    /// To stand back until the shell says otherwise.
+    /// Suspend, as Ctrl-Z asks.
     Rest,
 }
 
 impl View {
-    /// Until the user has enough.
+    /// Runs until the user quits.
     fn run(&mut self, terminal: &mut DefaultTerminal, ended: &AtomicBool) -> Result<()> {
         let mut next = Instant::now();
         while !ended.load(Ordering::Relaxed) {
@@ -99,7 +100,7 @@ impl View {
                 next = Instant::now() + self.screen.every;
             }
             terminal.draw(|frame| rocshim_live::draw(frame, &self.standing, &self.screen))?;
-            // What is recorded meanwhile is read in time: a second of it may be a hundred MiB.
+            // Reads often: a second of recording may be a hundred MiB.
             let pause = next.saturating_duration_since(Instant::now()).min(Duration::from_millis(200));
             let mut pause = if more { Duration::ZERO } else { pause };
             while event::poll(pause)? {
@@ -191,24 +192,24 @@ impl View {
     }
 }
 
-/// More or less often, within what the command line allows.
+/// A shorter or longer interval, within the limits of the command line.
 fn pace(every: Duration, by: f64) -> Duration {
     every.mul_f64(by).clamp(Duration::from_millis(100), Duration::from_secs(3600))
 }
 
-/// Gives the terminal back and stops, as any program does at Ctrl-Z; goes on with a terminal made ready again.
+/// Restores the terminal and suspends, as any program does at Ctrl-Z; sets it up again afterwards.
 fn rest() -> Result<DefaultTerminal> {
     ratatui::restore();
     kill_process(getpid(), Signal::TSTP).context("cannot stop")?;
     ratatui::try_init().context("cannot draw on this terminal")
 }
 
-/// The processes that can be asked how they are recorded, by their traces.
+/// The collectors of running processes, by trace.
 #[derive(Default)]
 struct Collectors(BTreeMap<usize, Option<rocshim_drain::live::Live>>);
 
 impl Collectors {
-    /// Of those that run here: nobody is woken, it is read what they say of themselves.
+    /// Reads the counters of the processes that run here, without waking their collectors.
     fn ask(&mut self, live: &Live) -> BTreeMap<usize, Collector> {
         let mut answers = BTreeMap::new();
         let running: Vec<_> = live.running().collect();

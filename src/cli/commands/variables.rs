@@ -7,6 +7,10 @@ use std::process::ExitCode;
 
 pub(crate) fn variables(args: &args::Variables) -> Result<ExitCode> {
     let variables = launch::variables_of(&launch::find_shim(args.shim.as_deref())?)?;
+    if args.json {
+        report::print_json(&variables)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     report::print(&report::variables(&variables, &super::output_style(false, true)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
     let mut verifier = Verifier::default();
     for trace in &traces {
         let mut spine = Spine::new(Session::default(), vec![&mut verifier]);
-        spine.begin_file(trace.path.display().to_string());
+        spine.begin_file(reader::name_of(&trace.path));
         match reader::read_trace(&trace.path, &mut spine) {
             Ok(reading) => spine.end_file(&reading),
             Err(error) => verifier.pass_over(reader::format_error(&error)),

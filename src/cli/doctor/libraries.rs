@@ -9,7 +9,8 @@ use std::{
     process::Command,
 };
 
-/// What the loader says that a program links, all the way down: library and file. It runs the loader, not the program.
+/// The libraries that the loader resolves for a program, transitively: name and file. Runs the
+/// loader, not the program.
 pub(super) fn linked(interpreter: &str, file: &Path) -> Vec<(String, PathBuf)> {
     let listing = Command::new(interpreter).arg("--list").arg(file).env_remove("LD_PRELOAD").output();
     listing.map(|listing| arrows(&String::from_utf8_lossy(&listing.stdout))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What is particular about Ollama: the server works in grandchildren, with libraries of its own.
+//! What is particular about Ollama: its runners, with bundled libraries, do the GPU work.
 
 use super::{Shim, libraries};
 use rocshim_report::Finding;

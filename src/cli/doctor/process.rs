@@ -69,7 +69,7 @@ fn state(live: &Live) -> Finding {
     Finding::ok(SUBJECT, format!("it records, to {}", live.trace.display()))
 }
 
-/// What keeps it from recording, or from being asked; its not having the shim is told already.
+/// What keeps it from recording, or from being controlled, once it has the shim.
 fn silent(pid: u32, absent: &Absent) -> Option<Finding> {
     let (what, advice) = why(pid, absent);
     match absent {

@@ -1,8 +1,9 @@
 //! The child process: started, signalled and awaited as if rocshim were not there.
 //!
-//! A signal from a program goes to rocshim alone and is passed on. A signal from the terminal (ctrl-C) comes from the
-//! kernel and reaches the whole process group, the child among them, so it is not passed on. Signals that were ignored
-//! when rocshim started (`nohup`) stay ignored, for the child as well.
+//! A signal from a program goes to rocshim alone and is passed on. A signal from the terminal
+//! (ctrl-C) comes from the kernel and reaches the whole process group, the child among them, so it
+//! is not passed on. Signals that were ignored when rocshim started (`nohup`) stay ignored, for the
+//! child as well.
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgid, getpgrp, kill_process, waitid};
@@ -35,7 +36,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// Ends this process in the same way; returns the exit code where the way is an exit.
+    /// Ends this process by the same signal; returns the exit code where the child exited.
     pub(crate) fn follow(self) -> u8 {
         match self {
             Ending::Exit(code) => code,
@@ -62,7 +63,8 @@ pub(crate) fn run_child(command: &mut Command) -> Result<Ending> {
     let handle = signals.handle();
     let courier = thread::spawn(move || signals.forever().for_each(|origin| pass_on(&origin, pid)));
     wait_without_reaping(pid);
-    // The child is still a zombie, so its number cannot have become someone else's while signals were passed on.
+    // The child is still a zombie, so its number cannot have become someone else's while signals
+    // were passed on.
     ended.store(true, Ordering::SeqCst); // SeqCst: rare, and read by a signal handler of any thread.
     handle.close();
     let _ = courier.join();

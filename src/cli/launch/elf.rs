@@ -95,7 +95,7 @@ impl Exports {
         let Some(versions) = file.elf_section_table().versions(file.endian(), &*bytes)? else {
             return Ok(exports);
         };
-        // Numbers 0 and 1 stand for unversioned symbols, and a removed version leaves a hole.
+        // Numbers 0 and 1 mean unversioned symbols; a removed version leaves a gap.
         for index in 2..1000 {
             let Ok(Some(version)) = versions.version(elf::VersionIndex(index)) else { continue };
             let known = glibc(version.name());

@@ -1,4 +1,5 @@
-//! Starting a program under the shim: the shim's file, the output folder, the program's file, the child process.
+//! Starting a program under the shim: the shim's file, the output folder, the program's file, the
+//! child process.
 
 mod bounded;
 mod child;

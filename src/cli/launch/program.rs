@@ -1,4 +1,5 @@
-//! The program to run: where it is, and what is known to keep a library from being preloaded into it.
+//! The program to run: where it is, and what is known to keep a library from being preloaded into
+//! it.
 
 use super::elf::Elf;
 use rustix::fs::{Access, access, getxattr};

@@ -13,7 +13,8 @@ use std::{
 
 const NAME: &str = "librocshim.so";
 
-/// The shim's absolute path: as asked, else `$ROCSHIM_LIB`, else beside this program, else in `../lib` of it.
+/// The shim's absolute path: as asked, else `$ROCSHIM_LIB`, else beside this program, else in
+/// `../lib` of it.
 pub(crate) fn find_shim(asked: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = asked {
         return absolute(path).with_context(|| format!("cannot use --shim {}", path.display()));
@@ -22,7 +23,7 @@ pub(crate) fn find_shim(asked: Option<&Path>) -> Result<PathBuf> {
         let path = PathBuf::from(path);
         return absolute(&path).with_context(|| format!("cannot use ROCSHIM_LIB={}", path.display()));
     }
-    let own = env::current_exe().context("cannot tell where rocshim itself is; give --shim PATH")?;
+    let own = env::current_exe().context("cannot find the folder of rocshim itself; give --shim PATH")?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(NAME), folder.join("../lib").join(NAME)];
     if let Some(found) = places.iter().find_map(|place| absolute(place).ok()) {
@@ -58,7 +59,7 @@ pub(crate) fn preload_value(shim: &Path, existing: Option<&OsStr>) -> Result<OsS
     Ok(value)
 }
 
-/// The functions that a shim hooks, in the order of its table; not those of its own.
+/// The functions that a shim hooks, in the order of its table; without those it provides itself.
 pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
     Ok(rows_of(shim, ".rocshim.hooks")?
         .into_iter()
@@ -90,8 +91,8 @@ fn rows_of(shim: &Path, section: &str) -> Result<Vec<[String; 3]>> {
     Ok(rows(section.data().with_context(|| format!("cannot read the lists in {name}"))?))
 }
 
-/// Lines of three columns. Zeros between them are padding of the linker; a line without columns continues the one
-/// before it.
+/// Lines of three columns. Zeros between them are padding of the linker; a line without columns
+/// continues the one before it.
 fn rows(section: &[u8]) -> Vec<[String; 3]> {
     let text = String::from_utf8_lossy(section).replace('\0', "");
     let mut rows: Vec<[String; 3]> = Vec::new();

@@ -1,4 +1,5 @@
-//! `rocshim run` as its user meets it. The C library stands in for the shim: it can be preloaded and does nothing.
+//! `rocshim run` as its user meets it. The C library stands in for the shim: it can be preloaded
+//! and does nothing.
 
 use std::{
     fs,
@@ -137,7 +138,8 @@ fn a_signal_from_another_program_reaches_the_program() {
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let scratch = tempfile::tempdir().unwrap();
-    // The shell ignores HUP and starts rocshim, as nohup does; the program sends itself one and lives.
+    // The shell ignores HUP and starts rocshim, as nohup does; the program sends itself one and
+    // lives.
     let output = Command::new("sh")
         .args(["-c", r#"trap '' HUP; exec "$0" run -q -o "$1" -- sh -c 'kill -HUP $$; echo alive'"#])
         .arg(env!("CARGO_BIN_EXE_rocshim"))

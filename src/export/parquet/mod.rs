@@ -1,7 +1,9 @@
-//! A folder of Parquet files, by table, host and process: `launches/host=HOST/pid=PID/launches-0.parquet`.
+//! A folder of Parquet files, by table, host and process:
+//! `launches/host=HOST/pid=PID/launches-0.parquet`.
 //!
-//! A table without rows of a process has no file there. Names are dictionaries, times and numbers of calls differences, everything is
-//! compressed by zstd. A file is written a group of rows at a time, which is all that is kept of it.
+//! A table without rows of a process has no file there. Names are dictionaries, times and numbers
+//! of calls differences, everything is compressed by zstd. A file is written a group of rows at a
+//! time, which is all that is kept of it.
 
 mod group;
 
@@ -24,7 +26,7 @@ use std::{collections::BTreeMap, fs::File, io::BufWriter, rc::Rc, sync::Arc};
 /// Rows of a group: some MiB of launches with their arguments.
 const ROWS: usize = 1 << 15;
 
-/// The first of [`COMMON`] are told by the folders.
+/// The first columns of [`COMMON`] are the folders' names.
 const FOLDERS: usize = 2;
 
 const CANNOT: &str = "cannot write the export";
@@ -158,7 +160,8 @@ fn form(table: &Table) -> Result<(TypePtr, WriterPropertiesPtr)> {
 /// Columns whose values rise, or nearly so.
 const RISING: [&str; 4] = [COMMON[3].name, "dur_ns", "id", "parent"];
 
-/// A value as a folder's name has it: what is no letter, digit, `.`, `_` or `-` is `%` and two digits.
+/// A value as a folder's name has it: what is no letter, digit, `.`, `_` or `-` is `%` and two
+/// digits.
 fn escaped(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {

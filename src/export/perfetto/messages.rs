@@ -1,5 +1,6 @@
-//! The messages of Perfetto's protobuf format that are written, with the tags of the public definitions
-//! (`protos/perfetto/trace/` in google/perfetto). Those are of proto2: lists of numbers are not packed.
+//! The messages of Perfetto's protobuf format that are written, with the tags of the public
+//! definitions (`protos/perfetto/trace/` in google/perfetto). Those are of proto2: lists of numbers
+//! are not packed.
 
 use prost::Message;
 

@@ -1,7 +1,9 @@
-//! Perfetto's own format: a stream of packets, each of a process's sequence, which interns its texts.
+//! Perfetto's own format: a stream of packets, each of a process's sequence, which interns its
+//! texts.
 //!
-//! A row is a slice: a packet where it begins and one where it ends. Times are those of the process's own clock, which a snapshot ties to Unix time; so hosts
-//! stand on one clock. What a sequence has interned is forgotten when another process's rows come.
+//! A row is a slice: a packet where it begins and one where it ends. Times are those of the
+//! process's own clock, which a snapshot ties to Unix time; so hosts stand on one clock. What a
+//! sequence has interned is forgotten when another process's rows come.
 
 mod interned;
 mod messages;
@@ -63,7 +65,8 @@ impl<W: Write> Perfetto<W> {
         )
     }
 
-    /// The number of a track, which is described where it is new; of the process itself without one.
+    /// The number of a track, which is described where it is new; of the process itself without
+    /// one.
     fn track(&mut self, number: usize, process: &TrackProcess, track: Option<Track>) -> Result<u64> {
         if let Some(uuid) = self.tracks.get(&(number, track)) {
             return Ok(*uuid);
@@ -120,7 +123,7 @@ impl<W: Write> Exporter for Perfetto<W> {
         let track_uuid = Some(self.track(row.process, process, Some(row.track))?);
         let Some((_, known)) = &mut self.current else { return Ok(()) };
         let name = slices::name(row);
-        let name_iid = known.names.number(name);
+        let name_iid = known.names.number(&name);
         let category = known.categories.number(row.table.name);
         // 0 is no number of a flow.
         let flows = row.arrows.begin.iter().cloned().flatten().chain(row.arrows.through.map(|it| it.number));
@@ -129,7 +132,7 @@ impl<W: Write> Exporter for Perfetto<W> {
             track_uuid,
             category_iids: category.into_iter().collect(),
             name_iid,
-            name: name_iid.is_none().then(|| name.to_owned()),
+            name: name_iid.is_none().then(|| name.into_owned()),
             debug_annotations: slices::details(row)
                 .map(|(column, cell)| annotation(known, column.name, cell))
                 .collect(),
@@ -266,7 +269,7 @@ mod tests {
             (Some(1), Some(2), vec![2])
         );
         let interned = launch.interned_data.as_ref().unwrap();
-        assert_eq!(interned.event_names[0].name.as_deref(), Some("mul_mat_vec_q<(ggml_type)2, 1>"));
+        assert_eq!(interned.event_names[0].name.as_deref(), Some("mul_mat_vec_q<q4_0, 1>"));
         assert_eq!(interned.event_categories[0].name.as_deref(), Some("launches"));
         // `function` was the first key of both, `library` of neither a new one.
         assert_eq!(interned.debug_annotation_names[0].name.as_deref(), Some("kernel"));

@@ -91,7 +91,7 @@ fn a_screen_of_eighty_columns_says_what_is_now_and_what_was_lost() {
             "1 kernels 2 families 3 products 4 convolutions 5 phases 6 processes",
             "     /s*      total  share    host kernel",
             "  21 956      3 000  75.0% 2.00 ms quantize_q8_1                  ggml: quantize",
-            "       0      1 000  25.0% 5.00 ms mul_mat_q<(ggml_type)2, 32>    ggml: mmq",
+            "       0      1 000  25.0% 5.00 ms mul_mat_q<q4_0, 32>            ggml: mmq",
             "",
             "",
             "",

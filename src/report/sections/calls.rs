@@ -1,4 +1,5 @@
-//! The calls of the libraries above HIP: convolutions, modules, and of every kind of call the kernels inside.
+//! The calls of the libraries above HIP: convolutions, modules, and of every kind of call the
+//! kernels inside.
 
 use super::{label, section};
 use crate::table::{Column, Style, Table};
@@ -148,8 +149,8 @@ pub(super) fn count_cells(counts: &CallCounts, failed: bool) -> Vec<String> {
     cells
 }
 
-/// A kernel's name, and of a Tensile one how it was written, for what, and into how many parts it splits the inner dimension.
-/// Of two that look the same then, each has its whole name.
+/// A kernel's name, and of a Tensile one how it was written, for what, and into how many parts it
+/// splits the inner dimension. Of two that look the same then, each has its whole name.
 fn what(kernel: &Inside, beside: &[Inside], style: &Style) -> String {
     let name = |kernel: &Inside| label(&kernel.kernel, kernel.demangled.as_deref(), style);
     let Some(tensile) = kernel.tensile.as_ref().filter(|tensile| tensile.is_product()) else {
@@ -191,7 +192,7 @@ pub(super) fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
         lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));
     }
     lines.extend(
-        (counts.trials > 0).then(|| format!("trials of a search: {} of the calls", count(counts.trials))),
+        (counts.trials > 0).then(|| format!("autotuning trials: {} of the calls", count(counts.trials))),
     );
     lines.extend(counts.why.as_ref().map(|why| format!("{}: {why}", counts.evidence)));
     lines

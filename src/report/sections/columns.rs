@@ -1,4 +1,4 @@
-//! The columns of ggml's matrix products.
+//! The columns of ggml's GEMMs.
 
 use super::{label, section};
 use crate::table::{Column, Style, Table};
@@ -20,7 +20,7 @@ pub(crate) fn columns(summary: &Summary, style: &Style) -> Option<String> {
         cells.extend([label(&row.kernel, row.demangled.as_deref(), style), row.rule.to_string()]);
         table.row(cells);
     }
-    let title = "ggml's matrix products by their columns of activations, inferred by the rules given";
+    let title = "Columns of ggml's GEMMs (ne11), inferred by the rule given";
     section(title, &table, style, &[])
 }
 

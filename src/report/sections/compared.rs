@@ -53,8 +53,8 @@ fn titled(columns: Vec<(Column, String)>) -> Table {
     Table::titled(&columns, titles)
 }
 
-/// What stands above rows that are alike in who has them. `presences` are those of all sides but the baseline; `both` is said of
-/// rows that all have.
+/// What stands above rows that are alike in who has them. `presences` are those of all sides but
+/// the baseline; `both` is said of rows that all have.
 fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
     let with = |wanted: bool| {
         labels.iter().zip(has).filter(move |(_, has)| **has == wanted).map(|(label, _)| *label)
@@ -65,12 +65,12 @@ fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) 
     let only = if with(true).count() == 1 { "ONLY IN" } else { "IN" };
     let absent = with(false).map(|label| {
         let side = labels.iter().position(|known| *known == label).unwrap_or(0);
-        // That the baseline has it not is told by those that have it.
+        // What the baseline lacks is in the rows of the runs that have it.
         let of_baseline =
             || presences.iter().zip(&has[1..]).find(|(_, has)| **has).map(|(presence, _)| *presence);
-        let told = if side == 0 { of_baseline() } else { presences.get(side - 1).copied() };
-        told.map_or_else(String::new, |told| {
-            format!("not in {label}, {}", evidence(told.evidence, told.why.as_deref()))
+        let absence = if side == 0 { of_baseline() } else { presences.get(side - 1).copied() };
+        absence.map_or_else(String::new, |absence| {
+            format!("not in {label}, {}", evidence(absence.evidence, absence.why.as_deref()))
         })
     });
     format!("{only} {}; {}", with(true).collect::<Vec<_>>().join(", "), absent.collect::<Vec<_>>().join("; "))
@@ -102,7 +102,7 @@ fn multiple(ratio: f64) -> String {
     }
 }
 
-/// Rows with what stands above them: groups in the order of the rows, those that all sides have last.
+/// Rows by heading: groups in the order of the rows, those that all runs have last.
 fn grouped<T>(rows: impl Iterator<Item = (bool, String, T)>) -> Vec<(String, Vec<T>)> {
     let mut groups: Vec<(bool, String, Vec<T>)> = Vec::new();
     for (in_all, heading, row) in rows {
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn a_heading_says_who_has_the_rows_and_how_sure_it_is_that_others_have_not() {
-        let told =
+        let absence =
             |seen, evidence, why: Option<&str>| Presence { seen, evidence, why: why.map(str::to_owned) };
-        let both = told(Seen::Both, Evidence::Confirmed, None);
-        let gone = told(Seen::Gone, Evidence::ConfirmedAbsent, None);
-        let new = told(Seen::New, Evidence::Limited, Some("9 events were lost"));
+        let both = absence(Seen::Both, Evidence::Confirmed, None);
+        let gone = absence(Seen::Gone, Evidence::ConfirmedAbsent, None);
+        let new = absence(Seen::New, Evidence::Limited, Some("9 events were lost"));
         assert_eq!(standing(&["A", "B"], &[true, true], &[&both], ", alike"), "in both, alike");
         assert_eq!(
             standing(&["A", "B"], &[true, false], &[&gone], ""),
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn a_change_is_absolute_and_relative() {
-        let told = [(0, Some(1.0)), (12, Some(1.1)), (-1500, Some(0.25)), (7, None), (-7, Some(0.0))];
+        let absence = [(0, Some(1.0)), (12, Some(1.1)), (-1500, Some(0.25)), (7, None), (-7, Some(0.0))];
         assert_eq!(
-            told.map(|(difference, ratio)| change(difference, ratio)),
+            absence.map(|(difference, ratio)| change(difference, ratio)),
             ["=", "+12 (1.10x)", "-1 500 (0.25x)", "new", "gone"]
         );
         assert_eq!([0.0012, 0.5, 12.34, 250.0].map(multiple), ["0.0012x", "0.50x", "12.3x", "250x"]);

@@ -31,7 +31,8 @@ pub(crate) fn code_objects(summary: &Summary, style: &Style) -> Option<String> {
     section(&title, &table, style, &never_dispatched(&unused))
 }
 
-/// `libggml-hip.so #30 at 0x1f000`: the file's name, because its folder is in the library list.
+/// `libggml-hip.so bundle 30 at 0x1f000`: the file's name, because its folder is in the library
+/// list.
 pub fn place(row: &CodeObjectRow) -> String {
     let mut text = match (row.path.as_ref().or(row.file.as_ref()), &row.xxh3) {
         (Some(path), _) => file_name(path).to_string(),
@@ -39,7 +40,7 @@ pub fn place(row: &CodeObjectRow) -> String {
         (None, None) => "from memory".to_string(),
     };
     if let Some(ordinal) = row.ordinal {
-        text.push_str(&format!(" #{ordinal}"));
+        text.push_str(&format!(" bundle {ordinal}"));
     }
     if let Some(offset) = row.offset {
         text.push_str(&format!(" at {offset:#x}"));
@@ -47,7 +48,7 @@ pub fn place(row: &CodeObjectRow) -> String {
     text
 }
 
-/// The target (gfx1100, …) of a code object whose kernels ran, with the number of those that it holds beside; in a cell.
+/// The targets (gfx1100, …) of a code object whose kernels ran, and how many more it holds.
 pub fn targets(row: &CodeObjectRow) -> String {
     if !row.ran.is_empty() {
         let ran = row.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

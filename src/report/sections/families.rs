@@ -30,9 +30,9 @@ pub(crate) fn families(summary: &Summary, style: &Style) -> Option<String> {
         cells.extend(captured.then(|| count(row.captured)));
         cells.extend(failed.then(|| count(row.failed)));
         let name = row.family.map_or("unresolved".into(), |_| names::family(row.of, row.family));
-        let what = row.what.unwrap_or("their names tell nothing").to_string();
+        let what = row.what.unwrap_or("of no known family").to_string();
         cells.extend([time(row.total_ns), percent(row.share), name, what]);
         table.row(cells);
     }
-    section("Families of kernels, inferred from their names (host time)", &table, style, &[])
+    section("Kernel families, inferred from kernel names (host time)", &table, style, &[])
 }

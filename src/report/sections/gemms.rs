@@ -51,12 +51,12 @@ pub(super) fn problem(problem: &GemmProblem, name: &str) -> [String; 7] {
     ]
 }
 
-/// What the trace tells of it; `?` where it does not.
+/// The value, or `?` where the trace does not have it.
 fn known<T: Display>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| "?".into(), T::to_string)
 }
 
-/// What was asked for beside the problem, and why that is not known.
+/// What was requested in addition to the problem, and why it is not known.
 pub fn asked(row: &GemmRow) -> Vec<String> {
     let epilogue = row.problem.epilogue.as_ref().filter(|epilogue| *epilogue != "default");
     let solution = row.problem.solution;
@@ -72,16 +72,17 @@ pub fn asked(row: &GemmRow) -> Vec<String> {
 
 /// Whose solution the index means, with the rule.
 fn whose(row: &GemmRow) -> String {
-    let Some(told) = &row.solution_of else { return String::new() };
-    let library = match told.library.as_deref() {
+    let Some(owner) = &row.solution_of else { return String::new() };
+    let library = match owner.library.as_deref() {
         Some("fallback") => " of the fallback library".to_string(),
         Some(target) => format!(" of the library for {target}"),
         None => String::new(),
     };
-    format!(", {}{library}: {}", told.evidence, told.why)
+    format!(", {}{library}: {}", owner.evidence, owner.why)
 }
 
-/// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all are the same.
+/// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all
+/// are the same.
 pub fn types([a, b, _, d]: &[Option<Word>; 4], compute: &Option<Word>) -> String {
     let short = |element: &Option<Word>| {
         let element = known(element);
@@ -99,7 +100,8 @@ mod tests {
     use rocshim_analysis::testing::summary_of_text;
     use rocshim_reader::End;
 
-    /// A product by descriptors with an algorithm, one whose descriptors are not known, and an object's.
+    /// A product by descriptors with an algorithm, one whose descriptors are not known, and an
+    /// object's.
     const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"hook","id":0,"name":"hipExtModuleLaunchKernel","of":"libamdhip64.so","point":"preload","state":"armed"}
 {"type":"hook","id":1,"name":"hipblasLtMatmul","of":"libhipblaslt.so","point":"preload","state":"armed"}

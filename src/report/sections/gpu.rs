@@ -34,11 +34,11 @@ pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
         let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
         let kernel = label(&row.kernel, None, style);
         remarks
-            .push(format!("past every hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch")));
+            .push(format!("seen by no hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch")));
     }
     if gpu.copies > 0 {
         remarks.push(format!(
-            "{} of {} took {} beside the kernels",
+            "{} of {} took {} in addition to the kernels",
             match gpu.copies {
                 1 => "1 copy or fill".to_owned(),
                 many => format!("{} copies and fills", count(many)),
@@ -58,12 +58,12 @@ pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
     section("Kernels on the GPU (as the HIP runtime reported them)", &table, style, &remarks)
 }
 
-/// What came past every hook, a line for each kernel.
+/// Dispatches that no hook saw, a line for each kernel.
 pub(crate) fn past(gpu: &GpuTimes, style: &Style) -> Vec<String> {
     let line = |row: &PastRow| {
         let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
         let kernel = label(&row.kernel, None, style);
-        format!("past every hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch"))
+        format!("seen by no hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch"))
     };
     gpu.past.iter().map(line).collect()
 }
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(seen(&some), "limited: 404 of 406 dispatches seen, and 4 of the runtime's own; why");
         assert_eq!(
             past(&some, &Style::default()),
-            ["past every hook: 2 dispatches of k, by hipLaunchKernel"]
+            ["seen by no hook: 2 dispatches of k, by hipLaunchKernel"]
         );
     }
 }

@@ -59,26 +59,21 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
         remarks.push("+n: n more shapes; the most common one is shown".to_string());
     }
     if summary.totals.processes > 1 {
-        remarks.push("first, last: since the first of the processes began to record".to_string());
+        remarks.push("first, last: since the first process began to record".to_string());
     }
     if by_graphs {
-        remarks.push(
-            "by graphs: those of the launches that launched graphs made, which take no call".to_string(),
-        );
+        remarks
+            .push("by graphs: launches made by graph launches, which have no call of their own".to_string());
     }
     if trials {
-        remarks.push(
-            "trials: those of the launches that a library made while it searched for the fastest way".into(),
-        );
+        remarks.push("trials: launches of a library's search for its fastest kernel (autotuning)".into());
     }
     if swept {
-        remarks.push("in a row: those that seem to be trials of the program's own, see below".into());
+        remarks.push("in a row: launches that seem to be trials by the program itself, see below".into());
     }
     if captured {
-        remarks.push(
-            "captured: calls that were recorded into a graph; they took time and launched nothing"
-                .to_string(),
-        );
+        remarks
+            .push("captured: calls recorded into a graph; they took time and launched nothing".to_string());
     }
     let unlisted = summary.totals.unlisted_graph_launches;
     if unlisted > 0 {
@@ -97,11 +92,11 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     let unnamed = summary.totals.unnamed_launches;
     if unnamed > 0 {
         remarks.push(format!(
-            "unresolved: {} launches could not be named, because their handle was never seen being made",
+            "unresolved: {} launches have no name, because the creation of their handle was not seen",
             count(unnamed)
         ));
     }
-    section("Kernels (host time of the launch calls, not time on the GPU)", &table, style, &remarks)
+    section("Kernels (host time of the launch calls, not GPU time)", &table, style, &remarks)
 }
 
 /// Launch calls: those that launched and those that were captured.
@@ -127,8 +122,8 @@ pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> Strin
 /// A symbol, and the name as people write it, where that differs.
 pub(super) type Name<'a> = (&'a str, Option<&'a str>);
 
-/// The names of all rows; two kernels that differ only in what is usually left out keep it: of a Tensile product, those
-/// parameters that not all of them have.
+/// The names of all rows; two kernels that differ only in what is usually left out keep it: of a
+/// Tensile product, those parameters that not all of them have.
 pub(super) fn labels(names: &[Name], style: &Style) -> Vec<String> {
     let label = |(name, demangled): Name| label(name, demangled, style);
     let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
@@ -145,7 +140,7 @@ pub(super) fn labels(names: &[Name], style: &Style) -> Vec<String> {
         .collect()
 }
 
-/// The parameters in a Tensile product's name that the others lack; `None` where that does not tell it apart.
+/// The parameters in a Tensile kernel's name that the others lack; `None` where there are none.
 fn own_parameters(name: &str, alike: &[&str]) -> Option<String> {
     to_tile(name)?;
     let lacks = |other: &str, word: &str| !other.split('_').any(|known| known == word);

@@ -1,4 +1,5 @@
-//! The sections of the summary: each takes the summary and gives its text, or nothing where there is nothing to show.
+//! The sections of the summary: each takes the summary and gives its text, or nothing where there
+//! is nothing to show.
 
 mod calls;
 mod columns;

@@ -61,7 +61,7 @@ fn meanings(rows: &[ProcessRow]) -> Vec<String> {
         ),
         "recovered" => Some("recovered: the process died, and its file was finished from its rings"),
         "cut" => Some("cut: the process died and its rings are gone; what was not written yet is not known"),
-        "rotated" => Some("rotated: the trace goes on in a part that was not read"),
+        "rotated" => Some("rotated: the trace continues in a segment that was not read"),
         "running" => Some("running: this is what has been written so far"),
         "snapshot" => Some("snapshot: the process ran on; this is what there was then"),
         _ => None,

@@ -1,4 +1,4 @@
-//! What was put on each stream.
+//! What was submitted to each stream.
 
 use super::section;
 use crate::table::{Column, Style, Table};
@@ -26,10 +26,10 @@ pub(crate) fn streams(summary: &Summary, style: &Style) -> Option<String> {
         cells.extend([count(row.copies), count(row.syncs), time(row.last_ns.saturating_sub(row.first_ns))]);
         table.row(cells);
     }
-    section("Streams (calls of HIP; what a library launches inside its own call counts)", &table, style, &[])
+    section("Streams (HIP calls, also those made inside library calls)", &table, style, &[])
 }
 
-/// Handles that HIP keeps for streams that nobody makes: `hipStreamLegacy` and `hipStreamPerThread` of hip_runtime_api.h.
+/// Handles of implicit streams: `hipStreamLegacy` and `hipStreamPerThread` of hip_runtime_api.h.
 fn name(handle: Option<Hex>) -> String {
     match handle {
         None => "default".into(),

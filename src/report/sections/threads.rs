@@ -1,4 +1,4 @@
-//! The threads, and the times between their calls.
+//! The threads, and the time between their calls.
 
 use super::section;
 use crate::table::{Column, Style, Table};
@@ -30,12 +30,7 @@ pub(crate) fn threads(summary: &Summary, style: &Style) -> Option<String> {
             time(row.longest_gap_ns),
         ]);
     }
-    section(
-        "Threads (calls: those that the program made itself; gap: between two of them)",
-        &table,
-        style,
-        &[],
-    )
+    section("Threads (calls: made by the program itself; gap: between two calls)", &table, style, &[])
 }
 
 /// Nothing where there are none.
@@ -55,7 +50,7 @@ pub(crate) fn gaps(summary: &Summary, style: &Style) -> Option<String> {
         table.row(vec![count(row.gaps), time(row.total_ns), percent(share), length(row)]);
     }
     section(
-        "Between two calls of a thread (the program's own work, and waiting outside of HIP)",
+        "Time between calls of a thread (the program's own work, and waiting outside HIP)",
         &table,
         style,
         &[],

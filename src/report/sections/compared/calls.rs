@@ -1,4 +1,4 @@
-//! Products and convolutions, side by side: by which solutions, solvers and kernels.
+//! GEMMs and convolutions of the runs: by which solutions, solvers and kernels.
 
 use super::{Names, change, each, evidence, grouped, labels, standing, titled};
 use crate::{
@@ -65,15 +65,15 @@ fn cells(sides: &BySide<CallCell>, versus: &BySide<CallChange>) -> Vec<String> {
     let baseline = sides.get(0).map_or(0, |cell| cell.calls);
     let mut cells: Vec<String> =
         sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.calls))).collect();
-    cells.extend(versus.iter().flatten().map(|told| {
-        let ratio = (baseline > 0).then(|| (baseline as f64 + told.calls as f64) / baseline as f64);
-        change(told.calls, ratio)
+    cells.extend(versus.iter().flatten().map(|difference| {
+        let ratio = (baseline > 0).then(|| (baseline as f64 + difference.calls as f64) / baseline as f64);
+        change(difference.calls, ratio)
     }));
     cells.extend(sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
     cells
 }
 
-/// Who has the row, and whether all took the same way.
+/// Which runs have the row, and whether all used the same kernels.
 fn heading(
     labels: &[&str],
     sides: &BySide<CallCell>,
@@ -81,13 +81,13 @@ fn heading(
     what: &str,
 ) -> (bool, String) {
     let has: Vec<bool> = sides.iter().map(|cell| cell.is_some()).collect();
-    let presences: Vec<_> = versus.iter().flatten().map(|told| &told.presence).collect();
+    let presences: Vec<_> = versus.iter().flatten().map(|difference| &difference.presence).collect();
     let is_changed = versus.iter().flatten().any(CallChange::is_change);
     let way = if is_changed { format!(", CHANGED {what}") } else { format!(", by the same {what}") };
     (has.iter().all(|has| *has) && !is_changed, standing(labels, &has, &presences, &way))
 }
 
-/// The way that each side took; one line where all took the same.
+/// The kernels of each run; one line where all used the same.
 fn ways(
     labels: &[&str],
     sides: &BySide<CallCell>,
@@ -96,17 +96,18 @@ fn ways(
     style: &Style,
 ) -> Vec<String> {
     let shown = if style.rows.is_some() { NAMED } else { usize::MAX };
-    let told: Vec<(&str, &CallCell)> =
+    let difference: Vec<(&str, &CallCell)> =
         labels.iter().zip(sides.iter()).filter_map(|(label, cell)| Some((*label, cell?))).collect();
     let is_changed = versus.iter().flatten().any(CallChange::is_change);
-    let all = labels.len() > 1 && told.len() == labels.len() && !is_changed;
-    let lines = told.iter().take(if all { 1 } else { told.len() }).map(|(label, cell)| {
+    let all = labels.len() > 1 && difference.len() == labels.len() && !is_changed;
+    let lines = difference.iter().take(if all { 1 } else { difference.len() }).map(|(label, cell)| {
         let who = if all { String::new() } else { format!("{label}: ") };
         format!("{who}{}", way(cell, shown, names, style))
     });
     let mut lines: Vec<String> = lines.collect();
-    for (label, told) in labels[1..].iter().zip(versus.iter().flatten()) {
-        for (what, change) in [("another choice", &told.chosen), ("other kernels", &told.kernels)] {
+    for (label, difference) in labels[1..].iter().zip(versus.iter().flatten()) {
+        for (what, change) in [("another choice", &difference.chosen), ("other kernels", &difference.kernels)]
+        {
             let sure = evidence(change.evidence, change.why.as_deref());
             lines.extend(change.changed.then(|| format!("{label}: {what}, {sure}")));
         }

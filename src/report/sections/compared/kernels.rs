@@ -1,4 +1,4 @@
-//! Kernels and their families, side by side.
+//! Kernels and families of the runs.
 
 use super::{Names, change, each, grouped, labels, multiple, own, standing, titled};
 use crate::{
@@ -40,12 +40,7 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
             );
         }
     }
-    section(
-        "Kernels (host time of the launch calls, not time on the GPU)",
-        &table,
-        style,
-        &remarks(all, labels[0]),
-    )
+    section("Kernels (host time of the launch calls, not GPU time)", &table, style, &remarks(all, labels[0]))
 }
 
 fn heading(labels: &[&str], row: &ComparedKernel) -> String {
@@ -60,9 +55,9 @@ fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
     let versus = || row.versus.iter().flatten();
     let mut cells: Vec<String> =
         side().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
-    cells.extend(versus().map(|told| match told.presence.seen {
+    cells.extend(versus().map(|differs| match differs.presence.seen {
         Seen::Neither => dash(),
-        _ => change(told.launches, told.launches_ratio),
+        _ => change(differs.launches, differs.launches_ratio),
     }));
     cells.extend(versus().map(takes));
     cells.extend(side().map(|cell| cell.and_then(|cell| cell.median_ns).map_or_else(dash, time)));
@@ -72,8 +67,8 @@ fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
 }
 
 /// How long its calls take, as a multiple of the baseline's.
-fn takes(told: &KernelChange) -> String {
-    let times = &told.times;
+fn takes(differs: &KernelChange) -> String {
+    let times = &differs.times;
     let ratio = times.median_ratio.map(multiple).unwrap_or_default();
     match times.speed {
         Speed::Slower => format!("{ratio} slower"),
@@ -84,50 +79,58 @@ fn takes(told: &KernelChange) -> String {
     }
 }
 
-/// How many of the launches tell nothing of the way that is taken in the end.
+/// How many of the launches were autotuning trials.
 fn trials(row: &ComparedKernel, labels: &[&str]) -> Vec<String> {
-    let told = labels.iter().zip(row.sides.iter());
-    told.filter_map(|(label, cell)| {
-        let cell = cell.filter(|cell| cell.trials > 0)?;
-        Some(format!(
-            "{label}: {} of the {} were trials of a search",
-            count(cell.trials),
-            counted(cell.launches, "launch")
-        ))
-    })
-    .collect()
+    let differs = labels.iter().zip(row.sides.iter());
+    differs
+        .filter_map(|(label, cell)| {
+            let cell = cell.filter(|cell| cell.trials > 0)?;
+            Some(format!("{label}: {}", trials_of(cell.trials, cell.launches)))
+        })
+        .collect()
 }
 
-/// What seems to stand in the place of a kernel that one side has not.
+/// `3 of 12 launches were autotuning trials`.
+fn trials_of(trials: u64, launches: u64) -> String {
+    match (trials, launches) {
+        (1, 1) => "the only launch was an autotuning trial".into(),
+        (all, launches) if all == launches => format!("all {} launches were autotuning trials", count(all)),
+        (1, _) => format!("1 of {} was an autotuning trial", counted(launches, "launch")),
+        _ => format!("{} of {} were autotuning trials", count(trials), counted(launches, "launch")),
+    }
+}
+
+/// The kernel that seems to replace one that a run lacks.
 fn counterparts(row: &ComparedKernel, others: &[&str], name: impl Fn(&str) -> String) -> Vec<String> {
-    let told = others.iter().zip(row.versus.iter().flatten());
-    told.filter_map(|(side, told)| {
-        let instead = told.counterpart.as_ref()?;
-        let name = name(&instead.name);
-        let place =
-            if told.is_gone() { format!("{side} has in its place") } else { "in the place of".into() };
-        Some(format!("{} ({}): {place} {name}", instead.evidence, instead.rule))
-    })
-    .collect()
+    let differs = others.iter().zip(row.versus.iter().flatten());
+    differs
+        .filter_map(|(side, differs)| {
+            let instead = differs.counterpart.as_ref()?;
+            let name = name(&instead.name);
+            let place = if differs.is_gone() { format!("{side} has instead") } else { "instead of".into() };
+            Some(format!("{} ({}): {place} {name}", instead.evidence, instead.rule))
+        })
+        .collect()
 }
 
 fn remarks(all: &Comparison, baseline: &str) -> Vec<String> {
     let mut remarks = vec![
-        format!("takes: the median of the calls, as a multiple of {baseline}'s; too few: less than {LEAST_CALLS} calls on a side"),
+        format!("takes: the median of the calls, as a multiple of {baseline}'s; too few: less than {LEAST_CALLS} calls in a run"),
         "slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the \
          medians lie in different buckets of 1.6%"
             .into(),
-        "the test tells the calls of these runs apart, whatever the cause: more runs tell whether it was the machine".into(),
+        "the test compares the calls of these runs, whatever made them differ: repeat the runs to see how much the machine varies".into(),
     ];
     let counterparts = || {
         let versus = all.kernels.iter().flat_map(|row| row.versus.iter().flatten());
-        versus.filter_map(|told| told.counterpart.as_ref())
+        versus.filter_map(|differs| differs.counterpart.as_ref())
     };
     for (rule, why) in COUNTERPART_RULES {
-        remarks.extend(counterparts().any(|told| told.rule == rule).then(|| format!("{rule}: {why}")));
+        remarks.extend(counterparts().any(|differs| differs.rule == rule).then(|| format!("{rule}: {why}")));
     }
     if all.sides.iter().any(|side| side.totals.by_graphs > 0) {
-        let graphs = "What graphs launch takes no call: it is counted under launches, and has no time.";
+        let graphs =
+            "Kernels that graphs launch have no call of their own: they count as launches, without a time.";
         remarks.push(graphs.into());
     }
     remarks
@@ -148,14 +151,14 @@ pub(crate) fn families(all: &Comparison, style: &Style) -> Option<String> {
     for row in &all.families {
         table.row(family(row));
     }
-    section("Families of kernels, inferred from their names (host time)", &table, style, &[])
+    section("Kernel families, inferred from kernel names (host time)", &table, style, &[])
 }
 
 fn family(row: &ComparedFamily) -> Vec<String> {
     let dash = || "-".to_string();
     let mut cells: Vec<String> =
         row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
-    cells.extend(row.versus.iter().flatten().map(|told| change(told.launches, told.launches_ratio)));
+    cells.extend(row.versus.iter().flatten().map(|differs| change(differs.launches, differs.launches_ratio)));
     cells.extend(row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
     cells.push(names::family(row.of, row.family));
     cells

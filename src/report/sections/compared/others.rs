@@ -1,4 +1,4 @@
-//! Code objects and library functions that not all sides used.
+//! Code objects and library functions that not all runs used.
 
 use super::{each, grouped, labels, own, standing, titled};
 use crate::{
@@ -35,13 +35,13 @@ pub(crate) fn code_objects(all: &Comparison, style: &Style) -> Option<String> {
             table.row(cells);
         }
     }
-    let remark = "launches of each side; -: it was not loaded there".to_string();
-    section("Code objects that not all sides dispatched from", &table, style, &[remark])
+    let remark = "launches in each run; -: not loaded there".to_string();
+    section("Code objects that not all runs dispatched from", &table, style, &[remark])
 }
 
 pub(crate) fn functions(all: &Comparison, style: &Style) -> Option<String> {
     let labels = labels(all);
-    let title = "Library functions that not all sides called";
+    let title = "Library functions that not all runs called";
     if all.functions.is_empty() {
         return None;
     }
@@ -49,8 +49,8 @@ pub(crate) fn functions(all: &Comparison, style: &Style) -> Option<String> {
         titled([each(&labels, Column::Right(""), ""), vec![own(Column::Left("function"))]].concat());
     let rows = all.functions.iter().map(|row| {
         let presences = || row.versus.iter().flatten();
-        let baseline = presences().any(|told| matches!(told.seen, Seen::Both | Seen::Gone));
-        let others = presences().map(|told| matches!(told.seen, Seen::Both | Seen::New));
+        let baseline = presences().any(|presence| matches!(presence.seen, Seen::Both | Seen::Gone));
+        let others = presences().map(|presence| matches!(presence.seen, Seen::Both | Seen::New));
         let has: Vec<bool> = [baseline].into_iter().chain(others).collect();
         (false, heading(&labels, &has, &row.versus), (row, has))
     });
@@ -68,7 +68,7 @@ pub(crate) fn functions(all: &Comparison, style: &Style) -> Option<String> {
         }
     }
     let number = counted(all.functions.len() as u64, "function");
-    let remark = format!("{number}; calls of each side; ?: called, but nobody counted; -: not hooked there");
+    let remark = format!("{number}; calls in each run; ?: called, but not counted; -: not hooked there");
     section(title, &table, style, &[remark])
 }
 

@@ -1,4 +1,4 @@
-//! What each side is, and what the conditions came to.
+//! What each run is, and the result of each condition.
 
 use super::{evidence, multiple};
 use crate::{
@@ -10,7 +10,7 @@ use rocshim_analysis::{Checked, Comparison};
 
 pub(crate) fn sides(all: &Comparison, style: &Style) -> Option<String> {
     let mut table = Table::new(&[
-        Column::Left("side"),
+        Column::Left("run"),
         Column::Right("launches"),
         Column::Right("kernels"),
         Column::Missable("host time"),
@@ -26,7 +26,7 @@ pub(crate) fn sides(all: &Comparison, style: &Style) -> Option<String> {
         let mut under =
             vec![format!("fallback: {}", evidence(side.fallback_evidence, Some(&side.fallback_why)))];
         under.extend(
-            side.limited.as_ref().map(|why| format!("limited: {why}; what is not seen here may have been")),
+            side.limited.as_ref().map(|why| format!("limited: {why}; more may have happened than is shown")),
         );
         if totals.by_graphs > 0 {
             under.push(format!(
@@ -42,11 +42,9 @@ pub(crate) fn sides(all: &Comparison, style: &Style) -> Option<String> {
         cells.push(side.path.clone());
         table.row_with(cells, under);
     }
-    let remark = format!(
-        "{} is the baseline; fallback: launches out of Tensile's fallback library",
-        all.sides[0].side
-    );
-    section("Sides", &table, style, &[remark])
+    let remark =
+        format!("{} is the baseline; fallback: launches from Tensile's fallback library", all.sides[0].side);
+    section("Runs", &table, style, &[remark])
 }
 
 pub(crate) fn conditions(all: &Comparison, style: &Style) -> Option<String> {
@@ -56,30 +54,30 @@ pub(crate) fn conditions(all: &Comparison, style: &Style) -> Option<String> {
     let mut table = Table::new(&[
         Column::Left(""),
         Column::Left("condition"),
-        Column::Left("side"),
+        Column::Left("run"),
         Column::Right("is"),
         Column::Left("evidence"),
         Column::Text("why"),
     ]);
-    for told in &all.conditions {
-        let held = if told.holds { "FAILED" } else { "passed" };
-        let why = told.why.clone().unwrap_or_default();
+    for checked in &all.conditions {
+        let held = if checked.holds { "FAILED" } else { "passed" };
+        let why = checked.why.clone().unwrap_or_default();
         table.row(vec![
             held.into(),
-            told.condition.clone(),
-            told.side.clone(),
-            value(told),
-            told.evidence.to_string(),
+            checked.condition.clone(),
+            checked.side.clone(),
+            value(checked),
+            checked.evidence.to_string(),
             why,
         ]);
     }
-    section("Conditions: the comparison fails where one is so", &table, style, &[])
+    section("Conditions: the comparison fails where one holds", &table, style, &[])
 }
 
 /// What a side has: `1.12x (112, baseline 100)`.
-pub(crate) fn value(told: &Checked) -> String {
-    let Some(value) = told.value else { return "unknown".into() };
-    match (told.baseline, told.ratio) {
+pub(crate) fn value(checked: &Checked) -> String {
+    let Some(value) = checked.value else { return "unknown".into() };
+    match (checked.baseline, checked.ratio) {
         (Some(baseline), Some(ratio)) => {
             format!("{} ({}, baseline {})", multiple(ratio), whole(value), whole(baseline))
         }

@@ -1,0 +1,94 @@
+//! What is wrong with a command line, as one sentence with the next step.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::{env, path::Path};
+
+/// The sentence for an error of the parser.
+pub(super) fn sentence(error: &clap::Error) -> String {
+    let page = error.to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "no command is given: `rocshim run -- CMD` records a program, `rocshim summary TRACE` reads what it \
+             wrote; see rocshim --help"
+                .into()
+        }
+        ErrorKind::InvalidSubcommand => unknown_command(error),
+        ErrorKind::MissingRequiredArgument => missing(error, &page),
+        ErrorKind::UnknownArgument => unknown_argument(error, &page),
+        _ => plain(&page),
+    }
+}
+
+/// The strings that the parser gives for `kind`.
+fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn unknown_command(error: &clap::Error) -> String {
+    let name = context(error, ContextKind::InvalidSubcommand).concat();
+    let next = match context(error, ContextKind::SuggestedSubcommand).first() {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None if is_program(&name) => format!("to record this program, use `rocshim run -- {name}`;"),
+        None => "each command is listed by `rocshim help`;".into(),
+    };
+    format!("there is no command `{name}`: {next} see rocshim --help")
+}
+
+/// Whether a shell would run something of this name.
+fn is_program(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    match name.contains('/') {
+        true => Path::new(name).is_file(),
+        false => env::split_paths(&path).any(|folder| folder.join(name).is_file()),
+    }
+}
+
+fn missing(error: &clap::Error, page: &str) -> String {
+    let missing = context(error, ContextKind::InvalidArg);
+    let first = missing.first().map_or("an argument", String::as_str);
+    let (option, value) = first.split_once(' ').unwrap_or((first, first));
+    let name = option.trim_start_matches('<').trim_end_matches('.').trim_end_matches('>');
+    let hint = match value.trim_start_matches('<').trim_end_matches('.').trim_end_matches('>') {
+        "TRACE" => ": name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote",
+        "CMD" => ": name the program to record, as in `rocshim run -- CMD`",
+        "RUN" => ": name two runs, as in `rocshim compare BEFORE AFTER`",
+        "FILE" if name == "--responses" => ": name the file with the server's answers",
+        "FORM" => ": choose perfetto, chrome, csv or parquet",
+        _ => "",
+    };
+    format!("{name} is missing{hint}; {}", see(page))
+}
+
+fn unknown_argument(error: &clap::Error, page: &str) -> String {
+    let is_of_run = see(page).contains("rocshim run");
+    if !is_of_run || error.get(ContextKind::SuggestedArg).is_some() {
+        return plain(page);
+    }
+    let name = context(error, ContextKind::InvalidArg).concat();
+    format!(
+        "unexpected argument '{name}' found; options of the program follow it, as in `rocshim run -- CMD {name}`; {}",
+        see(page)
+    )
+}
+
+/// The parser's page as one sentence: its first lines up to the empty one, and its tip.
+fn plain(page: &str) -> String {
+    let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = page.split("\n\n").next().unwrap_or(page);
+    let mut sentence = words(first.trim_start_matches("error: "));
+    if let Some((_, tip)) = page.split_once("tip: ") {
+        sentence = format!("{sentence}; {}", words(tip.lines().next().unwrap_or("")));
+    }
+    format!("{sentence}; {}", see(page))
+}
+
+/// `see rocshim summary --help`, by the usage line of the page.
+fn see(page: &str) -> String {
+    let usage = page.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rocshim");
+    let command: Vec<&str> = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-'])).collect();
+    format!("see {} --help", command.join(" "))
+}
