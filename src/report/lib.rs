@@ -37,7 +37,7 @@ pub use compare::{compare, failed_conditions, observed};
 pub use ctl::{State, Status, live_list, status};
 pub use findings::{Finding, Level, findings};
 pub use hooks::{HookLine, hook_list, hook_table, is_called};
-pub use lists::{Recovery, StaleLine, VariableLine, recovered, stale, variables, verified};
+pub use lists::{Recovered, Recovery, StaleLine, VariableLine, recovered, stale, variables, verified};
 pub use phases::phases;
 pub use place::{FilePlace, FolderPlace};
 pub use proxy::{proxy, proxy_tally};

@@ -6,9 +6,10 @@ use super::{
 };
 use rocshim_analysis::units::{bytes, count, counted};
 use rocshim_analysis::{Verdict, Verified};
+use serde::Serialize;
 
 /// An environment variable that the shim reads.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VariableLine {
     /// Its name.
     pub name: String,
@@ -28,9 +29,14 @@ pub fn variables(variables: &[VariableLine], style: &Style) -> String {
 }
 
 /// What became of a file that was to be finished.
+#[derive(Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Recovery {
-    /// So many events were added to it.
-    Finished(u64),
+    /// Its events in the ring files were added to it.
+    Finished {
+        /// How many.
+        events: u64,
+    },
     /// It has its end already.
     Whole,
     /// Its process still runs and will end it.
@@ -39,19 +45,34 @@ pub enum Recovery {
     Lost,
     /// Its ring files were removed: its folder is gone.
     Discarded,
-    /// It could not be read or written, and why.
-    Failed(String),
+    /// It could not be read or written.
+    Failed {
+        /// The reason, a sentence.
+        why: String,
+    },
+}
+
+/// A trace and what became of it; also the JSON form.
+#[derive(Serialize)]
+pub struct Recovered {
+    /// Its path.
+    pub trace: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: Recovery,
 }
 
 /// A line for each file.
-pub fn recovered(files: &[(String, Recovery)]) -> String {
-    let line = |(name, outcome): &(String, Recovery)| match outcome {
-        Recovery::Finished(events) => format!("{name}: finished, {} recovered\n", counted(*events, "event")),
+pub fn recovered(files: &[Recovered]) -> String {
+    let line = |Recovered { trace: name, outcome }: &Recovered| match outcome {
+        Recovery::Finished { events } => {
+            format!("{name}: finished, {} recovered\n", counted(*events, "event"))
+        }
         Recovery::Whole => format!("{name}: whole already\n"),
         Recovery::Running => format!("{name}: its process still runs, nothing to do\n"),
         Recovery::Lost => format!("{name}: its ring files are gone, nothing more can be recovered\n"),
         Recovery::Discarded => format!("{name}: its folder is gone, its ring files were removed\n"),
-        Recovery::Failed(why) => format!("{name}: {why}\n"),
+        Recovery::Failed { why } => format!("{name}: {why}\n"),
     };
     files.iter().map(line).collect()
 }
@@ -109,7 +130,8 @@ fn one_verified(one: &Verified) -> String {
     text
 }
 
-/// What a killed process has left.
+/// What a killed process has left; also the JSON form.
+#[derive(Serialize)]
 pub struct StaleLine {
     /// Its trace.
     pub trace: String,

@@ -15,7 +15,7 @@ snapshot goes to the file -o, else to a new one in the folder `snapshots` beside
 #[derive(Args)]
 pub(crate) struct Ctl {
     /// The process's id
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id)]
     pub(crate) pid: Option<u32>,
     /// What the process should do
     #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
@@ -32,6 +32,10 @@ pub(crate) struct Ctl {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn process_id(argument: &str) -> Result<u32, &'static str> {
+    argument.parse().map_err(|_| "a process id is a number; `rocshim ctl` lists the processes that record")
 }
 
 /// A control request.

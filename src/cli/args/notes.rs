@@ -79,4 +79,8 @@ A process that still runs has no totals yet: what it has written so far is check
 pub(super) const RECOVER_NOTES: &str = "\
 Without TRACE: lists the ring files that killed processes of yours have left, with the traces \
 that they belong to, and changes nothing. --all finishes all of these; --discard removes the \
-ring files of those whose trace's folder is gone.";
+ring files of those whose trace's folder is gone.
+
+--json prints a list: of what was left (trace, rings, bytes, is_homeless: the trace's folder is \
+gone), or of the traces named (trace, outcome: finished with `events`, whole, running, lost, \
+discarded, or failed with `why`).";

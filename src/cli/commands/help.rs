@@ -16,6 +16,7 @@ struct Topic {
 
 const TOPICS: &[Topic] = &[
     Topic { name: "variables", about: "the ROCSHIM_* variables with their defaults", text: variables },
+    #[cfg(feature = "views")]
     Topic { name: "tables", about: "the tables and columns of export and tail", text: tables },
     Topic { name: "conditions", about: "the quantities of compare --fail-if", text: conditions },
     Topic { name: "format", about: "the records of a trace", text: format },
@@ -61,6 +62,7 @@ fn variables() -> Result<String> {
     Ok(report::variables(&variables, &super::output_style(false, true)))
 }
 
+#[cfg(feature = "views")]
 fn tables() -> Result<String> {
     Ok(rocshim_export::columns())
 }

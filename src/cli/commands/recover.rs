@@ -1,26 +1,30 @@
 //! `rocshim recover`: finishes the traces of killed processes, and finds those not yet finished.
 
 use crate::args;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rocshim_drain::Stale;
 use rocshim_reader as reader;
 use rocshim_reader::End;
 use rocshim_report as report;
-use rocshim_report::{Recovery, StaleLine};
+use rocshim_report::{Recovered, Recovery, StaleLine};
 use rocshim_trace::Record;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     if args.traces.is_empty() && !args.all && !args.discard {
         let found: Vec<StaleLine> = rocshim_drain::stale().iter().map(line).collect();
-        let rows = super::output_style(false, false).rows;
-        report::print(&report::stale(&found, rows))?;
+        if args.json {
+            report::print_json(&found)?;
+        } else {
+            report::print(&report::stale(&found, super::output_style(false, false).rows))?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let mut files = Vec::new();
     let mut add = |trace: &Path, outcome: Result<Recovery>| {
-        let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(rocshim_reader::format_error(&error)));
-        files.push((trace.display().to_string(), outcome));
+        let outcome =
+            outcome.unwrap_or_else(|error| Recovery::Failed { why: rocshim_reader::format_error(&error) });
+        files.push(Recovered { trace: reader::name_of(trace), outcome });
     };
     if args.traces.is_empty() {
         for left in rocshim_drain::stale() {
@@ -33,8 +37,12 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     } else {
         reader::find_traces(&args.traces)?.iter().for_each(|trace| add(&trace.path, finish(&trace.path)));
     }
-    report::print(&report::recovered(&files))?;
-    let failed = files.iter().any(|(_, outcome)| matches!(outcome, Recovery::Failed(_)));
+    if args.json {
+        report::print_json(&files)?;
+    } else {
+        report::print(&report::recovered(&files))?;
+    }
+    let failed = files.iter().any(|file| matches!(file.outcome, Recovery::Failed { .. }));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -55,9 +63,12 @@ fn discard(left: &Stale) -> Result<Recovery> {
 }
 
 fn finish(trace: &Path) -> Result<Recovery> {
+    if Path::new(&reader::name_of(trace)) != trace {
+        bail!("is no trace file that could be finished: name the file that the process wrote");
+    }
     let recovered = rocshim_drain::recover(trace).context("cannot be finished")?;
     if let Some(events) = recovered {
-        return Ok(Recovery::Finished(events));
+        return Ok(Recovery::Finished { events });
     }
     Ok(match reader::read_trace(trace, &mut Nobody)?.end {
         End::Footer | End::Rotated | End::Leftover => Recovery::Whole,
