@@ -151,7 +151,8 @@ mod tests {
             ("{\"a\":1}\n", "DIR/t.ndjson is not a rocshim trace: its first line is not a header"),
         ] {
             fs::write(trace, bytes).expect("written");
-            assert_eq!(complaint(&folder, &args), expected);
+            let message = complaint(&folder, &args);
+            assert!(message.starts_with(expected), "{message}");
             assert!(!args.out.exists());
         }
     }

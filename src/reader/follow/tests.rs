@@ -100,7 +100,7 @@ fn processes_come_to_a_folder_and_parts_follow_one_another() {
     new.push("0 silent: true");
     next(&mut follower, &new);
     let note = follower.notes()[0].clone();
-    assert!(note.ends_with("alien.ndjson is not a rocshim trace: its first line is not a header"), "{note}");
+    assert!(note.contains("alien.ndjson is not a rocshim trace: its first line is not a header"), "{note}");
     next(&mut follower, &[]);
     assert_eq!(follower.notes().len(), 1);
 }
@@ -114,5 +114,5 @@ fn what_is_named_must_be_a_trace() {
     add(&path, "{\"ts\":1}\n");
     let mut follower = Follower::new(std::slice::from_ref(&path)).unwrap();
     let error = follower.look(&mut Told::default()).unwrap_err().to_string();
-    assert!(error.ends_with("x.ndjson is not a rocshim trace: its first line is not a header"), "{error}");
+    assert!(error.contains("x.ndjson is not a rocshim trace: its first line is not a header"), "{error}");
 }
