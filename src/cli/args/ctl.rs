@@ -18,7 +18,7 @@ pub(crate) struct Ctl {
     #[arg(value_name = "PID", value_parser = process_id)]
     pub(crate) pid: Option<u32>,
     /// What the process should do
-    #[arg(value_enum, value_name = "WHAT", default_value_t = Verb::Status, requires = "pid")]
+    #[arg(value_enum, value_name = "REQUEST", default_value_t = Verb::Status, requires = "pid")]
     pub(crate) verb: Verb,
     /// For gpu-time: on or off
     #[arg(value_enum, value_name = "STATE")]

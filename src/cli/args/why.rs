@@ -26,7 +26,7 @@ Example:  rocshim why traces
 #[derive(Args)]
 pub(crate) struct Why {
     /// A trace file, or a folder of them
-    #[arg(required_unless_present = "variables", value_name = "TRACE")]
+    #[arg(required_unless_present = "variables", value_name = "TRACES")]
     pub(crate) trace: Option<PathBuf>,
     /// The decisions to explain: a number (`#3`), a part of a kernel's name, of a shape, or of
     /// what decided; `*` fits anything

@@ -53,7 +53,9 @@ fn missing(error: &clap::Error, page: &str) -> String {
     let (option, value) = first.split_once(' ').unwrap_or((first, first));
     let name = option.trim_start_matches('<').trim_end_matches('.').trim_end_matches('>');
     let hint = match value.trim_start_matches('<').trim_end_matches('.').trim_end_matches('>') {
-        "TRACE" => ": name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote",
+        "TRACE" | "TRACES" => {
+            ": name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote"
+        }
         "CMD" => ": name the program to record, as in `rocshim run -- CMD`",
         "RUN" => ": name two runs, as in `rocshim compare BEFORE AFTER`",
         "FILE" if name == "--responses" => ": name the file with the server's answers",
