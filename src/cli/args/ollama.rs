@@ -44,7 +44,7 @@ pub(crate) enum OllamaStep {
 /// The system whose service is meant.
 #[derive(Args)]
 pub(crate) struct OllamaSystem {
-    /// The root folder of the system
+    /// The root folder: of the system or, for `why`, where that of the traced process is now
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
 }

@@ -32,7 +32,7 @@ pub(crate) struct Why {
     /// what decided; `*` fits anything
     #[arg(value_name = "WHAT")]
     pub(crate) what: Option<String>,
-    /// Where the root folder of the traced process is now
+    /// The root folder: of the system or, for `why`, where that of the traced process is now
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// List all variables that steer a decision, with what each does and its source
