@@ -4,6 +4,7 @@
 /// The shim in traced processes.
 mod shim {
     mod accounts;
+    mod alone;
     mod arguments;
     mod blas;
     mod c_api;
@@ -18,6 +19,7 @@ mod shim {
     mod harmless;
     mod interception;
     mod recording;
+    mod recovery;
     mod roctx;
     mod sanitizers;
     mod selection;

@@ -42,5 +42,6 @@ pub use decoder::Decoder;
 pub use frames::{Frames, Growing, is_compressed, lines_of};
 pub use parameters::demangle;
 pub use recover::{Leftover, Remains, Stale, header_of, is_running, leftover, recover, stale, unbegun};
+pub use rocshim_ring::failure;
 pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

@@ -7,11 +7,12 @@ use crate::stat::Stat;
 use rocshim_ring::clock::measure_hz;
 use rocshim_ring::event::{Gap, LOSS_REASONS};
 use rocshim_ring::folder::FOLDER_PREFIXES;
+use rocshim_ring::owner::{self, Owner, Rights};
 use rocshim_ring::{Committed, Consumer, Control, Counters, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Footer, Header, Record, TracePath, parse_line, segment_path, write_record};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,11 +71,33 @@ fn byte_at(path: &Path, at: u64) -> io::Result<u8> {
 /// # Errors
 /// If `trace` cannot be written (nothing is lost then: the ring files stay).
 pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
+    let owner = match std::fs::symlink_metadata(trace) {
+        Ok(file) if file.is_file() => Owner::of(&file),
+        Ok(_) => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file, but a link or a folder"));
+        }
+        // It was never begun: its owner is whose ring files are left.
+        Err(_) => match rings_by_name(trace) {
+            Some(rings) => Folder::open(&rings)?.owner()?,
+            None => return Ok(None),
+        },
+    };
+    let _rights = Rights::of(owner)?;
+    recover_of(owner, trace)
+}
+
+/// The same with the rights of the trace's `owner`, whose ring files alone are read and removed.
+fn recover_of(owner: Owner, trace: &Path) -> io::Result<Option<u64>> {
     let Some((whole, left)) = leftover(trace)? else {
         remove_needless(trace)?;
         return Ok(None);
     };
-    let mut file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(trace)?;
+    let folder = Folder::open(&left.rings)?;
+    let mut file = owner::open(trace, true)?;
+    if !folder.owner()?.is(owner) || !Owner::of(&file.metadata()?).is(owner) {
+        let what = "the trace and its ring files belong to two users: recover it as its owner";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+    }
     file.set_len(whole)?;
     file.seek(SeekFrom::End(0))?;
     if is_compressed(trace) {
@@ -83,7 +106,7 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
         file.write_all(&left.lines)?;
     }
     file.sync_all()?;
-    Folder::open(&left.rings)?.remove()?;
+    folder.remove()?;
     Ok(Some(left.events))
 }
 
@@ -135,7 +158,9 @@ impl Stale {
     /// # Errors
     /// Those of the system.
     pub fn discard(&self) -> io::Result<()> {
-        Folder::open(&self.rings)?.remove()
+        let folder = Folder::open(&self.rings)?;
+        let _rights = Rights::of(folder.owner()?)?;
+        folder.remove()
     }
 }
 
@@ -202,6 +227,8 @@ fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
 
 /// The process of a ring folder, and the segment file that it was writing.
 fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
+    let folder = Folder::open(rings).ok()?;
+    let _rights = Rights::of(folder.owner().ok()?).ok()?;
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
         if number == 0 {
@@ -216,16 +243,21 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
         }
     })
     .ok()?;
-    let part = Folder::open(rings)
-        .and_then(|folder| Control::read(&folder))
-        .map_or(1, |committed| committed.segment);
+    let part = Control::read(&folder).map_or(1, |committed| committed.segment);
     Some((decoder.header().clone(), segment_path(&trace?, part)))
 }
 
-/// True if the process that wrote `header` still runs on this machine (a later process with the
-/// same pid has another start time).
+/// True when the process that wrote `header` still runs. On this machine, in this PID namespace,
+/// its number and start time show it (a number may have been used again). Elsewhere, the lock of
+/// its ring folder does; where that cannot be asked for, it is taken to run.
 pub fn is_running(header: &Header) -> bool {
-    Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks)
+    if Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks) {
+        return true;
+    }
+    let Ok(folder) = Folder::open(Path::new(&header.rings)) else { return false };
+    let Ok(committed) = Control::read(&folder) else { return false };
+    let is_elsewhere = committed.place != 0 && committed.place != Stat::place();
+    is_elsewhere && folder.is_held().unwrap_or(true)
 }
 
 /// True if the trace has its last footer. A segment's footer may exist although the step to the

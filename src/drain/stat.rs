@@ -1,6 +1,9 @@
 //! Reads `/proc/PID/stat`: a process's parent, state, and start time, which distinguishes it from a
 //! later process with the same pid.
 
+use std::os::unix::fs::MetadataExt;
+use xxhash_rust::xxh3::xxh3_64;
+
 /// Fields of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
@@ -8,6 +11,8 @@ pub struct Stat {
     pub lives: bool,
     /// It is stopped, by a signal or a debugger.
     pub stopped: bool,
+    /// It sleeps until a signal or an event.
+    pub sleeps: bool,
     /// Its parent's pid.
     pub ppid: u32,
     /// When it started, in clock ticks since boot.
@@ -20,6 +25,14 @@ impl Stat {
         Stat::parse(&String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?))
     }
 
+    /// A number for this boot of the machine and the PID namespace of the calling process: numbers
+    /// of processes mean the same where it is the same. 0: it cannot be found out.
+    pub fn place() -> u64 {
+        let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |of| of.ino());
+        if boot.is_empty() || namespace == 0 { 0 } else { (xxh3_64(&boot) ^ namespace).max(1) }
+    }
+
     fn parse(text: &str) -> Option<Stat> {
         // The second field is the name in parentheses, which may hold anything; fields are counted
         // after it.
@@ -29,6 +42,7 @@ impl Stat {
         Some(Stat {
             lives,
             stopped,
+            sleeps: state == "S",
             ppid: fields.next()?.parse().ok()?,
             start_ticks: fields.nth(17)?.parse().ok()?,
         })
@@ -42,7 +56,10 @@ mod tests {
     #[test]
     fn fields_are_counted_after_the_name_in_parentheses() {
         let text = "7 (a) b (c)) S 3 7 7 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 4711 13 14";
-        assert_eq!(Stat::parse(text), Some(Stat { lives: true, stopped: false, ppid: 3, start_ticks: 4711 }));
+        assert_eq!(
+            Stat::parse(text),
+            Some(Stat { lives: true, stopped: false, sleeps: true, ppid: 3, start_ticks: 4711 })
+        );
         assert_eq!(Stat::parse("7 (a) Z 3"), None);
     }
 }

@@ -45,7 +45,7 @@ pub use replay::replay;
 pub use rules::evidence_rules;
 pub use summary::summary;
 pub use table::{Form, Style};
-pub use tally::{nothing_seen, tally};
+pub use tally::{nothing_seen, tally, unrecorded};
 pub use trying::{bisection, trial};
 pub use visible::visible;
 pub use why::{steering_variables, why};

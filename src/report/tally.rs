@@ -3,6 +3,7 @@
 use super::{names::fit, sections::label, summary::sentence, table::Style};
 use rocshim_analysis::Summary;
 use rocshim_analysis::units::{count, counted, percent};
+use rocshim_drain::failure::Lack;
 use std::{collections::BTreeMap, path::Path};
 
 /// Kernels listed in the tally.
@@ -77,6 +78,32 @@ fn places(summary: &Summary, folder: &Path) -> String {
         [one] => one.trace.clone(),
         many => format!("{} in {}", count(many.len() as u64), folder.display()),
     }
+}
+
+/// What processes of a run lacked to be recorded, how many they were, and what to do.
+pub fn unrecorded(processes: u64, lack: Lack, folder: &Path) -> String {
+    let who = counted(processes, "process");
+    let folder = folder.display();
+    let system = |errno| std::io::Error::from_raw_os_error(errno);
+    let (what, advice) = match lack {
+        Lack::File(errno @ 24) => {
+            (format!("no trace could be made in {folder}: {}", system(errno)), "raise `ulimit -n`")
+        }
+        Lack::File(errno @ (27 | 28)) => (
+            format!("no trace could be made in {folder}: {}", system(errno)),
+            "raise `ulimit -f`, or name a folder with room by --out",
+        ),
+        Lack::File(0) => (format!("no trace could be made in {folder}"), "name another folder by --out"),
+        Lack::File(errno) => {
+            (format!("no trace could be made in {folder}: {}", system(errno)), "name another folder by --out")
+        }
+        Lack::Memory => ("there was no memory for a trace".to_owned(), "raise `ulimit -v`"),
+        Lack::Room => (
+            format!("nothing could be written to the trace in {folder}"),
+            "raise `ulimit -f`, or name a folder with room by --out",
+        ),
+    };
+    format!("{who} called a hooked function and could not be recorded: {what}; {advice}")
 }
 
 /// A run without a trace, with what that may mean. `known`: reasons found in the program's file.

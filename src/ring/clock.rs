@@ -22,6 +22,9 @@ static MOMENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// Ticks per second, measured between the two readings.
 static TICK_HZ: AtomicU64 = AtomicU64::new(0);
 
+/// Result of [`measure_hz`]; 0: not measured yet.
+static MEASURED_HZ: AtomicU64 = AtomicU64::new(0);
+
 /// Some thread has disabled RDTSC for itself, or is about to.
 static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
@@ -246,9 +249,19 @@ fn together(clock: impl Fn() -> u64) -> (u64, u64) {
     (stamp, time)
 }
 
-/// Measures the tick rate against the system's clock over `interval` (5 ms give about ten parts per
-/// million).
+/// Measures the tick rate against the system's clock for `interval` (5 ms give about ten parts per
+/// million); a forked child has the rate that its parent has measured, without waiting.
 pub fn measure_hz(interval: Duration) -> u64 {
+    let measured = MEASURED_HZ.load(Relaxed);
+    if is_tsc() && measured != 0 {
+        return measured;
+    }
+    let hz = measure(interval);
+    MEASURED_HZ.store(hz, Relaxed);
+    hz
+}
+
+fn measure(interval: Duration) -> u64 {
     if !is_tsc() {
         return match TICK_HZ.load(Relaxed) {
             0 => 1_000_000_000,
@@ -310,7 +323,8 @@ mod tests {
 
     #[test]
     fn the_measured_rate_agrees_with_a_second_measurement() {
-        let (first, second) = (measure_hz(Duration::from_millis(30)), measure_hz(Duration::from_millis(30)));
+        let (first, second) = (measure(Duration::from_millis(30)), measure_hz(Duration::from_millis(30)));
+        assert_eq!(measure_hz(Duration::from_secs(3600)), second, "it is measured once");
         let ratio = first as f64 / second as f64;
         assert!((0.999..1.001).contains(&ratio), "{first} Hz and {second} Hz");
     }

@@ -14,11 +14,14 @@ use crate::clock;
 use crate::event::{Gap, NO_MEMORY, THREAD_ENDED};
 use crate::log::DEFINITIONS;
 use crate::map::{Mapping, PAGE, read_file};
+use crate::owner::Owner;
 use crate::requests::ControlRequests;
 use crate::sync::{AtomicU64, fence};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::offset_of;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -64,6 +67,39 @@ impl Folder {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
         Ok(Folder { path: path.to_path_buf() })
+    }
+
+    /// Whose it is.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub fn owner(&self) -> io::Result<Owner> {
+        Ok(Owner::of(&std::fs::symlink_metadata(&self.path)?))
+    }
+
+    /// Holds the folder's lock for its process, as long as the file is open: see
+    /// [`Folder::is_held`].
+    ///
+    /// # Errors
+    /// When the file system has no locks.
+    pub fn hold(&self) -> io::Result<File> {
+        let file = self.open_control()?;
+        lock(&file, libc::LOCK_EX).map(|()| file)
+    }
+
+    /// True while the process holds the folder's lock, which the system takes from it at its end,
+    /// wherever it runs; `None` where it has never held it, or the lock cannot be asked for.
+    pub fn is_held(&self) -> Option<bool> {
+        Control::read(self).ok().filter(|committed| committed.is_locked)?;
+        match lock(&self.open_control().ok()?, libc::LOCK_SH) {
+            Ok(()) => Some(false),
+            Err(error) => (error.kind() == io::ErrorKind::WouldBlock).then_some(true),
+        }
+    }
+
+    fn open_control(&self) -> io::Result<File> {
+        let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+        OpenOptions::new().read(true).custom_flags(flags).open(self.path.join(CONTROL))
     }
 
     /// Its path.
@@ -116,6 +152,13 @@ impl Folder {
     }
 }
 
+/// Takes a lock of an open file, or fails at once.
+fn lock(file: &File, how: i32) -> io::Result<()> {
+    // SAFETY: an open file; no memory is touched.
+    let result = unsafe { libc::flock(file.as_raw_fd(), how | libc::LOCK_NB) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 #[repr(C)]
 struct ControlPage {
     magic: AtomicU64,
@@ -132,6 +175,10 @@ struct ControlPage {
     /// Calls of threads without a ring: none could be created, it was already closed, or it was
     /// refused for another reason.
     untracked: [Untracked; 3],
+    /// Which boot and PID namespace the process's number is of; 0: not known.
+    place: AtomicU64,
+    /// 1 once the process holds the folder's lock.
+    locked: AtomicU64,
 }
 
 /// Offset of the control requests in the page.
@@ -162,6 +209,10 @@ pub struct Committed {
     pub late: u64,
     /// Calls of threads without a ring.
     pub untracked: [Gap; 3],
+    /// Which boot and PID namespace the process's number is of; 0: not known.
+    pub place: u64,
+    /// The process holds the folder's lock, or did: see [`Folder::is_held`].
+    pub is_locked: bool,
 }
 
 impl Committed {
@@ -189,6 +240,8 @@ impl Committed {
             stamp: word(4 + side),
             late: word(offset_of!(ControlPage, late) / 8),
             untracked: [0, 1, 2].map(untracked),
+            place: word(offset_of!(ControlPage, place) / 8),
+            is_locked: word(offset_of!(ControlPage, locked) / 8) == 1,
         })
     }
 }
@@ -240,7 +293,10 @@ impl Control {
             fence(Acquire);
             if self.page().epoch.load(Relaxed) == epoch {
                 let (segment, late, untracked) = ((segment as u32).max(1), self.late(), self.untracked());
-                return Committed { epoch, segment, offset, stamp, late, untracked };
+                // Relaxed: they are set before anything is committed.
+                let place = page.place.load(Relaxed);
+                let is_locked = page.locked.load(Relaxed) == 1;
+                return Committed { epoch, segment, offset, stamp, late, untracked, place, is_locked };
             }
         }
     }
@@ -260,6 +316,17 @@ impl Control {
     pub fn read(folder: &Folder) -> io::Result<Committed> {
         let path = folder.path.join(CONTROL);
         Committed::from_bytes(&read_file(&path, PAGE)?, &path)
+    }
+
+    /// Notes which boot and PID namespace the process's number is of.
+    pub fn set_place(&self, place: u64) {
+        self.page().place.store(place, Relaxed);
+    }
+
+    /// Notes that the folder's lock is held.
+    pub fn set_locked(&self) {
+        // Release: after it was taken.
+        self.page().locked.store(1, Release);
     }
 
     fn page(&self) -> &ControlPage {

@@ -6,7 +6,9 @@
 //! Layers, lowest first:
 //! - `sync`: atomics, fences and locks, real or as modelled by loom;
 //! - `clock`: event time stamps; `sandbox`: whether a system call may kill the program;
+//! - `owner`: files of another user, opened with that user's rights;
 //! - `map`: shared memory files;
+//! - `failure`: reports to `rocshim run` what kept a process from being recorded;
 //! - `slot`: layout of an event in 64-byte slots; `payload`, `event`, `blas`, `conv`, `hip`,
 //!   `named`, `mark`, `gpu`: the payload words of each event kind; `arguments`: kernel arguments of
 //!   a launch;
@@ -30,6 +32,7 @@ mod consumer;
 pub mod conv;
 pub mod definition;
 pub mod event;
+pub mod failure;
 pub mod folder;
 pub mod gpu;
 pub mod hip;
@@ -38,6 +41,7 @@ pub mod log;
 mod map;
 pub mod mark;
 pub mod named;
+pub mod owner;
 pub mod page;
 pub mod payload;
 pub mod pool;

@@ -20,7 +20,9 @@ const BOTH: i32 = libc::PROT_READ | libc::PROT_WRITE;
 /// # Errors
 /// Those of the system, or if it is longer.
 pub(crate) fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(path)?;
+    // Who made it may have put a pipe there, for whose writer an open would wait.
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     file.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most {

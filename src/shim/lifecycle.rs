@@ -8,6 +8,7 @@
 #![allow(unsafe_code)] // C calls at the four moments, and the leaked process's address
 
 use crate::collector;
+use crate::platform::descriptors::{Table as Descriptors, unshare};
 use crate::platform::fork;
 use crate::platform::memory;
 use crate::platform::objects;
@@ -20,11 +21,15 @@ use crate::symbols::binding;
 use crate::table::config::Config;
 use crate::table::row::{InterceptionPoint, Table};
 use crossbeam_channel::RecvTimeoutError;
+use rocshim_ring::failure::{self, Lack};
 use rocshim_ring::sandbox;
+use std::ffi::CStr;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 use std::time::{Duration, Instant};
 
 const IDLE: u8 = 0;
@@ -80,7 +85,9 @@ fn load() {
         if config().stopped {
             binding::begin_paused();
         }
-        sandbox::begin();
+        tls::arm();
+        // The program's first thread: those that it starts later may have a filter of another's.
+        sandbox::begin_thread();
         fork::heed(in_child);
     });
 }
@@ -88,6 +95,12 @@ fn load() {
 /// In the child of a fork: nothing of the parent's is written to again; recording begins anew at the next hooked call.
 unsafe extern "C" fn in_child() {
     tls::forget();
+    leave_parent();
+}
+
+/// Makes this process, a child, begin at its next hooked call.
+fn leave_parent() {
+    sandbox::begin_child();
     let parent = PROCESS.swap(std::ptr::null_mut(), Acquire);
     if !parent.is_null() {
         PARENT.store(parent, Relaxed);
@@ -101,8 +114,41 @@ unsafe extern "C" fn in_child() {
     }
 }
 
+/// A thread of this process is about to begin it anew.
+static IS_BEGINNING: AtomicBool = AtomicBool::new(false);
+
+/// In a child that no fork handler has seen, does what the handlers do.
+#[inline]
+pub(crate) fn notice_child() {
+    if tls::is_child() {
+        quietly(begin_child);
+    }
+}
+
+#[cold]
+fn begin_child() {
+    if IS_BEGINNING.swap(true, Acquire) {
+        // Another thread does it.
+        while tls::is_child() {
+            fork::nap();
+        }
+        return;
+    }
+    if tls::is_child() {
+        let is_recorded = tls::begin_generation();
+        leave_parent();
+        // A lock of ours that another thread of the parent's held is never freed here.
+        if !fork::begin_child() || !is_recorded {
+            STATE.store(OFF, Relaxed);
+        }
+        tls::end_generation();
+    }
+    IS_BEGINNING.store(false, Release);
+}
+
 /// The process being recorded, if it is.
 pub(crate) fn current() -> Option<&'static Process> {
+    notice_child();
     // SAFETY: the address is NULL or that of a leaked `Process`, stored with release when it was whole.
     unsafe { PROCESS.load(Acquire).as_ref() }
 }
@@ -141,6 +187,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 /// The process, begun now if this is its first hooked call, of a function in `table`; `None` when nothing is recorded.
 pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
+    notice_child();
     loop {
         match STATE.load(Acquire) {
             ON | ENDED => return current(),
@@ -154,7 +201,11 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
 
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     let table = table();
-    if sandbox::is_new() || !memory::has(LITTLE) || !has_keys() {
+    let is_free = !sandbox::is_new();
+    if !is_free || !memory::has(LITTLE) || !has_keys() {
+        if is_free {
+            report_failure(Lack::Memory);
+        }
         binding::begin(&table, |_| false);
         STATE.store(OFF, Release);
         return None;
@@ -173,12 +224,27 @@ fn start(table: fn() -> Table) -> Option<&'static Process> {
         }
         failed => {
             if let Some(Err(error)) = failed {
+                report_failure(match error.kind() {
+                    ErrorKind::OutOfMemory => Lack::Memory,
+                    _ => Lack::File(error.raw_os_error().unwrap_or(0)),
+                });
                 config().report(&format!("no trace file can be made: {error}; nothing is recorded"));
             }
             binding::begin(&table, |_| false);
             STATE.store(OFF, Release);
             None
         }
+    }
+}
+
+/// Says to `rocshim run`, if it started the program, what this process lacked to record.
+fn report_failure(lack: Lack) {
+    // SAFETY: a C string.
+    let name = unsafe { libc::getenv(c"ROCSHIM_RUN".as_ptr()) };
+    if !name.is_null() {
+        // SAFETY: a C string of the environment, which nothing changes before this function returns.
+        let name = unsafe { CStr::from_ptr(name) };
+        failure::report(name.to_str().unwrap_or_default(), lack);
     }
 }
 
@@ -201,11 +267,19 @@ fn has_keys() -> bool {
 fn start_collector(process: &'static Process) {
     let work = move || {
         tls::off();
+        sandbox::begin_thread();
+        process.rest.begin();
+        let table = unshare(process.config.log.as_deref() == Some("stderr"));
+        // Dropped with the thread: until then the process is known to live.
+        let _held = (table == Descriptors::Own).then(|| process.hold_folder());
         sched::be_short();
         memory::may_rest();
-        if caught(|| collector::run(process)).is_none() {
+        if caught(|| collector::run(process, table)).is_none() {
             process.collector.set(Collector::Failed);
             process.config.report("the collector failed; what is recorded stays in the ring files");
+            loop {
+                std::thread::park();
+            }
         }
     };
     let thread = std::thread::Builder::new().name("rocshim".into()).stack_size(COLLECTOR_STACK);
@@ -220,10 +294,14 @@ fn start_collector(process: &'static Process) {
 
 /// At exit, after every handler and destructor of the program and its libraries: lets the collector write what is left.
 extern "C" fn at_exit() {
+    // In a sandbox of the program's, what may be asked is not known.
+    if sandbox::is_new() {
+        STATE.store(ENDED, Relaxed);
+        return;
+    }
     // A child that was not made by `fork` has its parent's memory, and no collector.
     let Some(process) = current().filter(|process| process.pid == std::process::id()) else { return };
-    // Where it has locked itself into a sandbox, what it may still do is not known.
-    if STATE.swap(ENDED, Relaxed) != ON || sandbox::is_new() {
+    if STATE.swap(ENDED, Relaxed) != ON {
         return;
     }
     quietly(|| caught(|| end(process)));
@@ -245,8 +323,12 @@ fn end(process: &'static Process) {
             let is_waiting = || since.elapsed() < EXIT_PATIENCE && !memory::is_resting();
             while answered.recv_timeout(EXIT_LOOK) == Err(RecvTimeoutError::Timeout) && is_waiting() {}
         }
-        Collector::None if memory::has(COLLECTOR_MEMORY) => collector::run(process),
+        Collector::None if memory::has(COLLECTOR_MEMORY) => collector::run(process, Descriptors::Shared),
         Collector::None | Collector::Failed => {}
+    }
+    // Ring files can be recovered; what lay in memory of the process alone is gone.
+    if process.folder.is_none() && !process.is_written.load(Relaxed) {
+        report_failure(Lack::Room);
     }
 }
 

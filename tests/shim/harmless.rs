@@ -180,5 +180,8 @@ fn after_its_first_event_a_thread_never_waits_faults_or_enters_the_kernel() {
     assert_eq!(traced.stdout, bare.stdout);
     let trace = traced.trace();
     let with_arguments = trace.launches().filter(|launch| launch.args.len() == 2).count();
-    assert_eq!((trace.launches().count(), with_arguments), (12004, 6002));
+    // In its sandbox a thread reserves no more ring memory: what finds none is lost, and counted.
+    let lost: u64 = trace.gaps().map(|gap| gap.lost).sum();
+    assert_eq!(trace.launches().count() as u64 + lost, 12004);
+    assert!((3001..=6002).contains(&with_arguments), "{with_arguments}");
 }

@@ -265,8 +265,7 @@ fn a_program_may_change_its_root() {
         let folder = root.path().to_str().unwrap();
         for outcome in unharmed_with("elsewhere", &[how, folder], |program| program.env("STANDIN_LOG", "")) {
             if how == "chroot_later" {
-                // Its folder is gone, but not its ring files: they are recovered as the next
-                // segment, and the first one stays without a footer.
+                // The collector has a root of its own; where it may not, what is left in the ring files is recovered.
                 let accounts = Accounts::alone(&outcome);
                 assert_eq!(accounts.launches + accounts.lost, 3000, "{accounts:?}");
             }

@@ -5,6 +5,7 @@ use crate::{
     launch::{self, Recorded, Recording, Trap},
 };
 use anyhow::Result;
+use rocshim_drain::failure::{self, Failures};
 use rocshim_reader as reader;
 use rocshim_reader::TraceFile;
 use rocshim_report as report;
@@ -43,6 +44,11 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
         report::complain(&format!("{}: {}", trap.what, trap.advice));
     }
     let mut command = recorded.command(&args.program[1..], &folder);
+    // Where the system has none to give, what could not be recorded stays unsaid.
+    let failures = Failures::new().ok();
+    if let Some(failures) = &failures {
+        command.env(failure::VARIABLE, failures.name());
+    }
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,
         Err(error) => {
@@ -55,7 +61,11 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
         }
     };
     // Whatever fails from here on, the program's exit status is returned.
-    if let Err(error) = tell(args, &folder, &before, &traps) {
+    let failed = failures.and_then(|failures| failures.seen());
+    if let Some((processes, lack)) = failed {
+        report::complain(&report::unrecorded(processes, lack, &folder));
+    }
+    if let Err(error) = tell(args, &folder, &before, &traps, failed.is_some()) {
         report::complain(&format!(
             "the program has ended, but its traces cannot be read: {}",
             rocshim_reader::format_error(&error)
@@ -65,11 +75,22 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
 }
 
 /// Finishes the traces of this run and prints the tally.
-fn tell(args: &args::Run, folder: &Path, before: &BTreeSet<PathBuf>, traps: &[Trap]) -> Result<()> {
+fn tell(
+    args: &args::Run,
+    folder: &Path,
+    before: &BTreeSet<PathBuf>,
+    traps: &[Trap],
+    has_failed: bool,
+) -> Result<()> {
     let traces: Vec<PathBuf> =
         reader::traces_in(folder)?.into_iter().filter(|path| !before.contains(path)).collect();
     let recovered = recover(&traces);
     if args.quiet {
+        return Ok(());
+    }
+    // What could not be recorded is said already, and that nothing was called would be wrong.
+    let is_empty = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() == 0);
+    if has_failed && traces.iter().all(is_empty) {
         return Ok(());
     }
     if traces.is_empty() {

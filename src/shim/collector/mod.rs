@@ -13,6 +13,7 @@ mod sink;
 use crate::collector::memory::Keeper;
 use crate::collector::poll::{LONGEST, Pause, Sleep};
 use crate::collector::segments::Parts;
+use crate::platform::descriptors::Table;
 use crate::platform::idle::Doze;
 use crate::platform::memory::is_short;
 use crate::session::process::{Message, Process};
@@ -23,6 +24,7 @@ use rocshim_ring::definition::Definition;
 use rocshim_ring::event::{DISK_CAP, RING_FULL};
 use rocshim_ring::{Consumer, Counters, LogReader, Position, WhenFull, clock, sandbox};
 use rocshim_trace::{Footer, Record, write_record};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Between two looks at the list of loaded libraries.
@@ -66,15 +68,15 @@ struct Collector {
     saved: requests::SavedCounters,
 }
 
-/// Runs until the process ends.
-pub(crate) fn run(process: &'static Process) {
+/// Runs until the process ends. The calling thread's descriptor table is `table`.
+pub(crate) fn run(process: &'static Process, table: Table) {
     let mut collector = Collector {
         process,
         decoder: Decoder::default(),
         definitions: LogReader::default(),
         consumers: Vec::new(),
         positions: Vec::new(),
-        parts: Parts::new(&process.trace, &process.config, clock::now()),
+        parts: Parts::new(&process.trace, &process.config, clock::now(), table),
         keeper: Keeper::new(Instant::now()),
         has_stopped: false,
         waiting_since: None,
@@ -97,7 +99,7 @@ pub(crate) fn run(process: &'static Process) {
     let _ = stop.send(());
 }
 
-/// True where work might end the program: it has locked itself into a sandbox, or has no memory left.
+/// True where work might end the program: the calling thread is in a sandbox, or has no memory left.
 fn must_rest() -> bool {
     sandbox::is_new() || is_short()
 }
@@ -127,6 +129,7 @@ impl Collector {
             match self.process.for_collector.recv_timeout(time) {
                 Ok(Message::Stop(answer)) => return answer,
                 Ok(Message::Flush(answer)) => drop(answer.try_send(self.write_now())),
+                Ok(Message::Rest) => self.process.rest.rest_if_asked(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
             }
@@ -139,6 +142,7 @@ impl Collector {
             match self.process.for_collector.recv() {
                 Ok(Message::Stop(answer)) => return answer,
                 Ok(Message::Flush(answer)) => drop(answer.try_send(false)),
+                Ok(Message::Rest) => self.process.rest.rest_if_asked(),
                 Err(_) => std::thread::park(),
             }
         }
@@ -310,6 +314,7 @@ impl Collector {
         if std::mem::take(&mut self.began_anew) {
             is_written = self.end();
         }
+        self.process.is_written.store(is_written, Relaxed);
         if !is_written {
             self.count_hidden();
         }

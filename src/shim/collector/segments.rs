@@ -1,6 +1,7 @@
 //! The files of a trace: which of them is written, when the next one begins, and how much room all of them may take.
 
 use crate::collector::sink::Sink;
+use crate::platform::descriptors::Table;
 use crate::table::config::{Config, DiskFull};
 use rocshim_ring::event::{DISK_CAP, DISK_ERROR, DISK_FULL, FILE_LIMIT};
 use rocshim_ring::file_limit;
@@ -22,6 +23,8 @@ pub(crate) struct Parts {
     first: PathBuf,
     /// zstd's level, for compressed files.
     level: i32,
+    /// The collector's.
+    table: Table,
     number: u32,
     sink: Sink,
     /// Its length when its beginning had been written: the definitions that are told again.
@@ -63,8 +66,9 @@ struct Finished {
 }
 
 impl Parts {
-    /// Begins with `first`, which exists and is empty; `now` as a stamp.
-    pub(crate) fn new(first: &Path, config: &Config, now: u64) -> Parts {
+    /// Begins with `first`, which exists and is empty; `now` as a stamp. The caller's descriptor
+    /// table is `table`.
+    pub(crate) fn new(first: &Path, config: &Config, now: u64, table: Table) -> Parts {
         // Where files may get no longer, they stay well below that.
         let limit = file_limit();
         let own_limit = (limit != u64::MAX).then_some(limit / 2);
@@ -77,7 +81,8 @@ impl Parts {
             first: first.to_path_buf(),
             number: 1,
             level: config.compress.unwrap_or_default(),
-            sink: Sink::new(first.to_path_buf(), true, config.compress.unwrap_or_default()),
+            table,
+            sink: Sink::new(first.to_path_buf(), true, config.compress.unwrap_or_default(), table),
             beginning: 0,
             began: Instant::now(),
             story: Story { from: now, ..Story::default() },
@@ -179,7 +184,7 @@ impl Parts {
         self.finished.retain(|part| segment_path(first, part.number).try_exists().unwrap_or(true));
         self.story.from = now;
         self.number += 1;
-        self.sink = Sink::new(segment_path(&self.first, self.number), false, self.level);
+        self.sink = Sink::new(segment_path(&self.first, self.number), false, self.level, self.table);
         (self.beginning, self.began) = (0, Instant::now());
     }
 

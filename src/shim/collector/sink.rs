@@ -5,12 +5,15 @@
 //!
 //! A compressed file holds a frame a batch, which is whole in itself.
 //!
-//! The file is opened for every batch and closed again: a program that closes all its descriptors, or reuses their
-//! numbers, can neither lose our file nor be written into by us.
+//! Where the collector has a descriptor table of its own, the file stays open; a look at its path
+//! before each batch notices that it was removed or replaced. Else it is opened for each batch and
+//! closed again: a program that closes all its descriptors, or reuses their numbers, can neither
+//! lose our file nor be written into by us.
 
+use crate::platform::descriptors::Table;
 use crate::platform::ids::uid;
 use rocshim_drain::{Frames, is_compressed};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -24,6 +27,9 @@ pub(crate) struct Sink {
     is_made: bool,
     /// The file that was written first: device and number. Another one in its place is not written to.
     which: Option<(u64, u64)>,
+    /// The open file, where the collector's table is its own.
+    file: Option<File>,
+    table: Table,
     /// Bytes that are in the file for good.
     length: u64,
     /// What is written next; kept, so that its memory is.
@@ -35,11 +41,11 @@ pub(crate) struct Sink {
 impl Sink {
     /// Writes to `path`, which is empty if it `is_made`, and is else made for the first lines; where it is called so, it is
     /// compressed with zstd's `level`.
-    pub(crate) fn new(path: PathBuf, is_made: bool, level: i32) -> Sink {
+    pub(crate) fn new(path: PathBuf, is_made: bool, level: i32, table: Table) -> Sink {
         // A level that zstd does not know is brought to the next that it knows; there is no memory for one only where there
         // is none for lines.
         let frames = is_compressed(&path).then(|| Frames::new(level).ok()).flatten();
-        Sink { path, is_made, which: None, length: 0, bytes: Vec::new(), frames }
+        Sink { path, is_made, which: None, file: None, table, length: 0, bytes: Vec::new(), frames }
     }
 
     /// The file.
@@ -78,6 +84,13 @@ impl Sink {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         let (file, found) = self.open()?;
+        let result = self.append(&file, found, at);
+        self.file = Some(file).filter(|_| self.table == Table::Own);
+        result
+    }
+
+    /// Writes what is prepared to `file`, which is `found` bytes long, from `at` on.
+    fn append(&mut self, file: &File, found: u64, at: u64) -> io::Result<()> {
         let bytes = &self.bytes;
         if found > self.length {
             // What an earlier write left there, and could not take back.
@@ -97,6 +110,16 @@ impl Sink {
 
     /// The file, and how long it is.
     fn open(&mut self) -> io::Result<(File, u64)> {
+        if let Some(file) = self.file.take() {
+            // The program may have changed its user since: a path that cannot be looked at is not
+            // known to be gone.
+            let found = match std::fs::symlink_metadata(&self.path) {
+                Ok(found) => self.check(&found).map(|()| found.len()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+                Err(_) => file.metadata().map(|found| found.len()),
+            }?;
+            return Ok((file, found));
+        }
         let mut options = OpenOptions::new();
         options.write(true).create_new(!self.is_made).mode(0o600);
         options.custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
@@ -110,13 +133,24 @@ impl Sink {
         }?;
         self.is_made = true;
         let found = file.metadata()?;
-        let which = (found.dev(), found.ino());
-        // As if it had been removed, which it has: others may write in this folder.
-        if !found.is_file() || found.uid() != uid() || *self.which.get_or_insert(which) != which {
-            let what = format!("{}: another file is in its place", self.path.display());
-            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        if found.uid() != uid() {
+            return Err(self.another());
         }
+        self.check(&found)?;
         Ok((file, found.len()))
+    }
+
+    /// Fails unless this is the file that was written first.
+    fn check(&mut self, found: &Metadata) -> io::Result<()> {
+        let which = (found.dev(), found.ino());
+        let is_it = found.is_file() && *self.which.get_or_insert(which) == which;
+        if is_it { Ok(()) } else { Err(self.another()) }
+    }
+
+    /// As if it had been removed, which it has: others may write in this folder.
+    fn another(&self) -> io::Error {
+        let what = format!("{}: another file is in its place", self.path.display());
+        io::Error::new(io::ErrorKind::NotFound, what)
     }
 }
 
@@ -163,31 +197,39 @@ mod tests {
     fn sink(name: &str) -> (PathBuf, Sink) {
         let path = std::env::temp_dir().join(format!("rocshim-{name}-{}", std::process::id()));
         File::create(&path).unwrap();
-        (path.clone(), Sink::new(path, true, 0))
+        (path.clone(), Sink::new(path, true, 0, Table::Shared))
+    }
+
+    /// The same writer that keeps its file open.
+    fn kept(name: &str) -> (PathBuf, Sink) {
+        let (path, sink) = sink(name);
+        (path, Sink { table: Table::Own, ..sink })
     }
 
     #[test]
     fn lines_are_appended_and_a_file_that_is_gone_is_an_error() {
-        let (path, mut sink) = sink("sink");
-        sink.write(b"one\n", u64::MAX).unwrap();
-        sink.write(b"two\n", u64::MAX).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
-        std::fs::remove_file(&path).unwrap();
-        assert!(sink.write(b"three\n", u64::MAX).is_err());
-        assert_eq!(sink.length(), 8);
+        for (path, mut sink) in [sink("sink"), kept("kept")] {
+            sink.write(b"one\n", u64::MAX).unwrap();
+            sink.write(b"two\n", u64::MAX).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
+            std::fs::remove_file(&path).unwrap();
+            let error = sink.write(b"three\n", u64::MAX).unwrap_err();
+            assert_eq!((sink.length(), error.kind()), (8, std::io::ErrorKind::NotFound));
+        }
     }
 
     #[test]
     fn another_file_in_the_place_of_ours_is_not_written_to() {
-        let (path, mut sink) = sink("replaced");
-        sink.write(b"one\n", u64::MAX).unwrap();
-        let precious = path.with_extension("precious");
-        std::fs::write(&precious, "precious").unwrap();
-        std::fs::rename(&precious, &path).unwrap();
-        let error = sink.write(b"two\n", u64::MAX).unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
-        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-        std::fs::remove_file(&path).unwrap();
+        for (path, mut sink) in [sink("replaced"), kept("kept-replaced")] {
+            sink.write(b"one\n", u64::MAX).unwrap();
+            let precious = path.with_extension("precious");
+            std::fs::write(&precious, "precious").unwrap();
+            std::fs::rename(&precious, &path).unwrap();
+            let error = sink.write(b"two\n", u64::MAX).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 
     #[test]

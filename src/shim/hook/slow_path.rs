@@ -2,7 +2,7 @@
 //! ring.
 
 use crate::hook::{entry_points, thread, tracer};
-use crate::lifecycle::{caught, has_ended, is_on, process};
+use crate::lifecycle::{caught, has_ended, is_on, notice_child, process};
 use crate::platform::objects;
 use crate::platform::signals::quietly;
 use crate::platform::tls::{self, State};
@@ -35,6 +35,7 @@ pub(crate) fn slow_path(
     entry: usize,
     request: Request,
 ) -> (usize, *mut c_void, Option<Producer>) {
+    notice_child();
     let mut target = (entry, hook.entry_points[entry].real());
     if !target.1.is_null() && !hook.records() && is_on() {
         return (target.0, target.1, None);

@@ -1,17 +1,21 @@
-//! Interposes `prctl` to notice a program that forbids itself to read the time-stamp counter
-//! (`PR_SET_TSC`). Our next stamp would kill it, so stamps then come from another clock. Every call
-//! is forwarded by a tail jump; other options are not looked at.
-#![allow(unsafe_code)] // a naked function
+//! `prctl` and `syscall`, forwarded by a jump but for two requests that change what the shim may do.
+//!
+//! - A program that forbids itself the time-stamp counter (`PR_SET_TSC`) would die in our next
+//!   stamp: from then on stamps are read from another clock.
+//! - A program that installs a seccomp filter may be ended by it for a system call of ours: from
+//!   then on the threads that it holds make none, and the collector rests if it holds all.
+#![allow(unsafe_code)] // naked functions, and calls of the C library's own
 
 use super::c_library::find;
-use crate::lifecycle::guarded;
+use crate::lifecycle::{caught, guarded};
 use crate::platform::signals::quietly;
 use crate::session::process::Process;
-use rocshim_ring::clock;
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::AtomicPtr;
+use rocshim_ring::{clock, sandbox};
+use std::ffi::{c_int, c_long, c_ulong, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 static PRCTL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static SYSCALL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Interposes `prctl`.
 ///
@@ -26,6 +30,8 @@ unsafe extern "C" fn prctl(option: c_int) -> c_int {
         "jz 3f",
         "cmp edi, {set_tsc}",
         "je 3f",
+        "cmp edi, {set_seccomp}",
+        "je {install}",
         "jmp r11",
         "3:",
         "push rdi",
@@ -42,17 +48,153 @@ unsafe extern "C" fn prctl(option: c_int) -> c_int {
         "jmp rax",
         real = sym PRCTL,
         set_tsc = const libc::PR_SET_TSC,
+        set_seccomp = const libc::PR_SET_SECCOMP,
+        install = sym install_by_prctl,
         ask = sym ask,
     )
 }
 
-/// Switches the clock if this call forbids the counter; returns the C library's `prctl`.
+/// `syscall`, by which libseccomp and others install filters.
+///
+/// # Safety
+/// As the C library's.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(number: c_long) -> c_long {
+    core::arch::naked_asm!(
+        "mov r11, qword ptr [rip + {real}]",
+        "test r11, r11",
+        "jz 3f",
+        "2:",
+        "cmp rdi, {seccomp}",
+        "je {install}",
+        "cmp rdi, {prctl}",
+        "je {prctl_by_number}",
+        "jmp r11",
+        "3:",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "sub rsp, 8",
+        "call {find}",
+        "mov r11, rax",
+        "add rsp, 8",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "jmp 2b",
+        real = sym SYSCALL,
+        seccomp = const libc::SYS_seccomp,
+        prctl = const libc::SYS_prctl,
+        install = sym install_by_number,
+        prctl_by_number = sym prctl_by_number,
+        find = sym find_syscall,
+    )
+}
+
+/// Returns the C library's `prctl`; for a first call, and for `PR_SET_TSC`.
 extern "C" fn ask(option: c_int, argument: c_int) -> *mut c_void {
-    if option == libc::PR_SET_TSC && argument == libc::PR_TSC_SIGSEGV {
+    let real = find(&PRCTL, "prctl");
+    if option == libc::PR_SET_TSC {
+        forbid_tsc(argument);
+    }
+    // It comes here where it is the program's first call of `prctl`.
+    if option == libc::PR_SET_SECCOMP { install_by_prctl as *mut c_void } else { real }
+}
+
+extern "C" fn find_syscall() -> *mut c_void {
+    find(&SYSCALL, "syscall")
+}
+
+fn forbid_tsc(argument: c_int) {
+    if argument == libc::PR_TSC_SIGSEGV {
         quietly(|| {
             clock::forbid_tsc();
             guarded(Process::forbid_tsc);
         });
     }
-    find(&PRCTL, "prctl")
+}
+
+type Prctl = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
+type Syscall = unsafe extern "C" fn(c_long, c_ulong, c_ulong, c_ulong, c_ulong, c_ulong) -> c_long;
+
+/// `prctl(PR_SET_SECCOMP, …)`: for the calling thread.
+unsafe extern "C" fn install_by_prctl(
+    option: c_int,
+    mode: c_ulong,
+    filter: c_ulong,
+    third: c_ulong,
+    fourth: c_ulong,
+) -> c_int {
+    // SAFETY: the address that `find` stored, which only the C library's `prctl` has.
+    let real: Prctl = unsafe { std::mem::transmute(PRCTL.load(Relaxed)) };
+    // SAFETY: the program's own arguments.
+    let call = || unsafe { real(option, mode, filter, third, fourth) };
+    // Without a filter it asks what the kernel can do.
+    let is_install = mode == c_ulong::from(libc::SECCOMP_MODE_STRICT) || filter != 0;
+    if is_install { install(false, call, |result| *result == 0) } else { call() }
+}
+
+/// `syscall(SYS_seccomp, …)`.
+unsafe extern "C" fn install_by_number(
+    number: c_long,
+    what: c_ulong,
+    flags: c_ulong,
+    filter: c_ulong,
+    third: c_ulong,
+    fourth: c_ulong,
+) -> c_long {
+    // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
+    let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
+    // SAFETY: the program's own arguments.
+    let call = || unsafe { real(number, what, flags, filter, third, fourth) };
+    let is_filter = what == c_ulong::from(libc::SECCOMP_SET_MODE_FILTER);
+    let is_install = what == c_ulong::from(libc::SECCOMP_SET_MODE_STRICT) || is_filter && filter != 0;
+    let all = is_filter && flags & libc::SECCOMP_FILTER_FLAG_TSYNC != 0;
+    // A thread that could not be brought in is named by its number; a listener is a descriptor.
+    let listens = flags & libc::SECCOMP_FILTER_FLAG_NEW_LISTENER != 0;
+    let is_done = |result: &c_long| *result == 0 || listens && *result > 0;
+    if is_install { install(all, call, is_done) } else { call() }
+}
+
+/// `syscall(SYS_prctl, …)`.
+unsafe extern "C" fn prctl_by_number(
+    number: c_long,
+    option: c_ulong,
+    argument: c_ulong,
+    second: c_ulong,
+    third: c_ulong,
+    fourth: c_ulong,
+) -> c_long {
+    // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
+    let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
+    // SAFETY: the program's own arguments.
+    let call = || unsafe { real(number, option, argument, second, third, fourth) };
+    match option as c_int {
+        libc::PR_SET_TSC => forbid_tsc(argument as c_int),
+        libc::PR_SET_SECCOMP if argument == c_ulong::from(libc::SECCOMP_MODE_STRICT) || second != 0 => {
+            return install(false, call, |result| *result == 0);
+        }
+        _ => {}
+    }
+    call()
+}
+
+/// Installs a filter by `call`, for `all` threads or the calling one.
+fn install<R>(all: bool, call: impl FnOnce() -> R, is_done: impl Fn(&R) -> bool) -> R {
+    if all {
+        quietly(|| caught(|| guarded(Process::rest_collector)));
+    }
+    let mut result = None;
+    let is_installed = sandbox::install(all, || is_done(result.insert(call())));
+    if all && !is_installed {
+        quietly(|| caught(|| guarded(|process| process.rest.end())));
+    }
+    result.expect("it was called")
 }

@@ -99,6 +99,14 @@ unsafe extern "C" fn after() {
     FORKING.fetch_sub(1, SeqCst);
 }
 
+/// In a child that no fork handler has seen. False where another thread of its parent held forks
+/// off, and maybe a lock.
+pub(crate) fn begin_child() -> bool {
+    let own = (DEPTH.get() != 0).into();
+    FORKING.store(0, SeqCst);
+    HOLDERS.swap(own, SeqCst) == own
+}
+
 /// The child has one thread.
 unsafe extern "C" fn after_in_child() {
     FORKING.store(0, SeqCst);

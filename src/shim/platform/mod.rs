@@ -1,8 +1,10 @@
-//! What the shim needs of the machine and the C library: signals, thread-local words, fork, memory, scheduling, the objects that
-//! the loader has mapped. Knows nothing of HIP or of recording.
+//! What the shim needs of the machine and the C library: signals, thread-local words, fork, memory,
+//! descriptors, scheduling, loaded objects. Knows nothing of HIP or of recording.
 //!
-//! Layers, lowest first: `memory`, `ids`, `signals`, `elf`, `sanitizers`, `sched`, `tls`; `fork`, `idle`; `objects`.
+//! Layers, lowest first: `memory`, `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`,
+//! `tls`; `fork`, `idle`; `objects`.
 
+pub(crate) mod descriptors;
 pub(crate) mod elf;
 pub(crate) mod fork;
 pub(crate) mod idle;

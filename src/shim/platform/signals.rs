@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // signal masks, the cancellation state and errno are the C library's
 
 use parking_lot::{Mutex, MutexGuard};
-use rocshim_ring::clock;
+use rocshim_ring::{clock, sandbox};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +25,8 @@ const OF_INSTRUCTIONS: [c_int; 6] =
 
 /// As long as it lives, the calling thread is left alone. It ends in the thread in which it began.
 pub(crate) struct Quiet {
-    mask: libc::sigset_t,
+    /// The program's; `None` in a sandbox of the program's, where no system call is made.
+    mask: Option<libc::sigset_t>,
     cancel: c_int,
     errno: c_int,
     /// The thread has forbidden itself the time-stamp counter.
@@ -39,7 +40,7 @@ impl Quiet {
         let (errno, mut cancel) = (errno(), 0);
         // SAFETY: `cancel` is a place for the old state.
         unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel) };
-        let mask = change_mask(libc::SIG_BLOCK, &waiting());
+        let mask = (!sandbox::is_new()).then(|| change_mask(libc::SIG_BLOCK, &waiting()));
         Quiet { mask, cancel, errno, forbids_tsc: clock::allow_tsc(), _own: std::marker::PhantomData }
     }
 }
@@ -49,7 +50,9 @@ impl Drop for Quiet {
         if self.forbids_tsc {
             clock::forbid_again();
         }
-        change_mask(libc::SIG_SETMASK, &self.mask);
+        if let Some(mask) = self.mask.filter(|_| !sandbox::is_new()) {
+            change_mask(libc::SIG_SETMASK, &mask);
+        }
         let mut ours = 0;
         // SAFETY: `ours` is a place for the old state.
         unsafe { pthread_setcancelstate(self.cancel, &mut ours) };

@@ -45,8 +45,8 @@ const RECORDED: [&str; 37] = [
     "TRITON_",
     "WORLD_SIZE",
 ];
-/// … unless the name contains one of these.
-const SECRET: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+/// … unless the name contains one of these. (`ROCSHIM_RUN` is between `rocshim run` and its program.)
+const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "ROCSHIM_RUN"];
 
 /// Returns the identity of this process.
 pub(crate) fn about() -> About<'static> {

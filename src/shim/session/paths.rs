@@ -2,6 +2,7 @@
 
 use crate::platform::ids::uid;
 use crate::table::config::Config;
+use rocshim_drain::Stat;
 use rocshim_ring::definition::Process as About;
 use rocshim_ring::{Control, Folder, Log, Pool};
 use rocshim_trace::TracePath;
@@ -91,6 +92,7 @@ pub(crate) struct Made {
 
 fn begin(folder: &Folder, config: &Config) -> io::Result<(Control, Log, Pool)> {
     let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
+    control.set_place(Stat::place());
     log.begin()?;
     Ok((control, log, Pool::create(Some(&folder.pool_path()), config.memory_bytes)?))
 }

@@ -3,6 +3,7 @@
 use super::collector_state::{Collector, CollectorIs};
 use super::identity::about;
 use super::paths::{Made, make_folder, make_trace};
+use super::rest::Rest;
 use crate::platform::idle::Alarm;
 use crate::platform::{ids::gettid, memory, objects, signals::lock};
 use crate::state::blas_settings::BlasSettings;
@@ -21,6 +22,7 @@ use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text}
 use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Pool, Ring, clock, sandbox};
 use std::collections::HashSet;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -37,6 +39,8 @@ pub(crate) enum Message {
     Stop(Sender<()>),
     /// Write what was recorded by now, then answer whether that could be.
     Flush(Sender<bool>),
+    /// Look at [`Process::rest`].
+    Rest,
 }
 
 /// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
@@ -75,8 +79,12 @@ pub(crate) struct Process {
     pub(crate) turn_gpu_time: OnceLock<fn(&Process, bool)>, // from the first call of the runtime on
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
-    /// Wakes a collector that dozes.
+    /// Ends the collector's idle wait.
     pub(crate) alarm: Alarm,
+    /// The trace has its end.
+    pub(crate) is_written: AtomicBool,
+    /// Whether the collector rests, because the program is in a sandbox.
+    pub(crate) rest: Rest,
 }
 
 /// The rings.
@@ -181,6 +189,8 @@ impl Process {
             to_collector,
             for_collector,
             alarm: Alarm::default(),
+            is_written: AtomicBool::new(false),
+            rest: Rest::default(),
         })
     }
 
@@ -232,6 +242,7 @@ impl Process {
         if self.refuses.load(Relaxed) {
             return Err(io::ErrorKind::StorageFull.into());
         }
+        sandbox::begin_thread();
         let number = self.ring_count.fetch_add(1, Relaxed);
         if memory::is_short()
             || sandbox::is_new()
@@ -284,6 +295,22 @@ impl Process {
             self.why_refused.store(reason, Relaxed);
         }
         self.refuses.store(reason.is_some(), Relaxed);
+    }
+
+    /// Takes the lock that shows to those in other PID namespaces that this process lives, for as
+    /// long as the file is open: in a descriptor table of the caller's own.
+    pub(crate) fn hold_folder(&self) -> Option<File> {
+        let held = self.folder.as_ref()?.hold().ok()?;
+        self.control.set_locked();
+        Some(held)
+    }
+
+    /// Returns when the collector rests, before a filter is installed that holds it too.
+    pub(crate) fn rest_collector(&self) {
+        self.rest.ask(|| {
+            let _ = self.to_collector.send(Message::Rest);
+            self.alarm.ring();
+        });
     }
 
     /// No thread reads the time-stamp counter any more.
