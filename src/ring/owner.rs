@@ -57,7 +57,7 @@ impl Rights {
             rights.before = Some(before);
             set_group(owner.gid);
             set_user(owner.uid);
-            // The calls do not say whether they have failed; asking for nobody changes nothing.
+            // The calls do not say whether they have failed; an invalid number changes nothing.
             if set_user(u32::MAX) != owner.uid {
                 return Err(io::Error::from_raw_os_error(libc::EPERM));
             }

@@ -1,6 +1,6 @@
 // One thread blocks all signals and waits for any, by the system call, which knows those that the C
-// library keeps for itself; another launches, rests long enough for whoever works beside it to
-// rest too, and launches again.
+// library keeps for itself; another launches, rests for longer than a collector needs to become
+// idle, and launches again.
 // link: amdhip64
 #include "launching.h"
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// Children that no fork handler sees, and that launch while their parent does. unseen_children HOW CHILDREN
+// Children that no fork handler sees, and that launch while their parent does.
+// unseen_children HOW CHILDREN
 //   HOW   fork | clone: by the system call · _Fork: by the C library's function of that name
 //         thread: by SYS_fork; a thread of the child launches, then the child itself
 //         again: by SYS_fork; the child has a child of the same kind
