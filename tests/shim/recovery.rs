@@ -123,6 +123,10 @@ fn a_live_process_of_another_pid_namespace_is_not_taken_for_dead() {
     let has_footer = |trace: &Path| Trace::read(trace).footers().count() == 1;
     assert_eq!(running.answer(), "ready 1");
     assert_eq!(running.tell("launch 100"), "ok 1 1");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while running.trace_files().is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let trace = running.trace_files().remove(0);
     for args in [&["--all"][..], &["--discard"], &[trace.to_str().unwrap()]] {
         recover(rings.path(), args).ok();

@@ -44,7 +44,7 @@ pub(crate) fn unshare(keeps_stderr: bool) -> Table {
         unsafe { libc::close(number) };
         let flags = libc::O_PATH | libc::O_CLOEXEC;
         // SAFETY: a C string. The lowest free number is `number`.
-        unsafe { libc::open(c"/".as_ptr(), flags) };
+        unsafe { libc::open64(c"/".as_ptr(), flags) };
     }
     // Where it fails, `chroot` and `chdir` of the program move this thread too.
     // SAFETY: the root and the working folder are copied; no other thread's change.

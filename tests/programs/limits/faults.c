@@ -108,7 +108,7 @@ static enum fate decide(const char *name, const void *caller)
     CALL(open64, -1, 0) CALL(openat64, -1, 0) CALL(read, -1, 1) CALL(pread64, -1, 1)        \
     CALL(lseek64, -1, 0) CALL(write, -1, 1) CALL(pwrite64, -1, 1) CALL(writev, -1, 0)       \
     CALL(ftruncate64, -1, 0) CALL(posix_fallocate, with, 0) CALL(fstat64, -1, 0)            \
-    CALL(fstatfs, -1, 0) CALL(madvise, -1, 0)                                               \
+    CALL(fstatfs, -1, 0) CALL(madvise, -1, 0) CALL(flock, -1, 0) CALL(shmat, -1, 0)         \
     CALL(stat64, -1, 0) CALL(lstat64, -1, 0) CALL(statx, -1, 0) CALL(opendir, 0, 0)         \
     CALL(fdopendir, 0, 0) CALL(readdir64, 0, 0) CALL(mkdir, -1, 0) CALL(rmdir, -1, 0)       \
     CALL(unlink, -1, 0) CALL(unlinkat, -1, 0) CALL(readlink, -1, 0) CALL(realpath, 0, 0)    \
