@@ -164,14 +164,16 @@ impl Stale {
     }
 }
 
-/// Ring files of this user's dead processes in shared memory, or in the folder that `ROCSHIM_RINGS`
-/// names. Those beside traces are found with the traces.
+/// Ring files of this user's dead processes in shared memory or, where `ROCSHIM_RINGS` names a
+/// folder, in that one alone. Those beside traces are found with the traces.
 pub fn stale() -> Vec<Stale> {
     let left = |rings: PathBuf| {
         let (header, trace) = process_of(&rings)?;
         (!is_running(&header)).then_some(Stale { trace, rings })
     };
-    let mut found: Vec<Stale> = ring_folders(None).into_iter().filter_map(left).collect();
+    let named = std::env::var_os("ROCSHIM_RINGS").filter(|folder| !folder.is_empty());
+    let is_meant = |rings: &PathBuf| named.as_ref().is_none_or(|named| rings.starts_with(named));
+    let mut found: Vec<Stale> = ring_folders(None).into_iter().filter(is_meant).filter_map(left).collect();
     found.sort_by(|a, b| a.trace.cmp(&b.trace));
     found.dedup();
     found
