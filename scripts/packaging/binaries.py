@@ -96,7 +96,8 @@ def exports(binary):
 
 # What librocshim.so exports beside its hooks: functions of the C library by which programs find
 # others, ROCm's registration, options of the sanitizers, and the C API of include/rocshim.h.
-OTHERS = {"dlopen", "dlmopen", "dlsym", "dlvsym", "prctl", "rocprofiler_register_library_api_table",
+OTHERS = {"dlopen", "dlmopen", "dlsym", "dlvsym", "prctl", "syscall",
+          "rocprofiler_register_library_api_table",
           "__asan_default_options", "__lsan_default_suppressions", "__tsan_default_options",
           "__tsan_default_suppressions", "rocshim_flush", "rocshim_recording"}
 
