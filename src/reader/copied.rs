@@ -62,7 +62,7 @@ pub(super) fn copy(argument: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The bytes, without the compression that the first of them tell of.
+/// The bytes, decompressed if their first ones are those of gzip or zstd.
 fn decompressed(mut input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut first = Vec::new();
     input.by_ref().take(4).read_to_end(&mut first)?;
