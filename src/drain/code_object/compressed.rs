@@ -1,12 +1,11 @@
 //! Unpacks compressed bundles (`CCOB`; LLVM, ClangOffloadBundler) only as far as they are read.
 
 use super::source::{Source, u16_at, u32_at, u64_at};
-use super::zstd;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use ruzstd::decoding::StreamingDecoder;
 use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
 use std::io::Read;
+use zstd::Decoder;
 
 pub(super) const MAGIC: &[u8] = b"CCOB";
 /// The most bytes that are unpacked of a bundle; the rest cannot be read.
@@ -56,8 +55,8 @@ pub(super) struct Unpacked<'a> {
     bytes: RefCell<Vec<u8>>,
 }
 
-/// Unpacks at least `wanted` bytes, if there are that many, and never more than the limit.
-type Method = fn(packed: &[u8], wanted: usize, limit: usize) -> Vec<u8>;
+/// Unpacks `wanted` bytes, if there are that many.
+type Method = fn(packed: &[u8], wanted: usize) -> Vec<u8>;
 
 impl<'a> Unpacked<'a> {
     /// `None` if `source` is not a compressed bundle that can be unpacked.
@@ -84,29 +83,23 @@ impl<'a> Unpacked<'a> {
         if bytes.len() < wanted {
             // Unpacking always restarts at the beginning, so it goes further than needed.
             let ahead = (wanted + wanted / 4 + AHEAD).min(self.limit as usize);
-            *bytes = (self.unpack)(&self.packed, ahead, self.limit as usize);
+            *bytes = (self.unpack)(&self.packed, ahead);
         }
         bytes
     }
 }
 
-fn zlib(packed: &[u8], wanted: usize, _limit: usize) -> Vec<u8> {
+fn zlib(packed: &[u8], wanted: usize) -> Vec<u8> {
     // The error contains what was unpacked until the limit.
     decompress_to_vec_zlib_with_limit(packed, wanted).unwrap_or_else(|cut| cut.output)
 }
 
-fn zstd(packed: &[u8], wanted: usize, limit: usize) -> Vec<u8> {
-    let (mut blocks, mut bytes) = (wanted / zstd::BLOCK + 1, Vec::new());
-    while let Some((frame, is_whole)) = zstd::beginning(packed, blocks) {
-        bytes.clear();
-        // Frames with a window of more than 100 MiB are rejected.
-        let Ok(decoder) = StreamingDecoder::new(frame.as_slice()) else { break };
-        // Of a damaged frame, the blocks before the damage are kept.
-        let done = decoder.take(limit as u64).read_to_end(&mut bytes);
-        if bytes.len() >= wanted || is_whole || done.is_err() {
-            break;
-        }
-        blocks *= 2;
+fn zstd(packed: &[u8], wanted: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Frames with a window of more than 128 MiB are rejected (zstd's default).
+    if let Ok(decoder) = Decoder::with_buffer(packed) {
+        // An error ends a truncated or damaged frame: the blocks before it are kept.
+        let _ = decoder.single_frame().take(wanted as u64).read_to_end(&mut bytes);
     }
     bytes
 }

@@ -13,7 +13,6 @@ mod source;
 mod target;
 #[cfg(test)]
 mod tests;
-mod zstd;
 
 pub use metadata::Metadata;
 pub use source::{FileSource, Source};
