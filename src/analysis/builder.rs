@@ -143,7 +143,6 @@ impl Analysis for SummaryBuilder {
         }
     }
 
-    #[inline]
     fn event(&mut self, session: &Session, event: &Event) {
         self.gpu.event(event);
         let (call, streams) = (event.call, &mut self.open.streams);

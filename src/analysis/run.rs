@@ -119,8 +119,8 @@ impl RunBuilder {
 }
 
 impl RecordVisitor for RunBuilder {
-    fn visit(&mut self, record: Record) {
-        pass!(self.visit(&record));
+    fn visit(&mut self, record: &Record) {
+        pass!(self.visit(record));
     }
 
     fn wants_arguments(&self, kernel: Option<u32>) -> bool {

@@ -216,7 +216,7 @@ fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
         let account = r#"{"type":"thread","tid":7,"produced":1,"written":1,"lost":0}"#;
         let footer = format!("{{\"type\":\"footer\",\"t\":9,\"end\":\"{end}\"}}");
         for line in lines.lines().chain([account, footer.as_str()]) {
-            spine.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+            spine.visit(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
         }
         let end = if *end == "rotated" { End::Rotated } else { End::Footer };
         spine.end_file(&Reading { end, notes: Vec::new() });

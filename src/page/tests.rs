@@ -129,7 +129,7 @@ fn names_in_a_trace_are_no_markup_and_no_script() {
     let mut builder = RunBuilder::new(labels);
     builder.begin_file(EVIL.into());
     for line in trace.lines() {
-        builder.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+        builder.visit(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
     }
     builder.end_file(Reading { end: End::Footer, notes: vec![EVIL.into()] });
     builder.pass_over(EVIL.into());

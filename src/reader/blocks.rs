@@ -9,16 +9,16 @@ pub(super) const LONGEST: usize = 1 << 28;
 const BLOCK: usize = 1 << 18;
 
 /// Reads `input` block by block.
-pub(super) struct Blocks<R> {
-    input: R,
+pub(super) struct Blocks<'a> {
+    input: Box<dyn Read + 'a>,
     size: usize,
     /// The beginning of a line whose end was not read yet.
     rest: Vec<u8>,
     is_at_end: bool,
 }
 
-impl<R: Read> Blocks<R> {
-    pub(super) fn new(input: R) -> Blocks<R> {
+impl<'a> Blocks<'a> {
+    pub(super) fn new(input: Box<dyn Read + 'a>) -> Blocks<'a> {
         Blocks { input, size: BLOCK, rest: Vec::new(), is_at_end: false }
     }
 
@@ -80,7 +80,7 @@ mod tests {
         let text = [&b"one\n\ntwo\n"[..], &long, b"\nlast"].concat();
         let expected: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         for (size, step) in [(1, 1), (7, 7), (100, 3), (1000, 1000)] {
-            let mut blocks = Blocks { size, ..Blocks::new(Drip(&text, step)) };
+            let mut blocks = Blocks { size, ..Blocks::new(Box::new(Drip(&text, step))) };
             let mut read: Vec<Vec<u8>> = Vec::new();
             while let Some(block) = blocks.next().unwrap() {
                 read.extend(lines(&block).map(<[u8]>::to_vec));
@@ -88,6 +88,6 @@ mod tests {
             assert!(read == expected, "{size} bytes, {step} at a time");
             assert!(blocks.is_at_end());
         }
-        assert!(Blocks::new(&b""[..]).next().unwrap().is_none());
+        assert!(Blocks::new(Box::new(&b""[..])).next().unwrap().is_none());
     }
 }

@@ -131,7 +131,7 @@ impl Follower {
     ///
     /// # Errors
     /// When a file that was named is no trace or cannot be read, or a folder cannot be listed.
-    pub fn look(&mut self, watcher: &mut impl Watcher) -> Result<Look> {
+    pub fn look(&mut self, watcher: &mut dyn Watcher) -> Result<Look> {
         if self.found_at.is_none_or(|at| at.elapsed() >= BETWEEN) {
             self.find()?;
             self.found_at = Some(Instant::now());
@@ -185,7 +185,7 @@ impl Followed {
         path: &Path,
         first: &Path,
         numbers: &mut BTreeMap<PathBuf, usize>,
-        watcher: &mut impl Watcher,
+        watcher: &mut dyn Watcher,
     ) -> Result<bool> {
         if matches!(self.state, State::New) {
             let file = match File::open(path) {
@@ -223,7 +223,7 @@ impl Followed {
 
 impl Open {
     /// Reads what is new: how the file ended, if it did, and whether there is more.
-    fn look(&mut self, path: &Path, watcher: &mut impl Watcher) -> Result<(Option<End>, bool)> {
+    fn look(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(Option<End>, bool)> {
         // Asked first: what it wrote before it went is read after.
         let runs = match &self.header {
             Some(header) => is_running(header),
@@ -248,7 +248,7 @@ impl Open {
     }
 
     /// Hands out the whole lines that are there.
-    fn take_lines(&mut self, path: &Path, watcher: &mut impl Watcher) -> Result<Option<End>> {
+    fn take_lines(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<Option<End>> {
         let (mut end, mut done) = (None, 0);
         while let Some(length) = memchr::memchr(b'\n', &self.pending[done..]) {
             let line = &self.pending[done..=done + length];
@@ -281,7 +281,7 @@ impl Open {
     }
 
     /// What a process that is gone has left in its ring files, if it has.
-    fn take_leftover(&mut self, path: &Path, watcher: &mut impl Watcher) -> Result<Option<End>> {
+    fn take_leftover(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<Option<End>> {
         let left = rocshim_drain::leftover(path)
             .with_context(|| format!("cannot read what the process of {} left behind", path.display()))?;
         let Some((whole, left)) = left else { return Ok(None) };

@@ -73,7 +73,7 @@ pub struct Reading {
 /// Gets the records of a file, in its order.
 pub trait RecordVisitor {
     /// Takes the next record.
-    fn visit(&mut self, record: Record);
+    fn visit(&mut self, record: &Record);
 
     /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
@@ -167,7 +167,7 @@ fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
 }
 
 /// Reads a trace from its first line to its last and gives each record to `visitor`.
-pub fn read_trace(path: &Path, visitor: &mut impl RecordVisitor) -> Result<Reading> {
+pub fn read_trace(path: &Path, visitor: &mut dyn RecordVisitor) -> Result<Reading> {
     let name = name_of(path);
     let leftover = rocshim_drain::leftover(path)
         .with_context(|| format!("cannot read what the process of {name} left behind"))?;
@@ -189,7 +189,7 @@ pub fn read_trace(path: &Path, visitor: &mut impl RecordVisitor) -> Result<Readi
         Err(_) if reading.end == End::Leftover => Box::new(io::empty()),
         Err(error) => return Err(error).with_context(|| format!("cannot open {name}")),
     };
-    let lines = file.chain(Cursor::new(left));
+    let lines = Box::new(file.chain(Cursor::new(left)));
     let header = read_lines(lines, path, &mut reading, visitor)?;
     if reading.end == End::Cut && is_running(&header) {
         reading.end = End::Running;
@@ -198,18 +198,18 @@ pub fn read_trace(path: &Path, visitor: &mut impl RecordVisitor) -> Result<Readi
 }
 
 /// Reads the bytes of a trace that is called `name`.
-pub fn read_bytes(bytes: &[u8], name: &Path, visitor: &mut impl RecordVisitor) -> Result<Reading> {
+pub fn read_bytes(bytes: &[u8], name: &Path, visitor: &mut dyn RecordVisitor) -> Result<Reading> {
     let mut reading = Reading { end: End::Cut, notes: Vec::new() };
-    read_lines(bytes, name, &mut reading, visitor)?;
+    read_lines(Box::new(bytes), name, &mut reading, visitor)?;
     Ok(reading)
 }
 
 /// Reads the lines; returns the first one's header.
 fn read_lines(
-    input: impl Read,
+    input: Box<dyn Read + '_>,
     path: &Path,
     reading: &mut Reading,
-    visitor: &mut impl RecordVisitor,
+    visitor: &mut dyn RecordVisitor,
 ) -> Result<Header> {
     let name = name_of(path);
     let unreadable = || format!("cannot read {name}");
@@ -219,7 +219,7 @@ fn read_lines(
     };
     let line = lines(&first).next().unwrap_or_default();
     let header = header_of(line, path)?;
-    visitor.visit(Record::Header(header.clone()));
+    visitor.visit(&Record::Header(header.clone()));
     Visit::new(visitor, reading).read(&first[line.len()..], &mut blocks).with_context(unreadable)?;
     Ok(header)
 }
@@ -315,7 +315,7 @@ mod tests {
     struct Count(usize);
 
     impl RecordVisitor for Count {
-        fn visit(&mut self, _record: Record) {
+        fn visit(&mut self, _record: &Record) {
             self.0 += 1;
         }
     }

@@ -12,7 +12,7 @@ use super::{
 use rocshim_trace::Record;
 use std::{
     collections::HashSet,
-    io::{self, Read},
+    io,
     sync::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
@@ -80,8 +80,8 @@ fn parse(line: &[u8], unwanted: &Unwanted) -> Line {
 }
 
 /// Gives records to a visitor, and notes what else there is to say about the file.
-pub(super) struct Visit<'a, V> {
-    visitor: &'a mut V,
+pub(super) struct Visit<'a> {
+    visitor: &'a mut dyn RecordVisitor,
     reading: &'a mut Reading,
     bad: BadLines,
     /// Lines that were taken.
@@ -89,16 +89,16 @@ pub(super) struct Visit<'a, V> {
     unwanted: Arc<Unwanted>,
 }
 
-impl<'a, V: RecordVisitor> Visit<'a, V> {
+impl<'a> Visit<'a> {
     /// Begins behind the header, which was visited.
-    pub(super) fn new(visitor: &'a mut V, reading: &'a mut Reading) -> Visit<'a, V> {
+    pub(super) fn new(visitor: &'a mut dyn RecordVisitor, reading: &'a mut Reading) -> Visit<'a> {
         let without_kernel = !visitor.wants_arguments(None);
         let unwanted = Arc::new(Unwanted { without_kernel, ..Unwanted::default() });
         Visit { visitor, reading, bad: BadLines::default(), number: 1, unwanted }
     }
 
     /// Visits the lines of the first block behind the header, and all other blocks.
-    pub(super) fn read(mut self, first: &[u8], blocks: &mut Blocks<impl Read>) -> io::Result<()> {
+    pub(super) fn read(mut self, first: &[u8], blocks: &mut Blocks) -> io::Result<()> {
         self.lines(first);
         let workers = available_parallelism().map_or(1, |cores| cores.get()).min(WORKERS);
         if blocks.is_at_end() || workers == 1 {
@@ -114,7 +114,7 @@ impl<'a, V: RecordVisitor> Visit<'a, V> {
         Ok(())
     }
 
-    fn parallel(&mut self, blocks: &mut Blocks<impl Read>, workers: Vec<Worker>) -> io::Result<()> {
+    fn parallel(&mut self, blocks: &mut Blocks, workers: Vec<Worker>) -> io::Result<()> {
         let (mut sent, mut taken, mut failed) = (0, 0, None);
         // Blocks before this one were parsed with what another process defined.
         let mut stale = 0;
@@ -143,8 +143,8 @@ impl<'a, V: RecordVisitor> Visit<'a, V> {
             }
             let ends = block.last() == Some(&b'\n');
             let last = lines.len() - 1;
-            for (at, line) in lines.into_iter().enumerate() {
-                self.line(line, ends || at < last);
+            for (at, line) in lines.iter().enumerate() {
+                self.line(line.as_ref(), ends || at < last);
             }
         }
     }
@@ -155,12 +155,12 @@ impl<'a, V: RecordVisitor> Visit<'a, V> {
                 return;
             }
             let record = parse(line, &self.unwanted);
-            self.line(record, line.last() == Some(&b'\n'));
+            self.line(record.as_ref(), line.last() == Some(&b'\n'));
         }
     }
 
     /// Takes a line; `ends`: it has a line end.
-    fn line(&mut self, line: Line, ends: bool) {
+    fn line(&mut self, line: Option<&Record>, ends: bool) {
         self.number += 1;
         match line {
             Some(record) => self.visit(record),
@@ -170,8 +170,8 @@ impl<'a, V: RecordVisitor> Visit<'a, V> {
     }
 
     #[inline]
-    fn visit(&mut self, record: Record) {
-        let kernel = match &record {
+    fn visit(&mut self, record: &Record) {
+        let kernel = match record {
             Record::Kernel(kernel) => Some(kernel.id),
             Record::Header(_) => {
                 Arc::make_mut(&mut self.unwanted).kernels.clear();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     impl RecordVisitor for Ids {
-        fn visit(&mut self, record: Record) {
+        fn visit(&mut self, record: &Record) {
             match record {
                 Record::Header(_) => self.processes += 1,
                 Record::Launch(launch) => self.seen.push((launch.call.id, launch.args.len())),

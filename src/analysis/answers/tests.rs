@@ -58,7 +58,7 @@ fn run_with(lines: &[&str]) -> Run {
     let header = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
     let hook = r#"{"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound"}"#;
     for line in [header, hook].iter().chain(lines) {
-        builder.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+        builder.visit(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
     }
     builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
     builder.finish(None, false)

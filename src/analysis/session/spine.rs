@@ -6,6 +6,9 @@ use rocshim_trace::{Header, Kernel, Record};
 
 /// Computes something from the records of a reading.
 ///
+/// What reads millions of events calls these methods through a vtable: marking one `#[inline]` would
+/// compile it where the table is made, in the command, which is not optimised.
+///
 /// Calls come in the order of the files, each file from its first line to its last; the records of a
 /// thread in the order in which its calls returned. The segments of a trace are one process.
 #[allow(unused_variables)]
@@ -61,7 +64,6 @@ impl Session {
     }
 
     /// Takes the next record of the file, and gives to all analyses what it is resolved to.
-    #[inline]
     pub fn visit(&mut self, record: &Record, analyses: Analyses) {
         if let Some(ids) = self.resolve(record) {
             if self.count(record, &ids)
@@ -183,9 +185,8 @@ impl<'a> Spine<'a> {
 }
 
 impl RecordVisitor for Spine<'_> {
-    #[inline]
-    fn visit(&mut self, record: Record) {
-        self.session.visit(&record, &mut self.analyses);
+    fn visit(&mut self, record: &Record) {
+        self.session.visit(record, &mut self.analyses);
     }
 
     fn wants_arguments(&self, kernel: Option<u32>) -> bool {

@@ -46,7 +46,7 @@ fn log(session: Session, files: &[(&[&str], End)]) -> Vec<String> {
     for (lines, end) in files {
         spine.begin_file("t.ndjson");
         for line in *lines {
-            spine.visit(rocshim_trace::parse_line(line.as_bytes()).expect(line));
+            spine.visit(&rocshim_trace::parse_line(line.as_bytes()).expect(line));
         }
         spine.end_file(&Reading { end: *end, notes: Vec::new() });
     }

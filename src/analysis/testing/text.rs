@@ -188,7 +188,7 @@ impl Text {
     pub fn run(&self) -> Run {
         let mut builder = RunBuilder::new(Vec::new());
         builder.begin_file("t/prog-7.ndjson".into());
-        self.records().into_iter().for_each(|record| builder.visit(record));
+        self.records().into_iter().for_each(|record| builder.visit(&record));
         builder.end_file(Reading { end: End::Footer, notes: Vec::new() });
         builder.finish(None, false)
     }

@@ -109,7 +109,7 @@ impl WhyBuilder {
         });
     }
 
-    fn definition(&mut self, open: &mut Open, record: Record) {
+    fn definition(&mut self, open: &mut Open, record: &Record) {
         let process = &mut self.processes[open.number];
         match record {
             Record::HookTable(table) => {
@@ -117,17 +117,19 @@ impl WhyBuilder {
                     open.hooks.insert(hook.id, (hook.name, hook.of));
                 }
             }
-            Record::Hook(hook) => drop(open.hooks.insert(hook.id, (hook.name, hook.of))),
-            Record::Library(library) if !process.libraries.iter().any(|known| known.path == library.path) => {
-                process.libraries.push(library);
+            Record::Hook(hook) => {
+                open.hooks.insert(hook.id, (hook.name.clone(), hook.of.clone()));
             }
-            Record::Device(device) => drop(process.devices.insert(device.gfx)),
+            Record::Library(library) if !process.libraries.iter().any(|known| known.path == library.path) => {
+                process.libraries.push(library.clone());
+            }
+            Record::Device(device) => drop(process.devices.insert(device.gfx.clone())),
             Record::CodeObject(object) => {
                 let is_other = |known: &CodeObject| known.file != object.file;
-                if is_of_tensile(&object, &process.environment) && process.objects.iter().all(is_other) {
+                if is_of_tensile(object, &process.environment) && process.objects.iter().all(is_other) {
                     process.objects.push(object.clone());
                 }
-                open.objects.insert(object.id, object);
+                open.objects.insert(object.id, object.clone());
             }
             Record::Gap(gap) => {
                 process
@@ -150,14 +152,14 @@ impl WhyBuilder {
                     self.kernels.push(new);
                     self.kernels.len() - 1
                 });
-                let product = ggml::MatMul::of(&kernel);
+                let product = ggml::MatMul::of(kernel);
                 open.kernels.insert(kernel.id, (number, kernel.hook, product));
             }
             _ => {}
         }
     }
 
-    fn event(&mut self, open: &mut Open, record: Record) {
+    fn event(&mut self, open: &mut Open, record: &Record) {
         match record {
             Record::Launch(launch) => self.launch(open, launch),
             Record::Gemm(gemm) => {
@@ -174,13 +176,14 @@ impl WhyBuilder {
                 }
                 let alignments = [&gemm.a, &gemm.b, &gemm.c, &gemm.d].map(|matrix| alignment(matrix.ptr.0));
                 let leading = [&gemm.a, &gemm.b, &gemm.c, &gemm.d].map(|matrix| Some(matrix.ld));
-                let product = library.starts_with("librocblas").then(|| Product::of(&gemm)).flatten();
+                let product = library.starts_with("librocblas").then(|| Product::of(gemm)).flatten();
                 let (call, stream) = (gemm.call.clone(), gemm.stream.map(u32::from));
-                let problem = GemmProblem::from(*gemm);
+                let problem = GemmProblem::from((**gemm).clone());
                 let asked = Gemm { library, function, problem, leading, product, settings, workspace: None };
                 self.product(open, &call, asked, alignments, stream, None);
             }
-            Record::Matmul(mut matmul) => {
+            Record::Matmul(matmul) => {
+                let mut matmul = (**matmul).clone();
                 if let Some((problem, algo)) =
                     matmul.instance.and_then(|instance| open.instances.get(&instance.0)).cloned()
                 {
@@ -191,15 +194,15 @@ impl WhyBuilder {
                 let (alignments, leading) = of_matmul(&matmul);
                 let workspace = Some(matmul.workspace);
                 let (call, stream) = (matmul.call.clone(), Some(u32::from(matmul.stream)));
-                let problem = GemmProblem::from(*matmul);
+                let problem = GemmProblem::from(matmul);
                 let settings = Vec::new();
                 let asked = Gemm { library, function, problem, leading, product: None, settings, workspace };
                 self.product(open, &call, asked, alignments, stream, heuristic);
             }
-            Record::Conv(conv) => self.conv(open, *conv),
+            Record::Conv(conv) => self.conv(open, conv),
             Record::Blas(blas) => {
                 if blas.action == "heuristic" && blas.call.status == 0 {
-                    open.heuristics.insert(problem_key(&blas.problem), Heuristic::of(&blas));
+                    open.heuristics.insert(problem_key(&blas.problem), Heuristic::of(blas));
                 }
                 if let Some(instance) = blas.instance.filter(|_| blas.call.status == 0) {
                     match &*blas.action {
@@ -219,20 +222,21 @@ impl WhyBuilder {
         }
     }
 
-    fn launch(&mut self, open: &mut Open, mut launch: Launch) {
-        if launch.call.hook == OF_KERNEL
+    fn launch(&mut self, open: &mut Open, launch: &Launch) {
+        let mut call = launch.call.clone();
+        if call.hook == OF_KERNEL
             && let Some((_, Some(hook), _)) = launch.kernel.and_then(|id| open.kernels.get(&id))
         {
-            launch.call.hook = *hook;
+            call.hook = *hook;
         }
-        let inside = open.nesting.take(&launch.call);
+        let inside = open.nesting.take(&call);
         let known = launch.kernel.and_then(|id| open.kernels.get(&id));
         let number = known.map(|(number, ..)| *number);
         let launched = number.map(|number| (SymbolId::at(number), Launches::one(launch.capture.is_some())));
         if let Some((number, _, product)) = known.filter(|_| !open.in_flight) {
-            self.ggml(open.number, *number, product.as_ref(), &launch);
+            self.ggml(open.number, *number, product.as_ref(), launch);
         }
-        open.nesting.hand_up(&launch.call, &inside, launched);
+        open.nesting.hand_up(&call, &inside, launched);
     }
 
     fn ggml(&mut self, process: usize, number: usize, product: Option<&ggml::MatMul>, launch: &Launch) {
@@ -293,11 +297,11 @@ impl WhyBuilder {
         open.nesting.hand_up(call, &inside, None);
     }
 
-    fn conv(&mut self, open: &mut Open, conv: Conv) {
+    fn conv(&mut self, open: &mut Open, conv: &Conv) {
         let mut inside = open.nesting.take(&conv.call);
         let (function, _) = open.function(&conv.call);
         self.name_caller(&inside, &function);
-        let key = ConvKey::new(&function, &conv);
+        let key = ConvKey::new(&function, conv);
         let problem = key.problem();
         let asks = matches!(conv.action.as_str(), "find" | "get_solution" | "find_solutions");
         if asks && conv.call.status == 0 {
@@ -347,14 +351,14 @@ impl WhyBuilder {
 }
 
 impl RecordVisitor for WhyBuilder {
-    fn visit(&mut self, record: Record) {
+    fn visit(&mut self, record: &Record) {
         if let Record::Header(header) = record {
-            return self.begin(header);
+            return self.begin(header.clone());
         }
         let Some(mut open) = self.open.take() else { return };
         if let Record::InFlight(call) = record {
             open.in_flight = true;
-            self.event(&mut open, *call.event);
+            self.event(&mut open, &call.event);
             open.in_flight = false;
         } else if record.call().is_some() {
             self.event(&mut open, record);

@@ -81,7 +81,7 @@ fn finish(trace: &Path) -> Result<Recovery> {
 struct Nobody;
 
 impl reader::RecordVisitor for Nobody {
-    fn visit(&mut self, _record: Record) {}
+    fn visit(&mut self, _record: &Record) {}
 
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
         false
