@@ -8,8 +8,10 @@
 mod busy;
 #[cfg(test)]
 mod tests;
+mod ties;
 
 use busy::Busy;
+pub(crate) use ties::{CallKey, Ties};
 
 use super::{durations::Durations, evidence::Evidence, interner::Interner, session::Event};
 use foldhash::HashMap;
@@ -116,13 +118,11 @@ struct Reports {
     /// Its reports name their calls.
     names_calls: bool,
     names: HashMap<u32, usize>,
-    calls: HashMap<(u32, u64), Half>,
+    calls: HashMap<CallKey, Half>,
     /// Kernels that were reported for each call that launched a graph.
-    of_graphs: HashMap<(u32, u64), Vec<usize>>,
-    graph_launches: BTreeSet<(u32, u64)>,
-    /// Numbers of somebody else's, and the calls that they stand for; reports that wait for them.
-    links: HashMap<u64, (u32, u64)>,
-    waiting: HashMap<u64, Vec<usize>>,
+    of_graphs: HashMap<CallKey, Vec<usize>>,
+    graph_launches: BTreeSet<CallKey>,
+    ties: Ties,
     busy: BTreeMap<u32, Busy>,
     past: BTreeMap<(usize, Option<String>), u64>,
     unread: u64,
@@ -138,7 +138,7 @@ struct AllReports {
 }
 
 /// True for a kernel of the runtime's own.
-fn is_builtin(name: &str) -> bool {
+pub(crate) fn is_builtin(name: &str) -> bool {
     name.starts_with("__amd_rocclr_")
 }
 
@@ -165,12 +165,15 @@ impl AllReports {
     }
 
     fn report(&mut self, process: &mut Reports, gpu: &Gpu) {
+        let mut ties = std::mem::take(&mut process.ties);
+        ties.tie(gpu, |gpu, call| self.tied(process, gpu, call));
+        process.ties = ties;
+    }
+
+    /// A report, and the recorded call that caused it.
+    fn tied(&mut self, process: &mut Reports, gpu: &Gpu, call: Option<CallKey>) {
         let op = gpu.op.as_str();
-        match op {
-            "link" => return self.link(process, gpu),
-            "unread" => process.unread += 1,
-            _ => {}
-        }
+        process.unread += u64::from(op == "unread");
         if !matches!(op, "dispatch" | "copy") {
             return;
         }
@@ -190,19 +193,9 @@ impl AllReports {
         times.max_ns = times.max_ns.max(gpu.busy);
         times.total_ns += gpu.busy;
         times.durations.add(gpu.busy);
-        let of = gpu.of.or_else(|| process.links.get(&gpu.other).copied());
-        match of {
+        match call {
             Some(call) => self.belongs(process, call, kernel),
-            None if gpu.other != 0 => process.waiting.entry(gpu.other).or_default().push(kernel),
             None => self.belongs_to_none(process, kernel, gpu.function.clone()),
-        }
-    }
-
-    fn link(&mut self, process: &mut Reports, gpu: &Gpu) {
-        let Some(call) = gpu.of else { return };
-        process.links.insert(gpu.other, call);
-        for kernel in process.waiting.remove(&gpu.other).unwrap_or_default() {
-            self.belongs(process, call, kernel);
         }
     }
 
@@ -215,7 +208,7 @@ impl AllReports {
     }
 
     /// A dispatch belongs to a recorded call.
-    fn belongs(&mut self, process: &mut Reports, call: (u32, u64), kernel: usize) {
+    fn belongs(&mut self, process: &mut Reports, call: CallKey, kernel: usize) {
         if is_builtin(&self.kernels.get(kernel).name) {
             self.told.of_runtime += 1;
         } else if process.graph_launches.contains(&call) {
@@ -259,13 +252,13 @@ impl AllReports {
             return;
         }
         self.any = true;
+        let mut ties = std::mem::take(&mut process.ties);
+        ties.end(|gpu, call| self.tied(&mut process, gpu, call));
         for busy in process.busy.values_mut() {
             let (busy, span) = busy.total();
             self.told.busy_ns += busy;
             self.told.span_ns += span;
         }
-        let waiting: Vec<usize> = process.waiting.drain().flat_map(|(_, kernels)| kernels).collect();
-        waiting.into_iter().for_each(|kernel| self.belongs_to_none(&mut process, kernel, None));
         let left: Vec<usize> = process.of_graphs.drain().flat_map(|(_, kernels)| kernels).collect();
         if !left.is_empty() {
             self.why.insert(format!("{} belong to calls whose lines are not in the trace", left.len()));

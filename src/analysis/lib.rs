@@ -120,7 +120,8 @@ pub use losses::{InFlightRow, LossRow};
 pub use modules::ModuleRow;
 pub(crate) use phases::Recent;
 pub use phases::{
-    Bar, Kind, Level, Phase, PhaseFamily, PhaseObject, Phases, PhasesBuilder, Timeline, TimelineRow, Visit,
+    Bar, Bound, Kind, Level, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseObject, Phases,
+    PhasesBuilder, Timeline, TimelineRow, Visit,
 };
 pub use processes::ProcessRow;
 pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as MMVQ_COLUMNS, proxy};

@@ -3,13 +3,15 @@
 //!
 //! Layers, lowest first: `asked` (the GEMM that a call asks for), `reorder` (events in time), `kinds` (what
 //! a pass is taken for), `labels` (names of times), `pass` (what it holds), `kernels` (kernels by role),
-//! `executed` (what graphs execute), `lanes` (the pass that an event belongs to), `process` (the one that is
-//! read), then the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to
+//! `executed` (what graphs execute), `gpu` (what was reported of each pass), `bound` (what bounds a phase),
+//! `lanes` (the pass that an event belongs to), `process` (the one that is read), then the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to
 //! draw), `recent` (passes while the process runs). A pass is kept as its times and the number of its
 //! content: memory grows with different contents, and by some 200 bytes a pass.
 
 mod asked;
+mod bound;
 mod executed;
+mod gpu;
 mod groups;
 mod kernels;
 mod kinds;
@@ -24,6 +26,8 @@ mod rows;
 mod tests;
 mod timeline;
 
+pub(crate) use bound::rules;
+pub use bound::{Bound, PhaseGpu, PhaseGpuFamily};
 pub use kinds::Kind;
 pub(crate) use recent::Recent;
 pub(crate) use rows::Moment;
@@ -36,6 +40,7 @@ use super::{
 };
 use asked::{product_of_gemm, product_of_matmul};
 use executed::{Executed, columns, exactly};
+use gpu::Command;
 use kernels::{Names, pointer, wants_arguments};
 use labels::Labels;
 use lanes::{Hint, Part, Sign};
@@ -63,6 +68,8 @@ pub struct PhasesBuilder {
     /// All processes, by number.
     processes: Vec<ProcessKind>,
     passes: Vec<Pass>,
+    /// Passes that [`recent`](Self::recent) has taken.
+    taken: usize,
     /// The earliest of all processes, in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
@@ -83,6 +90,7 @@ impl PhasesBuilder {
             process: None,
             processes: Vec::new(),
             passes: Vec::new(),
+            taken: 0,
             epoch: None,
             labels: Labels::new(labels),
         }
@@ -90,7 +98,9 @@ impl PhasesBuilder {
 
     fn close(&mut self, process: &mut Process, lane: usize, ended: Vec<Open>) {
         process.last.resize(process.lanes.len(), None);
-        for open in ended.into_iter().filter(Open::has_launched) {
+        for mut open in ended.into_iter().filter(Open::has_launched) {
+            let commands = std::mem::take(&mut open.commands);
+            process.reports.pass(self.taken + self.passes.len(), open.begin, commands);
             let content = open.content();
             let content = self.contents.number(content.clone(), || content);
             let mut pass = open.close(process.number, lane, content, process.last[lane].as_ref());
@@ -127,6 +137,8 @@ impl Analysis for PhasesBuilder {
                 }
             }
             Record::Graph(graph) => process.graphs.graph(&self.names, session, graph),
+            Record::GpuTime(state) => process.reports.state(state),
+            Record::GpuKernel(kernel) => process.reports.define(kernel),
             Record::Gap(gap) => {
                 let end = gap.t.saturating_add(gap.dur);
                 let waiting = Waiting { record: record.clone(), ids: Ids::default() };
@@ -141,7 +153,9 @@ impl Analysis for PhasesBuilder {
     fn event(&mut self, session: &Session, event: &Event) {
         let Some(mut process) = self.process.take() else { return };
         self.capture(session, &mut process, event);
-        if !matches!(event.record, Record::Gpu(_)) {
+        if let Record::Gpu(report) = event.record {
+            process.reports.report(report);
+        } else {
             let waiting = Waiting { record: event.record.clone(), ids: event.ids };
             process.events.push(event.call.tid, event.end(), waiting);
         }
@@ -160,6 +174,10 @@ impl Analysis for PhasesBuilder {
             if let Some(last) = self.passes[first..].last_mut() {
                 last.unfinished = !last.delivered;
             }
+        }
+        for (pass, gpu, why) in process.reports.take() {
+            let pass = pass.checked_sub(self.taken).and_then(|at| self.passes.get_mut(at));
+            pass.into_iter().for_each(|pass| pass.gpu = Some(Box::new((gpu.clone(), why.is_some()))));
         }
     }
 
@@ -358,6 +376,12 @@ impl PhasesBuilder {
         let call = event.call;
         let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
+        let is_launch = matches!(event.record, Record::Launch(_));
+        let asks = is_launch || matches!(event.record, Record::GraphLaunch(_) | Record::Copy(_));
+        if process.reports.are_asked() && asks && !event.failed() {
+            let command = Command { call: (call.tid, call.id), returned: event.end(), is_launch };
+            process.lanes.get(lane).command(command, part == Part::Upload);
+        }
         process.lanes.get(lane).call(event.ids.function, dur, (call.t, call.t + call.dur), part);
     }
 }

@@ -1,5 +1,7 @@
 //! The page of `rocshim phases`.
 
+mod gpu;
+
 use super::{
     names,
     section::{paragraph, section},
@@ -15,7 +17,9 @@ pub fn phases(phases: &Phases, style: &Style) -> String {
     let mut page = paragraph(&sentence(phases), style);
     let sections = [
         table_of_phases(phases, style),
+        gpu::times(phases, style),
         table_of_passes(phases, style),
+        gpu::families(phases, style),
         families(phases, style),
         libraries(phases, style),
         objects(phases, style),
@@ -130,7 +134,8 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         ]);
         table.row(cells);
     }
-    let notes = ["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
+    let mut notes = vec!["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
+    notes.extend(gpu::missing(phases.kinds.iter().any(|kind| kind.gpu.is_some())));
     filled("Phases, in order of time (host time)", &table, style, &notes)
 }
 
@@ -316,6 +321,7 @@ Phases, in order of time (host time)
   100 ns        1  prompt  inferred       1  5          5         4      0.8   50 ns  10 ns     0 ns  mmvq 3
   700 ns        1  decode  inferred       2  1          2         8      4.0  100 ns  20 ns    90 ns  mmvq 6
   host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next
+  no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`
 
 Passes, in time
     begin  process  phase   ne11  outputs  launches   host  waits  before  families

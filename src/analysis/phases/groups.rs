@@ -2,6 +2,7 @@
 
 use super::{
     Kind, Phase, Phases, PhasesBuilder, ProcessKind,
+    bound::GpuSum,
     kernels::Names,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
@@ -23,6 +24,7 @@ struct Sum {
     /// `None` where there are several.
     process: Option<usize>,
     contents: BTreeMap<usize, u64>,
+    gpu: GpuSum,
     all_known: bool,
 }
 
@@ -55,8 +57,9 @@ impl PhasesBuilder {
             let new = |key: &Key| Sum::new(key, pid, judged, label.map(|(name, _)| name.clone()));
             let key = groups.key(pass);
             let number = groups.phase(&key, trains || label.is_some(), new);
-            groups.phases[number].add(pass, judged.1, epoch);
-            groups.kind(&key, pid, new).add(pass, judged.1, epoch);
+            let epochs = (processes[pass.process].epoch, epoch);
+            groups.phases[number].add(pass, judged.1, epochs);
+            groups.kind(&key, pid, new).add(pass, judged.1, epochs);
             windows.push(window(pass, number, processes[pass.process].epoch));
             steps.push(step(pass, number, epoch));
             if all_passes {
@@ -71,6 +74,8 @@ impl PhasesBuilder {
             });
             visit.code_objects = objects(&names, &products.copied().collect::<Vec<_>>());
             visit.launches = visit.families.iter().map(|family| family.launches).sum();
+            visit.gpu = gpu(pass, processes[pass.process].epoch)
+                .finish((visit.launches, pass.lost, pass.unlisted), None);
         }
         let finish = |sum: Sum, kernels| {
             let own = sum.process.and_then(|process| summary.libraries_by_process.get(process));
@@ -95,6 +100,15 @@ impl PhasesBuilder {
             identities: processes.into_iter().map(|process| process.identity).collect(),
         }
     }
+}
+
+/// The GPU times of a pass alone.
+fn gpu(pass: &Pass, epoch: u64) -> GpuSum {
+    let mut sum = GpuSum::default();
+    if let Some(known) = &pass.gpu {
+        sum.add(&known.0, known.1, pass.begin, epoch);
+    }
+    sum
 }
 
 fn step(pass: &Pass, phase: usize, epoch: u64) -> Step {
@@ -229,15 +243,26 @@ impl Sum {
             unlisted: 0,
             opaque: 0,
             lost: 0,
+            gpu: None,
             families: Vec::new(),
             kernels: Vec::new(),
             code_objects: Vec::new(),
             libraries: Vec::new(),
         };
-        Sum { phase, process: Some(key.process), contents: BTreeMap::new(), all_known: true }
+        Sum {
+            phase,
+            process: Some(key.process),
+            contents: BTreeMap::new(),
+            gpu: GpuSum::default(),
+            all_known: true,
+        }
     }
 
-    fn add(&mut self, pass: &Pass, evidence: Evidence, epoch: u64) {
+    /// Adds a pass of a process with the first epoch; the second one is that of all.
+    fn add(&mut self, pass: &Pass, evidence: Evidence, (of_process, epoch): (u64, u64)) {
+        if let Some(known) = &pass.gpu {
+            self.gpu.add(&known.0, known.1, pass.begin, of_process);
+        }
         let phase = &mut self.phase;
         phase.passes += 1;
         // The least sure of its passes.
@@ -297,6 +322,7 @@ impl Sum {
             .then_some(tokens);
         phase.launches_per_token =
             phase.tokens.filter(|tokens| *tokens > 0).map(|t| phase.launches as f64 / t as f64);
+        phase.gpu = self.gpu.finish((phase.launches, phase.lost, phase.unlisted), phase.tokens);
         phase.families = families(names, &kernels);
         phase.code_objects = objects(names, &kernels);
         if by_name {

@@ -10,6 +10,7 @@
 //! if they are the weights with which the pass began: the next chunk of a prompt. Something without products belongs to the
 //! pass before it (sampling), if that has products.
 
+use super::gpu::Command;
 use super::pass::{Launches, Open, Role, add};
 use crate::session::FunctionId;
 use foldhash::HashMap;
@@ -52,6 +53,7 @@ pub(super) struct Lane {
     hint: Option<Hint>,
     /// Calls since the last pass, for the next one.
     functions: HashMap<FunctionId, Launches>,
+    commands: Vec<Command>,
     host: u64,
     /// The thread that launched first.
     pub(super) main: Option<u32>,
@@ -84,11 +86,13 @@ impl Lane {
             }
         }
         let (functions, host) = (std::mem::take(&mut self.functions), std::mem::take(&mut self.host));
+        let mut commands = std::mem::take(&mut self.commands);
         let open = match &mut self.apart {
             Some((_, open)) => open,
             None => self.open.get_or_insert_default(),
         };
         add(&mut open.functions, &functions);
+        open.commands.append(&mut commands);
         open.host += host;
         (open.label, open.role) = (label, role);
         open.launch(t);
@@ -136,6 +140,16 @@ impl Lane {
     pub(super) fn clear(&mut self) {
         if let (None, Some(open)) = (&self.apart, self.open.as_mut().filter(|open| open.delivered)) {
             open.cleared = true;
+        }
+    }
+
+    /// A call asks for a command on the GPU: for the open pass, or the next one if that has delivered or
+    /// it is an upload.
+    pub(super) fn command(&mut self, command: Command, is_upload: bool) {
+        let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
+        match self.current().filter(|_| !after && !is_upload) {
+            Some(open) => open.commands.push(command),
+            None => self.commands.push(command),
         }
     }
 

@@ -1,6 +1,9 @@
 //! A pass: what was launched to evaluate a model once, while it is gathered and when it is whole.
 
-use super::Kind;
+use super::{
+    Kind,
+    gpu::{Command, PassGpu},
+};
 use crate::session::FunctionId;
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::ggml::Columns;
@@ -92,6 +95,8 @@ pub(super) struct Pass {
     pub(super) content: usize,
     /// What it is taken for; set when everything was read.
     pub(super) kind: Kind,
+    /// What was reported of it, and whether that may not be all.
+    pub(super) gpu: Option<Box<(PassGpu, bool)>>,
 }
 
 /// What a launch of a program that trains seems to be for.
@@ -112,6 +117,8 @@ pub(super) struct Open {
     pub(super) wait: u64,
     pub(super) kernels: HashMap<usize, Launches>,
     pub(super) functions: HashMap<FunctionId, Launches>,
+    /// Its calls that ask for commands on the GPU, while the runtime is asked for reports.
+    pub(super) commands: Vec<Command>,
     /// Products by their columns.
     columns: HashMap<Range, u64>,
     pub(super) outputs: Option<Range>,
@@ -202,6 +209,7 @@ impl Open {
             self.kernels.entry(*kernel).or_default().add(*launches, 1);
         });
         add(&mut self.functions, &later.functions);
+        self.commands.extend(&later.commands);
         later.columns.iter().for_each(|(range, times)| *self.columns.entry(*range).or_default() += times);
         self.outputs = later.outputs.or(self.outputs);
         self.first_weights = self.first_weights.or(later.first_weights);
@@ -259,6 +267,7 @@ impl Open {
             role: self.role,
             content,
             kind: Kind::Step,
+            gpu: None,
         }
     }
 }

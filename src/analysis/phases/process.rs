@@ -1,6 +1,8 @@
 //! The process that is read: its events in time, its lanes, and what its graphs execute.
 
-use super::{Waiting, executed::Graphs, labels::Ranges, lanes::Lanes, pass::Last, reorder::ReorderBuffer};
+use super::{
+    Waiting, executed::Graphs, gpu::Reports, labels::Ranges, lanes::Lanes, pass::Last, reorder::ReorderBuffer,
+};
 
 /// The process that is read.
 #[derive(Default)]
@@ -12,6 +14,7 @@ pub(super) struct Process {
     pub(super) events: ReorderBuffer<Waiting>,
     pub(super) lanes: Lanes,
     pub(super) ranges: Ranges,
+    pub(super) reports: Reports,
     /// It launches kernels of PyTorch's: the role of a launch follows from thread and name.
     pub(super) is_torch: bool,
     /// The last pass of each lane.

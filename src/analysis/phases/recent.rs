@@ -37,6 +37,7 @@ impl PhasesBuilder {
             self.process = Some(process);
         }
         let passes = std::mem::take(&mut self.passes);
+        self.taken += passes.len();
         passes.into_iter().map(|pass| self.judged(&pass)).collect()
     }
 

@@ -1,6 +1,7 @@
 //! The result: phases, and what each took.
 
 use super::Kind;
+use super::bound::PhaseGpu;
 use super::kernels::{KernelInfo, Names, Owner};
 use super::pass::{Launches, Pass, Range};
 use crate::{
@@ -170,6 +171,9 @@ pub struct Phase {
     pub opaque: u64,
     /// Events that were lost in it.
     pub lost: u64,
+    /// Its time on the GPU; absent where the runtime was not asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<PhaseGpu>,
     pub families: Vec<PhaseFamily>,
     /// By name; in `kinds` alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -273,6 +277,9 @@ pub struct Visit {
     /// Launches that failed.
     pub failed: u64,
     pub lost: u64,
+    /// Its time on the GPU; absent where the runtime was not asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<PhaseGpu>,
 }
 
 impl PhaseFamily {
@@ -391,5 +398,6 @@ pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epo
         repeated: pass.repeated,
         failed: pass.failed,
         lost: pass.lost,
+        gpu: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Small traces whose phases can be told by hand. Call number N is entered at 100 N and takes 10.
 
-use super::{Kind, Phase};
+use super::{Bound, Kind, Phase, Visit};
 use crate::testing::Text;
 use crate::{Evidence, Summary};
 use rocshim_reader::Label;
@@ -31,6 +31,45 @@ fn a_summary_of_phases_has_what_belongs_to_them_and_nothing_else() {
     assert_eq!([&prompt, &decode].map(hipblas), [(1, Evidence::Confirmed), (0, Evidence::ConfirmedAbsent)]);
     assert!(text.phases(Vec::new()).scope("backward").is_none());
     assert_eq!(text.phases(Vec::new()).names(), ["prompt", "decode"]);
+}
+
+#[test]
+fn the_gpu_times_of_a_phase_are_those_of_its_calls() {
+    let mut text = Text::new(1_000_000);
+    text.ask_for_gpu_times();
+    text.pass(&[5, 5, 1]); // 1 to 4, the copy 5, the wait 6
+    text.pass(&[1, 1, 1]); // 7 to 10, 11, 12
+    text.pass(&[1, 1, 1]); // 13 to 16, 17, 18
+    // The prompt: launch N is entered at 100 N and returns 10 later; each kernel takes 1 ms.
+    (1..=4).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 1_000_000));
+    text.ran(2, 5, 2, 5_000_000, 500_000); // its copy, by a kernel of the runtime's
+    (7..=10).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 100_000));
+    (13..=15).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 100_000)); // one is missing
+    let all = text.phases(Vec::new());
+    let prompt = all.phases[0].gpu.as_ref().expect("reports");
+    assert_eq!((prompt.reported, prompt.executed, prompt.evidence), (4, 4, Evidence::Confirmed));
+    assert_eq!((prompt.busy_ns, prompt.not_launched_ns, prompt.held_ns), (4_500_000, 10, 999_890));
+    // It begins with the entry of launch 1 at 100.
+    assert_eq!((prompt.elapsed_ns, prompt.span_ns), (5_499_900, 5_499_900));
+    assert_eq!((prompt.kernels_ns, prompt.transfers_ns), (4_000_000, 500_000));
+    assert_eq!((prompt.bound, prompt.bound_evidence), (Some(Bound::Gpu), Evidence::Inferred));
+    let decode = all.phases[1].gpu.as_ref().expect("reports");
+    assert_eq!((decode.reported, decode.executed, decode.evidence), (7, 8, Evidence::Limited));
+    assert_eq!(decode.why, Some("as many kernels were reported as were executed"));
+    assert_eq!((decode.bound, decode.bound_evidence), (None, Evidence::Limited));
+    assert_eq!(decode.busy_per_token_ns, Some(350_000.0));
+    let [_, first, second] = &all.passes[..] else { panic!("three passes") };
+    let of = |pass: &Visit| pass.gpu.as_ref().map(|gpu| (gpu.busy_ns, gpu.evidence));
+    assert_eq!(of(first), Some((400_000, Evidence::Confirmed)));
+    assert_eq!(of(second), Some((300_000, Evidence::Limited)));
+    assert_eq!(first.gpu.as_ref().and_then(|gpu| gpu.bound), Some(Bound::Held));
+}
+
+#[test]
+fn a_phase_of_a_trace_without_reports_has_no_gpu_times() {
+    let mut text = Text::new(0);
+    text.pass(&[5, 5, 1]);
+    assert!(text.phases(Vec::new()).phases[0].gpu.is_none());
 }
 
 pub(super) fn phases(text: &Text) -> Vec<Phase> {

@@ -76,6 +76,27 @@ impl Text {
         self.call("launch", tid, &rest);
     }
 
+    /// From here on the runtime is asked for GPU times. Its kernel 1 is ggml's GEMM of one column, 2 is the
+    /// runtime's own.
+    pub fn ask_for_gpu_times(&mut self) {
+        self.lines += concat!(
+            r#"{"type":"gpu_time","t":0,"state":"on","library":1,"apis":449,"release":"7.2"}"#,
+            "\n",
+            r#"{"type":"gpu_kernel","id":1,"name":"_Z13mul_mat_vec_qv"}"#,
+            "\n",
+            r#"{"type":"gpu_kernel","id":2,"name":"__amd_rocclr_copyBuffer"}"#,
+            "\n",
+        );
+    }
+
+    /// Thread 9 reports that kernel `kernel`, which call `id` of thread 7 asked for, ran on `queue`.
+    pub fn ran(&mut self, kernel: u64, id: u64, queue: u64, begin: u64, busy: u64) {
+        let rest = format!(
+            r#""hook":0,"op":"dispatch","command":"kernel","device":1,"queue":{queue},"kernel":{kernel},"of":[7,{id}],"begin":{begin},"busy":{busy}"#
+        );
+        self.call("gpu", 9, &rest);
+    }
+
     /// The same, recorded by capture `capture`.
     pub fn captured(&mut self, kernel: u64, weights: u64, capture: u32) {
         let rest = format!(
