@@ -17,7 +17,7 @@ use super::{
     fallback::Fallbacks,
     families::families,
     gemms::Gemms,
-    gpu::GpuBuilder,
+    gpu::{GpuBuilder, Queues, Shares},
     interner::PerId,
     kernels::Kernels,
     losses::Losses,
@@ -54,6 +54,8 @@ pub struct SummaryBuilder {
     spans: Spans,
     graphs: Vec<GraphRow>,
     gpu: GpuBuilder,
+    shares: Shares,
+    gpu_queues: Queues,
     copies: Copies,
     syncs: Syncs,
     streams: Vec<StreamRow>,
@@ -119,6 +121,8 @@ impl Analysis for SummaryBuilder {
 
     fn record(&mut self, session: &Session, record: &Record) {
         self.gpu.record(record);
+        self.shares.record(record);
+        self.gpu_queues.record(record);
         let process = session.process();
         match record {
             Record::Stream(stream) => self.open.streams.define(stream),
@@ -145,6 +149,8 @@ impl Analysis for SummaryBuilder {
 
     fn event(&mut self, session: &Session, event: &Event) {
         self.gpu.event(event);
+        self.shares.event(session, event);
+        self.gpu_queues.event(event);
         let (call, streams) = (event.call, &mut self.open.streams);
         match event.record {
             Record::Launch(launch) => {
@@ -182,6 +188,7 @@ impl Analysis for SummaryBuilder {
             }
             _ => {}
         }
+        self.shares.end_call(call);
     }
 
     fn in_flight(&mut self, session: &Session, event: &Event) {
@@ -201,7 +208,10 @@ impl Analysis for SummaryBuilder {
             |library| open.launches_of_library(session, library),
         );
         self.unrecorded = self.unrecorded.take().or_else(|| process.unrecorded(end));
-        self.gpu.end_process(process.gpu_limits(end));
+        let gpu_limits = process.gpu_limits(end);
+        self.shares.end_process(session);
+        self.gpu_queues.end_process(session, gpu_limits.is_none());
+        self.gpu.end_process(gpu_limits);
         let row = ProcessRow::new(process, reading, open.launches);
         self.partial += u64::from(end == End::Rotated || process.is_missing_segments());
         for (id, dispatched) in open.dispatched.iter() {
@@ -249,7 +259,7 @@ impl SummaryBuilder {
             convolutions: self.convolutions.rows(session, lost),
             spans: self.spans.rows(session),
             graphs: self.graphs,
-            gpu: self.gpu.finish(),
+            gpu: self.gpu.finish().map(|gpu| gpu.with(session, self.shares, self.gpu_queues)),
             copies: self.copies.rows(),
             syncs: self.syncs.rows(),
             streams: self.streams,

@@ -28,12 +28,12 @@ pub use counterparts::RULES as COUNTERPART_RULES;
 pub use families::{ComparedFamily, FamilyCell};
 pub(crate) use functions::ComparedFunction;
 pub(crate) use gemms::ComparedGemm;
-pub use kernels::{ComparedKernel, KernelChange};
+pub use kernels::{ComparedKernel, KernelCell, KernelChange};
 pub use observer::{Observed, ObservedTest, Rate, observe};
 pub use quantity::list as quantities;
 pub use side::Side;
 pub(crate) use side::SideRow;
-pub use significance::{LEAST_CALLS, Speed};
+pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
 
 use serde::Serialize;
 

@@ -83,6 +83,25 @@ fn launches(action: &str) -> bool {
     matches!(action, "run" | "immediate" | "run_solution" | "execute_plan")
 }
 
+/// The shape of a call that computes, and its additions and multiplications, by its sizes: 2 for each
+/// element of the output (of a transposed one: the input) and each of a filter's that it reads.
+pub(crate) fn shape_of_run(conv: &Conv) -> Option<(String, Option<f64>)> {
+    if !launches(&conv.action) {
+        return None;
+    }
+    let lengths = |tensor: &Option<Tensor>| tensor.as_ref().map_or("?".to_owned(), Tensor::lengths);
+    let element = conv.x.as_ref().map_or("?", |x| &x.element);
+    let shape = format!("{} {} * {} {element}", conv.direction, lengths(&conv.x), lengths(&conv.w));
+    let elements = |dims: &[i32]| dims.iter().map(|length| f64::from(*length)).product::<f64>();
+    let positions = if conv.mode == "transpose" { &conv.x } else { &conv.y };
+    let is_known = conv.operations.is_empty()
+        && matches!(&*conv.mode, "convolution" | "transpose" | "group" | "depthwise");
+    let operations = positions.as_ref().zip(conv.w.as_ref()).filter(|_| is_known);
+    let operations =
+        operations.and_then(|(of, filter)| Some(2.0 * elements(&of.dims) * elements(filter.dims.get(1..)?)));
+    Some((shape, operations))
+}
+
 #[derive(Clone)]
 struct Kind {
     library: String,

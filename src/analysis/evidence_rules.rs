@@ -1,8 +1,8 @@
 //! The rules by which statements are told as certain or inferred, all of them.
 
-use super::{RuleRow, experiment, phases, verdict, why};
+use super::{RuleRow, experiment, gpu, phases, verdict, why};
 
 /// Every rule, by what it is about.
 pub fn evidence_rules() -> Vec<RuleRow> {
-    [verdict::rules(), phases::rules(), experiment::rules(), why::rules()].concat()
+    [verdict::rules(), gpu::rules(), phases::rules(), experiment::rules(), why::rules()].concat()
 }

@@ -114,6 +114,21 @@ impl From<Matmul> for GemmProblem {
 }
 
 impl GemmProblem {
+    /// The same as [`in_short`](Self::in_short), with the number of products in a call.
+    pub(crate) fn shape(&self) -> String {
+        let batch = self.batch.filter(|batch| *batch != 1).map(|batch| format!(" x {batch}"));
+        self.in_short() + &batch.unwrap_or_default()
+    }
+
+    /// Additions and multiplications of a call, by its sizes: 2 m n k for each product, and four times as
+    /// many of complex numbers. `None` where something is not known.
+    pub(crate) fn operations(&self) -> Option<f64> {
+        let sizes = [self.m?, self.n?, self.k?, self.batch?];
+        let is_complex = self.types[0].as_ref()?.ends_with("_c");
+        let factor = if is_complex { 8.0 } else { 2.0 };
+        Some(sizes.iter().map(|size| *size as f64).product::<f64>() * factor)
+    }
+
     /// `TN 4096x12x512 f16_r`; `?` for what is not known.
     pub fn in_short(&self) -> String {
         let word = |word: &Option<Word>| word.clone().unwrap_or_else(|| "?".into());

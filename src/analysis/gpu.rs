@@ -6,19 +6,33 @@
 //! hook, and has its name here.
 
 mod busy;
+mod queues;
+mod shares;
 #[cfg(test)]
 mod tests;
 mod ties;
 
 use busy::Busy;
+pub use queues::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
+pub(crate) use queues::{Queues, rules};
+pub(crate) use shares::Shares;
+pub use shares::{GpuShareRow, ProductRow, TransferRow};
 pub(crate) use ties::{CallKey, Ties};
 
-use super::{durations::Durations, evidence::Evidence, interner::Interner, session::Event};
+use super::{
+    durations::Durations,
+    evidence::Evidence,
+    interner::Interner,
+    session::{Event, Session},
+};
 use foldhash::HashMap;
 use rocshim_drain::demangle;
 use rocshim_trace::{Call, Gpu, GpuKernel, GpuTime, Record, family};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The smallest uncertainty of a time that a trace states, ns.
+pub(crate) const LEAST_ERROR: u64 = 1_000;
 
 /// What the runtime reported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -55,6 +69,18 @@ pub struct GpuTimes {
     pub kernels: Vec<GpuKernelRow>,
     /// What came past every hook, most dispatches first.
     pub past: Vec<PastRow>,
+    /// The kernels' time by family, by code object (those of graphs left aside), and by graph.
+    pub families: Vec<GpuShareRow>,
+    pub code_objects: Vec<GpuShareRow>,
+    pub graphs: Vec<GpuShareRow>,
+    /// GEMMs and convolutions by shape, those of graphs left aside.
+    pub products: Vec<ProductRow>,
+    /// Copies and fills by kind.
+    pub transfers: Vec<TransferRow>,
+    pub queues: Vec<GpuQueueRow>,
+    /// How long kernels waited between launch and begin.
+    pub delay: Option<LaunchDelay>,
+    pub overlaps: Vec<OverlapRow>,
 }
 
 /// A kernel on the GPU.
@@ -78,6 +104,8 @@ pub struct GpuKernelRow {
     pub p99_ns: u64,
     /// The longest.
     pub max_ns: u64,
+    #[serde(skip)]
+    pub(crate) durations: Durations,
 }
 
 /// Dispatches that no hook saw being asked for.
@@ -308,6 +336,7 @@ impl AllReports {
             median_ns: times.durations.quantile(50).unwrap_or(0).clamp(times.min_ns, times.max_ns),
             p99_ns: times.durations.quantile(99).unwrap_or(0).clamp(times.min_ns, times.max_ns),
             max_ns: times.max_ns,
+            durations: times.durations.clone(),
         };
         told.kernels = self.kernels.values().iter().map(row).filter(|row| row.calls > 0).collect();
         told.kernels.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.kernel.cmp(&b.kernel)));
@@ -374,5 +403,16 @@ impl GpuBuilder {
     /// What was reported; `None` where the runtime was not asked.
     pub(crate) fn finish(self) -> Option<GpuTimes> {
         self.all.finish()
+    }
+}
+
+impl GpuTimes {
+    /// The same with its shares and queues.
+    pub(crate) fn with(mut self, session: &Session, shares: Shares, queues: Queues) -> GpuTimes {
+        self.families = shares::families(&self.kernels, self.kernels_ns);
+        [self.code_objects, self.graphs] = shares.shares(session, self.kernels_ns);
+        (self.products, self.transfers) = shares.finish();
+        (self.queues, self.delay, self.overlaps) = queues.finish();
+        self
     }
 }

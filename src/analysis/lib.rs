@@ -3,7 +3,8 @@
 //!
 //! Layers, lowest first:
 //! - `units` (numbers in words), `evidence` (how sure a statement is), `interner` (names to numbers),
-//!   `durations`, `span`, `pauses`;
+//!   `durations`, `span`, `pauses`, `reorder`
+//!   (events in time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for any set of
 //!   analyses);
 //! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
@@ -58,6 +59,7 @@ mod pauses;
 mod phases;
 mod processes;
 mod proxy;
+mod reorder;
 mod replay;
 mod rules;
 mod run;
@@ -93,8 +95,8 @@ pub use columns::ColumnsRow;
 pub use compare::quantities;
 pub use compare::{
     BySide, COUNTERPART_RULES, CallCell, CallChange, Checked, ComparedFamily, ComparedKernel, Comparison,
-    Condition, FamilyCell, KernelChange, LEAST_CALLS, Observed, ObservedTest, Presence, Rate, Seen, Side,
-    Speed, compare, observe,
+    Condition, FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, Observed, ObservedTest,
+    Presence, Rate, Seen, Side, Speed, compare, observe,
 };
 pub use convolutions::{ConvProblem, ConvRow};
 pub use coverage::LibraryRow;
@@ -112,7 +114,10 @@ pub use fallback::Fallback;
 pub use families::FamilyRow;
 pub use flow::{Edge, Floor, Flow, Place};
 pub use gemms::{GemmProblem, GemmRow};
-pub use gpu::{GpuKernelRow, GpuTimes, PastRow};
+pub use gpu::{
+    GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow, PauseShare,
+    ProductRow, TransferRow,
+};
 pub use graphs::GraphRow;
 pub use kernels::{Inside, KernelRow};
 pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, Standing};

@@ -18,6 +18,8 @@ pub(crate) struct Contents {
     pub gemms: u64,
     /// Kinds of matrix products by their number, with the calls that are not known to be trials of a search.
     pub products: Vec<(usize, u64)>,
+    /// The ids of executed launches, where their GPU times are wanted.
+    pub launched: Vec<u64>,
 }
 
 /// Launches of a kernel.
@@ -52,6 +54,7 @@ impl Contents {
         for (product, calls) in &other.products {
             self.add_product(*product, *calls);
         }
+        self.launched.extend(&other.launched);
     }
 
     /// Adds calls of a kind of matrix product.

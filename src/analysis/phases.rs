@@ -1,7 +1,7 @@
 //! Phases of inference and of training, found from what was launched: passes over a model, what each is
 //! for, and what it took.
 //!
-//! Layers, lowest first: `asked` (the GEMM that a call asks for), `reorder` (events in time), `kinds` (what
+//! Layers, lowest first: `asked` (the GEMM that a call asks for), `kinds` (what
 //! a pass is taken for), `labels` (names of times), `pass` (what it holds), `kernels` (kernels by role),
 //! `executed` (what graphs execute), `gpu` (what was reported of each pass), `bound` (what bounds a phase),
 //! `lanes` (the pass that an event belongs to), `process` (the one that is read), then the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to
@@ -20,7 +20,6 @@ mod lanes;
 mod pass;
 mod process;
 mod recent;
-mod reorder;
 mod rows;
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ pub fn compare(all: &Comparison, style: &Style) -> String {
         compared::conditions(all, style),
         compared::families(all, style),
         compared::kernels(all, style),
+        compared::gpu(all, style),
         compared::gemms(all, style),
         compared::convolutions(all, style),
         compared::code_objects(all, style),

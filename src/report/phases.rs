@@ -5,6 +5,7 @@ mod gpu;
 use super::{
     names,
     section::{paragraph, section},
+    sections::missing_gpu_times,
     table::{Column, Style, Table},
 };
 use rocshim_analysis::units::{count, counted, range, time};
@@ -135,7 +136,7 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         table.row(cells);
     }
     let mut notes = vec!["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
-    notes.extend(gpu::missing(phases.kinds.iter().any(|kind| kind.gpu.is_some())));
+    notes.extend(missing_gpu_times(phases.kinds.iter().any(|kind| kind.gpu.is_some())));
     filled("Phases, in order of time (host time)", &table, style, &notes)
 }
 

@@ -19,11 +19,14 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     }
     // In this order; `true`: only with `all`.
     type Section = fn(&Summary, &Style) -> Option<String>;
-    let sections: [(bool, &str, Section); 22] = [
+    let sections: [(bool, &str, Section); 25] = [
         (false, "", sections::processes),
         (false, "", sections::families),
         (false, "", sections::kernels),
         (false, "", sections::gpu),
+        (false, "", sections::products),
+        (false, "", sections::queues),
+        (true, "shares of the GPU's time", sections::shares),
         (false, "", sections::columns),
         (false, "", sections::graphs),
         (false, "", sections::gemms),
@@ -193,6 +196,7 @@ Kernels (host time of the launch calls, not GPU time)
       1       0  600 ns  60.0%     8x8 x 256  600 ns  3.20 µs  3.80 µs  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
       2       1  400 ns  40.0%     4 x 64 +1  200 ns  1.00 µs  2.30 µs  add<int>
   +n: n more shapes; the most common one is shown
+  no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`
 
 GEMMs (host time; below each, the kernels launched inside the call)
   calls    total     mean  op     m   n    k  batch  types       function

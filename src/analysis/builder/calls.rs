@@ -1,7 +1,10 @@
 //! Calls that are no launches, GEMMs, copies or waits: convolutions, calls known by their names, loads.
 
 use super::{SummaryBuilder, names};
-use crate::session::{Event, Session};
+use crate::{
+    convolutions::shape_of_run,
+    session::{Event, Session},
+};
 use rocshim_trace::{Conv, Load, Span};
 
 impl SummaryBuilder {
@@ -11,7 +14,12 @@ impl SummaryBuilder {
         self.totals.convolutions += 1;
         let (library, name) = names(session, event.ids.function);
         self.trials(&name, &mut inside);
+        let launched = std::mem::take(&mut inside.launched);
+        if let Some((shape, operations)) = shape_of_run(conv).filter(|_| !launched.is_empty()) {
+            self.shares.product((event.call.tid, &launched), (&name, shape), operations);
+        }
         self.convolutions.count((event.ids.function, &library, &name), conv.clone(), &inside);
+        inside.launched = launched;
         self.open.nesting.hand_up(event.call, &inside, None);
     }
 
@@ -25,8 +33,10 @@ impl SummaryBuilder {
         self.totals.spans += 1;
         let (library, name) = names(session, event.ids.function);
         self.trials(&name, &mut inside);
+        let launched = std::mem::take(&mut inside.launched);
         let span = span.cloned().unwrap_or_else(|| Span { call: event.call.clone(), ..Span::default() });
         self.spans.count((event.ids.function, &library, &name), span, &inside);
+        inside.launched = launched;
         self.open.nesting.hand_up(event.call, &inside, None);
     }
 

@@ -23,7 +23,10 @@ impl SummaryBuilder {
         if let Some(columns) = local.and_then(|local| local.product.as_ref()?.columns(launch)) {
             self.columns.count(kernel, columns, launch);
         }
-        let inside = self.open.nesting.take(event.call);
+        let mut inside = self.open.nesting.take(event.call);
+        if self.shares.are_asked() && launch.capture.is_none() && !event.failed() {
+            inside.launched.push(event.call.id);
+        }
         let launched = Launches::one(launch.capture.is_some());
         self.open.nesting.hand_up(event.call, &inside, Some((kernel, launched)));
         self.count(session, event);

@@ -22,11 +22,16 @@ impl SummaryBuilder {
         self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
         let (library, name) = names(session, function);
         self.fallbacks.add_gemm(&inside);
+        let launched = std::mem::take(&mut inside.launched);
+        if !launched.is_empty() {
+            let (shape, operations) = (problem.shape(), problem.operations());
+            self.shares.product((event.call.tid, &launched), (&name, shape), operations);
+        }
         let kind = self.gemms.count((function, &library, &name), event.call, problem.clone(), &inside);
         if let Some(sweep) = self.open.runs.product(event.call.tid, function, &problem, &inside) {
             self.count_sweep(session, &sweep);
         }
-        inside.gemms = 1;
+        (inside.gemms, inside.launched) = (1, launched);
         inside.add_product(kind, 1);
         self.open.nesting.hand_up(event.call, &inside, None);
     }

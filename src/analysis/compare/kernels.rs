@@ -6,7 +6,8 @@ use super::{
     counterparts::{self, Counterpart},
     significance::{self, Test},
 };
-use crate::{Evidence, KernelRow, durations::Durations};
+use crate::{Evidence, GpuKernelRow, KernelRow, durations::Durations};
+use foldhash::HashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,6 +39,11 @@ pub struct KernelCell {
     pub total_ns: u64,
     /// The median of the calls that launched it and did not fail, right to 0.8 %.
     pub median_ns: Option<u64>,
+    /// Dispatches of it that the HIP runtime reported, and their time on the GPU.
+    pub gpu_calls: u64,
+    pub gpu_total_ns: u64,
+    /// The median of these, right to 0.8 %; absent without reports.
+    pub gpu_median_ns: Option<u64>,
 }
 
 /// A kernel, held against the baseline.
@@ -53,6 +59,8 @@ pub struct KernelChange {
     pub total_ns: i64,
     /// Whether its calls took longer.
     pub times: Test,
+    /// Whether it took longer on the GPU.
+    pub gpu: Test,
     /// The kernel of the other side that seems to stand in its place, where only one side has it.
     pub counterpart: Option<Counterpart>,
 }
@@ -62,10 +70,14 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedKernel> {
     let rows = merged(sides);
     let counterparts: Vec<_> = (1..sides.len()).map(|other| counterparts::find(&rows, other)).collect();
     let tests: Vec<Vec<Test>> = (1..sides.len()).map(|other| tests(&rows, other)).collect();
+    let gpu: Vec<OnGpu> = sides.iter().map(on_gpu).collect();
+    let gpu_tests: Vec<Vec<Test>> =
+        (1..sides.len()).map(|other| gpu_tests(&rows, [&gpu[0], &gpu[other]])).collect();
     let mut compared: Vec<ComparedKernel> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         let versus = |other: usize| KernelChange {
             times: tests[other - 1][place],
+            gpu: gpu_tests[other - 1][place],
             counterpart: counterparts[other - 1].get(&place).cloned(),
             ..change(sides, row, other)
         };
@@ -73,7 +85,9 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedKernel> {
         compared.push(ComparedKernel {
             name: first.name.clone(),
             demangled: row.iter().flatten().find_map(|row| row.demangled.clone()),
-            sides: BySide::of(sides, |side| row[side].map(cell)),
+            sides: BySide::of(sides, |side| {
+                row[side].map(|row| cell(row, gpu[side].get(readable(row)).copied()))
+            }),
             versus: BySide::others(sides, versus),
         });
     }
@@ -102,8 +116,23 @@ pub(super) fn is_unnamed(kernel: &KernelRow) -> bool {
     kernel.name.starts_with("unknown kernel ")
 }
 
-fn cell(row: &KernelRow) -> KernelCell {
+/// A side's kernels on the GPU, by the name as people write it.
+type OnGpu<'a> = HashMap<&'a str, &'a GpuKernelRow>;
+
+fn on_gpu(side: &Side) -> OnGpu<'_> {
+    let rows = side.summary.gpu.iter().flat_map(|gpu| &gpu.kernels);
+    rows.map(|row| (row.kernel.as_str(), row)).collect()
+}
+
+fn readable(row: &KernelRow) -> &str {
+    row.demangled.as_deref().unwrap_or(&row.name)
+}
+
+fn cell(row: &KernelRow, gpu: Option<&GpuKernelRow>) -> KernelCell {
     KernelCell {
+        gpu_calls: gpu.map_or(0, |gpu| gpu.calls),
+        gpu_total_ns: gpu.map_or(0, |gpu| gpu.total_ns),
+        gpu_median_ns: gpu.map(|gpu| gpu.median_ns),
         launches: row.launches,
         by_graphs: row.by_graphs,
         trials: row.trials,
@@ -128,6 +157,7 @@ fn change(sides: &[Side], row: &Row, other: usize) -> KernelChange {
         launches_ratio: ratio(launches),
         total_ns: difference(total),
         times: Test::default(),
+        gpu: Test::default(),
         counterpart: None,
     }
 }
@@ -161,6 +191,19 @@ fn tests(rows: &[Row], other: usize) -> Vec<Test> {
         .map(|row| [row[0], row[other]].map(|row| row.map_or(&none, |row| &row.durations)))
         .map(|[was, is]| (was, is))
         .collect();
+    significance::tests(&pairs)
+}
+
+/// A kernel's times on the GPU of one side.
+fn gpu_durations<'a>(row: &Row, side: &OnGpu<'a>) -> Option<&'a Durations> {
+    let known = row.iter().flatten().find_map(|row| side.get(readable(row)).copied())?;
+    Some(&known.durations)
+}
+
+fn gpu_tests(rows: &[Row], [was, is]: [&OnGpu; 2]) -> Vec<Test> {
+    let none = Durations::default();
+    let of = |row, side| gpu_durations(row, side).unwrap_or(&none);
+    let pairs: Vec<_> = rows.iter().map(|row| (of(row, was), of(row, is))).collect();
     significance::tests(&pairs)
 }
 

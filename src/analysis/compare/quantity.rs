@@ -51,6 +51,8 @@ const CHANGES: &[Row] = &[
     row("gone_kernels",      "kernels that only the baseline launched", launches, |all, side| kernels(all, side, Seen::Gone)),
     row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, side| timed(all, side, Speed::Slower)),
     row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, side| timed(all, side, Speed::Faster)),
+    row("slower_kernels_gpu", "kernels that take longer on the GPU, by the test", gpu, |all, side| timed_gpu(all, side, Speed::Slower)),
+    row("faster_kernels_gpu", "kernels that are shorter on the GPU, by the test", gpu, |all, side| timed_gpu(all, side, Speed::Faster)),
     row("solution_changes",  "products that took another solution or other kernels", calls, solutions),
     row("solver_changes",    "convolutions that took another solver or other kernels", calls, solvers),
     row("new_functions",     "library functions that the baseline never called", calls, |all, side| functions(all, side, Seen::New)),
@@ -65,6 +67,7 @@ const AMOUNTS: &[Row] = &[
     row("launches",          "kernel launches, those of graphs among them", launches, |all, side| all.sides[side].totals.launches),
     row("kernels",           "different kernels", launches, |all, side| all.sides[side].totals.kernels),
     row("total_ns",          "host time of all launch calls", launches, |all, side| all.sides[side].total_ns),
+    row("gpu_ns",            "time of all kernels on the GPU, as the HIP runtime reported it", gpu, |all, side| all.sides[side].gpu_ns.unwrap_or(0)),
     row("fallback_launches", "launches out of Tensile's fallback library", fallback, |all, side| all.sides[side].fallback_launches),
     row("gemms",             "matrix products", calls, |all, side| all.sides[side].totals.gemms),
     row("convolutions",      "convolution calls", calls, |all, side| all.sides[side].totals.convolutions),
@@ -184,6 +187,16 @@ fn launches(side: &Side) -> Doubt {
     limited(side.limit())
 }
 
+fn gpu(side: &Side) -> Doubt {
+    match &side.summary.gpu {
+        None => {
+            let how = "no GPU times in this trace: `rocshim run --gpu-time` records them";
+            Some((Evidence::Unresolved, how.into()))
+        }
+        Some(gpu) => limited(gpu.why.clone()).or_else(|| launches(side)),
+    }
+}
+
 fn calls(side: &Side) -> Doubt {
     limited(side.limit_of_libraries("*"))
 }
@@ -217,6 +230,13 @@ fn kernels(all: &Comparison, side: usize, seen: Seen) -> u64 {
 fn timed(all: &Comparison, side: usize, speed: Speed) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
         versus(&row.versus, side).is_some_and(|change| change.times.speed == speed)
+    };
+    all.kernels.iter().filter(is_it).count() as u64
+}
+
+fn timed_gpu(all: &Comparison, side: usize, speed: Speed) -> u64 {
+    let is_it = |row: &&super::ComparedKernel| {
+        versus(&row.versus, side).is_some_and(|change| change.gpu.speed == speed)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }

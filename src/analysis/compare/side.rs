@@ -21,6 +21,8 @@ pub struct SideRow {
     pub path: String,
     /// Host time of all launch calls.
     pub total_ns: u64,
+    /// Time of all kernels on the GPU; absent where the runtime was not asked for it.
+    pub gpu_ns: Option<u64>,
     /// Launches out of Tensile's fallback library; failed ones do not count.
     pub fallback_launches: u64,
     /// Launches of products: what they are a part of.
@@ -46,6 +48,7 @@ impl Side {
             baseline,
             path: self.path.clone(),
             total_ns: self.summary.kernels.iter().map(|row| row.total_ns).sum(),
+            gpu_ns: self.summary.gpu.as_ref().map(|gpu| gpu.kernels_ns),
             fallback_launches: fallback.kernels.iter().map(|row| row.launches).sum(),
             product_launches: fallback.products,
             fallback_evidence: fallback.evidence,

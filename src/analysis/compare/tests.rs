@@ -292,3 +292,55 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
         (true, Some(1.0), None, Evidence::Limited)
     );
 }
+
+/// What the runtime reports of the launches at `t` on, one for each length.
+fn reports(t: u64, lengths: &[u64]) -> String {
+    let mut lines = String::from(concat!(
+        r#"{"type":"gpu_time","t":0,"state":"on","library":1,"apis":449,"release":"7.2"}"#,
+        "\n",
+        r#"{"type":"gpu_kernel","id":1,"name":"k"}"#,
+        "\n",
+    ));
+    for (at, busy) in lengths.iter().enumerate() {
+        let (id, begin) = (t + at as u64, 1_000 * (at as u64 + 1));
+        lines += &format!(
+            r#"{{"type":"gpu","tid":7,"id":{},"t":8000,"dur":0,"hook":0,"op":"dispatch","kernel":1,"of":[7,{id}],"begin":{begin},"busy":{busy}}}"#,
+            5_000 + id
+        );
+        lines.push('\n');
+    }
+    lines
+}
+
+#[test]
+fn times_on_the_gpu_are_tested_like_those_of_calls_and_are_unresolved_without_reports() {
+    let with = |label: &str, busy: u64| {
+        let lines = [reports(10, &[busy; 12]), kernel(1, "k"), launches(1, 10, 1, &[5; 12])];
+        side(label, &lines)
+    };
+    let without = side("c", &[kernel(1, "k"), launches(1, 10, 1, &[5; 12])]);
+    let conditions = ["slower_kernels_gpu > 0", "slower_kernels > 0", "gpu_ns > 9"]
+        .map(|text| Condition::parse(text).unwrap());
+    let all = compare(&[with("a", 100), with("b", 200), without], &conditions);
+    let change = |other: usize| all.kernels[0].versus.get(other).expect("a side").clone();
+    assert_eq!((change(0).gpu.speed, change(0).times.speed), (Speed::Slower, Speed::NoDifference));
+    assert_eq!(change(1).gpu.speed, Speed::NotTimed);
+    let cells: Vec<_> =
+        all.kernels[0].sides.iter().flatten().map(|cell| (cell.gpu_calls, cell.gpu_total_ns)).collect();
+    assert_eq!(cells, [(12, 1_200), (12, 2_400), (0, 0)]);
+    let checked: Vec<_> = all
+        .conditions
+        .iter()
+        .filter(|row| row.condition.contains("gpu"))
+        .map(|row| (&*row.condition, &*row.side, row.holds, row.evidence))
+        .collect();
+    assert_eq!(
+        checked,
+        [
+            ("slower_kernels_gpu > 0", "b", true, Evidence::Confirmed),
+            ("slower_kernels_gpu > 0", "c", false, Evidence::Unresolved),
+            ("gpu_ns > 9", "b", true, Evidence::Confirmed),
+            ("gpu_ns > 9", "c", false, Evidence::Unresolved),
+        ]
+    );
+}

@@ -32,6 +32,12 @@ impl Busy {
         self.merged = self.intervals.len();
     }
 
+    /// Returns the intervals, sorted and apart.
+    pub(super) fn into_intervals(mut self) -> Vec<(u64, u64)> {
+        self.merge();
+        self.intervals
+    }
+
     /// For how long it was busy, and from when to when.
     pub(super) fn total(&mut self) -> (u64, u64) {
         self.merge();

@@ -2,6 +2,7 @@
 
 use super::gpu::PassGpu;
 use crate::evidence::Evidence;
+use crate::gpu::LEAST_ERROR;
 use crate::rules::{Answer, Basis, Class, Premise, Rule, RuleRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -196,9 +197,6 @@ const BOUNDS: [(Bound, Rule<Facts>); 4] =
 pub(crate) fn rules() -> Vec<RuleRow> {
     [&WHOLE, &GPU, &LAUNCH, &HELD, &MIXED].iter().map(|rule| rule.row("time on the GPU")).collect()
 }
-
-/// The smallest uncertainty of a time that a trace states, ns.
-const LEAST_ERROR: u64 = 1_000;
 
 /// The GPU times of passes while they are added up.
 #[derive(Clone, Default)]

@@ -1,8 +1,8 @@
 //! The process that is read: its events in time, its lanes, and what its graphs execute.
 
-use super::{
-    Waiting, executed::Graphs, gpu::Reports, labels::Ranges, lanes::Lanes, pass::Last, reorder::ReorderBuffer,
-};
+use crate::reorder::ReorderBuffer;
+
+use super::{Waiting, executed::Graphs, gpu::Reports, labels::Ranges, lanes::Lanes, pass::Last};
 
 /// The process that is read.
 #[derive(Default)]

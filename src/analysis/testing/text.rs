@@ -131,6 +131,15 @@ impl Text {
         self.lines += &format!(",\"capture\":{capture}}}\n");
     }
 
+    /// A product of a BLAS library, after the launch that is made in it.
+    pub fn nested_gemm(&mut self, n: u64, weights: u64) {
+        let call = self.calls + 2;
+        self.launch(7, 13, 0);
+        let at = self.lines.rfind(",\"t\":").expect("a call");
+        self.lines.insert_str(at, &format!(",\"parent\":{call}"));
+        self.gemm(7, n, weights);
+    }
+
     /// A product of a BLAS library.
     pub fn gemm(&mut self, tid: u32, n: u64, weights: u64) {
         let matrix = |ptr: u64| format!(r#"{{"ptr":"{ptr:#x}","type":"f16_r","ld":8}}"#);

@@ -36,16 +36,17 @@ GEMMs by function and sizes, convolutions by problem, code objects by file and n
 only some runs have come first. That a run has no such row is confirmed absent where nothing can \
 have been missed, and limited, with the reason, where events were lost, a trace has no end, or \
 calls could bypass the hooks. Which kernel replaced another (the same Tensile problem; or the \
-same family, launches and shape) is inferred. Times are host times of the calls; whether they \
-differ is decided by a Mann-Whitney U test of the calls' durations (at least 8 calls), with p \
-adjusted over all kernels (Benjamini-Hochberg). Kernels that graphs launch have no call and so \
-no times.
+same family, launches and shape) is inferred. Times are host times of the calls, and those on the \
+GPU where both runs have them (`rocshim run --gpu-time`); whether they \
+differ is decided by a Mann-Whitney U test of their durations (at least 8), with p adjusted over \
+all kernels (Benjamini-Hochberg). Kernels that graphs launch have no call and so no host times.
 
 A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseline's; operators: \
 > >= < <= == !=. `rocshim help conditions` explains each quantity:
   against the baseline: new_kernels gone_kernels slower_kernels faster_kernels solution_changes
     solver_changes new_functions gone_functions new_objects gone_objects
-  of a run: launches kernels total_ns fallback_launches gemms convolutions graph_launches trials
+    slower_kernels_gpu faster_kernels_gpu (of traces with GPU times)
+  of a run: launches kernels total_ns gpu_ns fallback_launches gemms convolutions graph_launches trials
     failed lost events
   of what matches: kernel('Cijk_*').launches (.total_ns, .median_ns), library('libhipblaslt').calls,
     family('ggml: mmq').launches (.total_ns)

@@ -6,7 +6,7 @@ mod others;
 mod sides;
 
 pub(crate) use calls::{convolutions, gemms};
-pub(crate) use kernels::{families, kernels};
+pub(crate) use kernels::{families, gpu, kernels};
 pub(crate) use others::{code_objects, functions};
 pub(crate) use sides::{conditions, sides, value};
 

@@ -96,6 +96,7 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
             count(unnamed)
         ));
     }
+    remarks.extend(missing_gpu_times(summary.gpu.is_some()));
     section("Kernels (host time of the launch calls, not GPU time)", &table, style, &remarks)
 }
 
@@ -107,6 +108,12 @@ fn calls(row: &KernelRow) -> u64 {
 fn shape(row: &KernelRow) -> String {
     let shape = format!("{} x {}", dims(row.shape.grid), dims(row.shape.block));
     if row.shapes > 1 { format!("{shape} +{}", row.shapes - 1) } else { shape }
+}
+
+/// How to get GPU times, for a page of traces without them.
+pub(crate) fn missing_gpu_times(has_them: bool) -> Option<String> {
+    let how = "no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`";
+    (!has_them).then(|| how.to_owned())
 }
 
 /// A kernel's name as it is shown.

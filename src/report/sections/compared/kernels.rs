@@ -8,7 +8,8 @@ use crate::{
 };
 use rocshim_analysis::units::{count, counted, time};
 use rocshim_analysis::{
-    COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, KernelChange, LEAST_CALLS, Seen, Speed,
+    COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, KernelCell, KernelTest, LEAST_CALLS, Seen,
+    Speed,
 };
 
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
@@ -43,6 +44,44 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
     section("Kernels (host time of the launch calls, not GPU time)", &table, style, &remarks(all, labels[0]))
 }
 
+/// The same kernels by their time on the GPU; nothing where no run has any.
+pub(crate) fn gpu(all: &Comparison, style: &Style) -> Option<String> {
+    if all.sides.iter().all(|side| side.gpu_ns.is_none()) {
+        return None;
+    }
+    let labels = labels(all);
+    let names = Names::of(all, style);
+    let columns = [
+        each(&labels, Column::Right(""), "calls"),
+        each(&labels[1..], Column::Right(""), "takes"),
+        each(&labels, Column::Right(""), "median"),
+        each(&labels, Column::Missable(""), "total"),
+        vec![own(Column::Left("kernel"))],
+    ];
+    let mut table = titled(columns.concat());
+    let dash = || "-".to_string();
+    let on_gpu = |cell: &&KernelCell| cell.gpu_calls > 0;
+    for row in all.kernels.iter().filter(|row| row.sides.iter().flatten().any(|cell| on_gpu(&cell))) {
+        let cells = || row.sides.iter().map(|cell| cell.filter(on_gpu));
+        let mut texts: Vec<String> =
+            cells().map(|cell| cell.map_or_else(dash, |cell| count(cell.gpu_calls))).collect();
+        texts.extend(row.versus.iter().flatten().map(|differs| takes(&differs.gpu)));
+        texts.extend(cells().map(|cell| cell.and_then(|cell| cell.gpu_median_ns).map_or_else(dash, time)));
+        texts.extend(cells().map(|cell| cell.map_or_else(dash, |cell| time(cell.gpu_total_ns))));
+        texts.push(names.get(&row.name, style));
+        table.row(texts);
+    }
+    let missing: Vec<String> = all
+        .sides
+        .iter()
+        .filter(|side| side.gpu_ns.is_none())
+        .map(|side| {
+            format!("unresolved: no GPU times of {}: `rocshim run --gpu-time` records them", side.side)
+        })
+        .collect();
+    section("Kernels on the GPU (as the HIP runtime reported them; the same test)", &table, style, &missing)
+}
+
 fn heading(labels: &[&str], row: &ComparedKernel) -> String {
     let has: Vec<bool> = row.sides.iter().map(|cell| cell.is_some()).collect();
     let presences: Vec<_> = row.versus.iter().flatten().map(|change| &change.presence).collect();
@@ -59,7 +98,7 @@ fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
         Seen::Neither => dash(),
         _ => change(differs.launches, differs.launches_ratio),
     }));
-    cells.extend(versus().map(takes));
+    cells.extend(versus().map(|differs| takes(&differs.times)));
     cells.extend(side().map(|cell| cell.and_then(|cell| cell.median_ns).map_or_else(dash, time)));
     cells.extend(side().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
     cells.push(name);
@@ -67,8 +106,7 @@ fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
 }
 
 /// How long its calls take, as a multiple of the baseline's.
-fn takes(differs: &KernelChange) -> String {
-    let times = &differs.times;
+fn takes(times: &KernelTest) -> String {
     let ratio = times.median_ratio.map(multiple).unwrap_or_default();
     match times.speed {
         Speed::Slower => format!("{ratio} slower"),

@@ -16,7 +16,8 @@ const PATIENCE: u64 = 2_000_000_000;
 const MOST: usize = 50_000;
 
 /// The events that wait.
-pub(super) struct ReorderBuffer<T> {
+#[derive(Clone)]
+pub(crate) struct ReorderBuffer<T> {
     /// By thread, in the order in which they returned, with when that was.
     threads: HashMap<u32, VecDeque<(u64, T)>>,
     /// The first of each thread that has some: when it ended, and the thread.
@@ -33,7 +34,7 @@ impl<T> Default for ReorderBuffer<T> {
 
 impl<T> ReorderBuffer<T> {
     /// Adds an event of a thread that ended at `end`, ns since the epoch.
-    pub(super) fn push(&mut self, thread: u32, end: u64, event: T) {
+    pub(crate) fn push(&mut self, thread: u32, end: u64, event: T) {
         self.latest = self.latest.max(end);
         self.waiting += 1;
         let queue = self.threads.entry(thread).or_default();
@@ -44,7 +45,7 @@ impl<T> ReorderBuffer<T> {
     }
 
     /// Takes the first event, if none before it can come; at the end of the trace none can.
-    pub(super) fn pop(&mut self, at_end: bool) -> Option<T> {
+    pub(crate) fn pop(&mut self, at_end: bool) -> Option<T> {
         let Reverse((end, thread)) = *self.first.peek()?;
         let is_due = at_end || self.waiting > MOST || self.latest.saturating_sub(end) > PATIENCE;
         if !is_due {

@@ -1,0 +1,390 @@
+//! What the time on the GPU was spent for: code objects, graphs, matrix products and convolutions.
+//!
+//! A report names its call. A launch's call names its code object; the library calls around it are its
+//! owners, and their lines follow the launch's. So a reported time is kept for each thread until the
+//! outermost call around it has been read.
+
+use super::GpuKernelRow;
+use super::{CallKey, Ties, is_builtin};
+use crate::evidence::Evidence;
+use crate::interner::Interner;
+use crate::session::{CodeObjectId, Event, Session};
+use foldhash::{HashMap, HashSet};
+use rocshim_trace::{Call, Gpu, GpuKernel, Record};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A part of the kernels' time on the GPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GpuShareRow {
+    /// A family, a code object or a graph; absent for what is not known.
+    pub name: Option<String>,
+    pub kernels: u64,
+    pub total_ns: u64,
+    /// `total_ns` as a part of that of all kernels, 0 to 1.
+    pub share: f64,
+}
+
+/// A shape of a GEMM or convolution.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProductRow {
+    /// The library's function, and the shape.
+    pub function: String,
+    pub shape: String,
+    /// Calls that launched kernels, and those kernels.
+    pub calls: u64,
+    pub kernels: u64,
+    /// Those of them that were reported, and their time.
+    pub reported: u64,
+    pub total_ns: u64,
+    /// Operations of all calls by the shape's sizes, in `total_ns`, in 10¹² a second; absent where the
+    /// sizes are not known or not all kernels were reported.
+    pub tflops: Option<f64>,
+    /// `confirmed` if every kernel was reported, else `limited`.
+    pub evidence: Evidence,
+}
+
+/// Copies or fills of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TransferRow {
+    /// `h2d`, `d2h`, `d2d`, `fill`, …
+    pub command: String,
+    pub commands: u64,
+    pub bytes: u64,
+    pub total_ns: u64,
+    /// Bytes in `total_ns`, in 10⁹ a second.
+    pub gb_per_s: Option<f64>,
+}
+
+/// The time of kernels.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    kernels: u64,
+    ns: u64,
+}
+
+impl Sum {
+    fn add(&mut self, ns: u64) {
+        self.kernels += 1;
+        self.ns += ns;
+    }
+}
+
+#[derive(Clone)]
+struct Product {
+    function: String,
+    shape: String,
+    /// Operations of a call; `None` where a size is not known.
+    operations: Option<f64>,
+    calls: u64,
+    kernels: u64,
+    reported: Sum,
+}
+
+/// What a launch's time counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    CodeObject(Option<CodeObjectId>),
+    Product(usize),
+}
+
+/// A thread of the process that is read.
+#[derive(Clone, Default)]
+struct Thread {
+    /// The highest id read.
+    last: u64,
+    /// Reported times of launches that may have further owners, by id.
+    reported: BTreeMap<u64, u64>,
+}
+
+/// The times of all processes, and the calls of the one that is read.
+#[derive(Clone)]
+pub(crate) struct Shares {
+    is_asked: bool,
+    ties: Ties,
+    builtin: HashSet<u32>,
+    threads: HashMap<u32, Thread>,
+    /// Owners of launches that were not reported yet.
+    owners: HashMap<CallKey, Vec<Owner>>,
+    graph_launches: HashMap<CallKey, Option<u32>>,
+    /// Kernels of graph launches whose own line was not read yet.
+    of_graphs: HashMap<CallKey, Sum>,
+    objects: HashMap<Option<CodeObjectId>, Sum>,
+    graphs: BTreeMap<(u32, Option<u32>), Sum>,
+    products: Interner<(String, String), Product>,
+    transfers: BTreeMap<String, TransferRow>,
+}
+
+impl Default for Shares {
+    fn default() -> Shares {
+        Shares {
+            is_asked: false,
+            ties: Ties::default(),
+            builtin: HashSet::default(),
+            threads: HashMap::default(),
+            owners: HashMap::default(),
+            graph_launches: HashMap::default(),
+            of_graphs: HashMap::default(),
+            objects: HashMap::default(),
+            graphs: BTreeMap::new(),
+            products: Interner::new(),
+            transfers: BTreeMap::new(),
+        }
+    }
+}
+
+impl Shares {
+    /// Whether the runtime is asked for reports: only then are owners of any use.
+    pub(crate) fn are_asked(&self) -> bool {
+        self.is_asked
+    }
+
+    /// Takes what is no event.
+    pub(crate) fn record(&mut self, record: &Record) {
+        match record {
+            Record::GpuTime(state) => self.is_asked |= state.state == "on",
+            Record::GpuKernel(GpuKernel { id, name }) if is_builtin(name) => {
+                self.builtin.insert(*id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a launch or a report.
+    pub(crate) fn event(&mut self, session: &Session, event: &Event) {
+        if !self.is_asked {
+            return;
+        }
+        let (key, failed) = ((event.call.tid, event.call.id), event.failed());
+        match event.record {
+            Record::Gpu(report) => {
+                let mut ties = std::mem::take(&mut self.ties);
+                ties.tie(report, |gpu, call| self.report(session, gpu, call));
+                self.ties = ties;
+            }
+            Record::Launch(launch) if launch.capture.is_none() && !failed => {
+                self.owns(key, Owner::CodeObject(event.ids.code_object));
+            }
+            Record::GraphLaunch(launch) if !failed => {
+                self.graph_launches.insert(key, launch.graph);
+                if let Some(sum) = self.of_graphs.remove(&key) {
+                    self.graph(session, launch.graph, sum);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A call has been read: nothing before it on its thread gets another owner if it is outermost.
+    pub(crate) fn end_call(&mut self, call: &Call) {
+        if !self.is_asked {
+            return;
+        }
+        let thread = self.threads.entry(call.tid).or_default();
+        thread.last = thread.last.max(call.id);
+        if call.parent.is_none() && !thread.reported.is_empty() {
+            thread.reported = thread.reported.split_off(&(thread.last + 1));
+        }
+    }
+
+    /// A call of `function` with a shape launched these kernels, by the ids of their launches.
+    pub(crate) fn product(
+        &mut self,
+        (tid, launches): (u32, &[u64]),
+        (function, shape): (&str, String),
+        operations: Option<f64>,
+    ) {
+        if launches.is_empty() {
+            return;
+        }
+        let number = self.products.number((function.to_owned(), shape.clone()), || Product {
+            function: function.to_owned(),
+            shape,
+            operations,
+            calls: 0,
+            kernels: 0,
+            reported: Sum::default(),
+        });
+        let product = self.products.get_mut(number);
+        product.calls += 1;
+        product.kernels += launches.len() as u64;
+        launches.iter().for_each(|id| self.owns((tid, *id), Owner::Product(number)));
+    }
+
+    fn owns(&mut self, call: CallKey, owner: Owner) {
+        match self.threads.get(&call.0).and_then(|thread| thread.reported.get(&call.1)).copied() {
+            Some(busy) => self.add(owner, busy),
+            None => self.owners.entry(call).or_default().push(owner),
+        }
+    }
+
+    fn add(&mut self, owner: Owner, busy: u64) {
+        match owner {
+            Owner::CodeObject(object) => self.objects.entry(object).or_default().add(busy),
+            Owner::Product(number) => self.products.get_mut(number).reported.add(busy),
+        }
+    }
+
+    fn graph(&mut self, session: &Session, graph: Option<u32>, sum: Sum) {
+        let known = self.graphs.entry((session.process().header.pid, graph)).or_default();
+        known.kernels += sum.kernels;
+        known.ns += sum.ns;
+    }
+
+    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        let busy = gpu.busy;
+        if gpu.op == "copy" {
+            let command = gpu.command.as_ref().map_or_else(|| "copy".to_owned(), |word| word.to_string());
+            let row = self.transfers.entry(command.clone()).or_default();
+            row.command = command;
+            row.commands += 1;
+            row.bytes += gpu.bytes.unwrap_or(0);
+            row.total_ns += busy;
+        }
+        let is_own = gpu.kernel.is_some_and(|kernel| self.builtin.contains(&kernel));
+        let Some(call) = call.filter(|_| gpu.op == "dispatch" && !is_own) else { return };
+        if let Some(graph) = self.graph_launches.get(&call).copied() {
+            return self.graph(session, graph, Sum { kernels: 1, ns: busy });
+        }
+        if gpu.command.as_ref().is_some_and(|command| command == "graph") {
+            return self.of_graphs.entry(call).or_default().add(busy);
+        }
+        for owner in self.owners.remove(&call).unwrap_or_default() {
+            self.add(owner, busy);
+        }
+        self.threads.entry(call.0).or_default().reported.insert(call.1, busy);
+    }
+
+    /// Ends the process that is read.
+    pub(crate) fn end_process(&mut self, session: &Session) {
+        let mut ties = std::mem::take(&mut self.ties);
+        ties.end(|gpu, call| self.report(session, gpu, call));
+        self.is_asked = false;
+        self.builtin.clear();
+        self.threads.clear();
+        self.owners.clear();
+        self.graph_launches.clear();
+        self.of_graphs.clear();
+    }
+
+    /// Returns the rows by code object and by graph, with `all` ns being the time of all kernels.
+    pub(crate) fn shares(&self, session: &Session, all: u64) -> [Vec<GpuShareRow>; 2] {
+        let object = |id: &Option<CodeObjectId>| {
+            let object = session.code_object((*id)?);
+            let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("from memory");
+            let ordinal = object.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
+            Some(format!("{}{ordinal}", rocshim_trace::file_name(file)))
+        };
+        let graph = |(pid, graph): &(u32, Option<u32>)| graph.map(|graph| format!("graph {graph} of {pid}"));
+        [
+            rows(self.objects.iter().map(|(id, sum)| (object(id), *sum)), all),
+            rows(self.graphs.iter().map(|(key, sum)| (graph(key), *sum)), all),
+        ]
+    }
+
+    /// Returns the shapes of products, and the copies and fills, most time first.
+    pub(crate) fn finish(self) -> (Vec<ProductRow>, Vec<TransferRow>) {
+        let mut products: Vec<ProductRow> = self.products.values().iter().map(Product::row).collect();
+        products.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.shape.cmp(&b.shape)));
+        let mut transfers: Vec<TransferRow> = self.transfers.into_values().collect();
+        for row in &mut transfers {
+            row.gb_per_s = (row.total_ns > 0).then(|| row.bytes as f64 / row.total_ns as f64);
+        }
+        transfers.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+        (products, transfers)
+    }
+}
+
+/// Returns the rows by family.
+pub(crate) fn families(kernels: &[GpuKernelRow], all: u64) -> Vec<GpuShareRow> {
+    let row =
+        |row: &GpuKernelRow| (row.family.map(str::to_owned), Sum { kernels: row.calls, ns: row.total_ns });
+    rows(kernels.iter().map(row), all)
+}
+
+impl Product {
+    fn row(&self) -> ProductRow {
+        let Product { function, shape, operations, calls, kernels, reported } = self;
+        let is_whole = reported.kernels == *kernels;
+        let operations = operations.filter(|_| is_whole && reported.ns > 0);
+        ProductRow {
+            function: function.clone(),
+            shape: shape.clone(),
+            calls: *calls,
+            kernels: *kernels,
+            reported: reported.kernels,
+            total_ns: reported.ns,
+            tflops: operations.map(|of_one| of_one * *calls as f64 / reported.ns as f64 / 1_000.0),
+            evidence: if is_whole { Evidence::Confirmed } else { Evidence::Limited },
+        }
+    }
+}
+
+/// Rows of these sums, most time first; equal names are one.
+fn rows(sums: impl Iterator<Item = (Option<String>, Sum)>, all: u64) -> Vec<GpuShareRow> {
+    let mut by_name: BTreeMap<Option<String>, Sum> = BTreeMap::new();
+    for (name, sum) in sums {
+        let known = by_name.entry(name).or_default();
+        known.kernels += sum.kernels;
+        known.ns += sum.ns;
+    }
+    let share = |ns: u64| ns as f64 / all.max(1) as f64;
+    let row =
+        |(name, Sum { kernels, ns }): (_, Sum)| GpuShareRow { name, kernels, total_ns: ns, share: share(ns) };
+    let mut rows: Vec<GpuShareRow> = by_name.into_iter().map(row).collect();
+    rows.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Text;
+
+    #[test]
+    fn time_counts_for_the_code_object_the_product_and_the_graph_that_caused_it() {
+        let mut text = Text::new(0);
+        text.ask_for_gpu_times();
+        text.nested_gemm(64, 0x10); // launch 1 within call 2
+        text.ran(1, 1, 2, 1_000, 500);
+        text.call(
+            "gpu",
+            9,
+            concat!(
+                r#""hook":0,"op":"copy","command":"h2d","device":1,"queue":2,"#,
+                r#""bytes":4000,"begin":2000,"busy":100"#
+            ),
+        );
+        text.ran(1, 6, 2, 3_000, 700); // before its launch is read
+        text.nested_gemm(64, 0x10); // 6 within 7
+        text.launch(7, 1, 1); // 8
+        text.graph_launch(4); // 9
+        text.ran(1, 9, 2, 5_000, 300);
+        text.ran(2, 9, 2, 6_000, 10); // the runtime's own
+        let gpu = text.run().summary.gpu.expect("reports");
+        let names = |rows: &[GpuShareRow]| {
+            rows.iter().map(|row| (row.name.clone(), row.kernels, row.total_ns)).collect::<Vec<_>>()
+        };
+        let object = Some("libggml-hip.so bundle 30".to_owned());
+        assert_eq!(names(&gpu.code_objects), [(object, 2, 1_200)]);
+        assert_eq!(names(&gpu.graphs), [(Some("graph 4 of 7".to_owned()), 1, 300)]);
+        let [row] = &gpu.products[..] else { panic!("{:?}", gpu.products) };
+        assert_eq!((&*row.shape, row.calls, row.kernels, row.reported), ("TN 4x64x6 f16_r", 2, 2, 2));
+        // 2 times 4 times 64 times 6 operations, twice, in 1,200 ns.
+        assert_eq!(row.tflops.map(|tflops| (tflops * 1e9).round()), Some((6144e6 / 1_200.0_f64).round()));
+        let [copy] = &gpu.transfers[..] else { panic!("{:?}", gpu.transfers) };
+        assert_eq!((&*copy.command, copy.bytes, copy.gb_per_s), ("h2d", 4000, Some(40.0)));
+    }
+
+    #[test]
+    fn a_product_of_which_a_kernel_was_not_reported_has_no_rate() {
+        let mut text = Text::new(0);
+        text.ask_for_gpu_times();
+        text.nested_gemm(64, 0x10);
+        text.nested_gemm(64, 0x10);
+        text.ran(1, 1, 2, 1_000, 500);
+        let gpu = text.run().summary.gpu.expect("reports");
+        let row = &gpu.products[0];
+        assert_eq!((row.kernels, row.reported, row.tflops, row.evidence), (2, 1, None, Evidence::Limited));
+    }
+}
