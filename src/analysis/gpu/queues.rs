@@ -114,6 +114,9 @@ pub(crate) fn rules() -> Vec<RuleRow> {
     vec![PAUSES.row("time on the GPU")]
 }
 
+/// The device and the queue.
+type QueueId = (u32, u64);
+
 /// A call, ns since the process's epoch.
 #[derive(Clone, Copy, Debug)]
 struct HostCall {
@@ -137,7 +140,7 @@ struct Ran {
 enum Waiting {
     /// A call that the program made itself, or one that asks for commands.
     Call(HostCall, CallKey, bool),
-    Ran((u32, u64), Ran),
+    Ran(QueueId, Ran),
 }
 
 /// A queue of the process that is read.
@@ -175,7 +178,7 @@ pub(crate) struct Queues {
     ties: Ties,
     events: ReorderBuffer<Waiting>,
     host: Host,
-    queues: BTreeMap<(u32, u64), Queue>,
+    queues: BTreeMap<QueueId, Queue>,
     delays: Durations,
     longest_delay: u64,
     rows: Vec<GpuQueueRow>,
@@ -324,7 +327,7 @@ impl Queues {
             queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, true);
         }
         let error = Some(std::mem::take(&mut self.error).max(super::LEAST_ERROR));
-        let mut intervals: Vec<((u32, u64), Vec<(u64, u64)>)> = Vec::new();
+        let mut intervals: Vec<(QueueId, Vec<(u64, u64)>)> = Vec::new();
         for (id, queue) in queues {
             let (row, busy) = queue.row(session, (pid, id), (is_whole, error));
             self.rows.push(row);
@@ -364,7 +367,7 @@ impl Queue {
     fn row(
         mut self,
         session: &Session,
-        (pid, (device, queue)): (u32, (u32, u64)),
+        (pid, (device, queue)): (u32, QueueId),
         (is_whole, error): (bool, Option<u64>),
     ) -> (GpuQueueRow, Vec<(u64, u64)>) {
         let pause = self.pauses_ns.checked_div(self.pauses.calls()).unwrap_or(u64::MAX);

@@ -98,7 +98,7 @@ struct Thread {
 }
 
 /// The times of all processes, and the calls of the one that is read.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Shares {
     is_asked: bool,
     ties: Ties,
@@ -113,24 +113,6 @@ pub(crate) struct Shares {
     graphs: BTreeMap<(u32, Option<u32>), Sum>,
     products: Interner<(String, String), Product>,
     transfers: BTreeMap<String, TransferRow>,
-}
-
-impl Default for Shares {
-    fn default() -> Shares {
-        Shares {
-            is_asked: false,
-            ties: Ties::default(),
-            builtin: HashSet::default(),
-            threads: HashMap::default(),
-            owners: HashMap::default(),
-            graph_launches: HashMap::default(),
-            of_graphs: HashMap::default(),
-            objects: HashMap::default(),
-            graphs: BTreeMap::new(),
-            products: Interner::new(),
-            transfers: BTreeMap::new(),
-        }
-    }
 }
 
 impl Shares {

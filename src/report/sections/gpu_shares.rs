@@ -191,10 +191,10 @@ Queues of the GPU
         assert_eq!(queues(&summary, &style).as_deref(), Some(expected));
         let expected = "\
 Shares of the kernels' time on the GPU
-  kernels   total  share  of a         name
-        2  800 ns   100%  family       mmvq
-        1  500 ns  62.5%  code object  libggml-hip.so bundle 30
-        1  300 ns  37.5%  graph        graph 4 of 7
+  kernels   total   share  of a         name
+        2  800 ns  100.0%  family       mmvq
+        1  500 ns   62.5%  code object  libggml-hip.so bundle 30
+        1  300 ns   37.5%  graph        graph 4 of 7
   code object: kernels that were launched directly; those of graphs are under their graph
 ";
         assert_eq!(shares(&summary, &style).as_deref(), Some(expected));
