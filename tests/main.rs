@@ -76,9 +76,5 @@ mod real {
 
 /// The source tree and its documentation.
 mod gate {
-    mod layers;
     mod readme;
-    mod source;
-    mod style;
-    mod words;
 }

@@ -1,7 +1,12 @@
 //! Reads the tracked files, and blanks comments and strings in Rust code.
 
-use rocshim_tests::artifacts::root;
+use std::path::Path;
 use std::process::Command;
+
+/// The repository's root.
+pub(crate) fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
 
 /// A tracked file.
 #[derive(Clone)]

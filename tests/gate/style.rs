@@ -2,8 +2,7 @@
 //! of files, unfinished work. The checks read the sources as text, so they also cover code that is
 //! not compiled here.
 
-use super::source::{File, assert_none, code, files, has_word, rust_files};
-use rocshim_tests::artifacts::root;
+use super::source::{File, assert_none, code, files, has_word, root, rust_files};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates without unsafe code.

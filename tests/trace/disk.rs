@@ -97,7 +97,7 @@ fn a_file_that_is_removed_is_followed_by_the_next_part() {
         let header = parts[0].headers().next().unwrap();
         assert_eq!((parts.len(), header.part()), (1, 2));
         let note = header.note.clone().expect("it says so");
-        assert!(note.contains("it was gone when more was to be written"), "{note}");
+        assert!(note.contains("the file was deleted; recording continues in this segment"), "{note}");
         assert_eq!(
             numbers(&parts),
             (1001..=2000).collect::<Vec<_>>(),

@@ -77,7 +77,7 @@ pub(crate) fn loaded<'a>(
     if status == 0 {
         guarded(|process| {
             // Before the module: the library that loads it determines the folders of its file.
-            process.tell_libraries();
+            process.emit_libraries();
             let module = handle(out);
             let number = process.define_module(returned, module, describe_with);
             let image = number.map_or(0, |number| number as u64 + 1);
@@ -252,7 +252,7 @@ impl Intercept<()> for UnregisterFatBinary {
     fn finish(self, _span: Option<CallGuard>, _returned: u64, _: ()) {
         let handle = self.modules as u64;
         guarded(|process| {
-            process.tell_graphs(self.stamp, |graphs, _| graphs.forget_emitted());
+            process.emit_graphs(self.stamp, |graphs, _| graphs.forget_emitted());
             process.define(self.stamp, Definition::Unregister { handle });
         });
     }

@@ -80,7 +80,7 @@ impl Intercept<hipError_t> for BeginCapture {
             guarded(|process| {
                 let (stream, mode) = (self.on.stream(), self.mode as u8);
                 let ids =
-                    process.tell_graphs(returned, |graphs, emit| graphs.begin(stream, mode, gettid(), emit));
+                    process.emit_graphs(returned, |graphs, emit| graphs.begin(stream, mode, gettid(), emit));
                 call = with_ids(call, ids);
             });
         }
@@ -112,7 +112,7 @@ impl Intercept<hipError_t> for EndCapture {
         let mut call = self.event();
         guarded(|process| {
             let (stream, graph) = (self.on.stream(), if status == 0 { handle(self.graph) } else { 0 });
-            let ids = process.tell_graphs(returned, |graphs, emit| match status {
+            let ids = process.emit_graphs(returned, |graphs, emit| match status {
                 0 => graphs.end(stream, graph, emit),
                 _ => graphs.fail_end(stream),
             });
@@ -150,7 +150,7 @@ impl Intercept<hipError_t> for Instantiate {
                 let (exec, graph, nodes) =
                     (handle(self.exec), self.graph as u64, graph_nodes::read(self.graph));
                 let ids = process
-                    .tell_graphs(returned, |graphs, emit| graphs.instantiate(exec, graph, nodes, emit));
+                    .emit_graphs(returned, |graphs, emit| graphs.instantiate(exec, graph, nodes, emit));
                 call = with_ids(GraphCall { exec, ..call }, ids);
             });
         }
@@ -197,11 +197,11 @@ impl Intercept<hipError_t> for Update {
             guarded(|process| {
                 let nodes = graph_nodes::read(self.graph);
                 let ids =
-                    process.tell_graphs(returned, |graphs, emit| graphs.update(exec, graph, nodes, emit));
+                    process.emit_graphs(returned, |graphs, emit| graphs.update(exec, graph, nodes, emit));
                 call = with_ids(call, ids);
             });
         } else if self.failed_half_way(status) {
-            guarded(|process| process.tell_graphs(returned, |graphs, emit| graphs.fail_update(exec, emit)));
+            guarded(|process| process.emit_graphs(returned, |graphs, emit| graphs.fail_update(exec, emit)));
         }
         leave(span, &call, returned, status);
     }
@@ -219,7 +219,7 @@ impl DestroyExec {
     /// Removes the exec, right before the call.
     pub(crate) fn before_call(exec: hipGraphExec_t) -> DestroyExec {
         let stamp = clock::now();
-        guarded(|process| process.tell_graphs(stamp, |graphs, _| graphs.remove_exec(exec as u64)));
+        guarded(|process| process.emit_graphs(stamp, |graphs, _| graphs.remove_exec(exec as u64)));
         DestroyExec { exec, stamp }
     }
 }
@@ -242,7 +242,7 @@ pub(crate) struct DestroyGraph;
 impl DestroyGraph {
     /// Removes the graph, right before the call.
     pub(crate) fn before_call(graph: hipGraph_t) -> DestroyGraph {
-        guarded(|process| process.tell_graphs(0, |graphs, _| graphs.remove_graph(graph as u64)));
+        guarded(|process| process.emit_graphs(0, |graphs, _| graphs.remove_graph(graph as u64)));
         DestroyGraph
     }
 }
@@ -265,7 +265,7 @@ impl Intercept<hipError_t> for CloneGraph {
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: hipError_t) {
         if status == 0 {
             let (clone, graph) = (handle(self.clone), self.graph as u64);
-            guarded(|process| process.tell_graphs(returned, |graphs, _| graphs.clone_graph(clone, graph)));
+            guarded(|process| process.emit_graphs(returned, |graphs, _| graphs.clone_graph(clone, graph)));
         }
     }
 }

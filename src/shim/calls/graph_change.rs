@@ -42,9 +42,9 @@ impl Intercept<hipError_t> for ChangeNode {
             // Read before our lock is taken, because the runtime takes locks of its own.
             Change::Child(graph) => {
                 let nodes = graph_nodes::read(graph);
-                process.tell_graphs(returned, |graphs, emit| graphs.set_child(exec, node, nodes, emit));
+                process.emit_graphs(returned, |graphs, emit| graphs.set_child(exec, node, nodes, emit));
             }
-            change => process.tell_graphs(returned, |graphs, emit| apply(change, graphs, [exec, node], emit)),
+            change => process.emit_graphs(returned, |graphs, emit| apply(change, graphs, [exec, node], emit)),
         });
     }
 }

@@ -30,7 +30,7 @@ impl Intercept<i32> for Create {
             // there.
             let handle = unsafe { *self.handle } as u64;
             if self.has_stream {
-                guarded(|process| process.set(returned, handle, STREAM, 0));
+                guarded(|process| process.set_blas(returned, handle, STREAM, 0));
             }
             if let Some(span) = &span {
                 Handle::store_made(handle, |index, value| span.put(index, value));
@@ -54,7 +54,7 @@ impl Destroy {
     /// Forgets the handle's settings, right before the call: a thread that is given this address
     /// again emits new definitions.
     pub(crate) fn before_call(handle: Pointer) -> Destroy {
-        guarded(|process| process.forget_settings(handle as u64));
+        guarded(|process| process.forget_blas(handle as u64));
         Destroy { handle, stamp: clock::now() }
     }
 }
@@ -99,7 +99,7 @@ impl Intercept<i32> for Set {
 
     fn finish(self, _span: Option<CallGuard>, returned: u64, status: i32) {
         if status == 0 {
-            guarded(|process| process.set(returned, self.handle as u64, self.setting, self.value));
+            guarded(|process| process.set_blas(returned, self.handle as u64, self.setting, self.value));
         }
     }
 }
@@ -119,7 +119,7 @@ impl Intercept<i32> for GetStream {
             // SAFETY: `stream` is not NULL, and the call succeeded, so it has stored the stream
             // there.
             let stream = unsafe { *self.stream } as u64;
-            guarded(|process| process.set(returned, self.handle as u64, STREAM, stream));
+            guarded(|process| process.set_blas(returned, self.handle as u64, STREAM, stream));
         }
     }
 }

@@ -65,7 +65,7 @@ impl StreamOrder {
         let event = self.sync.event;
         guarded(|process| {
             let stream = self.on.stream();
-            process.tell_graphs(stamp, |graphs, emit| match self.sync.action {
+            process.emit_graphs(stamp, |graphs, emit| match self.sync.action {
                 RECORD_EVENT => graphs.record(event, stream),
                 _ => graphs.wait(stream, event, emit),
             });
@@ -117,7 +117,7 @@ impl DestroyStream {
         if is_capturing() {
             guarded(|process| {
                 let stream = On(stream, false).stream();
-                process.tell_graphs(stamp, |graphs, emit| graphs.remove_stream(stream, emit));
+                process.emit_graphs(stamp, |graphs, emit| graphs.remove_stream(stream, emit));
             });
         }
         DestroyStream

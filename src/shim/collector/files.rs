@@ -1,7 +1,7 @@
 //! Failures of the trace file, and the change to the next segment.
 
 use super::*;
-use crate::collector::segments::{Story, loss_reason};
+use crate::collector::segments::{SegmentStats, loss_reason};
 use rocshim_ring::event::{Gap, PART_REMOVED};
 use std::io;
 
@@ -21,7 +21,7 @@ impl Collector {
         let (waited, since) = (std::mem::take(&mut self.waiting), self.waiting_since.take());
         if self.process.config.compress.is_none()
             || self.ending
-            || std::mem::take(&mut self.hurries)
+            || std::mem::take(&mut self.must_write_now)
             || !self.lines.is_empty()
             || self.why_full != RING_FULL
         {
@@ -58,19 +58,19 @@ impl Collector {
 
     /// Handles a failure to write the lines.
     pub(super) fn fail(&mut self, error: &io::Error) {
-        if self.parts.is_gone(error) {
-            return self.begin_anew();
+        if self.segments.is_deleted(error) {
+            return self.reopen();
         }
-        if self.parts.end_if_full(error) {
+        if self.segments.end_if_full(error) {
             return self.end_early();
         }
         if self.failing.is_none() {
-            let trace = self.parts.path().display();
+            let trace = self.segments.path().display();
             let what = format!("{trace}: {error}; events wait in memory, then are counted as lost");
             self.process.config.report(&what);
         }
         self.failing = Some(Instant::now() + RETRY);
-        self.say_why_full(loss_reason(error));
+        self.set_why_full(loss_reason(error));
     }
 
     /// Counts as lost what private rings hold and could not be written: no recovery can read it.
@@ -87,12 +87,12 @@ impl Collector {
     /// Restores normal operation after everything that waited was written.
     pub(super) fn forget_failure(&mut self) {
         if self.why_full != RING_FULL {
-            self.say_why_full(RING_FULL);
+            self.set_why_full(RING_FULL);
             self.process.refuse_rings(None);
         }
     }
 
-    fn say_why_full(&mut self, reason: u64) {
+    fn set_why_full(&mut self, reason: u64) {
         self.why_full = reason;
         self.process.set_why_full(reason);
         self.consumers.iter().for_each(|consumer| consumer.ring().set_why_full(reason));
@@ -101,7 +101,7 @@ impl Collector {
     /// Ends this segment and begins the next when that is due. Returns false when the end could not
     /// be written.
     pub(super) fn rotate(&mut self) -> bool {
-        if !self.parts.is_due() {
+        if !self.segments.is_due() {
             return true;
         }
         for consumer in &self.consumers {
@@ -113,13 +113,13 @@ impl Collector {
         let t = self.decoder.ns(clock::now());
         let footer = Footer { t, end: "rotated".into(), ..Footer::default() };
         write_record(&mut self.lines, &Record::Footer(footer));
-        let written = self.parts.write(&self.lines);
+        let written = self.segments.write(&self.lines);
         self.lines.clear();
         match written {
             Ok(()) => {
                 for consumer in &self.consumers {
                     let Counters { written, lost } = consumer.counters();
-                    self.parts.tell_of(consumer.ring().tid(), written + lost);
+                    self.segments.add_calls(consumer.ring().tid(), written + lost);
                 }
                 self.begin_segment(None);
                 true
@@ -133,36 +133,39 @@ impl Collector {
 
     /// Reopens the trace after the segment's file was deleted: uncommitted events are read again,
     /// into the next segment.
-    fn begin_anew(&mut self) {
-        let note = format!("{}: it was gone when more was to be written", self.parts.path().display());
+    fn reopen(&mut self) {
+        let note = format!(
+            "{}: the file was deleted; recording continues in this segment",
+            self.segments.path().display()
+        );
         self.process.config.report(&note);
         self.consumers.iter_mut().for_each(Consumer::rewind);
         self.lines.clear();
-        self.began_anew = true;
+        self.has_reopened = true;
         self.begin_segment(Some(note));
     }
 
     /// Commits the change to the next segment, and encodes its first lines.
     fn begin_segment(&mut self, note: Option<String>) {
         self.consumers.iter_mut().for_each(Consumer::begin_segment);
-        self.parts.begin_next(clock::now());
+        self.segments.begin_next(clock::now());
         self.commit();
-        let stories = self.parts.give_up_oldest();
-        let (number, oldest) = (self.parts.number(), self.parts.oldest());
+        let evicted = self.segments.evict_oldest();
+        let (number, oldest) = (self.segments.number(), self.segments.oldest());
         self.decoder.begin_segment(number, oldest, note, &mut self.lines);
-        stories.iter().for_each(|story| self.retell(story));
+        evicted.iter().for_each(|stats| self.count_as_lost(stats));
     }
 
     /// Counts the events of a segment about to be deleted as lost.
-    fn retell(&mut self, story: &Story) {
-        for (tid, lost) in &story.calls {
-            let gap = Gap { lost: *lost, first: story.from, last: story.to, reason: PART_REMOVED };
+    fn count_as_lost(&mut self, stats: &SegmentStats) {
+        for (tid, lost) in &stats.calls {
+            let gap = Gap { lost: *lost, first: stats.from, last: stats.to, reason: PART_REMOVED };
             self.decoder.gap(*tid, &gap, &mut self.lines);
             match self.consumers.iter_mut().find(|consumer| consumer.ring().tid() == *tid) {
                 Some(consumer) => consumer.adopt(*lost),
                 None => {
                     self.decoder.thread(*tid, *lost, 0, *lost, &mut self.lines);
-                    self.parts.tell_of(*tid, *lost);
+                    self.segments.add_calls(*tid, *lost);
                 }
             }
         }
@@ -170,16 +173,19 @@ impl Collector {
 
     /// Handles the end of the disk budget: uncommitted and later events are lost.
     fn end_early(&mut self) {
-        let what = format!("{}: the trace takes as much room as it may", self.parts.path().display());
+        let what = format!(
+            "{}: the disk budget is used up; later events are counted as lost",
+            self.segments.path().display()
+        );
         self.process.config.report(&what);
         self.consumers.iter_mut().for_each(Consumer::rewind);
         self.lines.clear();
-        if self.parts.length() == 0 {
-            let (number, oldest) = (self.parts.number(), self.parts.oldest());
+        if self.segments.length() == 0 {
+            let (number, oldest) = (self.segments.number(), self.segments.oldest());
             self.decoder.begin_segment(number, oldest, None, &mut self.lines);
         }
-        self.has_stopped = true;
-        self.say_why_full(DISK_CAP);
+        self.is_over_budget = true;
+        self.set_why_full(DISK_CAP);
         self.process.refuse_rings(Some(DISK_CAP));
     }
 }

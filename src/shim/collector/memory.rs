@@ -22,7 +22,7 @@ const QUIET: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(5);
 
 /// Keeps chunks ready.
-pub(super) struct Keeper {
+pub(super) struct ReadyMemory {
     /// Chunks taken up to the last pass.
     taken: u64,
     /// Decaying maximum of the chunks taken between two passes.
@@ -36,29 +36,29 @@ pub(super) struct Keeper {
 
 /// What to do with the pool.
 #[derive(Debug, PartialEq, Eq)]
-enum Do {
+enum Action {
     Nothing,
     Warm(u64),
     Cool(u64),
 }
 
-impl Keeper {
+impl ReadyMemory {
     /// Starts at `now`, when recording begins.
-    pub(super) fn new(now: Instant) -> Keeper {
-        Keeper { taken: 0, need: 0, busy: now, raised: now, period: now }
+    pub(super) fn new(now: Instant) -> ReadyMemory {
+        ReadyMemory { taken: 0, need: 0, busy: now, raised: now, period: now }
     }
 
     /// Measures how much was taken, and makes chunks ready or returns them.
-    pub(super) fn tend(&mut self, pool: &Pool, now: Instant) {
+    pub(super) fn adjust(&mut self, pool: &Pool, now: Instant) {
         let state = pool.state();
         match self.decide(state.taken, state.ready, now) {
-            Do::Nothing => {}
-            Do::Warm(chunks) => pool.warm(chunks as usize),
-            Do::Cool(chunks) => pool.cool(chunks as usize),
+            Action::Nothing => {}
+            Action::Warm(chunks) => pool.warm(chunks as usize),
+            Action::Cool(chunks) => pool.cool(chunks as usize),
         }
     }
 
-    fn decide(&mut self, taken: u64, ready: u64, now: Instant) -> Do {
+    fn decide(&mut self, taken: u64, ready: u64, now: Instant) -> Action {
         let new = taken - self.taken;
         self.taken = taken;
         if new > 0 {
@@ -75,12 +75,12 @@ impl Keeper {
         let least = if now - self.busy < REST { LEAST } else { LEAST_AT_REST };
         let wanted = (self.need + self.need / 4).max(least);
         if ready < wanted.min(MOST) {
-            return Do::Warm((wanted.min(MOST) - ready).min(STEP));
+            return Action::Warm((wanted.min(MOST) - ready).min(STEP));
         }
         if ready > wanted && is_period && now - self.raised >= QUIET {
-            return Do::Cool(ready - wanted);
+            return Action::Cool(ready - wanted);
         }
-        Do::Nothing
+        Action::Nothing
     }
 }
 
@@ -91,23 +91,23 @@ mod tests {
     #[test]
     fn ready_memory_follows_the_rate_and_is_returned_when_unneeded() {
         let start = Instant::now();
-        let mut keeper = Keeper::new(start);
-        let mut after = |ms, taken, ready| keeper.decide(taken, ready, start + Duration::from_millis(ms));
-        assert_eq!(after(1, 0, 32), Do::Nothing);
-        assert_eq!(after(2, 4, 28), Do::Warm(4));
-        assert_eq!(after(3, 104, 0), Do::Warm(32), "not all at once");
-        assert_eq!(after(4, 104, 120), Do::Warm(5), "as much as was taken, and a quarter more");
-        assert_eq!(after(5, 4104, 0), Do::Warm(32));
-        assert_eq!(after(6, 4104, 600), Do::Nothing, "more than the limit is not made ready");
-        assert_eq!(after(800, 4104, 4700), Do::Nothing, "what was returned stays for a while");
-        assert_eq!(after(1100, 4104, 4700), Do::Cool(1888), "then, what has not been needed since");
+        let mut memory = ReadyMemory::new(start);
+        let mut after = |ms, taken, ready| memory.decide(taken, ready, start + Duration::from_millis(ms));
+        assert_eq!(after(1, 0, 32), Action::Nothing);
+        assert_eq!(after(2, 4, 28), Action::Warm(4));
+        assert_eq!(after(3, 104, 0), Action::Warm(32), "not all at once");
+        assert_eq!(after(4, 104, 120), Action::Warm(5), "as much as was taken, and a quarter more");
+        assert_eq!(after(5, 4104, 0), Action::Warm(32));
+        assert_eq!(after(6, 4104, 600), Action::Nothing, "more than the limit is not made ready");
+        assert_eq!(after(800, 4104, 4700), Action::Nothing, "what was returned stays for a while");
+        assert_eq!(after(1100, 4104, 4700), Action::Cool(1888), "then, what has not been needed since");
         let mut left = 2812;
         for quarter in 1..40 {
-            if let Do::Cool(chunks) = after(1100 + 250 * quarter, 4104, left) {
+            if let Action::Cool(chunks) = after(1100 + 250 * quarter, 4104, left) {
                 left -= chunks;
             }
         }
         assert_eq!(left, LEAST_AT_REST, "an idle process keeps little");
-        assert_eq!(after(20_000, 4106, 6), Do::Warm(26), "and a busy one more");
+        assert_eq!(after(20_000, 4106, 6), Action::Warm(26), "and a busy one more");
     }
 }

@@ -1,7 +1,7 @@
-//! The collector: one thread that drains the rings, names what it finds, and writes the trace.
+//! The collector: one thread that drains the rings, resolves names, and writes the trace.
 //!
-//! It sleeps between looks, by need: as long as it takes, at the rate seen last, to fill a quarter of the ring that is
-//! filled fastest; see `pause`, and `doze` for a program that does nothing.
+//! Between two passes over the rings it sleeps for a poll interval that follows the fill rate
+//! (`poll`); while the program does nothing, it waits for CPU use (`platform::idle`).
 
 mod files;
 mod memory;
@@ -10,11 +10,11 @@ mod requests;
 mod segments;
 mod sink;
 
-use crate::collector::memory::Keeper;
-use crate::collector::poll::{LONGEST, Pause, Sleep};
-use crate::collector::segments::Parts;
+use crate::collector::memory::ReadyMemory;
+use crate::collector::poll::{LONGEST, PollInterval, Sleep};
+use crate::collector::segments::Segments;
 use crate::platform::descriptors::Table;
-use crate::platform::idle::Doze;
+use crate::platform::idle::IdleWait;
 use crate::platform::memory::is_short;
 use crate::session::process::{Message, Process};
 use crate::table::row::ENTRY_POINTS;
@@ -27,13 +27,15 @@ use rocshim_trace::{Footer, Record, write_record};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the list of loaded libraries.
+/// Interval at which loaded libraries are listed.
 const LIBRARIES: Duration = Duration::from_millis(250);
-/// How long the clock is measured against the system's before the header is written; the rings must hold out until then.
+/// How long the tick rate is measured before the header is written. Rings are not drained
+/// meanwhile.
 const MEASURE: Duration = Duration::from_millis(5);
-/// Between two tries to write a file that cannot be written.
+/// Interval between attempts after a failed write.
 const RETRY: Duration = Duration::from_millis(250);
-/// Rings of threads that have ended may wait for a file that cannot be written; beyond so many, no new ones are made.
+/// Limit of the ended threads' rings that wait for a failing file, beyond which new threads get
+/// none.
 const WAITING: usize = 64;
 
 struct Collector {
@@ -41,34 +43,34 @@ struct Collector {
     decoder: Decoder,
     definitions: LogReader,
     consumers: Vec<Consumer>,
-    /// How far their rings had come at this look.
+    /// Positions of the rings at the present pass.
     positions: Vec<Position>,
-    parts: Parts,
-    /// Keeps ring memory ready.
-    keeper: Keeper,
-    /// Lines that are not in the file yet.
+    segments: Segments,
+    /// Keeps ring memory faulted in.
+    ready: ReadyMemory,
+    /// Encoded lines that are not in the file yet.
     lines: Vec<u8>,
-    /// The last write failed: when it is to be tried again.
+    /// Time of the next attempt after a failed write.
     failing: Option<Instant>,
-    /// Why rings are full.
+    /// Loss reason of full rings.
     why_full: u64,
-    /// The trace takes as much room as it may: nothing but its end is written any more.
-    has_stopped: bool,
-    /// Since when there are lines that wait for more.
+    /// True once the disk budget is used up: only the trace's end is still written.
+    is_over_budget: bool,
+    /// Time since which events wait to fill a compressed frame.
     waiting_since: Option<Instant>,
-    /// How full the fullest ring was when it was left to wait for more.
+    /// Fill level (0 to 1) of the fullest ring when it was left waiting.
     waiting: f32,
-    /// What waits for more is to be written now.
-    hurries: bool,
-    /// The part's file was gone, and what was read is to be read again.
-    began_anew: bool,
-    /// The process ends.
+    /// True when waiting events must be written now.
+    must_write_now: bool,
+    /// True when the segment's file was deleted, and uncommitted events must be read again.
+    has_reopened: bool,
+    /// True at the process's end.
     ending: bool,
-    /// What the account needs that is told to who asks.
+    /// Counters reported to `rocshim ctl`.
     saved: requests::SavedCounters,
 }
 
-/// Runs until the process ends. The calling thread's descriptor table is `table`.
+/// Runs the collector until the process ends. `table` is the calling thread's descriptor table.
 pub(crate) fn run(process: &'static Process, table: Table) {
     let mut collector = Collector {
         process,
@@ -76,99 +78,102 @@ pub(crate) fn run(process: &'static Process, table: Table) {
         definitions: LogReader::default(),
         consumers: Vec::new(),
         positions: Vec::new(),
-        parts: Parts::new(&process.trace, &process.config, clock::now(), table),
-        keeper: Keeper::new(Instant::now()),
-        has_stopped: false,
+        segments: Segments::new(&process.trace, &process.config, clock::now(), table),
+        ready: ReadyMemory::new(Instant::now()),
+        is_over_budget: false,
         waiting_since: None,
         waiting: 0.0,
-        hurries: false,
-        began_anew: false,
+        must_write_now: false,
+        has_reopened: false,
         lines: Vec::new(),
         failing: None,
         why_full: RING_FULL,
         ending: false,
         saved: requests::SavedCounters::default(),
     };
-    process.tell_libraries();
+    process.emit_libraries();
     let tick_hz = clock::measure_hz(MEASURE);
     process.define(clock::now(), Definition::Clock { tick_hz });
     let stop = collector.work();
-    if !must_rest() {
+    if !must_quiesce() {
         collector.finish();
     }
     let _ = stop.send(());
 }
 
-/// True where work might end the program: the calling thread is in a sandbox, or has no memory left.
-fn must_rest() -> bool {
+/// Returns true when work might kill the program: the calling thread is in a sandbox, or is out of
+/// memory.
+fn must_quiesce() -> bool {
     sandbox::is_new() || is_short()
 }
 
 impl Collector {
-    /// Looks again and again, until told to stop.
+    /// Makes passes until the stop message arrives; returns its reply channel.
     fn work(&mut self) -> Sender<()> {
         let mut listed = Instant::now();
-        let (mut pause, mut doze) = (Pause::new(listed), None);
+        let (mut interval, mut idle) = (PollInterval::new(listed), None);
         loop {
-            if must_rest() {
-                return self.rest();
+            if must_quiesce() {
+                return self.serve_without_writing();
             }
-            let fill = self.look();
-            self.keeper.tend(&self.process.pool, Instant::now());
+            let fill = self.pass();
+            self.ready.adjust(&self.process.pool, Instant::now());
             self.handle_requests();
-            let sleep = pause.after(fill, Instant::now());
+            let sleep = interval.after(fill, Instant::now());
             if listed.elapsed() >= LIBRARIES {
-                self.process.tell_libraries();
+                self.process.emit_libraries();
                 listed = Instant::now();
             }
             let time = match sleep {
                 Sleep::For(time) => time,
-                Sleep::Doze if self.doze(doze.get_or_insert_with(Doze::new)) => Duration::ZERO,
-                Sleep::Doze => LONGEST,
+                Sleep::Idle if self.wait_idle(idle.get_or_insert_with(IdleWait::new)) => Duration::ZERO,
+                Sleep::Idle => LONGEST,
             };
             match self.process.for_collector.recv_timeout(time) {
                 Ok(Message::Stop(answer)) => return answer,
                 Ok(Message::Flush(answer)) => drop(answer.try_send(self.write_now())),
-                Ok(Message::Rest) => self.process.rest.rest_if_asked(),
+                Ok(Message::Quiesce) => self.process.quiesce.quiesce_if_requested(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
             }
         }
     }
 
-    /// Does nothing more until told to stop: what is recorded stays in the ring files.
-    fn rest(&self) -> Sender<()> {
+    /// Answers messages without writing until the stop message arrives. What is recorded stays in
+    /// the ring files.
+    fn serve_without_writing(&self) -> Sender<()> {
         loop {
             match self.process.for_collector.recv() {
                 Ok(Message::Stop(answer)) => return answer,
                 Ok(Message::Flush(answer)) => drop(answer.try_send(false)),
-                Ok(Message::Rest) => self.process.rest.rest_if_asked(),
+                Ok(Message::Quiesce) => self.process.quiesce.quiesce_if_requested(),
                 Err(_) => std::thread::park(),
             }
         }
     }
 
-    /// Sleeps until the program does something, or for some time; false where that cannot be, or something is to be done
-    /// without any call of the program's.
-    fn doze(&self, doze: &mut Doze) -> bool {
-        let is_told = || !self.process.for_collector.is_empty();
+    /// Sleeps until the program uses CPU time, or for [`LIBRARIES`]. Returns false when there is no
+    /// timer, or work is pending.
+    fn wait_idle(&self, idle: &mut IdleWait) -> bool {
+        let has_message = || !self.process.for_collector.is_empty();
         self.waiting_since.is_none()
             && self.failing.is_none()
-            && doze.sleep(LIBRARIES, &self.process.alarm, is_told)
+            && idle.sleep(LIBRARIES, &self.process.waker, has_message)
     }
 
-    /// Drains every ring once; gives how full the fullest was, as a part of its slots.
-    fn look(&mut self) -> f32 {
+    /// Makes a pass: drains every ring once. Returns the fill level (0 to 1) of the fullest.
+    fn pass(&mut self) -> f32 {
         self.take_new_rings();
         if !self.can_write() {
             return 0.0;
         }
-        if self.has_stopped {
+        if self.is_over_budget {
             let positions: Vec<Position> = self.consumers.iter_mut().map(Consumer::position).collect();
             self.retire(&positions);
             return 0.0;
         }
-        // Positions are read before the definitions: every name that an event before a head needs is then there.
+        // Positions are read before the definitions, so that every definition that an event before
+        // a head refers to is present.
         let mut positions = std::mem::take(&mut self.positions);
         positions.clear();
         positions.extend(self.consumers.iter_mut().map(Consumer::position));
@@ -195,14 +200,15 @@ impl Collector {
         fullest
     }
 
-    /// A ring that is overwritten is left alone until its thread or the process ends.
+    /// Returns true when a ring is to be drained. One in overwrite mode is drained only when its
+    /// thread or the process ends.
     fn is_to_read(&self, position: &Position) -> bool {
         self.ending || position.ended || self.process.config.when_full != WhenFull::Overwrite
     }
 
     fn take_new_rings(&mut self) {
-        let new = self.process.take_rings();
-        // One may have been made just before the last news of it.
+        let new = self.process.take_new_rings();
+        // A ring may have been created just before the reason last changed.
         new.iter().for_each(|ring| ring.set_why_full(self.why_full));
         self.consumers.extend(new.into_iter().map(Consumer::new));
     }
@@ -212,9 +218,9 @@ impl Collector {
         self.definitions.read(&self.process.log, |number, bytes| decoder.define(number, bytes, lines));
     }
 
-    /// False when what was read could not be written.
+    /// Drains one ring up to `head`. Returns false when a write failed.
     fn drain(&mut self, which: usize, head: u64) -> bool {
-        let (tid, batch) = (self.consumers[which].ring().tid(), self.parts.batch());
+        let (tid, batch) = (self.consumers[which].ring().tid(), self.segments.batch());
         loop {
             let (decoder, lines) = (&mut self.decoder, &mut self.lines);
             self.consumers[which].read_while(head, |event| {
@@ -224,40 +230,40 @@ impl Collector {
             if self.lines.len() < batch {
                 return true;
             }
-            // What was read waits in memory, what was not, in the ring.
+            // What was read waits in memory, the rest in the ring.
             if !self.flush() || !self.rotate() {
                 return false;
             }
         }
     }
 
-    /// Writes the lines, then commits: from here on they are the file's, and the slots the threads'. False when they could
-    /// not be written.
+    /// Writes the lines, then commits, which releases their slots to the threads. Returns false
+    /// when the write failed.
     fn flush(&mut self) -> bool {
-        // Before any line that refers to them can be in the file.
+        // Emitted before any line that refers to them can reach the file.
         for definition in self.decoder.take_pending() {
             self.process.define(clock::now(), definition);
         }
-        if let Err(error) = self.parts.write(&self.lines) {
+        if let Err(error) = self.segments.write(&self.lines) {
             self.fail(&error);
             return false;
         }
         self.lines.clear();
         self.failing = None;
         self.commit();
-        self.parts.remove_doomed();
+        self.segments.remove_doomed();
         true
     }
 
     fn commit(&mut self) {
         let epoch = self.process.control.epoch();
         self.consumers.iter().for_each(|consumer| consumer.prepare_commit(epoch));
-        self.process.control.commit(self.parts.number(), self.parts.length());
+        self.process.control.commit(self.segments.number(), self.segments.length());
         self.consumers.iter_mut().for_each(Consumer::release);
     }
 
-    /// Closes the accounts of threads that had ended before this look, and gives their rings up. False when they could not be
-    /// written.
+    /// Writes the totals of threads that ended before this pass, and releases their rings. Returns
+    /// false when the write failed.
     fn retire(&mut self, positions: &[Position]) -> bool {
         if !positions.iter().any(|position| position.ended) {
             return true;
@@ -267,16 +273,16 @@ impl Collector {
             std::mem::take(&mut self.consumers).into_iter().partition(|_| ended.next().unwrap_or(false));
         let mut gone: Vec<Consumer> = gone;
         self.consumers = left;
-        gone.iter_mut().for_each(|consumer| self.close_account(consumer));
-        let written = self.parts.write(&self.lines);
+        gone.iter_mut().for_each(|consumer| self.write_thread_totals(consumer));
+        let written = self.segments.write(&self.lines);
         self.lines.clear();
         if let Err(error) = written {
-            gone.iter_mut().filter(|_| self.has_stopped).for_each(Consumer::rewind);
+            gone.iter_mut().filter(|_| self.is_over_budget).for_each(Consumer::rewind);
             self.consumers.extend(gone);
             self.fail(&error);
             return false;
         }
-        gone.iter().for_each(|consumer| self.parts.tell_of(consumer.ring().tid(), consumer.produced()));
+        gone.iter().for_each(|consumer| self.segments.add_calls(consumer.ring().tid(), consumer.produced()));
         let epoch = self.process.control.epoch();
         gone.iter().for_each(|consumer| consumer.prepare_retirement(epoch));
         self.commit();
@@ -286,14 +292,15 @@ impl Collector {
             if let Some(path) = ring.path() {
                 let _ = std::fs::remove_file(path);
             }
-            self.process.give_back(ring);
+            self.process.release_ring(ring);
         }
         true
     }
 
-    fn close_account(&mut self, consumer: &mut Consumer) {
+    /// Encodes a thread's totals, and its gaps that no event has reported.
+    fn write_thread_totals(&mut self, consumer: &mut Consumer) {
         let tid = consumer.ring().tid();
-        if self.has_stopped {
+        if self.is_over_budget {
             let head = consumer.position().head;
             consumer.discard(head, DISK_CAP, |gap| self.decoder.gap(tid, gap, &mut self.lines));
         }
@@ -306,12 +313,12 @@ impl Collector {
         self.decoder.thread(tid, produced, written, lost, &mut self.lines);
     }
 
-    /// Writes what is left, every account, and the footer.
+    /// Writes what remains, every thread's totals, and the footer.
     fn finish(&mut self) {
         self.ending = true;
-        self.process.tell_libraries();
+        self.process.emit_libraries();
         let mut is_written = self.end();
-        if std::mem::take(&mut self.began_anew) {
+        if std::mem::take(&mut self.has_reopened) {
             is_written = self.end();
         }
         self.process.is_written.store(is_written, Relaxed);
@@ -320,15 +327,15 @@ impl Collector {
         }
     }
 
-    /// False when not all could be written. It stays in the ring files.
+    /// Ends the trace. Returns false when a write failed: what remains stays in the ring files.
     fn end(&mut self) -> bool {
-        self.began_anew = false;
-        self.look();
-        if self.failing.is_some() || self.began_anew {
+        self.has_reopened = false;
+        self.pass();
+        if self.failing.is_some() || self.has_reopened {
             return false;
         }
         for mut consumer in std::mem::take(&mut self.consumers) {
-            self.close_account(&mut consumer);
+            self.write_thread_totals(&mut consumer);
             self.consumers.push(consumer);
         }
         let now = clock::now();
@@ -358,7 +365,7 @@ impl Collector {
         (system > 0.0).then(|| ((ours - system) / system * 1e9).round() / 1e3)
     }
 
-    /// Calls of the hooks that make no event.
+    /// Returns the call counts of the hooks that make no event.
     fn silent_calls(&self) -> Vec<(u16, u64)> {
         let entry_points =
             self.process.table.iter().flat_map(|hook| (0..ENTRY_POINTS).map(move |number| (*hook, number)));

@@ -26,28 +26,28 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(crate) enum Sleep {
     For(Duration),
     /// Until the program uses CPU time.
-    Doze,
+    Idle,
 }
 
 /// State of the poll interval.
-pub(crate) struct Pause {
+pub(crate) struct PollInterval {
     /// Time of the last pass.
-    looked: Instant,
+    last_pass: Instant,
     /// Time of the last pass that found events.
     busy: Instant,
 }
 
-impl Pause {
+impl PollInterval {
     /// Starts at `now`, when recording begins.
-    pub(crate) fn new(now: Instant) -> Pause {
-        Pause { looked: now, busy: now }
+    pub(crate) fn new(now: Instant) -> PollInterval {
+        PollInterval { last_pass: now, busy: now }
     }
 
     /// Returns how to sleep after a pass that ended at `now` and found the fullest ring at `fill`
     /// (0 to 1).
     pub(crate) fn after(&mut self, fill: f32, now: Instant) -> Sleep {
-        let passed = now - self.looked;
-        self.looked = now;
+        let passed = now - self.last_pass;
+        self.last_pass = now;
         if fill > 0.0 {
             self.busy = now;
             return Sleep::For(passed.mul_f32((AIM / fill).min(1000.0)).clamp(SHORTEST, READY));
@@ -57,7 +57,7 @@ impl Pause {
             idle if idle < IDLE => Sleep::For(LONGEST),
             // The idle wait was short: the program is busy without calls.
             _ if passed < LONGEST => Sleep::For(LONGEST),
-            _ => Sleep::Doze,
+            _ => Sleep::Idle,
         }
     }
 }
@@ -67,10 +67,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_is_looked_at_again_when_a_quarter_of_it_is_full() {
+    fn the_interval_aims_for_a_quarter_full_ring_and_grows_without_events() {
         let start = Instant::now();
-        let mut pause = Pause::new(start);
-        let mut after = |fill, ms| pause.after(fill, start + Duration::from_millis(ms));
+        let mut interval = PollInterval::new(start);
+        let mut after = |fill, ms| interval.after(fill, start + Duration::from_millis(ms));
         assert_eq!(after(0.5, 2), Sleep::For(Duration::from_millis(1)));
         assert_eq!(after(0.25, 3), Sleep::For(Duration::from_millis(1)));
         assert_eq!(after(1.0, 4), Sleep::For(Duration::from_micros(250)));
@@ -80,9 +80,9 @@ mod tests {
         assert_eq!(after(0.0, 106), Sleep::For(LONGEST), "a tenth of a second without any");
         assert_eq!(after(0.1, 126), Sleep::For(READY));
         assert_eq!(after(0.0, 1110), Sleep::For(LONGEST));
-        assert_eq!(after(0.0, 1130), Sleep::Doze, "a second without any");
+        assert_eq!(after(0.0, 1130), Sleep::Idle, "a second without any");
         assert_eq!(after(0.0, 1142), Sleep::For(LONGEST), "the program is at work");
-        assert_eq!(after(0.0, 1162), Sleep::Doze);
+        assert_eq!(after(0.0, 1162), Sleep::Idle);
         assert_eq!(after(0.1, 1174), Sleep::For(READY));
     }
 }

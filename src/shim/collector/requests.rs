@@ -1,7 +1,7 @@
 //! Handles the control requests of `rocshim ctl`, and publishes the collector's statistics. Each
 //! pass over the rings checks one word of the control page.
 
-use super::{Collector, must_rest};
+use super::{Collector, must_quiesce};
 use crate::symbols::binding;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::LOSS_REASONS;
@@ -54,8 +54,8 @@ impl Collector {
             Request::Stop if !binding::is_paused() => self.stop(),
             Request::Start if binding::is_paused() => self.start(),
             Request::Stop | Request::Start => {}
-            Request::GpuTimeOn => self.turn_gpu_time(true),
-            Request::GpuTimeOff => self.turn_gpu_time(false),
+            Request::GpuTimeOn => self.switch_gpu_time(true),
+            Request::GpuTimeOff => self.switch_gpu_time(false),
         }
         self.publish_stats();
         requests.answer(request);
@@ -63,16 +63,16 @@ impl Collector {
 
     /// Makes a pass that writes everything.
     fn drain_now(&mut self) {
-        self.hurries = true;
-        self.look();
+        self.must_write_now = true;
+        self.pass();
     }
 
     /// Writes everything, for the program's own request; returns false when that was not possible.
     pub(super) fn write_now(&mut self) -> bool {
-        if !must_rest() {
+        if !must_quiesce() {
             self.drain_now();
         }
-        !must_rest() && self.failing.is_none()
+        !must_quiesce() && self.failing.is_none()
     }
 
     fn stop(&mut self) {
@@ -88,8 +88,8 @@ impl Collector {
         self.emit_recording(clock::now(), true);
     }
 
-    fn turn_gpu_time(&mut self, on: bool) {
-        if let Some(turn) = self.process.turn_gpu_time.get() {
+    fn switch_gpu_time(&mut self, on: bool) {
+        if let Some(turn) = self.process.switch_gpu_time.get() {
             turn(self.process, on);
         }
         self.drain_now();

@@ -1,4 +1,4 @@
-//! The files of a trace: which of them is written, when the next one begins, and how much room all of them may take.
+//! Segments of a trace: the file being written, rotation to the next, and the disk budget of all.
 
 use crate::collector::sink::Sink;
 use crate::platform::descriptors::Table;
@@ -11,73 +11,75 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Bytes of lines that are written at once: they stay in the processor's cache from one step to the next.
+/// Size of a write in bytes: small enough to stay in the processor's cache between encoding and
+/// writing.
 const BATCH: usize = 1 << 18;
-/// Where the oldest part makes room, the room is for so many parts, if their length was not asked for.
-const PARTS: u64 = 8;
-/// Bytes at the end of the room that are kept for the accounts and the footer, at most.
+/// Number of segments that the disk budget holds when old ones are deleted and no length is set.
+const SHARES: u64 = 8;
+/// Maximum part of the budget, in bytes, reserved for thread totals and the footer.
 const RESERVE: u64 = 1 << 16;
 
-/// The part that is written, those before it, and the limits that they have.
-pub(crate) struct Parts {
+/// The present segment, the finished ones, and their limits.
+pub(crate) struct Segments {
     first: PathBuf,
-    /// zstd's level, for compressed files.
+    /// Compression level of zstd, for compressed files.
     level: i32,
-    /// The collector's.
+    /// The collector's descriptor table.
     table: Table,
+    /// Number of the present segment, from 1.
     number: u32,
     sink: Sink,
-    /// Its length when its beginning had been written: the definitions that are told again.
+    /// Length in bytes of the repeated definitions at its beginning.
     beginning: u64,
     began: Instant,
-    /// When it began, as a stamp, and what of each thread it tells of.
-    story: Story,
-    /// A part that is as long is followed by the next.
+    /// Statistics of the present segment.
+    stats: SegmentStats,
+    /// Length in bytes at which a segment is rotated.
     rotate_bytes: Option<u64>,
-    /// One that is as old is, too.
+    /// Age at which a segment is rotated.
     rotate_after: Option<Duration>,
-    /// Bytes of lines that are written at once.
+    /// Size of a write in bytes.
     batch: usize,
-    /// Bytes that all parts may take.
-    room: Option<u64>,
+    /// Disk budget in bytes over all segments; `None`: unlimited.
+    budget: Option<u64>,
     when_full: DiskFull,
-    /// The room is taken: what is written still ends the trace.
+    /// True once the budget is used up: writes that end the trace may exceed it.
     is_full: bool,
     finished: VecDeque<Finished>,
-    /// The first part that was not removed to make room.
+    /// Number of the oldest segment that is kept.
     oldest: u32,
-    /// Parts that the next lines say are removed, in order.
-    doomed: Vec<Finished>,
+    /// Segments that the next lines say are removed, in order.
+    evicted: Vec<Finished>,
 }
 
-/// What a part tells of: from when to when, and of how many calls of each thread.
+/// Statistics of a segment: its first and last stamp, and the calls of each thread.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Story {
+pub(crate) struct SegmentStats {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) calls: BTreeMap<u32, u64>,
 }
 
-/// A part that is finished.
+/// A finished segment.
 struct Finished {
     number: u32,
     bytes: u64,
-    story: Story,
+    stats: SegmentStats,
 }
 
-impl Parts {
-    /// Begins with `first`, which exists and is empty; `now` as a stamp. The caller's descriptor
-    /// table is `table`.
-    pub(crate) fn new(first: &Path, config: &Config, now: u64, table: Table) -> Parts {
-        // Where files may get no longer, they stay well below that.
+impl Segments {
+    /// Starts with the file `first`, which exists and is empty, at the stamp `now`. `table` is the
+    /// caller's descriptor table.
+    pub(crate) fn new(first: &Path, config: &Config, now: u64, table: Table) -> Segments {
+        // Stays well below the process's file size limit.
         let limit = file_limit();
         let own_limit = (limit != u64::MAX).then_some(limit / 2);
-        let (room, when_full) = (config.disk_bytes, config.disk_full);
-        let shares = room.filter(|_| when_full == DiskFull::Oldest);
-        let asked = config.rotate_bytes.or(shares.map(|room| room / PARTS)).into_iter();
-        // Two parts must fit beside the oldest.
-        let rotate_bytes = asked.chain(own_limit).chain(shares.map(|room| room / 4)).min();
-        Parts {
+        let (budget, when_full) = (config.disk_bytes, config.disk_full);
+        let shares = budget.filter(|_| when_full == DiskFull::Oldest);
+        let asked = config.rotate_bytes.or(shares.map(|budget| budget / SHARES)).into_iter();
+        // Two segments must fit beside the oldest.
+        let rotate_bytes = asked.chain(own_limit).chain(shares.map(|budget| budget / 4)).min();
+        Segments {
             first: first.to_path_buf(),
             number: 1,
             level: config.compress.unwrap_or_default(),
@@ -85,48 +87,48 @@ impl Parts {
             sink: Sink::new(first.to_path_buf(), true, config.compress.unwrap_or_default(), table),
             beginning: 0,
             began: Instant::now(),
-            story: Story { from: now, ..Story::default() },
+            stats: SegmentStats { from: now, ..SegmentStats::default() },
             rotate_bytes,
             rotate_after: config.rotate_after,
             batch: rotate_bytes.map_or(BATCH, |bytes| (bytes as usize / 4).clamp(1 << 12, BATCH)),
-            room,
+            budget,
             when_full,
             is_full: false,
             finished: VecDeque::new(),
             oldest: 1,
-            doomed: Vec::new(),
+            evicted: Vec::new(),
         }
     }
 
-    /// Which part is written, from 1.
+    /// Returns the number of the present segment, from 1.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The first part that was not removed to make room.
+    /// Returns the number of the oldest segment that is kept.
     pub(crate) fn oldest(&self) -> u32 {
         self.oldest
     }
 
-    /// The file of the part that is written.
+    /// Returns the path of the present segment.
     pub(crate) fn path(&self) -> &Path {
         self.sink.path()
     }
 
-    /// Bytes in that file.
+    /// Returns the present segment's length in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.sink.length()
     }
 
-    /// How many bytes of lines are to be written at once.
+    /// Returns the size of a write in bytes.
     pub(crate) fn batch(&self) -> usize {
         self.batch
     }
 
-    /// Appends `lines` to the part.
+    /// Appends `lines` to the present segment.
     ///
     /// # Errors
-    /// When not all of them could be written; none are in the file then.
+    /// When not all of them could be written; the file then contains none.
     pub(crate) fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         self.sink.write(lines, self.left())?;
         if self.beginning == 0 {
@@ -135,88 +137,91 @@ impl Parts {
         Ok(())
     }
 
-    /// How long the file may become.
+    /// Returns the length in bytes that the file may reach.
     fn left(&self) -> u64 {
-        let Some(room) = self.room.filter(|_| !self.is_full) else { return u64::MAX };
-        room.saturating_sub((room / 16).min(RESERVE)).saturating_sub(self.taken())
+        let Some(budget) = self.budget.filter(|_| !self.is_full) else { return u64::MAX };
+        budget.saturating_sub((budget / 16).min(RESERVE)).saturating_sub(self.taken())
     }
 
-    /// Bytes of finished parts.
+    /// Returns the bytes in finished segments.
     fn taken(&self) -> u64 {
-        self.finished.iter().map(|part| part.bytes).sum()
+        self.finished.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// True when `error` says that all parts take as much room as they may. What is written from now on is to end the trace.
+    /// Returns true when `error` reports that the budget is used up. Later writes may only end the
+    /// trace.
     pub(crate) fn end_if_full(&mut self, error: &io::Error) -> bool {
         if is_cap(error) {
             self.is_full = true;
-            // What was to say that they are removed is not written.
-            self.oldest -= self.doomed.len() as u32;
-            self.doomed.drain(..).rev().for_each(|part| self.finished.push_front(part));
+            // The lines that report their deletion are not written.
+            self.oldest -= self.evicted.len() as u32;
+            self.evicted.drain(..).rev().for_each(|segment| self.finished.push_front(segment));
         }
         is_cap(error)
     }
 
-    /// True when the next part is to begin. One in which nothing has happened goes on.
+    /// Returns true when the segment must be rotated. One without events continues.
     pub(crate) fn is_due(&self) -> bool {
         self.length() > self.beginning
             && (self.rotate_bytes.is_some_and(|bytes| self.length() >= bytes)
                 || self.rotate_after.is_some_and(|after| self.began.elapsed() >= after))
     }
 
-    /// The part that is written tells of `calls` of this thread.
-    pub(crate) fn tell_of(&mut self, tid: u32, calls: u64) {
-        // Only a part that may be removed is told of again.
-        if calls != 0 && self.when_full == DiskFull::Oldest && self.room.is_some() {
-            *self.story.calls.entry(tid).or_default() += calls;
+    /// Adds `calls` of a thread to the present segment's statistics.
+    pub(crate) fn add_calls(&mut self, tid: u32, calls: u64) {
+        // Only needed for segments that may be deleted.
+        if calls != 0 && self.when_full == DiskFull::Oldest && self.budget.is_some() {
+            *self.stats.calls.entry(tid).or_default() += calls;
         }
     }
 
-    /// What is written from `now` on goes to the next part, whose file is made then.
+    /// Switches to the next segment at the stamp `now`. Its file is created by the first write.
     pub(crate) fn begin_next(&mut self, now: u64) {
-        // What somebody else removed is not ours to make room with, or to tell of.
-        let (first, story) = (&self.first, std::mem::take(&mut self.story));
+        // Files deleted by others free no budget and are not counted.
+        let (first, stats) = (&self.first, std::mem::take(&mut self.stats));
         self.finished.push_back(Finished {
             number: self.number,
             bytes: self.sink.length(),
-            story: Story { to: now, ..story },
+            stats: SegmentStats { to: now, ..stats },
         });
-        self.finished.retain(|part| segment_path(first, part.number).try_exists().unwrap_or(true));
-        self.story.from = now;
+        self.finished.retain(|segment| segment_path(first, segment.number).try_exists().unwrap_or(true));
+        self.stats.from = now;
         self.number += 1;
         self.sink = Sink::new(segment_path(&self.first, self.number), false, self.level, self.table);
         (self.beginning, self.began) = (0, Instant::now());
     }
 
-    /// Gives up the oldest parts that leave no room for the one that begins; gives what they told of. They are removed after
-    /// the next lines were written, which tell of it.
-    pub(crate) fn give_up_oldest(&mut self) -> Vec<Story> {
-        let Some(room) = self.room.filter(|_| self.when_full == DiskFull::Oldest) else { return Vec::new() };
-        let part = self.rotate_bytes.unwrap_or(room / PARTS);
-        let mut stories = Vec::new();
-        while self.taken() + 2 * part > room {
+    /// Selects the oldest segments for deletion until the present one fits into the budget, and
+    /// returns their statistics. They are deleted after the lines that report it are written.
+    pub(crate) fn evict_oldest(&mut self) -> Vec<SegmentStats> {
+        let Some(budget) = self.budget.filter(|_| self.when_full == DiskFull::Oldest) else {
+            return Vec::new();
+        };
+        let length = self.rotate_bytes.unwrap_or(budget / SHARES);
+        let mut evicted = Vec::new();
+        while self.taken() + 2 * length > budget {
             let Some(oldest) = self.finished.pop_front() else { break };
             self.oldest = oldest.number + 1;
-            stories.push(oldest.story.clone());
-            self.doomed.push(oldest);
+            evicted.push(oldest.stats.clone());
+            self.evicted.push(oldest);
         }
-        stories
+        evicted
     }
 
-    /// Removes the parts that were given up.
+    /// Deletes the segments selected by [`Segments::evict_oldest`].
     pub(crate) fn remove_doomed(&mut self) {
-        for part in self.doomed.drain(..) {
-            let _ = std::fs::remove_file(segment_path(&self.first, part.number));
+        for segment in self.evicted.drain(..) {
+            let _ = std::fs::remove_file(segment_path(&self.first, segment.number));
         }
     }
 
-    /// True when `error` says that the part's file, which was there, is there no more.
-    pub(crate) fn is_gone(&self, error: &io::Error) -> bool {
-        error.kind() == io::ErrorKind::NotFound && self.sink.is_made()
+    /// Returns true when `error` reports that the segment's file was deleted.
+    pub(crate) fn is_deleted(&self, error: &io::Error) -> bool {
+        error.kind() == io::ErrorKind::NotFound && self.sink.is_created()
     }
 }
 
-/// Why events are lost while writing fails with `error`.
+/// Returns the loss reason while writes fail with `error`.
 pub(crate) fn loss_reason(error: &io::Error) -> u64 {
     match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => DISK_FULL,
@@ -226,7 +231,7 @@ pub(crate) fn loss_reason(error: &io::Error) -> u64 {
     }
 }
 
-/// The sink's own word, not the system's.
+/// Returns true for the sink's own error, as opposed to the system's.
 fn is_cap(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::QuotaExceeded && error.raw_os_error().is_none()
 }

@@ -1,14 +1,16 @@
-//! The trace file: batches of complete lines, whole at every instant, even when the process is killed in the middle of one.
+//! The trace file: batches of lines, complete at every instant, even when a kill interrupts a
+//! write.
 //!
-//! SIGKILL cuts a write short between two pages. So no line crosses a page of the file: the line before it is filled up
-//! with spaces, which JSON ignores. (A line longer than a page begins one, and is the only kind that can be cut.)
+//! SIGKILL cuts a write short between two pages. So no line crosses a page of the file: the line
+//! before it is padded with spaces, which JSON ignores. (A line longer than a page begins one, and
+//! is the only kind that can be cut.)
 //!
-//! A compressed file holds a frame a batch, which is whole in itself.
+//! A compressed file holds one frame per batch, each complete in itself.
 //!
-//! Where the collector has a descriptor table of its own, the file stays open; a look at its path
-//! before each batch notices that it was removed or replaced. Else it is opened for each batch and
-//! closed again: a program that closes all its descriptors, or reuses their numbers, can neither
-//! lose our file nor be written into by us.
+//! Where the collector has its own descriptor table, the file stays open, and its path is checked
+//! before each batch, in case the file was deleted or replaced. Otherwise it is opened for each
+//! batch and closed again, so that a program that closes all its descriptors, or reuses their
+//! numbers, neither closes the trace nor receives its lines.
 
 use crate::platform::descriptors::Table;
 use crate::platform::ids::uid;
@@ -20,54 +22,52 @@ use std::path::{Path, PathBuf};
 
 const PAGE: usize = 4096;
 
-/// Where the lines go.
+/// Writer of one trace file.
 pub(crate) struct Sink {
     path: PathBuf,
-    /// The file was made. It is then opened, and never made again.
-    is_made: bool,
-    /// The file that was written first: device and number. Another one in its place is not written to.
+    /// True once the file was created. It is never created again.
+    is_created: bool,
+    /// Device and inode of the file that was written first. A replacement is not written to.
     which: Option<(u64, u64)>,
-    /// The open file, where the collector's table is its own.
+    /// The open file, where the collector has its own descriptor table.
     file: Option<File>,
     table: Table,
-    /// Bytes that are in the file for good.
+    /// Length of the complete lines in the file in bytes.
     length: u64,
-    /// What is written next; kept, so that its memory is.
+    /// Bytes of the next write; kept to reuse its memory.
     bytes: Vec<u8>,
-    /// For a compressed file.
+    /// Compressor of a compressed file.
     frames: Option<Frames>,
 }
 
 impl Sink {
-    /// Writes to `path`, which is empty if it `is_made`, and is else made for the first lines; where it is called so, it is
-    /// compressed with zstd's `level`.
-    pub(crate) fn new(path: PathBuf, is_made: bool, level: i32, table: Table) -> Sink {
-        // A level that zstd does not know is brought to the next that it knows; there is no memory for one only where there
-        // is none for lines.
+    /// Writes to `path`: an empty file if it `is_created`, otherwise created by the first write.
+    /// Compressed with zstd at `level` if its name says so.
+    pub(crate) fn new(path: PathBuf, is_created: bool, level: i32, table: Table) -> Sink {
+        // zstd clamps an unknown level. Without memory for a compressor there is none for lines.
         let frames = is_compressed(&path).then(|| Frames::new(level).ok()).flatten();
-        Sink { path, is_made, which: None, file: None, table, length: 0, bytes: Vec::new(), frames }
+        Sink { path, is_created, which: None, file: None, table, length: 0, bytes: Vec::new(), frames }
     }
 
-    /// The file.
+    /// Returns the file's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// True once the file was made.
-    pub(crate) fn is_made(&self) -> bool {
-        self.is_made
+    /// Returns true once the file was created.
+    pub(crate) fn is_created(&self) -> bool {
+        self.is_created
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Appends `lines`, if the file gets no longer than `longest` by that.
+    /// Appends `lines`, unless the file would become longer than `longest` bytes.
     ///
-    /// # Errors
-    /// When not all of them could be written; none are in the file then. `QuotaExceeded`, without a number of the system's: it
-    /// would get too long.
+    /// # Errors When not all of them could be written; the file then contains none. `QuotaExceeded`
+    /// without an OS error number: the file would become too long.
     pub(crate) fn write(&mut self, lines: &[u8], longest: u64) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -89,15 +89,15 @@ impl Sink {
         result
     }
 
-    /// Writes what is prepared to `file`, which is `found` bytes long, from `at` on.
+    /// Writes the prepared bytes to `file`, which is `found` bytes long, at offset `at`.
     fn append(&mut self, file: &File, found: u64, at: u64) -> io::Result<()> {
         let bytes = &self.bytes;
         if found > self.length {
-            // What an earlier write left there, and could not take back.
+            // Remains of an earlier failed write that could not be truncated.
             file.set_len(self.length)?;
         }
         if let Err(error) = file.write_all_at(bytes, at) {
-            // A full disk may take half a line. A reader stops at the last complete one anyway.
+            // Part of a line may have been written. Readers stop at the last complete one anyway.
             let _ = file.set_len(self.length);
             if at < self.length {
                 let _ = file.write_all_at(b"\n", at);
@@ -108,11 +108,11 @@ impl Sink {
         Ok(())
     }
 
-    /// The file, and how long it is.
+    /// Opens the file; returns it with its length in bytes.
     fn open(&mut self) -> io::Result<(File, u64)> {
         if let Some(file) = self.file.take() {
-            // The program may have changed its user since: a path that cannot be looked at is not
-            // known to be gone.
+            // An inaccessible path does not mean that the file was deleted: the program may have
+            // changed its user since.
             let found = match std::fs::symlink_metadata(&self.path) {
                 Ok(found) => self.check(&found).map(|()| found.len()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
@@ -121,41 +121,43 @@ impl Sink {
             return Ok((file, found));
         }
         let mut options = OpenOptions::new();
-        options.write(true).create_new(!self.is_made).mode(0o600);
+        options.write(true).create_new(!self.is_created).mode(0o600);
         options.custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
         let file = match options.open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_made => {
-                // The folder was removed. It is made again; what it lay in is not.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_created => {
+                // The folder was deleted. It is created again, but not its parents.
                 DirBuilder::new().mode(0o700).create(self.path.parent().unwrap_or(Path::new("/")))?;
                 options.open(&self.path)
             }
             file => file,
         }?;
-        self.is_made = true;
+        self.is_created = true;
         let found = file.metadata()?;
         if found.uid() != uid() {
-            return Err(self.another());
+            return Err(self.replaced());
         }
         self.check(&found)?;
         Ok((file, found.len()))
     }
 
-    /// Fails unless this is the file that was written first.
+    /// Fails unless `found` is the file that was written first.
     fn check(&mut self, found: &Metadata) -> io::Result<()> {
         let which = (found.dev(), found.ino());
         let is_it = found.is_file() && *self.which.get_or_insert(which) == which;
-        if is_it { Ok(()) } else { Err(self.another()) }
+        if is_it { Ok(()) } else { Err(self.replaced()) }
     }
 
-    /// As if it had been removed, which it has: others may write in this folder.
-    fn another(&self) -> io::Error {
+    /// Returns the error for a replaced file, of the kind for a deleted one: others may write in
+    /// this folder.
+    fn replaced(&self) -> io::Error {
         let what = format!("{}: another file is in its place", self.path.display());
         io::Error::new(io::ErrorKind::NotFound, what)
     }
 }
 
-/// Puts into `bytes` what to write so that `lines` follow the `length` bytes of the file and none crosses a page; gives
-/// where. The line end before them is written anew where its line is filled up: that lies within one page.
+/// Prepares in `bytes` a write that appends `lines` to the `length` bytes of the file such that no
+/// line crosses a page; returns its offset. The write begins with the newline of the file's last
+/// line, which moves if that line is padded.
 fn fill(length: u64, lines: &[u8], bytes: &mut Vec<u8>) -> u64 {
     bytes.clear();
     bytes.reserve(lines.len() + lines.len() / 16 + PAGE);
@@ -180,8 +182,8 @@ fn fill(length: u64, lines: &[u8], bytes: &mut Vec<u8>) -> u64 {
     length.saturating_sub(1)
 }
 
-/// How many bytes of `lines` are lines that end within `room` bytes; where a page begins, one at least. Only the last
-/// line's beginning is searched for its end.
+/// Returns the length of the lines that end within `room` bytes; at least one line at a page's
+/// beginning. Searches backwards from the end of the room.
 fn whole_lines(lines: &[u8], room: usize, is_page: bool) -> usize {
     let end = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     match end(&lines[..room.min(lines.len())]) {
@@ -200,14 +202,14 @@ mod tests {
         (path.clone(), Sink::new(path, true, 0, Table::Shared))
     }
 
-    /// The same writer that keeps its file open.
+    /// The same, but keeps its file open.
     fn kept(name: &str) -> (PathBuf, Sink) {
         let (path, sink) = sink(name);
         (path, Sink { table: Table::Own, ..sink })
     }
 
     #[test]
-    fn lines_are_appended_and_a_file_that_is_gone_is_an_error() {
+    fn lines_are_appended_and_a_deleted_file_is_an_error() {
         for (path, mut sink) in [sink("sink"), kept("kept")] {
             sink.write(b"one\n", u64::MAX).unwrap();
             sink.write(b"two\n", u64::MAX).unwrap();
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_in_the_place_of_ours_is_not_written_to() {
+    fn a_replaced_file_is_not_written_to() {
         for (path, mut sink) in [sink("replaced"), kept("kept-replaced")] {
             sink.write(b"one\n", u64::MAX).unwrap();
             let precious = path.with_extension("precious");
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_write_left_behind_the_end_is_cut_off() {
+    fn remains_of_a_failed_write_are_truncated() {
         let (path, mut sink) = sink("behind");
         sink.write(b"one\n", u64::MAX).unwrap();
         std::fs::write(&path, "one\ntwo that was never whole").unwrap();
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_crosses_a_page_and_every_line_is_there() {
+    fn no_line_crosses_a_page_and_none_is_missing() {
         let (path, mut sink) = sink("pages");
         let mut wanted = Vec::new();
         for batch in 0..200usize {

@@ -7,7 +7,7 @@
 use crate::lifecycle::{caught, guarded};
 use crate::platform::fork;
 use crate::platform::objects::{self, Object};
-use crate::platform::signals::quietly;
+use crate::platform::signals::with_signals_deferred;
 use crate::session::process::Process;
 use crate::symbols::binding;
 use crate::table::row::{ENTRY_POINTS, Hook, InterceptionPoint, Table};
@@ -17,8 +17,8 @@ use rocshim_ring::definition::Definition;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-/// Held while an entry point is claimed. This lock and the next are taken through `fork`, because a
-/// child continues to use them.
+/// GuardedLock while an entry point is claimed. This lock and the next are taken through `fork`,
+/// because a child continues to use them.
 static CLAIMS: Mutex<()> = Mutex::new(());
 /// Objects that bypass the hooks: path, and whether they are in a separate linker namespace.
 static BYPASSES: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
@@ -27,7 +27,7 @@ static BYPASSES: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
 pub(crate) fn is_in_shim(address: *const c_void) -> bool {
     static SHIM: OnceLock<Option<Object>> = OnceLock::new();
     let shim = SHIM.get().unwrap_or_else(|| {
-        let _held = fork::hold_off();
+        let _held = fork::block_forks();
         SHIM.get_or_init(|| objects::holder(is_in_shim as *const c_void))
     });
     shim.as_ref().is_some_and(|shim| shim.holds(address))
@@ -44,7 +44,7 @@ pub(crate) fn substitute(hook: &'static Hook, address: *mut c_void, point: Inter
         let entry = claim(hook, address, point, &path)?;
         Some(hook.entry_points[entry].trampoline())
     };
-    quietly(|| caught(trampoline)).flatten().unwrap_or(address)
+    with_signals_deferred(|| caught(trampoline)).flatten().unwrap_or(address)
 }
 
 /// Returns the number of an entry point of `hook` that is bound to `address`, which is in file
@@ -113,6 +113,6 @@ pub(crate) fn emit_early(process: &Process) {
 pub(crate) fn revalidate(table: fn() -> Table) {
     let generation = objects::generation();
     if binding::is_outdated(generation) {
-        quietly(|| caught(|| binding::rescan(table(), generation)));
+        with_signals_deferred(|| caught(|| binding::rescan(table(), generation)));
     }
 }

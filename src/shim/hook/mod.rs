@@ -250,7 +250,7 @@ fn call_state_only<R: ReturnValue, I: Intercept<R>>(
     handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    let Some(_inside) = tls::inside(hook.id) else { return call(real) };
+    let Some(_inside) = tls::enter_row(hook.id) else { return call(real) };
     hook.entry_points[entry].count();
     let result = call(real);
     handler.called(real);

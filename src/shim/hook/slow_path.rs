@@ -2,9 +2,9 @@
 //! ring.
 
 use crate::hook::{entry_points, thread, tracer};
-use crate::lifecycle::{caught, has_ended, is_on, notice_child, process};
+use crate::lifecycle::{caught, detect_unseen_child, has_ended, is_on, process};
 use crate::platform::objects;
-use crate::platform::signals::quietly;
+use crate::platform::signals::with_signals_deferred;
 use crate::platform::tls::{self, State};
 use crate::session::process::Process;
 use crate::symbols::binding;
@@ -35,7 +35,7 @@ pub(crate) fn slow_path(
     entry: usize,
     request: Request,
 ) -> (usize, *mut c_void, Option<Producer>) {
-    notice_child();
+    detect_unseen_child();
     let mut target = (entry, hook.entry_points[entry].real());
     if !target.1.is_null() && !hook.records() && is_on() {
         return (target.0, target.1, None);
@@ -43,7 +43,7 @@ pub(crate) fn slow_path(
     let begin = || {
         // A failure of the recording must not keep the real function from being found.
         let process = caught(|| process(hook.table)).flatten();
-        process.filter(|process| process.is_new()).into_iter().for_each(entry_points::emit_early);
+        process.filter(|process| process.claim_early()).into_iter().for_each(entry_points::emit_early);
         if target.1.is_null() && entry == 0 {
             target = bind(hook, process, request);
         }
@@ -53,13 +53,13 @@ pub(crate) fn slow_path(
         }
         if process.is_some() && !hook.records() { None } else { begin(process, request.ring) }
     };
-    let producer = quietly(|| caught(begin)).flatten();
+    let producer = with_signals_deferred(|| caught(begin)).flatten();
     (target.0, target.1, producer)
 }
 
 fn begin(process: Option<&'static Process>, needs_ring: bool) -> Option<Producer> {
     let Some(process) = process else {
-        tls::off();
+        tls::set_off();
         return None;
     };
     match tls::state() {

@@ -16,14 +16,14 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 pub(crate) fn begin(process: &'static Process) -> Option<Producer> {
     let Ok(ring) = process.make_ring() else {
         // No second attempt: each would cost the program as much as this one.
-        tls::untracked();
+        tls::set_untracked();
         count_unrecorded(process, false);
         return None;
     };
     // SAFETY: the page belongs to this thread's ring, which no other thread produces into. The
     // collector unmaps it only once the ring's `ended` is set, which `end_thread` does after it has
     // detached the thread from the ring.
-    unsafe { tls::begin(ring.page_ptr()) };
+    unsafe { tls::set_ring(ring.page_ptr()) };
     if let Some(key) = key() {
         // Any value but NULL makes the destructor run.
         // SAFETY: `key` returned an existing key, and the value is never dereferenced.
@@ -76,7 +76,7 @@ unsafe extern "C" fn end_thread(value: *mut c_void) {
         return;
     }
     if let State::Recording(producer) = tls::state() {
-        tls::end();
+        tls::set_ended();
         producer.end();
     }
 }

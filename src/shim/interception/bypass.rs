@@ -9,7 +9,7 @@
 use super::c_library::find;
 use crate::hook::entry_points::note_bypass;
 use crate::lifecycle::caught;
-use crate::platform::signals::quietly;
+use crate::platform::signals::with_signals_deferred;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::atomic::AtomicPtr;
 
@@ -106,5 +106,5 @@ unsafe fn note(path: *const c_char, namespace: bool) {
     // SAFETY: `path` is not NULL, so by the contract it is a C string; the program keeps it until
     // `dlopen` returns.
     let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-    quietly(|| caught(|| note_bypass(&path, namespace)));
+    with_signals_deferred(|| caught(|| note_bypass(&path, namespace)));
 }

@@ -4,7 +4,7 @@
 
 use crate::lifecycle::{caught, current, is_recording};
 use crate::platform::signals::keeping_errno;
-use crate::session::collector_state::Collector;
+use crate::session::collector_state::CollectorState;
 use crate::session::process::{Message, Process};
 use libc::{EIO, ENOTSUP, ETIMEDOUT, c_int};
 use rocshim_ring::WhenFull;
@@ -31,12 +31,12 @@ fn flush(process: &Process) -> Result<(), c_int> {
         return Err(ENOTSUP);
     }
     // A child made without `fork` has its parent's memory but no collector.
-    if process.pid != std::process::id() || process.collector.get() != Collector::Thread {
+    if process.pid != std::process::id() || process.collector.get() != CollectorState::Running {
         return Err(EIO);
     }
     let (answer, answered) = crossbeam_channel::bounded(1);
     process.to_collector.send(Message::Flush(answer)).map_err(|_| EIO)?;
-    process.alarm.ring();
+    process.waker.wake();
     match answered.recv_timeout(PATIENCE) {
         Ok(true) => Ok(()),
         Ok(false) => Err(EIO),

@@ -10,7 +10,7 @@ use crate::hook::entry_points::{claim, is_in_shim};
 use crate::hooks::table as table_of_hooks;
 use crate::lifecycle::{caught, guarded, is_enabled};
 use crate::platform::objects;
-use crate::platform::signals::{keeping_errno, quietly};
+use crate::platform::signals::{keeping_errno, with_signals_deferred};
 use crate::table::row::{Hook, InterceptionPoint};
 use rocshim_ring::clock;
 use rocshim_ring::definition::Definition;
@@ -69,7 +69,7 @@ unsafe extern "C" fn rocprofiler_register_library_api_table(
         // SAFETY: `api_tables` is not NULL and has `api_table_length` tables, which is at least
         // one.
         let first = unsafe { *api_tables };
-        quietly(|| caught(|| take(name, first.cast())));
+        with_signals_deferred(|| caught(|| take(name, first.cast())));
     }
     answer
 }

@@ -1,14 +1,15 @@
-//! `prctl` and `syscall`, forwarded by a jump but for two requests that change what the shim may do.
+//! Interposes `prctl` and `syscall`. Both are forwarded by a tail jump, except for two requests that
+//! change what the shim may do.
 //!
-//! - A program that forbids itself the time-stamp counter (`PR_SET_TSC`) would die in our next
-//!   stamp: from then on stamps are read from another clock.
-//! - A program that installs a seccomp filter may be ended by it for a system call of ours: from
-//!   then on the threads that it holds make none, and the collector rests if it holds all.
+//! - `PR_SET_TSC` forbids the time-stamp counter, and the shim's next stamp would kill the program:
+//!   afterwards stamps are read from another clock.
+//! - A seccomp filter may kill the program for a system call of the shim: afterwards the shim makes
+//!   none on the filtered threads, and the collector is quiesced if the filter applies to all.
 #![allow(unsafe_code)] // naked functions, and calls of the C library's own
 
 use super::c_library::find;
 use crate::lifecycle::{caught, guarded};
-use crate::platform::signals::quietly;
+use crate::platform::signals::with_signals_deferred;
 use crate::session::process::Process;
 use rocshim_ring::{clock, sandbox};
 use std::ffi::{c_int, c_long, c_ulong, c_void};
@@ -20,7 +21,7 @@ static SYSCALL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 /// Interposes `prctl`.
 ///
 /// # Safety
-/// As the C library's.
+/// Same as the C library's `prctl`.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn prctl(option: c_int) -> c_int {
@@ -39,7 +40,7 @@ unsafe extern "C" fn prctl(option: c_int) -> c_int {
         "push rdx",
         "push rcx",
         "push r8",
-        "call {ask}",
+        "call {slow_path}",
         "pop r8",
         "pop rcx",
         "pop rdx",
@@ -50,14 +51,14 @@ unsafe extern "C" fn prctl(option: c_int) -> c_int {
         set_tsc = const libc::PR_SET_TSC,
         set_seccomp = const libc::PR_SET_SECCOMP,
         install = sym install_by_prctl,
-        ask = sym ask,
+        slow_path = sym slow_path,
     )
 }
 
 /// `syscall`, by which libseccomp and others install filters.
 ///
 /// # Safety
-/// As the C library's.
+/// Same as the C library's `syscall`.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: c_long) -> c_long {
@@ -98,13 +99,13 @@ unsafe extern "C" fn syscall(number: c_long) -> c_long {
     )
 }
 
-/// Returns the C library's `prctl`; for a first call, and for `PR_SET_TSC`.
-extern "C" fn ask(option: c_int, argument: c_int) -> *mut c_void {
+/// Slow path of `prctl`, for the first call and for `PR_SET_TSC`: returns the function to jump to.
+extern "C" fn slow_path(option: c_int, argument: c_int) -> *mut c_void {
     let real = find(&PRCTL, "prctl");
     if option == libc::PR_SET_TSC {
         forbid_tsc(argument);
     }
-    // It comes here where it is the program's first call of `prctl`.
+    // Reached when this is the program's first call of `prctl`.
     if option == libc::PR_SET_SECCOMP { install_by_prctl as *mut c_void } else { real }
 }
 
@@ -114,7 +115,7 @@ extern "C" fn find_syscall() -> *mut c_void {
 
 fn forbid_tsc(argument: c_int) {
     if argument == libc::PR_TSC_SIGSEGV {
-        quietly(|| {
+        with_signals_deferred(|| {
             clock::forbid_tsc();
             guarded(Process::forbid_tsc);
         });
@@ -136,7 +137,7 @@ unsafe extern "C" fn install_by_prctl(
     let real: Prctl = unsafe { std::mem::transmute(PRCTL.load(Relaxed)) };
     // SAFETY: the program's own arguments.
     let call = || unsafe { real(option, mode, filter, third, fourth) };
-    // Without a filter it asks what the kernel can do.
+    // A call without a filter only queries the kernel's support.
     let is_install = mode == c_ulong::from(libc::SECCOMP_MODE_STRICT) || filter != 0;
     if is_install { install(false, call, |result| *result == 0) } else { call() }
 }
@@ -189,12 +190,12 @@ unsafe extern "C" fn prctl_by_number(
 /// Installs a filter by `call`, for `all` threads or the calling one.
 fn install<R>(all: bool, call: impl FnOnce() -> R, is_done: impl Fn(&R) -> bool) -> R {
     if all {
-        quietly(|| caught(|| guarded(Process::rest_collector)));
+        with_signals_deferred(|| caught(|| guarded(Process::quiesce_collector)));
     }
     let mut result = None;
     let is_installed = sandbox::install(all, || is_done(result.insert(call())));
     if all && !is_installed {
-        quietly(|| caught(|| guarded(|process| process.rest.end())));
+        with_signals_deferred(|| caught(|| guarded(|process| process.quiesce.resume())));
     }
     result.expect("it was called")
 }

@@ -40,10 +40,10 @@ pub(crate) fn unshare(keeps_stderr: bool) -> Table {
         return Table::Shared;
     }
     for number in STANDARD.into_iter().filter(|number| !keeps_stderr || *number != 2) {
-        // SAFETY: a number of this thread's own table; none of its files uses it.
+        // SAFETY: closes a number of this thread's own table that none of its files uses.
         unsafe { libc::close(number) };
         let flags = libc::O_PATH | libc::O_CLOEXEC;
-        // SAFETY: a C string. The lowest free number is `number`.
+        // SAFETY: the path is a C string. The lowest free number is `number`.
         unsafe { libc::open64(c"/".as_ptr(), flags) };
     }
     // Where it fails, `chroot` and `chdir` of the program move this thread too.
@@ -68,7 +68,7 @@ mod tests {
             (table, first.unwrap())
         };
         let (table, first) = std::thread::spawn(work).join().unwrap();
-        // SAFETY: asks whether a number is open.
+        // SAFETY: `F_GETFD` only reads the descriptor's flags.
         assert!(unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0, "the process's file is still open");
         if table == Table::Own {
             assert_eq!(first, 3, "its own table is empty but for the standard numbers");

@@ -1,50 +1,53 @@
-//! No fork falls into the middle of what its child could not finish: the loader's list, which is locked while we look at it
-//! and which the C library does not unlock in a child, and locks of ours that the child goes on to use.
+//! Fork safety: delays `fork` while we hold locks that the child would inherit.
+//!
+//! Two kinds: the loader's list lock, which the C library does not release in a child, and our own
+//! locks that the child goes on to use.
 //!
 //! ```text
-//!   a thread of ours holds forks off ─► looks ─► lets them go     a fork: nobody begins anew ─► waits until all let go ─► forks
+//!   our thread: take a ForkGuard ─► work ─► drop it
+//!   fork:       block new guards ─► wait until no guard is left ─► fork ─► allow guards again
 //! ```
 #![allow(unsafe_code)] // fork handlers, and a system call that is no cancellation point
 
-use crate::platform::signals::{self, Held, keeping_errno};
+use crate::platform::signals::{self, GuardedLock, keeping_errno};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// Threads that hold forks off.
+/// Number of threads that hold a [`ForkGuard`].
 static HOLDERS: AtomicU32 = AtomicU32::new(0);
-/// Threads that are about to fork, or do.
+/// Number of threads that are between the fork handlers `before` and `after`.
 static FORKING: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// How often the thread holds them off.
+    /// Number of guards that the thread holds.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Naps before a fork goes ahead nevertheless: a tenth of a second, in which everyone has let go.
-const PATIENCE: u32 = 2000;
+/// Limit of the sleeps that a fork waits for guards: 0.1 s, in which all should be dropped.
+const MAX_SLEEPS: u32 = 2000;
 
-/// As long as it lives, no other thread forks.
-pub(crate) struct HoldOff(());
+/// While it lives, no other thread forks. A thread may hold several.
+pub(crate) struct ForkGuard(());
 
-/// Waits until no thread is forking, and keeps them from it.
-pub(crate) fn hold_off() -> HoldOff {
+/// Waits until no thread is forking, and delays forks while the guard lives.
+pub(crate) fn block_forks() -> ForkGuard {
     let depth = DEPTH.get();
     DEPTH.set(depth + 1);
     if depth == 0 {
-        // SeqCst, here and below: of a holder and a fork, one sees the other.
+        // SeqCst, here and below: of a holder and a forking thread, at least one sees the other.
         HOLDERS.fetch_add(1, SeqCst);
         while FORKING.load(SeqCst) != 0 {
             HOLDERS.fetch_sub(1, SeqCst);
-            nap();
+            sleep_briefly();
             HOLDERS.fetch_add(1, SeqCst);
         }
     }
-    HoldOff(())
+    ForkGuard(())
 }
 
-impl Drop for HoldOff {
+impl Drop for ForkGuard {
     fn drop(&mut self) {
         let depth = DEPTH.get() - 1;
         DEPTH.set(depth);
@@ -54,72 +57,75 @@ impl Drop for HoldOff {
     }
 }
 
-/// A lock that children go on to use: no fork comes while it is held, so that they find it free and what it guards whole.
-pub(crate) struct Locked<T: 'static> {
-    // In this order: forks wait until the lock is free.
-    guard: Held<'static, T>,
-    _held: HoldOff,
+/// A locked mutex that children go on to use. Forks wait for it, so a child finds the mutex free
+/// and its value consistent.
+pub(crate) struct ForkGuarded<T: 'static> {
+    // Dropped in this order: forks wait until the mutex is free.
+    guard: GuardedLock<'static, T>,
+    _forks: ForkGuard,
 }
 
-/// Takes such a lock.
-pub(crate) fn lock<T>(mutex: &'static Mutex<T>) -> Locked<T> {
-    let held = hold_off();
-    Locked { guard: signals::lock(mutex), _held: held }
+/// Locks a mutex that children go on to use.
+pub(crate) fn lock<T>(mutex: &'static Mutex<T>) -> ForkGuarded<T> {
+    let forks = block_forks();
+    ForkGuarded { guard: signals::lock(mutex), _forks: forks }
 }
 
-impl<T> Deref for Locked<T> {
+impl<T> Deref for ForkGuarded<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.guard
     }
 }
 
-impl<T> DerefMut for Locked<T> {
+impl<T> DerefMut for ForkGuarded<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.guard
     }
 }
 
-/// From now on forks heed this, and call `in_child` in the child.
-pub(crate) fn heed(in_child: unsafe extern "C" fn()) {
-    // SAFETY: functions of this library, which is never unloaded (it was preloaded). Of handlers that run before a fork the
-    // last one registered comes first, of the others the first: between ours lies the fork alone.
+/// Registers the fork handlers: forks wait for guards, and call `in_child` in the child.
+pub(crate) fn register_atfork(in_child: unsafe extern "C" fn()) {
+    // Handlers before a fork run in reverse order of registration, the others in order. So only
+    // the fork itself lies between `before` and the handlers after it.
+    // SAFETY: the three handlers are functions of this library, which was preloaded and is never
+    // unloaded.
     unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
-    // SAFETY: as above.
+    // SAFETY: `in_child` is a function of this library, which is never unloaded.
     unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }
 
 unsafe extern "C" fn before() {
     FORKING.fetch_add(1, SeqCst);
-    // A thread that forks in a signal handler may hold it off itself.
-    (0..PATIENCE).take_while(|_| HOLDERS.load(SeqCst) != 0).for_each(|_| nap());
+    // Bounded: a thread that forks in a signal handler may itself hold a guard.
+    (0..MAX_SLEEPS).take_while(|_| HOLDERS.load(SeqCst) != 0).for_each(|_| sleep_briefly());
 }
 
 unsafe extern "C" fn after() {
     FORKING.fetch_sub(1, SeqCst);
 }
 
-/// In a child that no fork handler has seen. False where another thread of its parent held forks
-/// off, and maybe a lock.
+/// Resets the counts in a child for which no fork handler ran. Returns false when another thread of
+/// the parent held a guard, and possibly a lock that is never released here.
 pub(crate) fn begin_child() -> bool {
     let own = (DEPTH.get() != 0).into();
     FORKING.store(0, SeqCst);
     HOLDERS.swap(own, SeqCst) == own
 }
 
-/// The child has one thread.
+/// Resets the counts in the child, which has one thread.
 unsafe extern "C" fn after_in_child() {
     FORKING.store(0, SeqCst);
     HOLDERS.store((DEPTH.get() != 0).into(), SeqCst);
 }
 
-/// A moment in which any other thread may go on, whatever its priority.
-pub(crate) fn nap() {
-    let moment = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
-    let nothing: *mut libc::timespec = std::ptr::null_mut();
-    // Not `nanosleep`: the thread may be one that is to be cancelled.
-    // SAFETY: a time, and no place for what is left of it.
-    keeping_errno(|| unsafe { libc::syscall(libc::SYS_nanosleep, &moment, nothing) });
+/// Sleeps for 50 µs, so that any other thread can run, whatever its priority.
+pub(crate) fn sleep_briefly() {
+    let duration = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+    let remainder: *mut libc::timespec = std::ptr::null_mut();
+    // Not `nanosleep`, which is a cancellation point: the thread may have a pending cancellation.
+    // SAFETY: `duration` is initialised, and a null `remainder` requests no remaining time.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_nanosleep, &duration, remainder) });
 }
 
 #[cfg(test)]
@@ -127,29 +133,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_may_hold_forks_off_more_than_once() {
+    fn a_thread_may_hold_several_fork_guards() {
         let before = DEPTH.get();
-        let (one, two) = (hold_off(), hold_off());
+        let (one, two) = (block_forks(), block_forks());
         assert_eq!(DEPTH.get(), before + 2);
         drop((one, two));
         assert_eq!(DEPTH.get(), before);
     }
 
     #[test]
-    fn a_fork_waits_until_everyone_has_let_go() {
-        let held = hold_off();
-        let forks = std::thread::spawn(|| {
-            // SAFETY: as the C library calls them around a fork.
+    fn a_fork_waits_until_every_guard_is_dropped() {
+        let guard = block_forks();
+        let forking = std::thread::spawn(|| {
+            // SAFETY: a fork handler may be called at any time; it only counts and sleeps.
             unsafe { before() };
             let holders = HOLDERS.load(SeqCst);
-            // SAFETY: as above.
+            // SAFETY: `before` was called above, so the count does not go below 0.
             unsafe { after() };
             holders
         });
         while FORKING.load(SeqCst) == 0 {
-            nap();
+            sleep_briefly();
         }
-        drop(held);
-        assert_eq!(forks.join().unwrap(), 0);
+        drop(guard);
+        assert_eq!(forking.join().unwrap(), 0);
     }
 }

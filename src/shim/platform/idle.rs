@@ -3,8 +3,8 @@
 //!
 //! A timer on the process's CPU time sends a signal to the collector's thread only, which blocks
 //! the signal and waits for it, so no handler runs. It is the signal that C libraries reserve for
-//! their own timers (glibc: SIGTIMER, for threads of `SIGEV_THREAD`). That is only sent to single
-//! threads, so waiting for it takes none away from the program.
+//! their own timers (glibc: SIGTIMER, for threads of `SIGEV_THREAD`). That one is sent to
+//! single threads only, so waiting for it takes none away from the program.
 #![allow(unsafe_code)] // a timer and a signal, by system calls: not every C library has these functions
 
 use crate::platform::ids::gettid;
@@ -23,14 +23,14 @@ const USED: Duration = Duration::from_millis(10);
 /// Ends the wait of another thread. SeqCst orders it with the condition of the wait: either the
 /// waiting thread sees the condition before it sleeps, or it is woken.
 #[derive(Default)]
-pub(crate) struct Alarm {
+pub(crate) struct Waker {
     /// Id of the waiting thread; 0: none.
     sleeper: AtomicI32,
 }
 
-impl Alarm {
+impl Waker {
     /// Ends the present wait, if there is one.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn wake(&self) {
         let sleeper = self.sleeper.load(SeqCst);
         if sleeper != 0 {
             // SAFETY: `tgkill` only sends a signal, which the target thread blocks. If the thread
@@ -41,13 +41,13 @@ impl Alarm {
 }
 
 /// The timer of the thread that created it, which blocks every signal.
-pub(crate) struct Doze {
+pub(crate) struct IdleWait {
     /// `None` when the kernel has no timer left.
     timer: Option<c_int>,
 }
 
-impl Doze {
-    pub(crate) fn new() -> Doze {
+impl IdleWait {
+    pub(crate) fn new() -> IdleWait {
         // SAFETY: a `sigevent` consists of integers and a pointer that is unused here; zero is
         // valid for all of them.
         let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
@@ -64,13 +64,13 @@ impl Doze {
         // SAFETY: `event` is initialised, and `timer` has room for the new timer's id.
         let made =
             blocked && unsafe { libc::syscall(libc::SYS_timer_create, clock, &event, &mut timer) } == 0;
-        Doze { timer: made.then_some(timer) }
+        IdleWait { timer: made.then_some(timer) }
     }
 
     /// Sleeps until the process has used CPU time, the waker is called, or `long` has passed.
     /// `is_over` is checked after the waker is armed and skips the wait. Returns false when there
     /// is no timer.
-    pub(crate) fn sleep(&mut self, long: Duration, alarm: &Alarm, is_over: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn sleep(&mut self, long: Duration, waker: &Waker, is_over: impl FnOnce() -> bool) -> bool {
         let Some(timer) = self.timer else { return false };
         // SAFETY: the timer is this thread's own; the new time is initialised, and the old one is
         // not requested.
@@ -79,14 +79,14 @@ impl Doze {
             self.end();
             return false;
         }
-        alarm.sleeper.store(gettid() as i32, SeqCst);
+        waker.sleeper.store(gettid() as i32, SeqCst);
         if !is_over() {
             let (nothing, long) = (null_mut::<libc::siginfo_t>(), timespec(long));
             // SAFETY: `SIGNALS` is a set of `KERNEL_SET` bytes, no `siginfo_t` is requested, and
             // `long` is initialised.
             unsafe { libc::syscall(libc::SYS_rt_sigtimedwait, &SIGNALS, nothing, &long, KERNEL_SET) };
         }
-        alarm.sleeper.store(0, SeqCst);
+        waker.sleeper.store(0, SeqCst);
         true
     }
 
@@ -98,7 +98,7 @@ impl Doze {
     }
 }
 
-impl Drop for Doze {
+impl Drop for IdleWait {
     fn drop(&mut self) {
         self.end();
     }
@@ -115,18 +115,18 @@ fn once_after(time: Duration) -> libc::itimerspec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::signals::without_signals;
+    use crate::platform::signals::with_signals_blocked;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::Instant;
 
     /// Returns how long a thread sleeps that may sleep for `long`, while `busy` runs in this one.
-    fn slept(long: Duration, alarm: &Alarm, busy: impl FnOnce(&AtomicBool)) -> Duration {
+    fn slept(long: Duration, waker: &Waker, busy: impl FnOnce(&AtomicBool)) -> Duration {
         let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let sleeper = without_signals(|| {
+            let sleeper = with_signals_blocked(|| {
                 scope.spawn(|| {
-                    let (mut doze, since) = (Doze::new(), Instant::now());
-                    assert!(doze.sleep(long, alarm, || {
+                    let (mut wait, since) = (IdleWait::new(), Instant::now());
+                    assert!(wait.sleep(long, waker, || {
                         begun.store(true, Relaxed);
                         false
                     }));
@@ -143,19 +143,19 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_the_process_works_when_it_is_told_or_when_its_time_is_over() {
-        let (alarm, long) = (Alarm::default(), Duration::from_secs(60));
-        slept(long, &alarm, |over| while !over.load(Relaxed) {});
-        slept(long, &alarm, |over| {
+    fn the_wait_ends_on_cpu_use_on_a_wake_up_or_on_its_timeout() {
+        let (waker, long) = (Waker::default(), Duration::from_secs(60));
+        slept(long, &waker, |over| while !over.load(Relaxed) {});
+        slept(long, &waker, |over| {
             while !over.load(Relaxed) {
-                alarm.ring();
+                waker.wake();
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
         let short = Duration::from_millis(3);
-        assert!(slept(short, &alarm, |_| {}) >= short);
-        alarm.ring();
-        let mut none = Doze { timer: None };
-        assert!(!none.sleep(long, &alarm, || true), "no timer, no sleep");
+        assert!(slept(short, &waker, |_| {}) >= short);
+        waker.wake();
+        let mut none = IdleWait { timer: None };
+        assert!(!none.sleep(long, &waker, || true), "no timer, no sleep");
     }
 }

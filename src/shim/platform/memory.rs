@@ -44,17 +44,17 @@ pub(crate) fn has(bytes: usize) -> bool {
 
 thread_local! {
     /// The thread may park forever on allocation failure instead of aborting.
-    static MAY_REST: Cell<bool> = const { Cell::new(false) };
+    static MAY_PARK: Cell<bool> = const { Cell::new(false) };
 }
 static IS_RESTING: AtomicBool = AtomicBool::new(false);
 
 /// Marks a helper thread that may park forever on allocation failure instead of aborting.
-pub(crate) fn may_rest() {
-    MAY_REST.set(true);
+pub(crate) fn may_park() {
+    MAY_PARK.set(true);
 }
 
 /// Returns true once such a thread is parked.
-pub(crate) fn is_resting() -> bool {
+pub(crate) fn is_parked() -> bool {
     IS_RESTING.load(Relaxed)
 }
 
@@ -125,7 +125,7 @@ fn of_reserve(layout: Layout) -> *mut u8 {
     match USED.fetch_update(Relaxed, Relaxed, |used| fits(used).map(|(_, to)| to)) {
         Ok(before) => fits(before)
             .map_or(std::ptr::null_mut(), |(from, _)| MEMORY.0.get().cast::<u8>().wrapping_add(from)),
-        Err(_) if MAY_REST.get() => rest(),
+        Err(_) if MAY_PARK.get() => rest(),
         Err(_) => std::ptr::null_mut(),
     }
 }

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // dl_iterate_phdr passes C structures for the length of a call; symbol tables are raw memory
 
 use crate::platform::elf::Dynamic;
-use crate::platform::fork::hold_off;
+use crate::platform::fork::block_forks;
 use rocshim_ring::sandbox;
 use rocshim_trace::is_library;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -245,7 +245,7 @@ fn visit<F: FnMut(&libc::dl_phdr_info, &CStr) -> bool>(mut each: F) {
         i32::from(!each(info, name))
     }
     let each: *mut F = &mut each;
-    let _held = hold_off();
+    let _held = block_forks();
     // SAFETY: `call::<F>` casts its data back to the `F` that `each` points to, and is called only
     // until this returns.
     unsafe { libc::dl_iterate_phdr(Some(call::<F>), each.cast()) };

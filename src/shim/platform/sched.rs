@@ -25,7 +25,7 @@ const _: () = assert!(SIZE == 48);
 
 /// Requests a 0.1 ms scheduler slice for the calling thread (Linux ≥ 6.12); its CPU share is
 /// unchanged. Does nothing where the kernel does not support or permit it.
-pub(crate) fn be_short() {
+pub(crate) fn request_short_slice() {
     if let Some(now) = attributes().filter(|now| now.policy == libc::SCHED_OTHER as u32) {
         let short = Attributes { runtime: SLICE_NS, ..now };
         // SAFETY: pid 0 is the calling thread, and `short.size` is the size that the kernel itself
@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn slices_are_short_where_supported_and_the_rest_is_unchanged() {
-        let change = || (attributes().expect("Linux 3.14"), be_short(), attributes().expect("as before"));
+        let change =
+            || (attributes().expect("Linux 3.14"), request_short_slice(), attributes().expect("as before"));
         let (before, (), after) = std::thread::spawn(change).join().expect("no panic");
         let rest = |of: &Attributes| (of.policy, of.flags, of.nice, of.priority, of.deadline, of.period);
         assert_eq!(rest(&before), rest(&after));

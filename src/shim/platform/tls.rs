@@ -1,17 +1,17 @@
-//! What each thread knows of itself: its ring, in one thread-local word that costs two loads, the row
-//! that it is in, and where it came from.
+//! Thread-local state of the recorder: the thread's ring, in one word that two loads read; the hook
+//! that it is in; its phase depth; and the stack frame of the hooked call.
 //!
 //! ```text
 //!   UNKNOWN ──► the thread's page ──► ENDED
 //!      └──────► OFF, or UNTRACKED
 //! ```
 //!
-//! The word's place is itself read from memory, from a page that the kernel wipes in every child
-//! (`MADV_WIPEONFORK`, Linux 4.14). So a child that no fork handler has seen (of a raw `SYS_fork`,
+//! The word's offset is itself read from memory, from a page that the kernel wipes in every child
+//! (`MADV_WIPEONFORK`, Linux 4.14). So a child for which no fork handler runs (of a raw `SYS_fork`,
 //! `SYS_clone` or `_Fork`) finds UNKNOWN in each of its threads, takes the slow path, and never
-//! writes into a ring of its parent. It goes on with the next of [`GENERATIONS`] words, which its
-//! parent has never used.
-#![allow(unsafe_code)] // thread-local words declared in assembly: the initial-exec model, which stable Rust cannot ask for
+//! writes into a ring of its parent. It continues with the next of [`GENERATIONS`] words, which its
+//! parent has never used. Here, such a child is an *unseen child*.
+#![allow(unsafe_code)] // thread-local words in assembly: the initial-exec model, not in stable Rust
 
 use rocshim_ring::page::Page;
 use rocshim_ring::{Frame, Producer};
@@ -20,39 +20,39 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Re
 
 /// The thread has not called a hooked function yet.
 const UNKNOWN: usize = 0;
-/// Nothing is recorded of the thread: recording is off, or it is the collector. Its calls pass straight through.
+/// The thread is not recorded: recording is off, or it is the collector.
 const OFF: usize = 1;
-/// The thread has closed its ring and is going away. What it still calls is counted as lost.
+/// The thread is ending and has closed its ring. Its further calls are counted as lost.
 const ENDED: usize = 2;
-/// No ring could be made for the thread. Its calls are counted as lost.
+/// No ring could be created for the thread. Its calls are counted as lost.
 const UNTRACKED: usize = 3;
 
-/// Words of each thread, one for each generation of children that no fork handler has seen. The
-/// last is that of generations which are not recorded.
+/// Number of words per thread: one for each generation of unseen children. The last is shared by
+/// all generations that are not recorded.
 const GENERATIONS: usize = 5;
-/// Bytes from one generation's word to the next.
+/// Distance between the words of two generations in bytes.
 const WORD: usize = 8;
-/// An offset from the thread pointer at which 0 lies in every thread: a word of glibc's thread
-/// control block that has had no use since 2.5 (`unused_vgetcpu_cache`). It is only read.
-const NOTHING: usize = 0x38;
+/// Offset from the thread pointer of a word that is 0 in every thread: one of glibc's thread
+/// control block, unused since 2.5 (`unused_vgetcpu_cache`). It is only read.
+const ZERO_WORD: usize = 0x38;
 
-/// A page that a child of a fork has without its contents.
+/// A page that the kernel fills with zeros in a forked child.
 #[repr(C, align(4096))]
 struct Wiped {
-    /// The offset from the thread pointer of the generation's word, less [`NOTHING`]; 0 in a child.
-    place: AtomicUsize,
+    /// Offset of the generation's word from the thread pointer, less [`ZERO_WORD`]; 0 in a child.
+    offset: AtomicUsize,
     _rest: [usize; 511],
 }
 
-static WIPED: Wiped = Wiped { place: AtomicUsize::new(0), _rest: [0; 511] };
+static WIPED: Wiped = Wiped { offset: AtomicUsize::new(0), _rest: [0; 511] };
 const _: () = assert!(size_of::<Wiped>() == 4096);
 /// The generation of this process.
 static GENERATION: AtomicUsize = AtomicUsize::new(0);
-/// The page is wiped in children.
+/// True when the page is wiped in children.
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
 
-// The library is preloaded, so its thread-local storage is part of every thread's static block and the word lies at a
-// fixed distance from the thread pointer.
+// The library is preloaded, so its thread-local storage is in every thread's static block, and the
+// word is at a fixed offset from the thread pointer.
 core::arch::global_asm!(
     ".pushsection .tbss.rocshim_thread,\"awT\",@nobits",
     ".globl rocshim_thread",
@@ -68,27 +68,27 @@ core::arch::global_asm!(
     "rocshim_frame:",
     ".zero 8",
     ".size rocshim_frame, 8",
-    ".globl rocshim_inside",
-    ".hidden rocshim_inside",
-    ".type rocshim_inside,@object",
-    "rocshim_inside:",
+    ".globl rocshim_current_row",
+    ".hidden rocshim_current_row",
+    ".type rocshim_current_row,@object",
+    "rocshim_current_row:",
     ".zero 8",
-    ".size rocshim_inside, 8",
-    ".globl rocshim_level",
-    ".hidden rocshim_level",
-    ".type rocshim_level,@object",
-    "rocshim_level:",
+    ".size rocshim_current_row, 8",
+    ".globl rocshim_phase_depth",
+    ".hidden rocshim_phase_depth",
+    ".type rocshim_phase_depth,@object",
+    "rocshim_phase_depth:",
     ".zero 8",
-    ".size rocshim_level, 8",
+    ".size rocshim_phase_depth, 8",
     ".popsection",
     words = const GENERATIONS * WORD,
 );
 
-/// Reads or writes a word of [`core::arch::global_asm`] above.
+/// Reads or writes one of the words declared above.
 macro_rules! word {
     (get $name:literal) => {{
         let value: usize;
-        // SAFETY: reads this thread's own word; no memory but that is touched.
+        // SAFETY: reads this thread's own word, and no other memory.
         unsafe {
             core::arch::asm!(
                 concat!("mov {value}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
@@ -100,7 +100,7 @@ macro_rules! word {
         value
     }};
     (set $name:literal, $value:expr) => {
-        // SAFETY: writes this thread's own word, which nothing but this module reads.
+        // SAFETY: writes this thread's own word, which only this module reads.
         unsafe {
             core::arch::asm!(
                 concat!("mov {at}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
@@ -113,23 +113,23 @@ macro_rules! word {
     };
 }
 
-/// The thread's word, and the stack pointer with which the hook was entered: its entry stores it
-/// (`hook::entry`), and nothing of ours comes between.
+/// Returns the thread's word, and the stack pointer at the hook's entry, which the entry point has
+/// just stored (`hook::entry`).
 #[inline(always)]
 fn words() -> (usize, Frame) {
     let (word, frame): (usize, u64);
-    // SAFETY: reads this thread's own words, or the 0 at `NOTHING`; no memory but that and the
-    // page's first word is touched.
+    // SAFETY: reads the wiped page's first word, and this thread's own words or the 0 at
+    // `ZERO_WORD`.
     unsafe {
         core::arch::asm!(
             "mov {word}, qword ptr [rip + {wiped}]",
             "mov {frame}, qword ptr [rip + rocshim_frame@GOTTPOFF]",
-            "mov {word}, qword ptr fs:[{word} + {nothing}]",
+            "mov {word}, qword ptr fs:[{word} + {zero}]",
             "mov {frame}, qword ptr fs:[{frame}]",
             word = out(reg) word,
             frame = out(reg) frame,
             wiped = sym WIPED,
-            nothing = const NOTHING,
+            zero = const ZERO_WORD,
             options(nostack, readonly, preserves_flags),
         );
     }
@@ -137,12 +137,13 @@ fn words() -> (usize, Frame) {
 }
 
 fn set_word(value: usize) {
-    if WIPED.place.load(Relaxed) == 0 {
-        // A hook was called before this library was loaded to its end.
-        place();
+    if WIPED.offset.load(Relaxed) == 0 {
+        // A hook was called before this library's constructor ran.
+        set_offset();
     }
-    let at = WIPED.place.load(Relaxed).wrapping_add(NOTHING);
-    // SAFETY: the offset of this thread's own word of a generation, which nothing but this module reads.
+    let at = WIPED.offset.load(Relaxed).wrapping_add(ZERO_WORD);
+    // SAFETY: writes this thread's own word of the present generation, which only this module
+    // reads.
     unsafe {
         core::arch::asm!(
             "mov qword ptr fs:[{at}], {value}",
@@ -153,8 +154,8 @@ fn set_word(value: usize) {
     }
 }
 
-/// Says where the words of this generation lie.
-fn place() {
+/// Stores the offset of this generation's words.
+fn set_offset() {
     let first: usize;
     // SAFETY: reads the offset of a thread-local symbol of this library.
     unsafe {
@@ -164,111 +165,111 @@ fn place() {
             options(nostack, readonly, preserves_flags, pure),
         );
     }
-    let place = first.wrapping_add(GENERATION.load(Relaxed) * WORD).wrapping_sub(NOTHING);
-    // Release: what a child has begun anew comes before its threads look again.
-    WIPED.place.store(place, Release);
+    let place = first.wrapping_add(GENERATION.load(Relaxed) * WORD).wrapping_sub(ZERO_WORD);
+    // Release: a child's threads that see the new offset also see its reset state.
+    WIPED.offset.store(place, Release);
 }
 
-/// From now on children are noticed that no fork handler sees; where the kernel has no such pages,
-/// or the C library is not glibc, they are not.
+/// Enables the detection of unseen children, if the kernel can wipe pages and the C library is
+/// glibc.
 pub(crate) fn arm() {
-    let nothing: usize;
-    // SAFETY: a word of the thread control block, which glibc's has; another C library's thread
-    // pointer is followed by as much memory.
+    let zero: usize;
+    // SAFETY: reads a word of glibc's thread control block; with another C library at least that
+    // much memory follows the thread pointer.
     unsafe {
         core::arch::asm!(
-            "mov {nothing}, qword ptr fs:[{at}]",
-            nothing = out(reg) nothing,
-            at = const NOTHING,
+            "mov {zero}, qword ptr fs:[{at}]",
+            zero = out(reg) zero,
+            at = const ZERO_WORD,
             options(nostack, readonly, preserves_flags),
         );
     }
-    if nothing == 0 {
+    if zero == 0 {
         let page = (&raw const WIPED).cast_mut().cast();
-        // SAFETY: one whole page of this library's, in which nothing lies but what is placed below.
+        // SAFETY: the whole page is `WIPED`'s, whose one value is stored below.
         let result = unsafe { libc::madvise(page, size_of::<Wiped>(), libc::MADV_WIPEONFORK) };
         IS_ARMED.store(result == 0, Relaxed);
     }
-    place();
+    set_offset();
 }
 
-/// True in a child that no fork handler has seen, until [`begin_generation`].
+/// Returns true in an unseen child, until [`end_generation`].
 #[inline]
-pub(crate) fn is_child() -> bool {
-    // Acquire: as in `place`.
-    WIPED.place.load(Acquire) == 0 && IS_ARMED.load(Relaxed)
+pub(crate) fn is_unseen_child() -> bool {
+    // Acquire: pairs with the release in `set_offset`.
+    WIPED.offset.load(Acquire) == 0 && IS_ARMED.load(Relaxed)
 }
 
-/// Every thread of this process, a child that no fork handler has seen, is unknown. False where
-/// there were too many generations: it is not to be recorded.
+/// Begins the next generation, in an unseen child: none of its threads has a ring. Returns false
+/// when there are no words left, and the child must not be recorded.
 pub(crate) fn begin_generation() -> bool {
     let next = (GENERATION.load(Relaxed) + 1).min(GENERATIONS - 1);
     GENERATION.store(next, Relaxed);
     next < GENERATIONS - 1
 }
 
-/// Ends what [`begin_generation`] has begun: the threads are seen by their new words.
+/// Completes [`begin_generation`]: switches the threads to the new generation's words.
 pub(crate) fn end_generation() {
-    place();
+    set_offset();
 }
 
-/// A call of a hook that makes no event, from its beginning to its end.
-pub(crate) struct Inside {
+/// Marks the calling thread as inside a hook that makes no event, until dropped.
+pub(crate) struct RowGuard {
     before: usize,
 }
 
-/// The calling thread begins a call of the row with number `row`, which makes no event. `None` while it is in a call of
-/// that very row already: it came through two interception points.
-pub(crate) fn inside(row: u16) -> Option<Inside> {
-    let (before, now) = (word!(get "rocshim_inside"), row as usize + 1);
+/// Marks the calling thread as inside the hook with number `row`, which makes no event. Returns
+/// `None` when it is inside that hook already: one call has passed two interception points.
+pub(crate) fn enter_row(row: u16) -> Option<RowGuard> {
+    let (before, now) = (word!(get "rocshim_current_row"), row as usize + 1);
     if before == now {
         return None;
     }
-    word!(set "rocshim_inside", now);
-    Some(Inside { before })
+    word!(set "rocshim_current_row", now);
+    Some(RowGuard { before })
 }
 
-impl Drop for Inside {
+impl Drop for RowGuard {
     fn drop(&mut self) {
-        word!(set "rocshim_inside", self.before);
+        word!(set "rocshim_current_row", self.before);
     }
 }
 
-/// How many phases the calling thread has begun and not ended.
-pub(crate) fn level() -> usize {
-    word!(get "rocshim_level")
+/// Returns the calling thread's phase depth: phases begun and not ended.
+pub(crate) fn phase_depth() -> usize {
+    word!(get "rocshim_phase_depth")
 }
 
-/// So many are it now.
-pub(crate) fn set_level(level: usize) {
-    word!(set "rocshim_level", level);
+/// Sets the calling thread's phase depth.
+pub(crate) fn set_phase_depth(depth: usize) {
+    word!(set "rocshim_phase_depth", depth);
 }
 
-/// What a thread is to the recorder.
+/// Recording state of a thread.
 pub(crate) enum State {
-    /// It has no ring yet.
+    /// The thread has no ring yet.
     Unknown,
-    /// It records.
+    /// The thread records into its ring.
     Recording(Producer),
-    /// It is not recorded.
+    /// The thread is not recorded.
     Off,
-    /// Its ring is closed.
+    /// The thread has closed its ring.
     Ended,
-    /// It could be given no ring.
+    /// No ring could be created for the thread.
     Untracked,
 }
 
-/// What the calling thread is.
+/// Returns the calling thread's state.
 #[inline(always)]
 pub(crate) fn state() -> State {
     let (word, frame) = words();
     match word {
-        // First, because it is the usual one: no page lies so low.
+        // First, because it is the usual case. No page has so low an address.
         page if page > UNTRACKED => {
-            // SAFETY: it is not 0.
+            // SAFETY: `page` is greater than `UNTRACKED`, so it is not 0.
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
-            // SAFETY: the word is only ever set by `begin`, and to something else before the ring may go away; the word
-            // is the thread's own, so the thread is the ring's only producer.
+            // SAFETY: only `set_ring` stores a page's address, and the word changes before the ring
+            // may be unmapped. The word is this thread's own, so it is the ring's only producer.
             State::Recording(unsafe { Producer::new(page, frame) })
         }
         UNKNOWN => State::Unknown,
@@ -278,32 +279,32 @@ pub(crate) fn state() -> State {
     }
 }
 
-/// The calling thread records into the ring headed by `page` from now on.
+/// Makes the calling thread record into the ring headed by `page`.
 ///
 /// # Safety
-/// `page` heads a ring that no other thread produces into and that stays mapped until this thread calls `end` or
-/// `forget`.
-pub(crate) unsafe fn begin(page: NonNull<Page>) {
+/// `page` heads a ring that no other thread produces into and that stays mapped until this
+/// thread calls `set_ended` or `reset`.
+pub(crate) unsafe fn set_ring(page: NonNull<Page>) {
     set_word(page.as_ptr() as usize);
 }
 
-/// The calling thread is not recorded.
-pub(crate) fn off() {
+/// Excludes the calling thread from recording.
+pub(crate) fn set_off() {
     set_word(OFF);
 }
 
-/// The calling thread has closed its ring.
-pub(crate) fn end() {
+/// Marks the calling thread's ring as closed.
+pub(crate) fn set_ended() {
     set_word(ENDED);
 }
 
-/// The calling thread can be given no ring.
-pub(crate) fn untracked() {
+/// Marks the calling thread as having no ring.
+pub(crate) fn set_untracked() {
     set_word(UNTRACKED);
 }
 
-/// The calling thread starts anew: in the child of a fork, which has no other.
-pub(crate) fn forget() {
-    place();
+/// Resets the calling thread's state, in a forked child's only thread.
+pub(crate) fn reset() {
+    set_offset();
     set_word(UNKNOWN);
 }

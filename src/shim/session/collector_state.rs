@@ -1,34 +1,35 @@
-//! Which thread writes the trace of a process.
+//! State of a process's collector: running, never started, or failed.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Which thread writes the trace.
+/// State of the collector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Collector {
-    /// The collector thread.
-    Thread,
-    /// No such thread could be started: the thread that ends the process.
-    None,
-    /// None, because the collector has failed; what is recorded stays in the ring files.
+pub(crate) enum CollectorState {
+    /// The collector thread writes the trace.
+    Running,
+    /// No thread could be started. The thread that calls `exit` writes the trace.
+    NoThread,
+    /// The collector panicked. What is recorded stays in the ring files.
     Failed,
 }
 
-/// The present [`Collector`]. Changes once at most, from `Thread` to another.
-pub(crate) struct CollectorIs(AtomicU8);
+/// The present [`CollectorState`]. Changes at most once, from `Running` to another.
+pub(crate) struct CollectorStateCell(AtomicU8);
 
-impl Default for CollectorIs {
-    fn default() -> CollectorIs {
-        CollectorIs(AtomicU8::new(Collector::Thread as u8))
+impl Default for CollectorStateCell {
+    fn default() -> CollectorStateCell {
+        CollectorStateCell(AtomicU8::new(CollectorState::Running as u8))
     }
 }
 
-impl CollectorIs {
-    pub(crate) fn set(&self, who: Collector) {
-        self.0.store(who as u8, Relaxed);
+impl CollectorStateCell {
+    pub(crate) fn set(&self, state: CollectorState) {
+        self.0.store(state as u8, Relaxed);
     }
 
-    pub(crate) fn get(&self) -> Collector {
-        [Collector::Thread, Collector::None, Collector::Failed][self.0.load(Relaxed) as usize]
+    pub(crate) fn get(&self) -> CollectorState {
+        use CollectorState::{Failed, NoThread, Running};
+        [Running, NoThread, Failed][self.0.load(Relaxed) as usize]
     }
 }

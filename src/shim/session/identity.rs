@@ -3,9 +3,9 @@
 use crate::platform::objects;
 use rocshim_drain::Stat;
 use rocshim_ring::clock;
-use rocshim_ring::definition::{Process as About, Text};
+use rocshim_ring::definition::{Process as Identity, Text};
 
-/// Environment variables that a trace records, by the beginning of their names …
+/// Prefixes of the environment variables that a trace records …
 const RECORDED: [&str; 37] = [
     "AMD_",
     "CUDA_VISIBLE_DEVICES",
@@ -45,11 +45,11 @@ const RECORDED: [&str; 37] = [
     "TRITON_",
     "WORLD_SIZE",
 ];
-/// … unless the name contains one of these. (`ROCSHIM_RUN` is between `rocshim run` and its program.)
+/// … unless the name contains one of these. (`ROCSHIM_RUN` is internal to `rocshim run`.)
 const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "ROCSHIM_RUN"];
 
 /// Returns the identity of this process.
-pub(crate) fn about() -> About<'static> {
+pub(crate) fn identity() -> Identity<'static> {
     let text = |text: String| Text::from(text);
     let read = |path: &str| std::fs::read(path).unwrap_or_default();
     let words = read("/proc/self/cmdline");
@@ -65,7 +65,7 @@ pub(crate) fn about() -> About<'static> {
         let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
         is_recorded(&name).then(|| (text(name), text(value)))
     });
-    About {
+    Identity {
         rocshim: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
         ppid: stat.map_or(0, |stat| stat.ppid),
@@ -75,6 +75,6 @@ pub(crate) fn about() -> About<'static> {
         env: env.collect(),
         host: text(String::from_utf8_lossy(&read("/proc/sys/kernel/hostname")).trim().to_owned()),
         tsc: clock::is_tsc(),
-        ..About::default()
+        ..Identity::default()
     }
 }

@@ -3,7 +3,7 @@
 use crate::platform::ids::uid;
 use crate::table::config::Config;
 use rocshim_drain::Stat;
-use rocshim_ring::definition::Process as About;
+use rocshim_ring::definition::Process as Identity;
 use rocshim_ring::{Control, Folder, Log, Pool};
 use rocshim_trace::TracePath;
 use std::fs::{DirBuilder, OpenOptions};
@@ -13,25 +13,31 @@ use std::path::{Path, PathBuf};
 
 /// Creates the empty trace file: in the configured folder or else in the fallback folder under the
 /// temporary folder, then with a note that says why.
-pub(crate) fn make_trace(config: &Config, about: &About) -> io::Result<(PathBuf, Option<String>)> {
-    let emergency = std::env::temp_dir().join(format!("rocshim-{}", uid()));
+pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(PathBuf, Option<String>)> {
+    let fallback = std::env::temp_dir().join(format!("rocshim-{}", uid()));
     let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
-    let first = make_trace_in(&config.out, true, about, end);
+    let first = create_trace_in(&config.out, true, identity, end);
     let Err(error) = first else { return first.map(|path| (path, None)) };
-    let path = make_trace_in(&emergency, false, about, end)?;
-    let note =
-        config.is_out_given.then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
+    let path = create_trace_in(&fallback, false, identity, end)?;
+    let note = config
+        .is_out_given
+        .then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
     Ok((path, note))
 }
 
 /// Creates the trace file in `folder`, which is created if missing, with its parents only if
-/// `is_asked`.
-fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io::Result<PathBuf> {
-    match DirBuilder::new().recursive(is_asked).mode(0o700).create(folder) {
+/// `is_configured`.
+fn create_trace_in(
+    folder: &Path,
+    is_configured: bool,
+    identity: &Identity,
+    end: &str,
+) -> io::Result<PathBuf> {
+    match DirBuilder::new().recursive(is_configured).mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    if !is_asked {
+    if !is_configured {
         // The fallback folder's name is predictable: it must be ours, and closed to other users.
         let found = std::fs::symlink_metadata(folder)?;
         if !found.is_dir() || found.uid() != uid() || found.mode() & 0o077 != 0 {
@@ -39,17 +45,17 @@ fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io:
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
     }
-    let program = about.exe.rsplit('/').next().unwrap_or("program");
+    let program = identity.exe.rsplit('/').next().unwrap_or("program");
     // A process image replaced by `exec` has the same pid and keeps its own file.
-    for again in 0.. {
-        let suffix = if again == 0 { String::new() } else { format!("-{again}") };
-        let path = folder.join(format!("{program}-{}{suffix}.{end}", about.pid));
-        if has_parts(&path) {
+    for attempt in 0.. {
+        let suffix = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+        let path = folder.join(format!("{program}-{}{suffix}.{end}", identity.pid));
+        if has_segments(&path) {
             continue;
         }
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match made {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && again < 10_000 => {}
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && attempt < 10_000 => {}
             made => return made.map(|_| path),
         }
     }
@@ -58,32 +64,32 @@ fn make_trace_in(folder: &Path, is_asked: bool, about: &About, end: &str) -> io:
 
 /// Returns true when other segments of this first file exist: it was deleted, and its process had
 /// the same pid.
-fn has_parts(first: &Path) -> bool {
-    let is_part = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
+fn has_segments(first: &Path) -> bool {
+    let is_segment = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
     let folder = first.parent().and_then(|folder| folder.read_dir().ok());
-    folder.into_iter().flatten().flatten().any(|entry| is_part(entry.path()))
+    folder.into_iter().flatten().flatten().any(|entry| is_segment(entry.path()))
 }
 
 /// Creates the folder of the ring files and the files that exist once per process: in the
 /// configured folder, or else beside the trace; `None` when neither works.
-pub(crate) fn make_folder(config: &Config, about: &About, trace: &Path) -> Option<Made> {
-    let name = format!("rocshim-{}-{}-{}", uid(), about.pid, about.start_ticks);
+pub(crate) fn create_folder(config: &Config, identity: &Identity, trace: &Path) -> Option<RingFiles> {
+    let name = format!("rocshim-{}-{}-{}", uid(), identity.pid, identity.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
     let file = file.split(".ndjson").next()?;
     let beside = trace.with_file_name(format!(".rocshim-{file}"));
-    let asked = (0..100).map(|again| config.rings.join(format!("{name}-{again}")));
-    asked.chain([beside]).find_map(|path| {
+    let configured = (0..100).map(|attempt| config.rings.join(format!("{name}-{attempt}")));
+    configured.chain([beside]).find_map(|path| {
         let folder = Folder::create(path).ok()?;
         let begun = begin(&folder, config);
         if begun.is_err() {
             let _ = folder.remove();
         }
-        begun.ok().map(|(control, log, pool)| Made { folder, control, log, pool })
+        begun.ok().map(|(control, log, pool)| RingFiles { folder, control, log, pool })
     })
 }
 
 /// The folder, and the files created in it before anything is recorded.
-pub(crate) struct Made {
+pub(crate) struct RingFiles {
     pub(crate) folder: Folder,
     pub(crate) control: Control,
     pub(crate) log: Log,

@@ -1,10 +1,10 @@
-//! What a traced process records into: its folder of shared memory files, its rings, its definition log, its trace.
+//! A traced process: its ring files, rings, definition log, registries, and the path of its trace.
 
-use super::collector_state::{Collector, CollectorIs};
-use super::identity::about;
-use super::paths::{Made, make_folder, make_trace};
-use super::rest::Rest;
-use crate::platform::idle::Alarm;
+use super::collector_state::{CollectorState, CollectorStateCell};
+use super::identity::identity;
+use super::paths::{RingFiles, create_folder, create_trace};
+use super::quiesce::Quiesce;
+use crate::platform::idle::Waker;
 use crate::platform::{ids::gettid, memory, objects, signals::lock};
 use crate::state::blas_settings::BlasSettings;
 use crate::state::graphs::{Emit, Graphs};
@@ -18,7 +18,7 @@ use crate::table::row::{Hook, Table};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::arguments::Layout;
-use rocshim_ring::definition::{Definition, Frame, Image, Process as About, Text};
+use rocshim_ring::definition::{Definition, Frame, Image, Process as Identity, Text};
 use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Pool, Ring, clock, sandbox};
 use std::collections::HashSet;
@@ -28,201 +28,208 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// Rings that there are at once. Those of threads that have ended wait for a collector that a slow disk holds up.
-const MOST: u64 = 8192;
-/// Rings that are made where no collector gives back those of threads that have ended.
-const UNREAD_RINGS: u64 = 256;
+/// Limit of the rings that exist at once. A slow disk delays the release of ended threads' rings.
+const MAX_RINGS: u64 = 8192;
+/// Limit of the rings created without a collector, which would release those of ended threads.
+const MAX_UNREAD_RINGS: u64 = 256;
 
-/// What the collector is told by other threads.
+/// A message to the collector.
 pub(crate) enum Message {
-    /// Write everything, end the trace, then answer.
+    /// Write everything, end the trace, then reply.
     Stop(Sender<()>),
-    /// Write what was recorded by now, then answer whether that could be.
+    /// Write what was recorded up to now, then reply with success.
     Flush(Sender<bool>),
-    /// Look at [`Process::rest`].
-    Rest,
+    /// Check [`Process::quiesce`].
+    Quiesce,
 }
 
-/// A process being recorded. Lives from the first hooked call to the end; a forked child makes its own.
+/// A process being recorded. Lives from the first hooked call to the end; a forked child creates
+/// its own.
 pub(crate) struct Process {
     pub(crate) config: Config,
-    /// Its number.
+    /// Process id.
     pub(crate) pid: u32,
-    /// Who writes its trace.
-    pub(crate) collector: CollectorIs,
-    /// The functions that are hooked.
+    /// State of the collector.
+    pub(crate) collector: CollectorStateCell,
+    /// The hook table.
     pub(crate) table: Table,
-    /// Where the rings are; `None` when they could only be private memory.
+    /// The folder of the ring files; `None` when rings are private memory.
     pub(crate) folder: Option<Folder>,
     pub(crate) log: Log,
     pub(crate) control: Control,
-    /// The memory of the rings.
+    /// Memory of the rings.
     pub(crate) pool: Arc<Pool>,
-    /// The trace file, made empty at the start.
+    /// Path of the trace file, created empty at the start.
     pub(crate) trace: PathBuf,
-    /// It was told what happened before it began; a forked child has it from its parent.
-    told_early: AtomicBool,
+    /// True once the definitions from before the first recorded call were emitted. A forked child
+    /// inherits them from its parent.
+    has_emitted_early: AtomicBool,
     rings: Mutex<Rings>,
-    /// Rings made so far.
+    /// Number of rings created so far.
     ring_count: AtomicU64,
-    /// Why rings are full, that are or are made.
+    /// Loss reason of a full ring, for present and future rings.
     why_full: AtomicU64,
-    why_refused: AtomicU64, // why threads were refused a ring, if any were
-    refuses: AtomicBool,    // new threads are
-    names: Mutex<KernelRegistry>,
+    /// Loss reason of threads that were refused a ring.
+    why_refused: AtomicU64,
+    /// True while new threads are refused a ring.
+    refuses: AtomicBool,
+    kernels: Mutex<KernelRegistry>,
     libraries: Mutex<Libraries>,
     graphs: Mutex<Graphs>,
     pub(crate) problems: Problems,
-    settings: BlasSettings,
+    blas: BlasSettings,
     pub(crate) descriptors: Descriptors,
-    pub(crate) gpu_names: AddressMap<1>, // what stands for a kernel's name: its definition's number
-    pub(crate) turn_gpu_time: OnceLock<fn(&Process, bool)>, // from the first call of the runtime on
+    /// Definition id by the address of a kernel's name.
+    pub(crate) gpu_names: AddressMap<1>,
+    /// Switches GPU times on or off; set by the first call of the HIP runtime.
+    pub(crate) switch_gpu_time: OnceLock<fn(&Process, bool)>,
     pub(crate) to_collector: Sender<Message>,
     pub(crate) for_collector: Receiver<Message>,
     /// Ends the collector's idle wait.
-    pub(crate) alarm: Alarm,
-    /// The trace has its end.
+    pub(crate) waker: Waker,
+    /// True once the trace's footer is written.
     pub(crate) is_written: AtomicBool,
-    /// Whether the collector rests, because the program is in a sandbox.
-    pub(crate) rest: Rest,
+    /// Quiesces the collector when the program enters a sandbox.
+    pub(crate) quiesce: Quiesce,
 }
 
-/// The rings.
+/// The rings of a process.
 #[derive(Default)]
 struct Rings {
-    /// Those that take memory. Their threads write to them, whatever becomes of the collector.
+    /// All that are mapped. Threads write to them whether or not there is a collector.
     all: Vec<Arc<Ring>>,
-    /// Those of them that the collector has not picked up yet.
+    /// Those that the collector has not picked up yet.
     new: Vec<Arc<Ring>>,
-    coming: u64, // being made
+    /// Number of rings in creation, which count towards the limit.
+    in_creation: u64,
 }
 
-/// The ROCm libraries that were told of.
+/// The ROCm libraries that were emitted.
 #[derive(Default)]
 struct Libraries {
     paths: HashSet<String>,
-    /// The loader's count when they were last listed.
+    /// The loader's change count when libraries were last listed.
     generation: u64,
 }
 
 impl Process {
-    /// Makes the files of a process that is about to be recorded.
+    /// Creates the files of a process that is about to be recorded.
     ///
     /// # Errors
-    /// When neither the folder asked for nor the one for emergencies takes the trace file.
+    /// When the trace file can be created neither in the configured nor in the fallback folder.
     pub(crate) fn start(config: &Config, table: Table, parent: Option<&Process>) -> io::Result<Process> {
         let (stamp, unix_ns) = clock::anchor();
-        let about = About { unix_ns, ..about() };
-        let (trace, note) = make_trace(config, &about)?;
-        let folder = make_folder(config, &about, &trace);
-        let made = (trace.clone(), folder.as_ref().map(|made| made.folder.path().to_owned()));
+        let identity = Identity { unix_ns, ..identity() };
+        let (trace, note) = create_trace(config, &identity)?;
+        let folder = create_folder(config, &identity, &trace);
+        let created = (trace.clone(), folder.as_ref().map(|made| made.folder.path().to_owned()));
         let process = Process::with(
             config,
             table,
             parent,
             stamp,
-            About { note: note.map(Text::from), ..about },
+            Identity { note: note.map(Text::from), ..identity },
             trace,
             folder,
         );
         if process.is_err() {
-            let _ = std::fs::remove_file(made.0);
-            let _ = made.1.map(std::fs::remove_dir_all);
+            let _ = std::fs::remove_file(created.0);
+            let _ = created.1.map(std::fs::remove_dir_all);
         }
         process
     }
 
-    /// With its files made.
+    /// Starts with the files created.
     fn with(
         config: &Config,
         table: Table,
         parent: Option<&Process>,
         stamp: u64,
-        about: About,
+        identity: Identity,
         trace: PathBuf,
-        folder: Option<Made>,
+        folder: Option<RingFiles>,
     ) -> io::Result<Process> {
-        let pid = about.pid;
+        let pid = identity.pid;
         let (folder, control, log, pool) = match folder {
-            Some(Made { folder, control, log, pool }) => (Some(folder), control, log, pool),
+            Some(RingFiles { folder, control, log, pool }) => (Some(folder), control, log, pool),
             None => (None, Control::create(None)?, Log::new(None), Pool::create(None, config.memory_bytes)?),
         };
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
-        let about = About { rings: rings.into(), trace: trace_text, ..about };
-        log.define(&Frame { stamp, definition: Definition::Process(about) })?;
+        let identity = Identity { rings: rings.into(), trace: trace_text, ..identity };
+        log.define(&Frame { stamp, definition: Definition::Process(identity) })?;
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
         log.define(&Frame { stamp, definition: Definition::Hooks { hooks, points: config.points } })?;
         if binding::is_paused() {
             log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
         }
-        let mut names = KernelRegistry::default();
+        let mut kernels = KernelRegistry::default();
         if let Some(parent) = parent {
-            log.inherit(&parent.log, |place| names.apply(&log, place));
+            log.inherit(&parent.log, |place| kernels.apply(&log, place));
         }
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
             config: config.clone(),
             pid,
-            collector: CollectorIs::default(),
+            collector: CollectorStateCell::default(),
             table,
             folder,
             log,
             control,
             pool: Arc::new(pool),
             trace,
-            told_early: AtomicBool::new(parent.is_some()),
+            has_emitted_early: AtomicBool::new(parent.is_some()),
             rings: Mutex::default(),
             ring_count: AtomicU64::new(0),
             why_full: AtomicU64::new(RING_FULL),
             why_refused: AtomicU64::new(RING_FULL),
             refuses: AtomicBool::new(false),
-            names: Mutex::new(names),
+            kernels: Mutex::new(kernels),
             libraries: Mutex::default(),
             graphs: Mutex::new(Graphs::new()),
             problems: Problems::default(),
-            settings: BlasSettings::default(),
+            blas: BlasSettings::default(),
             descriptors: Descriptors::default(),
             gpu_names: AddressMap::default(),
-            turn_gpu_time: OnceLock::new(),
+            switch_gpu_time: OnceLock::new(),
             to_collector,
             for_collector,
-            alarm: Alarm::default(),
+            waker: Waker::default(),
             is_written: AtomicBool::new(false),
-            rest: Rest::default(),
+            quiesce: Quiesce::default(),
         })
     }
 
-    /// Tells a definition that holds from `stamp` on; gives its number, or `None` when there was no memory for it.
+    /// Emits a definition that is valid from `stamp` on. Returns its id, or `None` without memory.
     pub(crate) fn define(&self, stamp: u64, definition: Definition) -> Option<u32> {
-        // Before the lock: who holds it may have no memory to go on.
+        // Before the lock, whose holder may have parked for lack of memory.
         if memory::is_short() {
             return None;
         }
-        self.tell(&mut lock(&self.names), stamp, definition)
+        self.emit(&mut lock(&self.kernels), stamp, definition)
     }
 
-    fn tell(&self, names: &mut KernelRegistry, stamp: u64, definition: Definition) -> Option<u32> {
+    fn emit(&self, kernels: &mut KernelRegistry, stamp: u64, definition: Definition) -> Option<u32> {
         let (number, place) = self.log.define(&Frame { stamp, definition }).ok()?;
-        names.apply(&self.log, place);
+        kernels.apply(&self.log, place);
         Some(number)
     }
 
-    /// True the first time: what happened before the process began is to be told.
-    pub(crate) fn is_new(&self) -> bool {
-        !self.told_early.load(Relaxed) && !self.told_early.swap(true, Relaxed)
+    /// Returns true to the first caller, which emits the definitions from before the first call.
+    pub(crate) fn claim_early(&self) -> bool {
+        !self.has_emitted_early.load(Relaxed) && !self.has_emitted_early.swap(true, Relaxed)
     }
 
-    /// Tells of captures and graphs what `work` finds to be new, to hold from `stamp` on.
-    pub(crate) fn tell_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Emit) -> T) -> T {
+    /// Emits what `work` finds to be new of captures and graphs, valid from `stamp` on.
+    pub(crate) fn emit_graphs<T>(&self, stamp: u64, work: impl FnOnce(&mut Graphs, Emit) -> T) -> T {
         work(&mut lock(&self.graphs), &mut |definition| {
             self.describe_kernels(&definition);
             self.define(stamp, definition)
         })
     }
 
-    /// Kernels that a graph launches need never be launched by themselves: they are looked up when it is told of.
+    /// Looks up the kernels of a graph as it is emitted: they may never be launched directly.
     fn describe_kernels(&self, definition: &Definition) {
         let kernels = match definition {
             Definition::Graph(graph) => &graph.kernels[..],
@@ -234,10 +241,10 @@ impl Process {
         }
     }
 
-    /// Makes a ring for the calling thread, in the folder or in private memory.
+    /// Creates a ring for the calling thread, in the folder or in private memory.
     ///
     /// # Errors
-    /// When there is no memory for it, or nobody who would ever read it or give it back.
+    /// When there is no memory for it, or no collector that would read and release it.
     pub(crate) fn make_ring(&self) -> io::Result<Arc<Ring>> {
         if self.refuses.load(Relaxed) {
             return Err(io::ErrorKind::StorageFull.into());
@@ -246,39 +253,40 @@ impl Process {
         let number = self.ring_count.fetch_add(1, Relaxed);
         if memory::is_short()
             || sandbox::is_new()
-            || self.collector.get() != Collector::Thread && number >= UNREAD_RINGS
+            || self.collector.get() != CollectorState::Running && number >= MAX_UNREAD_RINGS
         {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         let path = self.folder.as_ref().map(|folder| folder.ring_path(number));
-        self.claim_place()?;
+        self.reserve_ring()?;
         let create = |path| Ring::create(path, number, gettid(), self.config.when_full, &self.pool);
-        let made = create(path.as_deref()).or_else(|_| create(None));
+        let created = create(path.as_deref()).or_else(|_| create(None));
         let mut rings = lock(&self.rings);
-        rings.coming -= 1;
-        let ring = Arc::new(made?);
+        rings.in_creation -= 1;
+        let ring = Arc::new(created?);
         ring.set_why_full(self.why_full.load(Relaxed));
         rings.all.push(ring.clone());
         rings.new.push(ring.clone());
         Ok(ring)
     }
 
-    /// Counts a ring that is about to be made, if there may be one more.
-    fn claim_place(&self) -> io::Result<()> {
+    /// Reserves one of [`MAX_RINGS`] for a ring in creation.
+    fn reserve_ring(&self) -> io::Result<()> {
         let mut rings = lock(&self.rings);
-        if rings.all.len() as u64 + rings.coming >= MOST {
+        if rings.all.len() as u64 + rings.in_creation >= MAX_RINGS {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        rings.coming += 1;
+        rings.in_creation += 1;
         Ok(())
     }
 
-    /// Rings that are made from now on are full for this reason, when they are.
+    /// Sets the loss reason of future rings while they are full.
     pub(crate) fn set_why_full(&self, reason: u64) {
         self.why_full.store(reason, Relaxed);
     }
 
-    /// Counts a call of a thread that has no ring: none could be made, or it `had_one` and has closed it.
+    /// Counts a call of a thread without a ring: none could be created, or it `had_one` and closed
+    /// it.
     pub(crate) fn count_untracked(&self, had_one: bool) {
         let why_refused = self.why_refused.load(Relaxed);
         self.control.count_untracked(match why_refused {
@@ -288,8 +296,8 @@ impl Process {
         });
     }
 
-    /// While the trace cannot be written, for this reason, threads that are new get no ring: too many wait already. `None`:
-    /// it can.
+    /// Refuses rings to new threads for this reason, while the trace cannot be written and too many
+    /// rings of ended threads wait. `None` ends that.
     pub(crate) fn refuse_rings(&self, reason: Option<u64>) {
         if let Some(reason) = reason {
             self.why_refused.store(reason, Relaxed);
@@ -297,126 +305,128 @@ impl Process {
         self.refuses.store(reason.is_some(), Relaxed);
     }
 
-    /// Takes the lock that shows to those in other PID namespaces that this process lives, for as
-    /// long as the file is open: in a descriptor table of the caller's own.
+    /// Takes the file lock that shows other PID namespaces that this process is alive, until the
+    /// returned file is closed. The caller has its own descriptor table.
     pub(crate) fn hold_folder(&self) -> Option<File> {
         let held = self.folder.as_ref()?.hold().ok()?;
         self.control.set_locked();
         Some(held)
     }
 
-    /// Returns when the collector rests, before a filter is installed that holds it too.
-    pub(crate) fn rest_collector(&self) {
-        self.rest.ask(|| {
-            let _ = self.to_collector.send(Message::Rest);
-            self.alarm.ring();
+    /// Quiesces the collector before a filter is installed that applies to it too.
+    pub(crate) fn quiesce_collector(&self) {
+        self.quiesce.request(|| {
+            let _ = self.to_collector.send(Message::Quiesce);
+            self.waker.wake();
         });
     }
 
-    /// No thread reads the time-stamp counter any more.
+    /// Makes every ring's producer stop reading the time-stamp counter.
     pub(crate) fn forbid_tsc(&self) {
         lock(&self.rings).all.iter().for_each(|ring| ring.forbid_tsc());
     }
 
-    /// The thread of a ring has ended, and what it held is written.
-    pub(crate) fn give_back(&self, ring: &Arc<Ring>) {
+    /// Releases the ring of an ended thread, after its events were written.
+    pub(crate) fn release_ring(&self, ring: &Arc<Ring>) {
         lock(&self.rings).all.retain(|known| !Arc::ptr_eq(known, ring));
     }
 
-    /// The rings that were made since they were last taken.
-    pub(crate) fn take_rings(&self) -> Vec<Arc<Ring>> {
+    /// Returns the rings created since the last call.
+    pub(crate) fn take_new_rings(&self) -> Vec<Arc<Ring>> {
         std::mem::take(&mut lock(&self.rings).new)
     }
 
-    /// Tells of the ROCm libraries that were loaded since the last look.
-    pub(crate) fn tell_libraries(&self) {
+    /// Emits the ROCm libraries that were loaded since the last call.
+    pub(crate) fn emit_libraries(&self) {
         let generation = objects::generation();
-        let mut told = lock(&self.libraries);
-        if generation == told.generation {
+        let mut emitted = lock(&self.libraries);
+        if generation == emitted.generation {
             return;
         }
-        told.generation = generation;
+        emitted.generation = generation;
         for object in objects::objects().iter().filter(|object| object.is_rocm()) {
-            if told.paths.insert(object.path.clone()) {
+            if emitted.paths.insert(object.path.clone()) {
                 self.define(clock::now(), Definition::Library { path: object.path.as_str().into() });
             }
         }
     }
 
-    /// Tells what a look-up has found: `function` is kernel `name` of `module`.
+    /// Emits the result of a lookup: `function` is kernel `name` of `module`.
     pub(crate) fn define_function(&self, stamp: u64, function: u64, module: u64, name: Text) {
-        let mut names = lock(&self.names);
-        if names.is_new(&self.log, function, module, &name) {
-            self.tell(&mut names, stamp, Definition::Function { function, module, name });
-            // Not at its first launch: one that passes no arguments does not ask how they lie.
-            self.look_up(&mut names, function);
+        let mut kernels = lock(&self.kernels);
+        if kernels.is_new(&self.log, function, module, &name) {
+            self.emit(&mut kernels, stamp, Definition::Function { function, module, name });
+            // Not at its first launch, because one without arguments needs no layout.
+            self.look_up(&mut kernels, function);
         }
     }
 
-    /// Tells that `function` is the same kernel as `of`.
+    /// Emits that `function` is the same kernel as `of`.
     pub(crate) fn define_same_function(&self, stamp: u64, function: u64, of: u64) {
-        let mut names = lock(&self.names);
-        if names.is_new_alias(&self.log, function, of) {
-            self.tell(&mut names, stamp, Definition::SameFunction { function, of });
+        let mut kernels = lock(&self.kernels);
+        if kernels.is_new_alias(&self.log, function, of) {
+            self.emit(&mut kernels, stamp, Definition::SameFunction { function, of });
         }
     }
 
-    /// Tells of a module, after a `look` at its image, which the program may free, for devices of the targets given.
+    /// Emits a module. `look` reads its image, which the program may free later, for devices of the
+    /// given targets.
     pub(crate) fn define_module<'a>(
         &self,
         stamp: u64,
         module: u64,
         look: impl FnOnce(&[Box<str>]) -> (Image<'a>, Code),
     ) -> Option<u32> {
-        let targets = lock(&self.names).targets();
+        let targets = lock(&self.kernels).targets();
         let (image, code) = look(&targets);
-        let mut names = lock(&self.names);
-        let number = self.tell(&mut names, stamp, Definition::Module { module, image });
-        names.set_code(module, code);
+        let mut kernels = lock(&self.kernels);
+        let number = self.emit(&mut kernels, stamp, Definition::Module { module, image });
+        kernels.set_code(module, code);
         number
     }
 
-    /// Tells that a BLAS library's handle has a setting from `stamp` on, unless that is told already.
-    pub(crate) fn set(&self, stamp: u64, handle: u64, setting: u8, value: u64) {
-        if let Some(value) = self.settings.change(handle, setting, value) {
+    /// Emits a setting of a BLAS handle, valid from `stamp` on, unless it is unchanged.
+    pub(crate) fn set_blas(&self, stamp: u64, handle: u64, setting: u8, value: u64) {
+        if let Some(value) = self.blas.change(handle, setting, value) {
             self.define(stamp, Definition::Setting { handle, setting, value });
         }
     }
 
-    /// The handle's settings are to be told anew.
-    pub(crate) fn forget_settings(&self, handle: u64) {
-        self.settings.remove(handle);
+    /// Forgets a BLAS handle's settings, so that they are emitted again.
+    pub(crate) fn forget_blas(&self, handle: u64) {
+        self.blas.remove(handle);
     }
 
-    /// The functions of `module` mean nothing any more as of `stamp`.
+    /// Invalidates the functions of `module` from `stamp` on.
     pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
-        lock(&self.names).invalidate(module, stamp);
+        lock(&self.kernels).invalidate(module, stamp);
         lock(&self.graphs).forget_emitted();
     }
 
-    /// Tells of a fat binary: which file it lies in, where, and which of that file's it is.
+    /// Emits a fat binary: its file, its offset there, and its ordinal among the file's.
     pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, address: u64) {
-        let mut names = lock(&self.names);
-        let (path, offset, ordinal) = names.place_of(address);
+        let mut kernels = lock(&self.kernels);
+        let (path, offset, ordinal) = kernels.place_of(address);
         let path = path.into();
-        self.tell(&mut names, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
+        self.emit(&mut kernels, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
     }
 
-    /// Tells of a device, once.
+    /// Emits a device, once.
     pub(crate) fn define_device(&self, stamp: u64, ordinal: i32, gfx: Text, name: Text, how: &'static str) {
-        let mut names = lock(&self.names);
-        if names.is_new_device(ordinal, &gfx) {
-            self.tell(&mut names, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
+        let mut kernels = lock(&self.kernels);
+        if kernels.is_new_device(ordinal, &gfx) {
+            self.emit(&mut kernels, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
         }
     }
 
-    /// How the arguments of `function` lie. Tells what its code object says of it, before it is launched.
+    /// Returns the argument layout of `function`, and emits what its code object states about it,
+    /// before its first launch.
     pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
-        self.look_up(&mut lock(&self.names), function)
+        self.look_up(&mut lock(&self.kernels), function)
     }
 
-    fn look_up(&self, names: &mut KernelRegistry, function: u64) -> &'static Layout {
-        let tell = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
-        names.look_up(&self.log, function, self.config.args, tell)
+    fn look_up(&self, kernels: &mut KernelRegistry, function: u64) -> &'static Layout {
+        let emit = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
+        kernels.look_up(&self.log, function, self.config.args, emit)
     }
 }

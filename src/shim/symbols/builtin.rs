@@ -3,7 +3,7 @@
 
 use crate::abi::hip::CName;
 use crate::abi::roctx::Level;
-use crate::platform::tls::{level, set_level};
+use crate::platform::tls::{phase_depth, set_phase_depth};
 use rocshim_trace::SHIM_LIBRARY;
 use std::ffi::c_void;
 
@@ -21,14 +21,14 @@ pub(crate) fn function(of: &str, name: &str) -> Option<*mut c_void> {
 }
 
 extern "C-unwind" fn begin(_name: CName) -> Level {
-    let before = level();
-    set_level(before + 1);
+    let before = phase_depth();
+    set_phase_depth(before + 1);
     as_level(before)
 }
 
 extern "C-unwind" fn end() -> Level {
-    let Some(left) = level().checked_sub(1) else { return Level(-1) };
-    set_level(left);
+    let Some(left) = phase_depth().checked_sub(1) else { return Level(-1) };
+    set_phase_depth(left);
     as_level(left)
 }
 

@@ -7,7 +7,7 @@
 //! global scope, then what the caller itself is linked with.
 #![allow(unsafe_code)] // dlsym
 
-use crate::platform::fork::hold_off;
+use crate::platform::fork::block_forks;
 use crate::platform::objects::{self, Object};
 use crate::symbols::builtin;
 use crate::table::row::Hook;
@@ -80,7 +80,7 @@ impl Accessor {
 /// Finds the function that follows the shim in the global scope.
 fn in_global_scope(hook: &Hook) -> Option<Found> {
     let name = CString::new(hook.name).ok()?;
-    let _held = hold_off();
+    let _held = block_forks();
     // SAFETY: `name` is NUL-terminated and outlives the call. RTLD_NEXT searches after this
     // library, which contains the call.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

@@ -1,6 +1,6 @@
 //! The `ROCSHIM_*` configuration variables, one row each, read once when the library is loaded.
 
-use crate::platform::signals::without_signals_of_writing;
+use crate::platform::signals::without_write_signals;
 use crate::table::row::InterceptionPoint;
 use rocshim_ring::WhenFull;
 use rocshim_trace::{fits, is_chosen, patterns};
@@ -233,7 +233,7 @@ impl Config {
         let to_file =
             |path| OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes());
         // A failure to write the log cannot be logged.
-        let _ = without_signals_of_writing(|| match log.as_str() {
+        let _ = without_write_signals(|| match log.as_str() {
             "stderr" => std::io::stderr().write_all(line.as_bytes()),
             path => to_file(path),
         });

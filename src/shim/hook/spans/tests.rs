@@ -89,7 +89,7 @@ unsafe extern "C-unwind" fn odd(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, 
 
 /// Binds entry point 1 of a row to `real` and returns its trampoline.
 fn entry(row: usize, real: *const c_void) -> *mut c_void {
-    tls::off();
+    tls::set_off();
     let hook = &rows::HOOKS[row];
     hook.entry_points[1].set_target(real.cast_mut());
     hook.entry_points[1].trampoline()

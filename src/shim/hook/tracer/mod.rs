@@ -21,7 +21,7 @@ mod names;
 use crate::hook::thread;
 use crate::lifecycle::{caught, current, has_ended, is_on};
 use crate::platform::objects::{self, Object};
-use crate::platform::signals::quietly;
+use crate::platform::signals::with_signals_deferred;
 use crate::platform::tls::{self, State};
 use crate::session::process::Process;
 use crate::symbols::binding;
@@ -70,7 +70,7 @@ static HOOK: AtomicU16 = AtomicU16::new(0);
 /// Registers with every loaded copy of the runtime, if GPU times are requested. Called before a
 /// call of the runtime.
 pub(crate) fn arm(process: &Process) {
-    process.turn_gpu_time.get_or_init(|| set_requested);
+    process.switch_gpu_time.get_or_init(|| set_requested);
     if process.config.gpu_time && REGISTERED_FOR.load(Relaxed) == 0 {
         REQUESTED.store(true, Relaxed);
     }
@@ -360,7 +360,7 @@ fn this_thread() -> Option<Producer> {
         State::Recording(thread) => Some(in_present_frame(thread)),
         State::Unknown if !has_ended() => {
             let process = current()?;
-            quietly(|| thread::begin(process)).map(in_present_frame)
+            with_signals_deferred(|| thread::begin(process)).map(in_present_frame)
         }
         state => {
             let had_ring = matches!(state, State::Unknown | State::Ended);
