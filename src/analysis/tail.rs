@@ -93,7 +93,7 @@ impl Wanted {
 
 /// What became of a trace that is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum TraceChange {
     /// It is there, and goes on.
     Begun,
     /// Nothing more will come.
@@ -111,7 +111,7 @@ pub struct Tail {
     has_arguments: bool,
     traces: BTreeMap<usize, Followed>,
     rows: Vec<(usize, Row)>,
-    news: Vec<(usize, News)>,
+    changes: Vec<(usize, TraceChange)>,
 }
 
 struct Followed {
@@ -127,16 +127,16 @@ const SPARE: usize = 4096;
 impl Tail {
     /// Of what is there at first, the last `last` rows that are wanted.
     pub fn new(wanted: Wanted, last: usize, has_arguments: bool) -> Tail {
-        Tail { wanted, last, has_arguments, traces: BTreeMap::new(), rows: Vec::new(), news: Vec::new() }
+        Tail { wanted, last, has_arguments, traces: BTreeMap::new(), rows: Vec::new(), changes: Vec::new() }
     }
 
     /// What is there was read: from now on every row is kept until it is taken, and everything that happens to a trace is told.
     pub fn has_caught_up(&mut self) {
         self.keep_last();
         self.last = usize::MAX;
-        self.news.clear();
+        self.changes.clear();
         let open = self.traces.iter().filter(|(_, trace)| trace.is_open);
-        self.news.extend(open.map(|(number, _)| (*number, News::Begun)));
+        self.changes.extend(open.map(|(number, _)| (*number, TraceChange::Begun)));
     }
 
     /// The rows since they were last taken, in the order in which they began.
@@ -146,8 +146,8 @@ impl Tail {
     }
 
     /// What happened to traces since this was last taken.
-    pub fn take_news(&mut self) -> Vec<(usize, News)> {
-        std::mem::take(&mut self.news)
+    pub fn take_changes(&mut self) -> Vec<(usize, TraceChange)> {
+        std::mem::take(&mut self.changes)
     }
 
     /// The process of a trace's rows, and the trace's path; `None` before its header was read.
@@ -178,7 +178,7 @@ impl Watcher for Tail {
         let path = path.display().to_string();
         let (session, tracks) = (Session::default(), Tracks::default());
         self.traces.insert(trace, Followed { path, session, tracks, is_open: true });
-        self.news.push((trace, News::Begun));
+        self.changes.push((trace, TraceChange::Begun));
     }
 
     fn take(&mut self, trace: usize, record: Record) {
@@ -193,7 +193,7 @@ impl Watcher for Tail {
         followed.session.end_file(&reading, &mut [&mut followed.tracks]);
         if reading.end != End::Rotated {
             followed.is_open = false;
-            self.news.push((trace, News::Ended(reading.end)));
+            self.changes.push((trace, TraceChange::Ended(reading.end)));
         }
         self.collect(trace);
     }
@@ -201,7 +201,7 @@ impl Watcher for Tail {
     fn silent(&mut self, trace: usize, is_silent: bool) {
         if let Some(followed) = self.traces.get_mut(&trace) {
             followed.is_open = !is_silent;
-            self.news.push((trace, if is_silent { News::Silent } else { News::Begun }));
+            self.changes.push((trace, if is_silent { TraceChange::Silent } else { TraceChange::Begun }));
         }
     }
 

@@ -300,26 +300,26 @@ impl FileCounts {
         let counted = self.threads.remove(&tid).unwrap_or_default();
         self.closed += 1;
         self.produced += produced;
-        let mut complain = |what: String| self.accounts.push(format!("thread {tid}: {what}"));
+        let mut print_error = |what: String| self.accounts.push(format!("thread {tid}: {what}"));
         if produced != written + lost {
-            complain(format!(
+            print_error(format!(
                 "its account says {produced} produced, {written} written and {lost} lost, which does not add up"
             ));
         }
         if written != counted.seen {
-            complain(format!(
+            print_error(format!(
                 "its account says that {written} events were written; {} are in the trace",
                 counted.seen
             ));
         }
         if lost != counted.lost {
-            complain(format!(
+            print_error(format!(
                 "its account says that {lost} events were lost; its gaps count {}",
                 counted.lost
             ));
         }
         if counted.again != 0 {
-            complain(format!("{} events are in the trace more than once", counted.again));
+            print_error(format!("{} events are in the trace more than once", counted.again));
         }
         let (missing, known) = (counted.missing(), counted.lost + counted.in_flight);
         if missing > known {
@@ -352,7 +352,7 @@ impl FileCounts {
         match reading.end {
             End::Running => {}
             End::Cut => wrong.push(
-                "it has no footer, its process is gone, and so are its ring files: what was not in the file is lost, and nobody knows how much"
+                "it has no footer, its process is gone, and so are its ring files: what was not in the file is lost, and its extent is unknown"
                     .into(),
             ),
             End::Footer | End::Rotated | End::Leftover => {

@@ -1,5 +1,5 @@
-//! The folder of Tensile files that a library uses, as it is now, and whether it can have changed since
-//! a moment.
+//! The folder of Tensile files that a library uses, as it is now, and whether it can have changed
+//! since a given time.
 
 use crate::{Catalog, Product, Solutions, msgpack, msgpack::Value};
 use serde::Serialize;
@@ -10,21 +10,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Larger files are none of Tensile's, and are not read.
+/// Limit of a file's size in bytes: Tensile's files are smaller.
 const LARGEST: u64 = 1 << 30;
 
-/// A folder with the catalog of one target and the files of solutions that were asked for.
+/// A folder with the catalog of one target and the requested solution files.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Where it is now.
+    /// The folder's present path.
     pub path: PathBuf,
     /// The catalog's file.
     pub file: PathBuf,
-    /// The target: `gfx1100`.
+    /// The target, such as `gfx1100`.
     pub target: String,
     /// The catalog, or why there is none.
     pub catalog: Result<Catalog, Unread>,
-    /// When the catalog or the list of the folder's files last changed, Unix nanoseconds.
+    /// When the catalog or the folder's list of files last changed, in Unix ns.
     pub changed: Option<i128>,
     files: BTreeMap<String, Result<Solutions, Unread>>,
 }
@@ -33,11 +33,11 @@ pub struct Folder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unread {
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// It ends early or is damaged at this byte.
+    /// It is truncated or damaged at this byte.
     Damaged(usize),
-    /// It is right MessagePack but not what Tensile writes.
+    /// It is valid MessagePack, but not of Tensile's form.
     Foreign,
     /// The system's reason.
     Refused(String),
@@ -54,24 +54,25 @@ impl std::fmt::Display for Unread {
     }
 }
 
-/// What identifies a file as it is now.
+/// Identity of a file's present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// When its content, name or owner last changed, Unix nanoseconds (`st_ctime`, which no program
-    /// sets).
+    /// When its content, name or owner last changed, in Unix ns (`st_ctime`, which no program can
+    /// set).
     pub changed: i128,
 }
 
-/// The stamp of a file or folder; `None` where it cannot be read.
+/// Returns the stamp of a file or folder; `None` when it cannot be read.
 pub fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
     let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
     Some(Stamp { bytes: metadata.len(), changed })
 }
 
-/// Whether a file has this length and XXH3-128 (in hex); `None` where it cannot be read.
+/// Returns whether a file has this length and XXH3-128 hash (in hex); `None` when it cannot be
+/// read.
 pub fn has_content(path: &Path, bytes: u64, xxh3: &str) -> Option<bool> {
     if stamp(path)?.bytes != bytes {
         return Some(false);
@@ -96,7 +97,7 @@ impl Folder {
         Folder { path, file, target, catalog, changed, files: BTreeMap::new() }
     }
 
-    /// Reads the files of solutions in which the library looks for `product`.
+    /// Reads the solution files in which the library searches for `product`.
     pub fn load(&mut self, product: &Product) {
         let Ok(catalog) = &self.catalog else { return };
         for reached in catalog.reached(product) {
@@ -107,20 +108,20 @@ impl Folder {
         }
     }
 
-    /// A file of solutions that was loaded, by its name without ending.
+    /// Returns a loaded solution file by its name without extension.
     pub fn solutions(&self, file: &str) -> Option<&Result<Solutions, Unread>> {
         self.files.get(file)
     }
 
-    /// Whether the folder has a code object for a file of solutions; a fallback file's has the target in
-    /// its name.
+    /// Returns true when the folder has a code object for a solution file; a fallback file's name
+    /// contains the target.
     pub fn has_code_object(&self, file: &str) -> bool {
         let names = [format!("{file}.co"), format!("{file}.hsaco"), format!("{file}_{}.hsaco", self.target)];
         names.iter().any(|name| self.path.join(name).exists())
     }
 }
 
-/// `with_extension` that keeps dots of the name.
+/// Like `with_extension`, but keeps dots in the name.
 trait WithExtension {
     fn with_extension_of(self, extension: &str) -> PathBuf;
 }
@@ -180,7 +181,7 @@ mod tests {
         Product::of(&gemm).unwrap()
     }
 
-    /// Half has native solutions and fallback ones, float has fallback ones alone.
+    /// Half has native and fallback solutions, float only fallback ones.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let fallback = [("Half", true, "HH_fallback"), ("Float", false, "SS_fallback")];
@@ -197,8 +198,8 @@ mod tests {
         let folder = Folder::open(made.path(), "gfx9");
         let catalog = folder.catalog.as_ref().unwrap();
         let entries = catalog.entries();
-        let told: Vec<_> = entries.iter().map(|e| (e.types[0].as_str(), e.is_fallback())).collect();
-        assert_eq!(told, [("Half", false), ("Half", true), ("Float", true)]);
+        let listed: Vec<_> = entries.iter().map(|e| (e.types[0].as_str(), e.is_fallback())).collect();
+        assert_eq!(listed, [("Half", false), ("Half", true), ("Float", true)]);
         let reached = |element: &str| {
             let reached = catalog.reached(&product(element, 64));
             reached.iter().map(|r| (r.file.clone(), r.certain)).collect::<Vec<_>>()
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(chosen(&folder, 64), (11, 64, true, 2));
         assert_eq!(chosen(&folder, 70), (11, 64, false, 2));
         assert_eq!(chosen(&folder, 100), (12, 128, false, 2));
-        // 64 is the nearest size, but its solution wants an m of 64; 32 is nearer than 128.
+        // 64 is the nearest size, but its solution requires an m of 64; 32 is nearer than 128.
         assert_eq!(chosen(&folder, 60), (10, 32, false, 1));
         let counted = folder.solutions("HH_gfx9").unwrap().as_ref().unwrap();
         let counted = counted.count(&product("f16_r", 60), "gfx9");

@@ -1,10 +1,10 @@
-//! Catalogs that ROCm libraries keep beside themselves: what a library could choose from.
+//! Reads the catalogs that ROCm libraries install: the kernels that a library could choose from.
 //!
-//! The files are foreign: every reader is bounded by the file and returns what is damaged or missing
-//! instead of failing. Nothing here decides what a trace means; that is `analysis`.
+//! The files are foreign: every reader is bounded by the file's length, and returns what is damaged
+//! or missing instead of failing. What a trace means is decided in `analysis`, not here.
 //!
 //! Layers, lowest first: `msgpack` (values), `product` (a GEMM in Tensile's terms), `predicate`
-//! (conditions on it), `solutions` (a file of solutions with its table of sizes), `tensile` (the
+//! (conditions on it), `solutions` (a solution file with its table of sizes), `tensile` (the
 //! catalog of a target), `folder` (both on disk); `testing` (small catalogs, for tests).
 
 #![forbid(unsafe_code)]

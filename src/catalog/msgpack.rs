@@ -1,11 +1,11 @@
-//! MessagePack as a tree of values, from files that need not be right.
+//! Parses MessagePack into a tree of values, from untrusted files.
 //!
-//! Every value takes at least a byte and nothing is reserved by what a length claims, so the tree is
-//! bounded by the file; nesting is bounded by [`DEEPEST`].
+//! Every value takes at least one byte, and no memory is reserved for a claimed length, so the tree
+//! is bounded by the file; nesting is bounded by [`DEEPEST`].
 
 use rmp::Marker;
 
-/// Maps and arrays inside each other; a Tensile catalog needs 16.
+/// Limit of the nesting of maps and arrays; a Tensile catalog needs 16.
 const DEEPEST: usize = 64;
 
 /// A value; texts are borrowed from the file.
@@ -22,7 +22,7 @@ pub(crate) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value of `key` in a map.
+    /// Returns the value of `key` in a map.
     pub(crate) fn get(&self, key: &str) -> Option<&Value<'a>> {
         let Value::Map(pairs) = self else { return None };
         pairs.iter().find(|(name, _)| *name == Value::Text(key)).map(|(_, value)| value)
@@ -41,10 +41,10 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Reads a whole file.
+/// Parses a whole file.
 ///
 /// # Errors
-/// The byte at which the message ends early or is damaged.
+/// The byte at which the message is truncated or damaged.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value<'_>, usize> {
     let mut reader = Reader { rest: bytes };
     let value = reader.value(0);
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             Marker::U8 => Value::Integer(i64::from_be_bytes(self.wide::<1>(false)?)),
             Marker::U16 => Value::Integer(i64::from_be_bytes(self.wide::<2>(false)?)),
             Marker::U32 => Value::Integer(i64::from_be_bytes(self.wide::<4>(false)?)),
-            // Numbers of 2^63 and more are none of a catalog's; kept as the nearest.
+            // A catalog has no numbers of 2^63 and more; clamped.
             Marker::U64 => {
                 let number = u64::from_be_bytes(self.wide::<8>(false)?);
                 Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A big-endian number of `N` bytes in eight, with its sign where it has one.
+    /// Reads a big-endian number of `N` bytes, sign-extended if signed.
     fn wide<const N: usize>(&mut self, signed: bool) -> Option<[u8; 8]> {
         let bytes = self.take(N)?;
         let fill = if signed && bytes[0] >= 0x80 { 0xff } else { 0 };
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         Some(Value::Map(pairs))
     }
 
-    /// So many values, if there can be that many and none is too deep.
+    /// Reads this many values, if the file can hold them and none is too deep.
     fn claimed(&self, length: usize, depth: usize) -> Option<usize> {
         (depth < DEEPEST && length <= self.rest.len()).then_some(length)
     }

@@ -1,5 +1,5 @@
 //! Tensile's conditions on a problem (`ContractionProblemPredicates.hpp`, Tensile 4.33 to 4.43):
-//! whether one holds, where the trace has what it asks about.
+//! evaluates them as far as the trace has what they test.
 
 use crate::{Product, msgpack::Value};
 
@@ -11,12 +11,12 @@ pub(crate) enum Predicate {
     And(Vec<Predicate>),
     Or(Vec<Predicate>),
     Not(Box<Predicate>),
-    /// One of the hardware: the target's name.
+    /// A hardware condition: the target's name.
     Target(String),
     Leaf(Leaf),
 }
 
-/// A single condition by Tensile's name.
+/// A single condition, by Tensile's name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
     pub(crate) name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Leaf {
     value: Datum,
 }
 
-/// What a condition compares with.
+/// The operand of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Datum {
     Absent,
@@ -36,7 +36,7 @@ pub(crate) enum Datum {
     Fields([i64; 4]),
 }
 
-/// What a product and a target are held against.
+/// The product and target that conditions are evaluated for.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) product: &'a Product,
@@ -44,7 +44,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) target: &'a str,
 }
 
-/// Below this a buffer instruction reaches an offset.
+/// Largest offset in bytes that a buffer instruction reaches.
 const OFFSETS: i128 = 1 << 32;
 
 impl Predicate {
@@ -68,7 +68,7 @@ impl Predicate {
         })
     }
 
-    /// Whether it holds; `None`: that is not known.
+    /// Evaluates the condition; `None`: unknown.
     pub(crate) fn holds(&self, asked: Asked) -> Option<bool> {
         match self {
             Predicate::True => Some(true),
@@ -81,7 +81,7 @@ impl Predicate {
         }
     }
 
-    /// The first condition that does not hold, in words.
+    /// Returns the first condition that does not hold, in words.
     pub(crate) fn first_unmet(&self, asked: Asked) -> Option<String> {
         match self {
             Predicate::And(all) => all.iter().find_map(|one| one.first_unmet(asked)),
@@ -91,7 +91,7 @@ impl Predicate {
         }
     }
 
-    /// The conditions that all must hold, one by one.
+    /// Returns the conditions that all must hold.
     pub(crate) fn leaves(&self) -> Vec<&Leaf> {
         match self {
             Predicate::And(all) => all.iter().flat_map(Predicate::leaves).collect(),
@@ -101,7 +101,7 @@ impl Predicate {
     }
 }
 
-/// All of them (`any`: one of them) in three-valued logic.
+/// Evaluates all (`any`: one of them) in three-valued logic.
 fn fold(all: &[Predicate], asked: Asked, any: bool) -> Option<bool> {
     let mut result = Some(!any);
     for one in all {
@@ -139,7 +139,7 @@ impl Datum {
 }
 
 impl Leaf {
-    /// The words of a condition that compares with several.
+    /// The words of a condition with several operands.
     pub(crate) fn words(&self) -> Option<&[String]> {
         if let Datum::Words(words) = &self.value { Some(words) } else { None }
     }
@@ -152,7 +152,7 @@ impl Leaf {
         let [m, n, k, batch] = product.sizes;
         let [lda, ldb, ldc, ldd] = product.leading;
         let at = usize::try_from(self.index).ok()?;
-        // The strides of a column-major matrix; that of a batch is not asked about.
+        // The strides of a column-major matrix; the batch stride is not tested.
         let stride = |ld: i64| [1, ld].get(at).copied();
         let first = |size: i64| (at == 0).then_some(size);
         Some(match (self.name.as_str(), &self.value) {
@@ -162,9 +162,9 @@ impl Leaf {
             ("StridedBatched", Datum::Bool(value)) => *value == product.strided,
             ("DeterministicMode", Datum::Bool(value)) => *value == product.deterministic?,
             ("F32XdlMathOp", Datum::Word(word)) => (word == "XFloat32") == product.xf32?,
-            // Set for 8-bit floats alone, which are no types of ours.
+            // Set for 8-bit floats only, which are not in our types.
             ("StochasticRounding", Datum::Bool(value)) => !*value,
-            // rocBLAS leaves both at `Any` unless a variable says otherwise.
+            // rocBLAS leaves both at `Any` unless a variable overrides them.
             ("KernelLanguageCompatible" | "ArithmeticUnitCompatible", _) => true,
             ("StrideAEqual", Datum::Number(value)) => stride(lda)? == *value,
             ("StrideBEqual", Datum::Number(value)) => stride(ldb)? == *value,
@@ -220,7 +220,7 @@ impl Leaf {
 }
 
 impl Product {
-    /// Of the index: i, j, k (batch), l (bound).
+    /// By index: i, j, k (batch), l (bound).
     fn size(&self, at: usize) -> Option<&i64> {
         [0, 1, 3, 2].get(at).map(|at: &usize| &self.sizes[*at])
     }
@@ -230,7 +230,7 @@ fn is_multiple(size: i64, unit: i64) -> Option<bool> {
     size.checked_rem(unit).map(|rest| rest == 0)
 }
 
-/// Bytes from a matrix's beginning that a tile reaches.
+/// Returns the bytes from a matrix's beginning that a tile reaches.
 fn reach(leading: i64, tile: i64, shift: i64, bytes: i64) -> i128 {
     (i128::from(leading) * i128::from(tile) + i128::from(shift)) * i128::from(bytes)
 }

@@ -1,9 +1,9 @@
-//! A GEMM of rocBLAS in Tensile's terms, as `ConstructTensileProblem` of rocBLAS states it
+//! A rocBLAS GEMM in Tensile's terms, as `ConstructTensileProblem` of rocBLAS constructs it
 //! (`library/src/tensile_host.cpp`, rocBLAS 2.44 to 5.x).
 
 use rocshim_trace::Gemm;
 
-/// Element types: rocshim's word, Tensile's, bytes of an element.
+/// Element types: rocshim's name, Tensile's name, bytes per element.
 const TYPES: &[(&str, &str, i64)] = &[
     ("f16_r", "Half", 2),
     ("bf16_r", "BFloat16", 2),
@@ -15,31 +15,32 @@ const TYPES: &[(&str, &str, i64)] = &[
     ("i32_r", "Int32", 4),
 ];
 
-/// What Tensile's predicates ask about.
+/// A GEMM, with what Tensile's predicates test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Product {
     /// `Contraction_l_Alik_Bljk_Cijk_Dijk`.
     pub operation: String,
-    /// Element types of A, B, C and D in Tensile's words.
+    /// Element types of A, B, C and D in Tensile's names.
     pub types: [String; 4],
-    /// Bytes of an element of A, B and D.
+    /// Bytes per element of A, B and D.
     pub(crate) bytes: [i64; 3],
-    /// Computed in a wider type than A or B have.
+    /// True when computed in a wider type than that of A or B.
     pub high_precision: bool,
-    /// Rows of D, columns of D, the inner dimension, number of products.
+    /// Rows of D, columns of D, inner dimension, number of products.
     pub sizes: [i64; 4],
     /// Leading dimensions of A, B, C and D, in elements.
     pub leading: [i64; 4],
-    /// The matrices of a batch are given by strides, not as an array of pointers.
+    /// True when a batch is given by strides, not by an array of pointers.
     pub strided: bool,
-    /// Atomic operations are forbidden; `None`: the library's default holds, which differs by version.
+    /// True when atomic operations are forbidden; `None`: the library's default applies, which
+    /// differs by version.
     pub deterministic: Option<bool>,
-    /// f32 may be computed in xf32; `None`: not known.
+    /// True when f32 may be computed in xf32; `None`: unknown.
     pub xf32: Option<bool>,
 }
 
 impl Product {
-    /// `None` for a form or type that is not asked of Tensile this way.
+    /// Returns `None` for a form or type that rocBLAS does not pass to Tensile this way.
     pub fn of(gemm: &Gemm) -> Option<Product> {
         let find = |word: &str| TYPES.iter().find(|(ours, ..)| *ours == word);
         let [a, b, c, d] = [&gemm.a, &gemm.b, &gemm.c, &gemm.d].map(|matrix| find(&matrix.element));

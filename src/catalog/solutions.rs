@@ -1,11 +1,11 @@
-//! A file of Tensile solutions: which of them can solve a problem, and which one its table of
-//! benchmarked sizes picks (`MatchingLibrary.hpp` and `PropertyMatching.hpp` of Tensile).
+//! A Tensile solution file: which of its solutions can solve a problem, and which one its table of
+//! benchmarked sizes selects (`MatchingLibrary.hpp` and `PropertyMatching.hpp` of Tensile).
 
 use crate::{Product, msgpack::Value, predicate::Asked, predicate::Predicate};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The solutions of a file and how one is chosen.
+/// The solutions of a file, and how one is selected.
 #[derive(Clone, Debug)]
 pub struct Solutions {
     solutions: HashMap<i64, Solution>,
@@ -17,28 +17,28 @@ struct Solution {
     name: String,
     hardware: Predicate,
     problem: Predicate,
-    /// It checks the workspace before it is taken.
+    /// True when it checks the workspace before it is selected.
     checks_workspace: bool,
-    /// Bytes of workspace for each element of D.
+    /// Bytes of workspace per element of D.
     workspace: i64,
 }
 
-/// How a solution is found.
+/// How a solution is selected.
 #[derive(Clone, Debug)]
 enum Choice {
-    /// The first row whose condition holds and that has a solution.
+    /// Selects the first row whose condition holds and that has a solution.
     Rows(Vec<(Predicate, Choice)>),
     Table(Table),
     One(i64),
-    /// A kind of library that is not read here, by its name.
+    /// A kind of library that is not evaluated here, by its name.
     Other(String),
 }
 
-/// Benchmarked sizes (m, n, k) in ascending order, each with the solution that was the fastest.
+/// Benchmarked sizes (m, n, k) in ascending order, each with its fastest solution.
 #[derive(Clone, Debug)]
 struct Table {
     rows: Vec<Row>,
-    /// `Euclidean`, or another distance, which is not computed here.
+    /// `Euclidean`, or another distance, which is not evaluated here.
     distance: String,
     /// The key is (m, n, k).
     is_plain: bool,
@@ -51,29 +51,29 @@ struct Row {
     speed: f64,
 }
 
-/// How many solutions of a file can solve a problem.
+/// Counts of a file's solutions by whether they can solve a problem.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counted {
-    /// Different solutions that the table names.
+    /// Distinct solutions in the table.
     pub solutions: usize,
     /// Those whose conditions all hold.
     pub fit: usize,
-    /// Those of which a condition asks what a trace does not have.
+    /// Those with a condition that the trace cannot decide.
     pub undecided: usize,
     /// Those that a condition excludes, by the first one that does not hold.
     pub excluded: BTreeMap<String, usize>,
 }
 
-/// The solution that the table picks.
+/// The solution that the table selects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chosen {
     /// Tensile's number.
     pub index: i64,
     /// The kernel's name.
     pub kernel: String,
-    /// The benchmarked size (m, n, k) that it was picked for; empty where there is no table.
+    /// The benchmarked size (m, n, k) for which it was selected; empty without a table.
     pub size: Vec<i64>,
-    /// The benchmarked size is the problem's own.
+    /// True when the benchmarked size is the problem's own.
     pub exact: bool,
     /// The file's other solutions that fit.
     pub others: usize,
@@ -89,17 +89,17 @@ impl Solutions {
         Some(Solutions { solutions, choice: Choice::read(file.get("library")?)? })
     }
 
-    /// Number of solutions in the file.
+    /// Returns the number of solutions in the file.
     pub fn len(&self) -> usize {
         self.solutions.len()
     }
 
-    /// True for a file without solutions.
+    /// Returns true for a file without solutions.
     pub fn is_empty(&self) -> bool {
         self.solutions.is_empty()
     }
 
-    /// True when the file has a solution whose kernel has this name.
+    /// Returns true when a solution of the file has this kernel name.
     pub fn has_kernel(&self, name: &str) -> bool {
         self.solutions.values().any(|solution| solution.name == name)
     }
@@ -127,10 +127,11 @@ impl Solutions {
         counted
     }
 
-    /// The solution that the library would take for `product` on `target`; `Ok(None)` for none.
+    /// Returns the solution that the library would select for `product` on `target`; `Ok(None)` for
+    /// none.
     ///
     /// # Errors
-    /// What keeps it from being known.
+    /// Why it cannot be known.
     pub fn choose(&self, product: &Product, target: &str) -> Result<Option<Chosen>, String> {
         let found = self.choice.find(self, Asked { product, target })?;
         let others = self.count(product, target).fit;
@@ -156,7 +157,7 @@ impl Solution {
             hardware: Predicate::read(value.get("hardwarePredicate")?)?,
             problem: Predicate::read(value.get("problemPredicate")?)?,
             checks_workspace: task.is_some_and(|task| task != "TruePred"),
-            // What Stream-K needs depends on the number of compute units.
+            // Stream-K's need depends on the number of compute units.
             workspace: if stream_k > 0 { i64::MAX } else { workspace.unwrap_or(0) },
         };
         Some((index, solution))
@@ -176,7 +177,7 @@ impl Solution {
     }
 }
 
-/// A solution's number and the size that it was picked for.
+/// A solution's number and the size for which it was selected.
 type Found = Option<(i64, Vec<i64>)>;
 
 impl Choice {
@@ -217,7 +218,7 @@ impl Choice {
         }
     }
 
-    /// Solutions that it can name for a problem.
+    /// Returns the solutions that it can select for a problem.
     fn named(&self, asked: Asked, into: &mut BTreeSet<i64>) {
         match self {
             Choice::Rows(rows) => {
@@ -258,8 +259,8 @@ impl Table {
         Some(Table { rows, distance, is_plain: names == plain && is_sorted && has_all })
     }
 
-    /// From the place of the problem's size to the right, then to the left, until no row can be nearer by
-    /// its first number; of equally near rows the faster one.
+    /// Searches from the position of the problem's size to the right, then to the left, until no
+    /// row can be nearer by its first number; of equally near rows the faster one wins.
     fn find(&self, file: &Solutions, asked: Asked) -> Result<Found, String> {
         if self.distance != "Euclidean" || !self.is_plain {
             return Err(format!("its table is searched by `{}`, which is not computed", self.distance));

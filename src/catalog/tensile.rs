@@ -1,10 +1,10 @@
-//! The catalog of a target, `TensileLibrary_lazy_<target>.dat`: for each operation and types the file
-//! that has the solutions.
+//! The catalog of a target, `TensileLibrary_lazy_<target>.dat`: the solution file for each
+//! operation and types.
 
 use crate::{Product, msgpack::Value, predicate::Asked, predicate::Predicate};
 use serde::Serialize;
 
-/// What the library can serve on a target.
+/// What the library supports on a target.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     target: String,
@@ -14,44 +14,44 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 enum Node {
     Rows(Vec<(Predicate, Node)>),
-    /// By operation.
+    /// A choice by operation.
     Map(Vec<(String, Node)>),
-    /// The name of a file, without its ending.
+    /// The name of a file, without its extension.
     File(String),
     Other(String),
 }
 
-/// A file of solutions that the catalog names, with what it is for.
+/// A solution file that the catalog names, with its purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// `Contraction_l_Alik_Bljk_Cijk_Dijk`.
     pub operation: String,
-    /// Element types of A, B, C and D in Tensile's words.
+    /// Element types of A, B, C and D in Tensile's names.
     pub types: Vec<String>,
-    /// Computed in a wider type.
+    /// True when computed in a wider type.
     pub high_precision: Option<bool>,
-    /// The file's name without its ending.
+    /// The file's name without extension.
     pub file: String,
 }
 
-/// A file in which the library looks for a problem.
+/// A file in which the library searches for a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// The file's name without its ending.
+    /// The file's name without extension.
     pub file: String,
-    /// All conditions on the way to it are known to hold.
+    /// True when all conditions on the path to it are known to hold.
     pub certain: bool,
 }
 
 impl Entry {
-    /// Solutions that serve any target.
+    /// Returns true for solutions that serve any target.
     pub fn is_fallback(&self) -> bool {
         is_fallback(&self.file)
     }
 }
 
 impl Reached {
-    /// Solutions that serve any target.
+    /// Returns true for solutions that serve any target.
     pub fn is_fallback(&self) -> bool {
         is_fallback(&self.file)
     }
@@ -66,7 +66,7 @@ impl Catalog {
         Some(Catalog { target: target.to_owned(), root: Node::read(file.get("library")?)? })
     }
 
-    /// Every file that it names for its target.
+    /// Returns every file that the catalog names for its target.
     pub fn entries(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         let way =
@@ -75,14 +75,14 @@ impl Catalog {
         entries
     }
 
-    /// The files in which the library looks for `product`, in its order.
+    /// Returns the files in which the library searches for `product`, in its order.
     pub fn reached(&self, product: &Product) -> Vec<Reached> {
         let mut reached = Vec::new();
         self.root.reached(Asked { product, target: &self.target }, true, &mut reached);
         reached
     }
 
-    /// A kind of node that is not read, by its name: what is below it is not known.
+    /// A kind of node that is not evaluated, by its name; what is below it is unknown.
     pub fn unread(&self) -> Option<&str> {
         self.root.unread()
     }

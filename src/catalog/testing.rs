@@ -1,9 +1,9 @@
-//! Small catalogs for tests: JSON to MessagePack, and a folder of Tensile files.
+//! Small catalogs for tests: converts JSON to MessagePack, and writes a folder of Tensile files.
 
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The MessagePack of a JSON value.
+/// Converts a JSON value to MessagePack.
 pub fn pack(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     add(value, &mut bytes);
@@ -46,7 +46,8 @@ fn add(value: &Value, into: &mut Vec<u8>) {
     }
 }
 
-/// A row of a catalog: element types in Tensile's words, computed in a wider type, the file.
+/// A row of a catalog: element types in Tensile's names, whether computed in a wider type, the
+/// file.
 pub type Served<'a> = (&'a str, bool, &'a str);
 
 /// Writes `TensileLibrary_lazy_<target>.dat` that serves `operation`: natively, then by fallback.
@@ -72,7 +73,7 @@ fn row((element, wider, file): &Served) -> Value {
     json!({"predicate": predicate, "library": {"type": "Placeholder", "value": file}})
 }
 
-/// A solution: its number, the least m that it takes, the size that it was benchmarked for, its speed.
+/// A solution: its number, the smallest m that it accepts, its benchmarked size, its speed.
 pub type Made = (i64, i64, [i64; 3], f64);
 
 /// Writes a file of solutions whose kernels are `Cijk_<number>`.

@@ -1,4 +1,5 @@
-//! The command line: what each command takes, checked before anything is done.
+//! Defines and validates the command line: the options of each command, checked before anything is
+//! done.
 
 mod compare;
 mod ctl;
@@ -40,7 +41,7 @@ struct CommandLine {
     command: Command,
 }
 
-/// What to do.
+/// The command.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Run a program with librocshim.so preloaded, then print what it launched
@@ -293,8 +294,8 @@ pub(crate) enum Sort {
 }
 
 impl Command {
-    /// The exit code when rocshim itself fails: distinct from that of the program of `run`, and
-    /// from that of a condition of `compare` that holds.
+    /// Exit code when rocshim itself fails: distinct from that of the program of `run`, and from
+    /// that of a condition of `compare` that holds.
     pub(crate) fn own_failure(&self) -> u8 {
         match self {
             Command::Run(_) | Command::Try(_) | Command::Bisect(_) => 125,
@@ -304,8 +305,8 @@ impl Command {
     }
 }
 
-/// Reads the command line: when to colour text, and what to do. Help and `version` are printed here;
-/// a wrong line is one sentence and exit code 2.
+/// Parses the command line: when to colour text, and the command. Prints help and the version; an
+/// invalid line gives one sentence and exit code 2.
 pub(crate) fn parse(version: fn() -> String) -> Result<(When, Command), ExitCode> {
     CommandLine::try_parse().map(|line| (line.color, line.command)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp => {
@@ -317,14 +318,14 @@ pub(crate) fn parse(version: fn() -> String) -> Result<(When, Command), ExitCode
             ExitCode::SUCCESS
         }
         _ => {
-            rocshim_report::complain(&wrong::sentence(&error));
+            rocshim_report::print_error(&wrong::sentence(&error));
             ExitCode::from(2)
         }
     })
 }
 
-/// The definition of the command line: of what it is parsed by, its help, man pages and
-/// completions.
+/// Returns the definition of the command line, from which the parser, help, man pages and
+/// completions are generated.
 pub(crate) fn definition() -> clap::Command {
     use clap::CommandFactory;
     let mut definition = CommandLine::command();
@@ -359,7 +360,7 @@ mod tests {
                     (None, Some([name, ..])) => name.to_string(),
                     (None, _) => option.get_id().to_string(),
                 };
-                // What a positional argument is called, its form and its help say what it means.
+                // A positional argument's name, syntax and help state its meaning.
                 let value = option.get_value_names().map(|names| format!("{names:?}")).unwrap_or_default();
                 let takes = if option.get_action().takes_values() { value } else { String::new() };
                 let help = option.get_help().map(ToString::to_string).unwrap_or_default();

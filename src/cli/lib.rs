@@ -1,9 +1,9 @@
 //! `rocshim`, the command: runs a program under librocshim.so and reads the traces that it writes.
 //!
 //! Layers, lowest first: `args` (the command line), `launch` (the shim, the program, the child
-//! process), `experiment` (a program that is run many times), `ollama` (its service and
-//! containers), `doctor` (what will be seen of a program), `commands` (opens, asks, prints).
-//! Reading, analysis and what is shown of it are crates of their own.
+//! process), `experiment` (programs that are run many times), `ollama` (its service and
+//! containers), `doctor` (what will be seen of a program), `commands` (opens, analyses, prints).
+//! Reading, analysis and rendering are crates of their own.
 
 #![forbid(unsafe_code)]
 
@@ -31,13 +31,13 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            report::complain(&format_error(&error));
+            report::print_error(&format_error(&error));
             ExitCode::from(own_failure)
         }
     }
 }
 
-/// Whether the reader of our output has gone (`| head`), which is no error.
+/// Returns true when the reader of our output has closed it (`| head`), which is not an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|link| {
         link.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
@@ -48,7 +48,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 /// with damaged bytes.
 ///
 /// # Errors
-/// The message for a user, when the bytes are no trace.
+/// The message for a user, when the bytes are not a trace.
 pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     let name = Path::new("bytes");
     let in_words = |error: anyhow::Error| format_error(&error);
@@ -64,19 +64,19 @@ pub fn read_bytes(bytes: &[u8]) -> Result<String, String> {
     Ok(report::summary(&summary, &report::Style::default()) + &report::verified(&verified))
 }
 
-/// Reads responses of LLM servers and returns the list as JSON: for tests of what writes such
-/// files.
+/// Reads responses of LLM servers and returns the list as JSON: for tests of programs that write
+/// such files.
 ///
 /// # Errors
-/// The message for a user, when the files are no responses.
+/// The message for a user, when the files are not responses.
 pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
     reader::responses::read_responses(paths).map(in_json).map_err(|error| format_error(&error))
 }
 
-/// The same from the bytes of one file: for tests with damaged bytes.
+/// Same as [`responses_json`] for the bytes of one file: for tests with damaged bytes.
 ///
 /// # Errors
-/// The message for a user, when the files are no responses.
+/// The message for a user, when the files are not responses.
 pub fn read_response_bytes(bytes: &[u8]) -> Result<String, String> {
     let mut responses = reader::responses::Responses::default();
     let reading = reader::responses::take_responses(bytes, Path::new("bytes"), &mut responses);

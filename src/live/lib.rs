@@ -1,4 +1,4 @@
-//! Processes that still record: what a screen shows of them, and a line for each of their calls.
+//! Shows processes that still record: a screen of what they do, and a line for each of their calls.
 //!
 //! Layers, lowest first: `tail` (a call as a line), `top` (the screen).
 
@@ -7,5 +7,5 @@
 mod tail;
 mod top;
 
-pub use tail::{line, news, object};
+pub use tail::{line, change, object};
 pub use top::{Screen, Tab, draw, length};

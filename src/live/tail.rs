@@ -1,15 +1,16 @@
-//! Calls as they are recorded, a line or a JSON object each.
+//! Renders calls as they are recorded, each as a line or a JSON object.
 
 use rocshim_analysis::units;
-use rocshim_analysis::{COMMON, Cell, ColumnKind, News, TableId, TrackProcess, TrackRow};
+use rocshim_analysis::{COMMON, Cell, ColumnKind, TraceChange, TableId, TrackProcess, TrackRow};
 use rocshim_reader::End;
 use rocshim_report::{names, slices};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// The columns that a name gets at least.
+/// Minimum width of a name in columns.
 const LEAST_NAME: usize = 24;
 
-/// A row as a line of at most `width` columns: a long name is shortened first, then the end is cut.
+/// Renders a row as a line of at most `width` columns: shortens a long name first, then cuts the
+/// end.
 pub fn line(row: &TrackRow, process: &TrackProcess, width: Option<usize>) -> String {
     let took = match row.dur {
         Some(dur) => units::time(dur),
@@ -37,7 +38,7 @@ pub fn line(row: &TrackRow, process: &TrackProcess, width: Option<usize>) -> Str
     }
 }
 
-/// The family of a kernel, the library of another call, or the name of the table.
+/// Returns the family of a kernel, the library of another call, or the name of the table.
 fn whose(row: &TrackRow) -> String {
     let word = |column| match row.cell(column) {
         Some(Cell::Word(word)) => Some(word.as_str()),
@@ -50,7 +51,7 @@ fn whose(row: &TrackRow) -> String {
     }
 }
 
-/// Columns that a line leaves out: shown elsewhere in it, part of its name, or long.
+/// Columns that a line omits: shown elsewhere in it, part of its name, or long.
 fn is_elsewhere(table: TableId, column: &str) -> bool {
     let of_table: &[&str] = match table {
         TableId::Launches => &[
@@ -75,7 +76,7 @@ fn is_elsewhere(table: TableId, column: &str) -> bool {
     ["function", "library"].contains(&column) || of_table.contains(&column)
 }
 
-/// The main arguments of the call, `grid 64x2 block 32x4 stream 1`.
+/// Returns the main arguments of the call, such as `grid 64x2 block 32x4 stream 1`.
 fn asked(row: &TrackRow) -> String {
     let mut words = Vec::new();
     let integer = |column: &str| match row.cell(column) {
@@ -95,7 +96,7 @@ fn asked(row: &TrackRow) -> String {
             continue;
         }
         match cell {
-            // No LDS, no flags, no arguments cut off: as most are.
+            // No LDS, no flags, no arguments cut off, as usual.
             Cell::Integer(0) if matches!(row.table.id, TableId::Launches | TableId::Syncs) => {}
             Cell::Integer(value) => words.push(format!("{} {value}", column.name)),
             Cell::Word(word) => words.push(format!("{} {word}", column.name)),
@@ -106,7 +107,7 @@ fn asked(row: &TrackRow) -> String {
     words.join(" ")
 }
 
-/// A row as a JSON object in one line: its table, then the columns that hold something, in their
+/// Renders a row as a JSON object in one line: its table, then the non-empty columns in their
 /// order.
 pub fn object(row: &TrackRow, process: &TrackProcess) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&Object { row, process })?)
@@ -139,13 +140,13 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// What became of a trace, for standard error.
-pub fn news(news: News, process: &TrackProcess, path: &str) -> String {
-    let what = match news {
-        News::Begun => "is followed",
-        News::Ended(End::Leftover) => "was killed; what it left in its rings was read",
-        News::Ended(_) => "has ended",
-        News::Silent => "has no end in its trace, and is not seen running here",
+/// Reports what became of a trace, for standard error.
+pub fn change(change: TraceChange, process: &TrackProcess, path: &str) -> String {
+    let what = match change {
+        TraceChange::Begun => "is followed",
+        TraceChange::Ended(End::Leftover) => "was killed; what it left in its rings was read",
+        TraceChange::Ended(_) => "has ended",
+        TraceChange::Silent => "has no end in its trace, and is not seen running here",
     };
     format!("{} ({} on {}, {path}) {what}\n", process.name(), process.pid, process.host)
 }
@@ -190,7 +191,7 @@ mod tests {
         let wide = "01:46:40.000000     5 ns 7/7         ggml: mmvq     mul_mat_vec_q<q4_0, 1> grid 4x2 block 32 stream 0";
         assert_eq!(wide.len(), 101);
         assert_eq!(lines(Some(101))[1], wide);
-        // The name has 22 columns, which it always gets: the end is cut off.
+        // The name keeps its minimum of 22 columns; the end is cut off.
         assert_eq!(lines(Some(80))[1], format!("{}…", &wide[..79]));
     }
 

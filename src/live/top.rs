@@ -15,7 +15,7 @@ use rocshim_report::{
 };
 use std::{cmp::Reverse, time::Duration};
 
-/// The table that is shown.
+/// The selected table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
     /// Kernels by launches.
@@ -27,14 +27,14 @@ pub enum Tab {
     Products,
     /// Convolutions.
     Convolutions,
-    /// Phases of each process, the last pass of each.
+    /// Phases of each process, with the last pass of each.
     Phases,
     /// Processes that record.
     Processes,
 }
 
 impl Tab {
-    /// In the order of their numbers.
+    /// All tables, in the order of their numbers.
     pub const ALL: [Tab; 6] =
         [Tab::Kernels, Tab::Families, Tab::Products, Tab::Convolutions, Tab::Phases, Tab::Processes];
 
@@ -53,13 +53,13 @@ impl Tab {
         Self::ALL.iter().position(|table| *table == self).unwrap_or_default()
     }
 
-    /// So many tables on.
+    /// Returns the table `by` places further.
     pub fn step(self, by: usize) -> Tab {
         Self::ALL[(self.place() + by) % Self::ALL.len()]
     }
 }
 
-/// What the rows are sorted by.
+/// Sort order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     #[default]
@@ -70,7 +70,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The next one.
+    /// Returns the next order.
     pub fn next(self) -> Sort {
         match self {
             Sort::PerSecond => Sort::All,
@@ -81,32 +81,32 @@ impl Sort {
     }
 }
 
-/// What the user has chosen, and notes to show with the numbers.
+/// The user's selections, and notes to show with the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
-    /// What is followed.
+    /// The names of the followed traces.
     pub what: String,
-    /// Time between two updates.
+    /// Interval between two updates.
     pub every: Duration,
-    /// The table that is shown.
+    /// The selected table.
     pub shown: Tab,
-    /// The column that its rows are sorted by.
+    /// The column by which its rows are sorted.
     pub sort: Sort,
-    /// Only rows that have this in them.
+    /// Filter: only rows that contain this are shown.
     pub filter: String,
-    /// The filter is being typed.
+    /// True while the filter is being typed.
     pub is_typing: bool,
-    /// The screen holds still.
+    /// True while the screen is frozen.
     pub is_paused: bool,
-    /// The help is shown.
+    /// True while the help is shown.
     pub is_help: bool,
-    /// The first row that is shown.
+    /// Index of the first visible row.
     pub first: usize,
-    /// The terminal may be written to in colour.
+    /// True when colours may be used.
     pub has_colour: bool,
-    /// What could not be read.
+    /// Errors of files that could not be read.
     pub note: Option<String>,
-    /// Nothing was measured yet: what was written before is being read.
+    /// True until the first measurement, while what was written before is read.
     pub is_behind: bool,
 }
 
@@ -167,7 +167,7 @@ pub fn draw(frame: &mut Frame, standing: &Standing, screen: &Screen) {
     }
 }
 
-/// How many rows the table has that is shown.
+/// Returns the number of rows of the selected table.
 pub fn length(standing: &Standing, screen: &Screen) -> usize {
     match screen.shown {
         Tab::Phases => standing.phases.len(),
@@ -199,7 +199,7 @@ fn headline(standing: &Standing, screen: &Screen) -> Line<'static> {
     ])
 }
 
-/// `launches 12 345/s  …`, as many as there is room for.
+/// Renders `launches 12 345/s  …`, as many as fit.
 fn numbers(standing: &Standing, screen: &Screen, width: u16) -> Line<'static> {
     let lost = match standing.lost.all {
         0 => "lost 0".into(),
@@ -245,7 +245,7 @@ fn per_second(growth: Growth) -> String {
     }
 }
 
-/// The title row of a table; a title that begins with `>` is right-aligned, for numbers.
+/// Renders the title row of a table; a title that begins with `>` is right-aligned, for numbers.
 fn titles<const N: usize>(names: [String; N]) -> Row<'static> {
     let cell = |name: String| match name.strip_prefix('>') {
         Some(name) => right(name.into()),
@@ -254,7 +254,7 @@ fn titles<const N: usize>(names: [String; N]) -> Row<'static> {
     Row::new(names.map(cell)).style(Style::new().add_modifier(Modifier::UNDERLINED))
 }
 
-/// A right-aligned cell, for numbers.
+/// Renders a right-aligned cell, for numbers.
 fn right(text: String) -> Cell<'static> {
     Cell::new(Line::raw(text).right_aligned())
 }
@@ -304,7 +304,7 @@ fn draw_processes(frame: &mut Frame, processes: &[LiveProcess], screen: &Screen,
     );
 }
 
-/// The rows of a table, as they were chosen and sorted.
+/// Returns the rows of a table, filtered and sorted.
 fn rows_of<'a>(standing: &'a Standing, screen: &Screen) -> Vec<&'a LiveRow> {
     let rows = match screen.shown {
         Tab::Families => &standing.families,
@@ -315,7 +315,7 @@ fn rows_of<'a>(standing: &'a Standing, screen: &Screen) -> Vec<&'a LiveRow> {
     let part = screen.filter.to_lowercase();
     let has = |text: &str| text.to_lowercase().contains(&part);
     let mut rows: Vec<&LiveRow> = rows.iter().filter(|row| has(&row.name) || has(&row.of)).collect();
-    // Rows are equal where nothing happens: those with most calls first, then by name.
+    // Rows tie while nothing happens: then those with most calls first, then by name.
     rows.sort_by(|a, b| (Reverse(a.calls.all), &a.name).cmp(&(Reverse(b.calls.all), &b.name)));
     match screen.sort {
         Sort::PerSecond => rows.sort_by(|a, b| b.calls.per_second.total_cmp(&a.calls.per_second)),
@@ -329,7 +329,7 @@ fn rows_of<'a>(standing: &'a Standing, screen: &Screen) -> Vec<&'a LiveRow> {
 fn draw_rows(frame: &mut Frame, standing: &Standing, screen: &Screen, area: Rect) {
     let rows = rows_of(standing, screen);
     let all: u64 = rows.iter().map(|row| row.calls.all).sum();
-    // Numbers take 36 columns; whose it is a third of what is left, at most 34.
+    // Numbers take 36 columns; the owner takes a third of the rest, at most 34.
     let left = usize::from(area.width).saturating_sub(36);
     let of = (left / 3).min(34);
     let name = left.saturating_sub(of);

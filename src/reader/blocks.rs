@@ -1,18 +1,19 @@
-//! A file in blocks of whole lines.
+//! Splits a file into blocks of whole lines.
 
 use std::io::{self, Read};
 
-/// No line of a trace is longer: a longer one is none, and must not fill the memory.
+/// Limit of a line in bytes. A longer one is not a trace's, and must not fill the memory.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// Bytes of a block, unless a line is longer: they stay in the processor's cache until they are parsed.
+/// Size of a block in bytes, unless a line is longer: small enough to stay in the processor's cache
+/// until it is parsed.
 const BLOCK: usize = 1 << 18;
 
 /// Reads `input` block by block.
 pub(super) struct Blocks<'a> {
     input: Box<dyn Read + 'a>,
     size: usize,
-    /// The beginning of a line whose end was not read yet.
+    /// Beginning of a line whose end was not read yet.
     rest: Vec<u8>,
     is_at_end: bool,
 }
@@ -22,13 +23,13 @@ impl<'a> Blocks<'a> {
         Blocks { input, size: BLOCK, rest: Vec::new(), is_at_end: false }
     }
 
-    /// Whether the last block was taken.
+    /// True once the last block was returned.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end && self.rest.is_empty()
     }
 
-    /// Takes the next block: whole lines with their line ends, which only the last one of the file may lack;
-    /// `None` at the end.
+    /// Returns the next block: whole lines with their newlines, which only the file's last line may
+    /// lack; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = std::mem::take(&mut self.rest);
         while !self.is_at_end {
@@ -50,7 +51,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The lines of a block, with their line ends.
+/// Returns the lines of a block, with their newlines.
 pub(super) fn lines(mut block: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let end = memchr::memchr(b'\n', block).map_or(block.len(), |at| at + 1);
@@ -64,7 +65,7 @@ pub(super) fn lines(mut block: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time.
+    /// Reads a few bytes at a time.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {

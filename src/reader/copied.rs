@@ -1,5 +1,5 @@
-//! Traces that are not plain files: standard input, a pipe, a gzip file. Each is copied, decompressed,
-//! to a file without a name, because a trace is opened more than once.
+//! Copies traces that are not plain files (standard input, a pipe, a gzip file), decompressed, to
+//! an unnamed temporary file, because a trace is opened more than once.
 
 use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
@@ -11,26 +11,26 @@ use std::{
     sync::Mutex,
 };
 
-/// The copies: the file, which lives as long as it is open, its path, and what it is a copy of.
+/// The copies: the open file, its path, and the name of its source.
 static COPIES: Mutex<Vec<(File, PathBuf, String)>> = Mutex::new(Vec::new());
 
-/// The first bytes of a zstd and of a gzip stream.
+/// First bytes of a zstd and of a gzip stream.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What a trace is called in messages and pages: its path, or what it is a copy of.
+/// Returns a trace's name for messages and pages: its path, or the source of a copy.
 pub fn name_of(path: &Path) -> String {
     let copies = COPIES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let copy = copies.iter().find(|(_, copy, _)| copy == path);
     copy.map_or_else(|| path.display().to_string(), |(.., name)| name.clone())
 }
 
-/// Whether this argument stands for standard input.
+/// Returns true when this argument means standard input.
 pub(super) fn is_standard_input(argument: &Path) -> bool {
     argument == Path::new("-")
 }
 
-/// Whether a file of this kind must be copied before it is read.
+/// Returns true when a file of this kind must be copied before it is read.
 pub(super) fn must_be_copied(argument: &Path, kind: &Metadata) -> bool {
     let kind = kind.file_type();
     kind.is_fifo()
@@ -39,10 +39,10 @@ pub(super) fn must_be_copied(argument: &Path, kind: &Metadata) -> bool {
         || argument.extension().is_some_and(|it| it == "gz")
 }
 
-/// The path of a copy of standard input, or of the file.
+/// Returns the path of a copy of standard input, or of the file.
 ///
 /// # Errors
-/// What cannot be read, or where the copy cannot be written.
+/// When the source cannot be read, or the copy cannot be written.
 pub(super) fn copy(argument: &Path) -> Result<PathBuf> {
     let (name, input): (String, Box<dyn Read>) = match is_standard_input(argument) {
         true => ("standard input".into(), Box::new(io::stdin())),
@@ -62,7 +62,7 @@ pub(super) fn copy(argument: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The bytes, decompressed if their first ones are those of gzip or zstd.
+/// Returns the bytes, decompressed if they begin as gzip or zstd.
 fn decompressed(mut input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut first = Vec::new();
     input.by_ref().take(4).read_to_end(&mut first)?;

@@ -1,12 +1,12 @@
-//! An error as one sentence: what, where, why.
+//! Formats an error as one sentence: what, where, why.
 
-/// The chain of an error as one sentence: what, where, why.
+/// Formats the chain of an error as one sentence: what, where, why.
 pub fn format_error(error: &anyhow::Error) -> String {
     let links: Vec<String> = error.chain().map(|link| plain(&link.to_string())).collect();
     links.join(": ")
 }
 
-/// Without the error number, which says nothing that the words do not.
+/// Removes the OS error number, which adds nothing to the words.
 fn plain(text: &str) -> String {
     match text.rfind(" (os error ") {
         Some(at) if text.ends_with(')') => text[..at].to_string(),

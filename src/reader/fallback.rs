@@ -1,5 +1,5 @@
-//! Traces that could not be written where they were wanted: the shim writes them below the
-//! temporary folder, and says so in their headers.
+//! Finds traces that the shim wrote below the temporary folder because the configured folder could
+//! not be written.
 
 use std::{
     env, fs,
@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The traces of this user that were wanted in the folder `wanted`. Their headers' notes say why
-/// they are elsewhere.
+/// Returns this user's traces that were configured for the folder `wanted`. The notes in their
+/// headers state why they are elsewhere.
 pub(crate) fn written_elsewhere(wanted: &Path) -> Vec<PathBuf> {
     let Ok(own) = fs::metadata("/proc/self") else { return Vec::new() };
     let folder = env::temp_dir().join(format!("rocshim-{}", own.uid()));

@@ -1,7 +1,8 @@
-//! Traces while they are written: files that grow, folders in which processes come and go.
+//! Follows traces while they are written: files that grow, folders in which processes come and go.
 //!
-//! What a file has by now is read at every look, whole lines only. A trace has ended with its footer; where its process was killed, with
-//! what that left in its ring files, which is read once the process is gone.
+//! Each poll reads the complete lines that a file has by then. A trace ends with its footer or,
+//! when its process was killed, with the remains of its ring files, which are read once the process
+//! has ended.
 
 use super::{BadLines, End, Reading, blocks::LONGEST, header_of, record_of, traces_in};
 use crate::format_error;
@@ -16,58 +17,58 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of one file that are read at a look.
+/// Bytes read from one file per poll.
 const AT_ONCE: u64 = 4 << 20;
-/// Between two looks for new files: a folder is listed, and all ring files too.
+/// Interval at which new files are looked for, which lists folders and all ring files.
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// Who is given the records of traces, which are numbered in the order in which they were found.
+/// Receives the records of traces, numbered in the order in which they were found.
 pub trait Watcher {
-    /// There is a new trace; its records follow, the header first.
+    /// Announces a new trace. Its records follow, the header first.
     fn begin(&mut self, trace: usize, path: &Path);
-    /// The next record of a trace.
+    /// Receives the next record of a trace.
     fn take(&mut self, trace: usize, record: Record);
-    /// A trace has ended, or a part of it.
+    /// Reports that a trace or one of its segments has ended.
     fn end(&mut self, trace: usize, reading: Reading);
-    /// The trace has no end, and its process is not running, or not to be seen from here (another machine, a container): nothing more
-    /// may come; or something has come again.
+    /// Reports that a trace has no end and its process is not visible (killed, on another machine,
+    /// in a container), so that nothing more may come; or that it has continued.
     fn silent(&mut self, trace: usize, is_silent: bool);
-    /// Whether the arguments of launches of this kernel matter.
+    /// Returns true when an analysis reads the arguments of this kernel's launches.
     fn wants_arguments(&self, _trace: usize, _kernel: Option<u32>) -> bool {
         true
     }
 }
 
-/// What a look found.
+/// Result of a poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
-    /// There is more to read at once.
+pub struct Poll {
+    /// True when more can be read at once.
     pub more: bool,
-    /// Files to which more is expected.
+    /// Number of files that are expected to grow.
     pub open: usize,
 }
 
-/// Follows the traces that the arguments stand for.
+/// Follower of the traces that the arguments name.
 pub struct Follower {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
-    /// By path, in order, so that the parts of a trace follow one another.
+    /// Files by path, in order, so that the segments of a trace follow one another.
     found: BTreeMap<TracePath, Followed>,
-    /// The numbers of traces, by their first files.
+    /// Numbers of traces, by their first files.
     numbers: BTreeMap<PathBuf, usize>,
-    /// When new files were looked for.
+    /// Time when new files were last looked for.
     found_at: Option<Instant>,
     notes: Vec<String>,
 }
 
-/// A file that is followed.
+/// A followed file.
 struct Followed {
     named: bool,
     state: State,
 }
 
 enum State {
-    /// Nothing was read yet.
+    /// True while nothing was read.
     New,
     Open(Box<Open>),
     Ended,
@@ -75,26 +76,27 @@ enum State {
 
 struct Open {
     trace: usize,
-    /// Nothing of its trace was read before.
+    /// True while nothing of its trace was read.
     is_first: bool,
     file: File,
     growing: Growing,
-    /// Lines that were not looked at yet; the last may not be whole.
+    /// Bytes that were not parsed yet; the last line may be incomplete.
     pending: Vec<u8>,
     /// Bytes of the file that were read.
     read: u64,
     header: Option<Header>,
-    /// When it was asked whether a file without a header is all that a dead process has left: its process is known by its rings alone.
+    /// Time of the last check whether a file without a header is all that a dead process has left:
+    /// only its rings name the process.
     asked_at: Instant,
-    /// Lines that were looked at.
+    /// Number of parsed lines.
     lines: u64,
     bad: BadLines,
-    /// Its process cannot be seen, and nothing comes.
+    /// True when its process is not visible and nothing arrives.
     is_silent: bool,
 }
 
 impl Follower {
-    /// Follows files, and folders as all the traces that are in them or will be.
+    /// Follows files, and for folders all traces that they hold or will hold.
     ///
     /// # Errors
     /// When there is no such file or folder.
@@ -117,34 +119,34 @@ impl Follower {
         })
     }
 
-    /// Nothing but what is there can come: only files were named.
+    /// Returns true when only files were named, so no new trace can appear.
     pub fn is_finite(&self) -> bool {
         self.folders.is_empty()
     }
 
-    /// What is wrong with files that folders hold, a sentence each.
+    /// Returns what is wrong with files in folders, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Reads what has come since the last look, a few MiB of each file at most.
+    /// Reads what has arrived since the last poll, at most a few MiB of each file.
     ///
     /// # Errors
-    /// When a file that was named is no trace or cannot be read, or a folder cannot be listed.
-    pub fn look(&mut self, watcher: &mut dyn Watcher) -> Result<Look> {
+    /// When a named file is not a trace or cannot be read, or a folder cannot be listed.
+    pub fn poll(&mut self, watcher: &mut dyn Watcher) -> Result<Poll> {
         if self.found_at.is_none_or(|at| at.elapsed() >= BETWEEN) {
             self.find()?;
             self.found_at = Some(Instant::now());
         }
-        let mut look = Look::default();
+        let mut poll = Poll::default();
         let mut before: Option<(PathBuf, bool)> = None;
         for (path, followed) in &mut self.found {
-            // A part is read when the one before it has been.
+            // A segment is read once the one before it has ended.
             let waits = before.as_ref().is_some_and(|(first, ended)| *first == path.first && !ended);
             if !waits {
                 let file = rocshim_trace::segment_path(&path.first, path.part);
-                match followed.look(&file, &path.first, &mut self.numbers, watcher) {
-                    Ok(more) => look.more |= more,
+                match followed.poll(&file, &path.first, &mut self.numbers, watcher) {
+                    Ok(more) => poll.more |= more,
                     Err(error) if followed.named => return Err(error),
                     Err(error) => {
                         self.notes.push(format_error(&error));
@@ -154,10 +156,10 @@ impl Follower {
             }
             let ended = matches!(followed.state, State::Ended);
             let is_silent = matches!(&followed.state, State::Open(open) if open.is_silent);
-            look.open += usize::from(!ended && !is_silent);
+            poll.open += usize::from(!ended && !is_silent);
             before = Some((path.first.clone(), ended));
         }
-        Ok(look)
+        Ok(poll)
     }
 
     fn find(&mut self) -> Result<()> {
@@ -173,14 +175,14 @@ impl Follower {
     }
 }
 
-/// What is not called like a trace is one of its own.
+/// A file whose name is not a trace's is a trace of its own.
 fn trace_path(file: &Path) -> TracePath {
     TracePath::of(file).unwrap_or_else(|| TracePath { first: file.to_path_buf(), part: 1 })
 }
 
 impl Followed {
-    /// Reads what is new; true where there is more.
-    fn look(
+    /// Reads what is new; returns true when there is more.
+    fn poll(
         &mut self,
         path: &Path,
         first: &Path,
@@ -190,7 +192,8 @@ impl Followed {
         if matches!(self.state, State::New) {
             let file = match File::open(path) {
                 Ok(file) => file,
-                // A process that was killed early has rings but no file yet, and one that was begun may be gone.
+                // A process killed early has rings but no file yet, and a file found before may be
+                // deleted.
                 Err(_) if !self.named => return Ok(false),
                 Err(error) => return Err(error).with_context(|| format!("cannot open {}", path.display())),
             };
@@ -212,7 +215,7 @@ impl Followed {
             }));
         }
         let State::Open(open) = &mut self.state else { return Ok(false) };
-        let (ended, more) = open.look(path, watcher)?;
+        let (ended, more) = open.poll(path, watcher)?;
         if let Some(end) = ended {
             watcher.end(open.trace, Reading { end, notes: open.bad.note().into_iter().collect() });
             self.state = State::Ended;
@@ -222,9 +225,9 @@ impl Followed {
 }
 
 impl Open {
-    /// Reads what is new: how the file ended, if it did, and whether there is more.
-    fn look(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(Option<End>, bool)> {
-        // Asked first: what it wrote before it went is read after.
+    /// Reads what is new: returns how the file ended, if it did, and whether there is more.
+    fn poll(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(Option<End>, bool)> {
+        // Checked before reading, so that what the process wrote before its end is read afterwards.
         let runs = match &self.header {
             Some(header) => is_running(header),
             None => self.asked_at.elapsed() < BETWEEN,
@@ -247,7 +250,7 @@ impl Open {
         Ok((end, got == AT_ONCE))
     }
 
-    /// Hands out the whole lines that are there.
+    /// Passes on the complete lines.
     fn take_lines(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<Option<End>> {
         let (mut end, mut done) = (None, 0);
         while let Some(length) = memchr::memchr(b'\n', &self.pending[done..]) {
@@ -280,12 +283,12 @@ impl Open {
         Ok(end)
     }
 
-    /// What a process that is gone has left in its ring files, if it has.
+    /// Returns what an ended process has left in its ring files.
     fn take_leftover(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<Option<End>> {
         let left = rocshim_drain::leftover(path)
             .with_context(|| format!("cannot read what the process of {} left behind", path.display()))?;
         let Some((whole, left)) = left else { return Ok(None) };
-        // Lines that were written and never committed are among those that are left, and were read.
+        // Lines that were written but not committed are among the remains, and were read already.
         let again = self.read.saturating_sub(whole).min(left.lines.len() as u64) as usize;
         let again = if rocshim_drain::is_compressed(path) { 0 } else { again };
         self.pending.extend_from_slice(&left.lines[again..]);

@@ -1,21 +1,22 @@
-//! Names that the user gives to times: a JSON object a line.
+//! Reads labels: names that the user gives to time ranges, one JSON object per line.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::Path;
 
-/// A name for what lies between two moments.
+/// A name for a time range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The name.
     pub name: String,
-    /// In Unix ns.
+    /// Start in Unix ns.
     pub begin: u64,
-    /// Its end, in Unix ns.
+    /// End in Unix ns.
     pub end: u64,
 }
 
-/// A larger file is refused: a line takes some hundred bytes, those of the prompt ladder some KiB.
+/// Limit of the file's size in bytes: a line takes some hundred bytes, one of the prompt ladder
+/// some KiB.
 const LARGEST: u64 = 256 << 20;
 
 #[derive(Deserialize)]
@@ -27,7 +28,7 @@ struct Line {
     end: Moment,
 }
 
-/// Unix ns: a number, or a string of one, which JavaScript can read too.
+/// Unix ns: a number, or a string of one, as JavaScript cannot represent such numbers.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Moment {

@@ -1,14 +1,15 @@
-//! Trace files to records: what a path stands for, one pass over a file, and how the file ended.
+//! Reads trace files into records: what a path stands for, one pass over a file, and how the file
+//! ended.
 //!
-//! What a killed process left in its ring files is read too, as if it stood at the end of its file;
-//! nothing on disk is changed.
+//! What a killed process left in its ring files is read as if it were at the end of its file.
+//! Nothing on disk is changed.
 //!
-//! Layers, lowest first: `error` (an error as one sentence), `copied` (traces that are no plain
-//! files), `progress` (what is read, on a terminal), `blocks` and `scan` (bytes to records),
-//! `parallel` (records parsed on all cores), `once` (a process is not read twice), `follow` (files
-//! while they are written), `fallback` (traces that could not be written where they were wanted).
-//! Beside the traces: `labels` (names for times), `responses` (what
-//! a server answered to the requests that were traced), `results` (a program's own tokens a second).
+//! Layers, lowest first: `error` (an error as one sentence), `copied` (traces that are not plain
+//! files), `progress` (a progress line on a terminal), `blocks` and `scan` (bytes to records),
+//! `parallel` (records parsed on all cores), `once` (no process is read twice), `follow` (files
+//! while they are written), `fallback` (traces in the fallback folder). Besides traces: `labels`
+//! (named time ranges), `responses` (a server's answers to the traced requests), `results` (a
+//! program's own tokens per second).
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +28,7 @@ mod scan;
 
 pub use copied::name_of;
 pub use error::format_error;
-pub use follow::{Follower, Look, Watcher};
+pub use follow::{Follower, Poll, Watcher};
 pub use labels::{Label, read_labels};
 pub use once::check_once;
 pub use results::{Results, read_results};
@@ -51,17 +52,17 @@ use std::{
 pub enum End {
     /// With a footer.
     Footer,
-    /// With one that says that the trace goes on in its next part.
+    /// With a footer that announces the next segment.
     Rotated,
-    /// Without: the process died, and what it left in its rings was read as well.
+    /// Without a footer: the process died, and its ring files were read as well.
     Leftover,
-    /// Without: the process still runs and writes.
+    /// Without a footer: the process still runs and writes.
     Running,
-    /// Without: the process is gone and so are its rings; what was not in the file is lost.
+    /// Without a footer: the process and its rings are gone; what was not in the file is lost.
     Cut,
 }
 
-/// What there is to say about a file besides its records.
+/// What there is to report about a file besides its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// How it ends.
@@ -70,17 +71,18 @@ pub struct Reading {
     pub notes: Vec<String>,
 }
 
-/// Gets the records of a file, in its order.
+/// Receives the records of a file, in the file's order.
 pub trait RecordVisitor {
-    /// Takes the next record.
+    /// Visits the next record.
     fn visit(&mut self, record: &Record);
 
-    /// Whether the arguments of launches of this kernel matter. Where they do not, the reader may leave them out.
+    /// Returns true when an analysis reads the arguments of this kernel's launches. Otherwise the
+    /// reader may omit them.
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {
         true
     }
 
-    /// Whether nothing more is wanted: the rest of the file is not read.
+    /// Returns true when no more is needed: the rest of the file is not read.
     fn is_done(&self) -> bool {
         false
     }
@@ -91,12 +93,12 @@ pub trait RecordVisitor {
 pub struct TraceFile {
     /// The file.
     pub path: PathBuf,
-    /// It was named itself, not found in a folder.
+    /// True when the file was named itself, not found in a folder.
     pub named: bool,
 }
 
-/// The trace files that the arguments stand for: files as they are, folders as all their `.ndjson` files. Where a folder
-/// could not be written, its traces are where the shim has put them instead.
+/// Returns the trace files that the arguments stand for: files themselves, folders as all their
+/// `.ndjson` files, and the fallback folder's for a folder that could not be written.
 pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     let mut found: Vec<TraceFile> = Vec::new();
     for argument in arguments {
@@ -134,7 +136,8 @@ pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     Ok(found)
 }
 
-/// The trace files of a folder, by name, the parts of a trace in order; also those that killed processes never got to begin.
+/// Returns the trace files of a folder by name, the segments of a trace in order, including those
+/// that killed processes never got to create.
 pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let absolute =
         std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
@@ -153,8 +156,8 @@ pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(traces.iter().map(|trace| segment_path(&trace.first, trace.part)).collect())
 }
 
-/// By the first files of traces in parts, the first part that counts: the process may have died before it had removed what it
-/// said that it removed.
+/// Returns the oldest valid segment by the first file of each trace: a process may have died before
+/// it deleted the segments that it announced as deleted.
 fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
     let mut oldest = BTreeMap::new();
     for trace in traces.iter().filter(|trace| trace.part > 1) {
@@ -166,7 +169,7 @@ fn removed_parts(traces: &[TracePath]) -> BTreeMap<PathBuf, u32> {
     oldest
 }
 
-/// Reads a trace from its first line to its last and gives each record to `visitor`.
+/// Reads a trace from its first line to its last and passes each record to `visitor`.
 pub fn read_trace(path: &Path, visitor: &mut dyn RecordVisitor) -> Result<Reading> {
     let name = name_of(path);
     let leftover = rocshim_drain::leftover(path)
@@ -197,14 +200,14 @@ pub fn read_trace(path: &Path, visitor: &mut dyn RecordVisitor) -> Result<Readin
     Ok(reading)
 }
 
-/// Reads the bytes of a trace that is called `name`.
+/// Reads the bytes of a trace with the name `name`.
 pub fn read_bytes(bytes: &[u8], name: &Path, visitor: &mut dyn RecordVisitor) -> Result<Reading> {
     let mut reading = Reading { end: End::Cut, notes: Vec::new() };
     read_lines(Box::new(bytes), name, &mut reading, visitor)?;
     Ok(reading)
 }
 
-/// Reads the lines; returns the first one's header.
+/// Reads the lines; returns the header of the first.
 fn read_lines(
     input: Box<dyn Read + '_>,
     path: &Path,
@@ -224,11 +227,11 @@ fn read_lines(
     Ok(header)
 }
 
-/// Lines that are no records.
+/// Number of lines that are not records.
 #[derive(Default)]
 struct BadLines {
     count: u64,
-    /// The number of the first, from 1.
+    /// Number of the first of them, from 1.
     first: u64,
 }
 
@@ -240,7 +243,7 @@ impl BadLines {
         }
     }
 
-    /// What there is to say about them.
+    /// Returns what there is to report about them.
     fn note(&self) -> Option<String> {
         let BadLines { count, first } = self;
         match count {
@@ -253,7 +256,7 @@ impl BadLines {
     }
 }
 
-/// The header that the first line of a trace is.
+/// Returns the header in the first line of a trace.
 fn header_of(first: &[u8], path: &Path) -> Result<Header> {
     let name = name_of(path);
     let header = match parse_line(first) {
@@ -272,7 +275,7 @@ fn header_of(first: &[u8], path: &Path) -> Result<Header> {
     Ok(header)
 }
 
-/// One line. Its type comes first, so the large ones are read as what they are at once.
+/// Parses a line. Its type comes first, so large records are parsed as their own type at once.
 #[inline(always)] // so that a record is not moved from place to place
 fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Result<Record, LineError> {
     fn read<T: DeserializeOwned>(line: &[u8], wrap: fn(T) -> Record) -> Result<Record, LineError> {
@@ -291,13 +294,14 @@ fn record_of(line: &[u8], wants_arguments: impl Fn(Option<u32>) -> bool) -> Resu
     }
 }
 
-/// The earliest time 0 of these traces, in Unix ns, by their first lines; 0 where none tells.
+/// Returns the earliest epoch of these traces in Unix ns, by their first lines; 0 when none has
+/// one.
 pub fn earliest_epoch(traces: &[TraceFile]) -> u64 {
     let epoch = |trace: &TraceFile| rocshim_drain::header_of(&trace.path).ok()??.epoch.parse().ok();
     traces.iter().filter_map(epoch).min().unwrap_or(0)
 }
 
-/// Whether the process that writes this file still runs; false where that cannot be told.
+/// Returns true when the process that writes this file still runs; false when that is unknown.
 pub fn writer_is_running(path: &Path) -> bool {
     matches!(rocshim_drain::header_of(path), Ok(Some(header)) if is_running(&header))
 }
@@ -320,7 +324,7 @@ mod tests {
         }
     }
 
-    /// The number of records in a file with this text, and how reading it ends.
+    /// Returns the number of records in a file with this text, and how reading it ends.
     fn read(text: &str) -> Result<(usize, Reading)> {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("t.ndjson");
@@ -330,7 +334,7 @@ mod tests {
         Ok((count.0, reading))
     }
 
-    fn complaint(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         let sentence = read(text).unwrap_err().to_string();
         let at = sentence.find("t.ndjson").expect("the file is named");
         sentence[at..].to_string()
@@ -364,15 +368,15 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_told_in_one_sentence() {
         assert_eq!(
-            complaint(""),
+            error_of(""),
             "t.ndjson is empty: its process was killed before it wrote a line, or this is no trace"
         );
         let alien = "t.ndjson is not a rocshim trace: its first line is not a header; \
                      `rocshim run -o DIR -- CMD` writes traces to DIR";
-        assert_eq!(complaint("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
-        assert_eq!(complaint(&format!("{LAUNCH}\n")), alien);
+        assert_eq!(error_of("{\"ts\":1,\"ph\":\"X\"}\n"), alien);
+        assert_eq!(error_of(&format!("{LAUNCH}\n")), alien);
         assert_eq!(
-            complaint(&HEADER.replace("\"format\":1", "\"format\":3")),
+            error_of(&HEADER.replace("\"format\":1", "\"format\":3")),
             "t.ndjson has format 3, written by rocshim 0.1.0; this rocshim reads format 1: use that rocshim"
         );
     }

@@ -1,17 +1,18 @@
-//! No trace is read twice.
+//! Rejects arguments that name the same trace twice.
 
 use super::{TraceFile, copied::name_of};
 use anyhow::{Result, bail};
 use std::{collections::BTreeMap, path::Path};
 
-/// Checks that no two files hold the same part of the same process's trace: its calls would count twice.
+/// Checks that no two files hold the same segment of the same process's trace, whose calls would
+/// count twice.
 ///
 /// # Errors
-/// Names two that do.
+/// When two do; names both.
 pub fn check_once(traces: &[TraceFile]) -> Result<()> {
     let mut known: BTreeMap<_, &Path> = BTreeMap::new();
     for TraceFile { path, .. } in traces {
-        // What cannot be read is told of when it is read.
+        // Files that cannot be read are reported when they are read.
         let Ok(Some(header)) = rocshim_drain::header_of(path) else { continue };
         let part = header.part();
         if let Some(before) =

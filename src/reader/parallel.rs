@@ -1,8 +1,9 @@
-//! The records of a file in its order, parsed on all cores.
+//! Parses the records of a file on all cores, and delivers them in the file's order.
 //!
-//! Worker threads parse blocks of lines; block N goes to worker N modulo their number, and its records
-//! are taken from there in turn. So the visitor, which runs on the calling thread, sees the records in
-//! the file's order whatever the number of workers, and a bounded number of blocks is in memory.
+//! Worker threads parse blocks of lines; block N goes to worker N modulo their number, and its
+//! records are taken from there in turn. So the visitor, which runs on the calling thread, sees the
+//! records in the file's order whatever the number of workers, and a bounded number of blocks is in
+//! memory.
 
 use super::{
     BadLines, End, Reading, RecordVisitor,
@@ -20,17 +21,17 @@ use std::{
     thread::{Scope, available_parallelism, scope},
 };
 
-/// Workers at most: more would wait for the visitor.
+/// Limit of the workers: more would wait for the visitor.
 const WORKERS: usize = 8;
-/// Blocks that wait at a worker, or were parsed by it and not taken, at most.
+/// Limit of the blocks per worker that wait, or are parsed and not taken.
 const DEPTH: usize = 2;
 
-/// Launches whose arguments no analysis reads, as far as is known when a block is parsed: what is parsed
-/// beyond is no error.
+/// Kernels whose launch arguments no analysis reads, as far as known when a block is parsed.
+/// Parsing more than that is harmless.
 #[derive(Clone, Default)]
 struct Unwanted {
     kernels: HashSet<u32>,
-    /// Those of launches without a kernel.
+    /// Whether the same holds for launches without a kernel.
     without_kernel: bool,
 }
 
@@ -40,7 +41,7 @@ impl Unwanted {
     }
 }
 
-/// A line: its record, or `None` where it is no record.
+/// A line's record, or `None` if it is not one.
 type Line = Option<Record>;
 
 struct Job {
@@ -79,25 +80,25 @@ fn parse(line: &[u8], unwanted: &Unwanted) -> Line {
     record_of(line, |kernel| unwanted.wants(kernel)).ok()
 }
 
-/// Gives records to a visitor, and notes what else there is to say about the file.
+/// Passes records to a visitor, and collects what else there is to report about the file.
 pub(super) struct Visit<'a> {
     visitor: &'a mut dyn RecordVisitor,
     reading: &'a mut Reading,
     bad: BadLines,
-    /// Lines that were taken.
+    /// Number of lines taken.
     number: u64,
     unwanted: Arc<Unwanted>,
 }
 
 impl<'a> Visit<'a> {
-    /// Begins behind the header, which was visited.
+    /// Starts after the header, which was visited.
     pub(super) fn new(visitor: &'a mut dyn RecordVisitor, reading: &'a mut Reading) -> Visit<'a> {
         let without_kernel = !visitor.wants_arguments(None);
         let unwanted = Arc::new(Unwanted { without_kernel, ..Unwanted::default() });
         Visit { visitor, reading, bad: BadLines::default(), number: 1, unwanted }
     }
 
-    /// Visits the lines of the first block behind the header, and all other blocks.
+    /// Visits the lines of the first block after the header, and all other blocks.
     pub(super) fn read(mut self, first: &[u8], blocks: &mut Blocks) -> io::Result<()> {
         self.lines(first);
         let workers = available_parallelism().map_or(1, |cores| cores.get()).min(WORKERS);
@@ -116,7 +117,7 @@ impl<'a> Visit<'a> {
 
     fn parallel(&mut self, blocks: &mut Blocks, workers: Vec<Worker>) -> io::Result<()> {
         let (mut sent, mut taken, mut failed) = (0, 0, None);
-        // Blocks before this one were parsed with what another process defined.
+        // Blocks before this one were parsed with another process's definitions.
         let mut stale = 0;
         loop {
             while failed.is_none() && sent < taken + DEPTH * workers.len() {
@@ -136,7 +137,7 @@ impl<'a> Visit<'a> {
             let Parsed { block, lines } = workers[taken % workers.len()].parsed.recv().expect("it runs");
             taken += 1;
             if taken <= stale || lines.iter().any(|line| matches!(line, Some(Record::Header(_)))) {
-                // Files were strung together: ids mean other kernels from here on.
+                // Concatenated files: from here on ids mean other kernels.
                 self.lines(&block);
                 stale = sent;
                 continue;
@@ -159,7 +160,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Takes a line; `ends`: it has a line end.
+    /// Visits a line; `ends`: it has a newline.
     fn line(&mut self, line: Option<&Record>, ends: bool) {
         self.number += 1;
         match line {
@@ -204,8 +205,8 @@ mod tests {
 
     const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}"#;
 
-    /// Keeps the ids of launches with the numbers of their arguments; wants those of kernel 1 alone, or
-    /// in the second process those of kernel 2.
+    /// Keeps the ids of launches with the number of their arguments; reads those of kernel 1 only,
+    /// or in the second process those of kernel 2.
     #[derive(Default)]
     struct Ids {
         processes: usize,

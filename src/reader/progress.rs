@@ -1,36 +1,36 @@
-//! How far a long reading has come, on standard error where that is a terminal.
+//! Shows the progress of a long reading on standard error, if that is a terminal.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::time::{Duration, Instant};
 
-/// What takes less than this is not told of.
+/// Time before which no progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two words about it.
+/// Interval between updates.
 const STEP: Duration = Duration::from_millis(200);
 
-/// A file that is read, and tells how far.
+/// A file being read that shows its progress.
 pub(super) struct Progress<R> {
     input: R,
     name: String,
     read: u64,
     all: u64,
-    /// When something is to be told next; `None`: nobody looks.
+    /// Time of the next update; `None`: standard error is not a terminal.
     next: Option<Instant>,
-    told: bool,
+    is_shown: bool,
 }
 
 impl<R: Read> Progress<R> {
-    /// Reads `input`, the file of this name, which has `all` bytes.
+    /// Reads `input`, a file with this name and `all` bytes.
     pub(super) fn new(input: R, name: String, all: u64) -> Progress<R> {
         let next = io::stderr().is_terminal().then(|| Instant::now() + PATIENCE);
-        Progress { input, name, read: 0, all, next, told: false }
+        Progress { input, name, read: 0, all, next, is_shown: false }
     }
 
     fn tell(&mut self, now: Instant) {
         self.next = Some(now + STEP);
-        self.told = true;
+        self.is_shown = true;
         let percent = self.read * 100 / self.all.max(1);
-        // Whoever closed standard error does not want to know.
+        // A closed standard error is not a problem.
         let _ = write!(io::stderr(), "\r\x1b[Kreading {}: {} %", self.name, percent.min(100));
     }
 }
@@ -51,7 +51,7 @@ impl<R: Read> Read for Progress<R> {
 
 impl<R> Drop for Progress<R> {
     fn drop(&mut self) {
-        if self.told {
+        if self.is_shown {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }

@@ -1,8 +1,10 @@
-//! Files of what LLM servers answered to one list: what each says of a request, with when it was asked.
+//! Reads files of LLM servers' responses into one list: what each states about a request, and when.
 //!
-//! Taken are the lines of `samples/prompt_ladder.py`, Ollama's answers (`/api/generate`, `/api/chat`) and llama-server's
-//! (`/completion`, `/v1/completions`, `/v1/chat/completions`), bare, in a list, or streamed. What a server's numbers mean was read in the servers'
-//! sources, named at each field: Ollama's `api/types.go`, `server/routes.go` and `llm/server.go`, llama.cpp's `tools/server`.
+//! Accepted are the lines of `samples/prompt_ladder.py`, Ollama's responses (`/api/generate`,
+//! `/api/chat`) and llama-server's (`/completion`, `/v1/completions`, `/v1/chat/completions`):
+//! single, in a list, or streamed. The meaning of a server's numbers was read in its source, named
+//! at each field: Ollama's `api/types.go`, `server/routes.go` and `llm/server.go`, llama.cpp's
+//! `tools/server`.
 
 mod collect;
 mod document;
@@ -20,74 +22,83 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A larger file is refused: a response takes a few KiB, a streamed token 200 bytes.
+/// Limit of a file's size in bytes: a response takes a few KiB, a streamed token 200 bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Which program answered.
+/// The program that responded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Server {
-    /// Ollama's own interface.
+    /// Ollama, by its own API.
     Ollama,
-    /// llama.cpp's server, its own interface or OpenAI's.
+    /// llama.cpp's server, by its own API or OpenAI's.
     LlamaServer,
 }
 
-/// What a server said about one request, with when it was asked (as far as the file tells).
+/// A server's response to one request, with its times as far as the file states them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Response {
-    /// From 1 on, in the order of the files and in each of its lines.
+    /// Number from 1, in the order of the files and of the lines in each.
     pub number: usize,
-    /// `file:line`, of the line with the answer (of a stream: its last).
+    /// `file:line` of the line with the response (of a stream: its last).
     pub place: String,
-    /// The server that answered.
+    /// The server that responded.
     pub server: Server,
-    /// `/api/generate`, …: as the ladder says, or as the shape of the answer tells.
+    /// Endpoint, such as `/api/generate`: as the ladder states, or by the shape of the response.
     pub endpoint: Option<String>,
-    /// The ladder's word for it, `8 words, cold`.
+    /// The ladder's name for it, such as `8 words, cold`.
     pub label: Option<String>,
     /// The model, as the server names it.
     pub model: Option<String>,
-    /// When the ladder sent the request, Unix ns, by the clock of its machine.
+    /// When the ladder sent the request, in Unix ns by the clock of its machine.
     pub sent: Option<u64>,
-    /// When the first byte of the answer arrived there: of a stream the first token, else the end.
+    /// When the first byte of the response arrived there, in Unix ns: of a stream the first token,
+    /// else the end.
     pub first: Option<u64>,
-    /// When the last one did.
+    /// When the last byte arrived, in Unix ns.
     pub received: Option<u64>,
-    /// When the server wrote the answer, Unix ns by the server's clock: Ollama's `created_at`, which is taken when the last
-    /// token's message is made (`server/routes.go`). `total_ns` before it the server had taken the request up.
+    /// When the server wrote the response, in Unix ns by the server's clock: Ollama's `created_at`,
+    /// which is taken when the last token's message is created (`server/routes.go`). The server
+    /// accepted the request `total_ns` before.
     pub created: Option<u64>,
-    /// Tokens of the prompt. Ollama's `prompt_eval_count`: with those taken from the cache (`numPromptInputs` in the runner of
-    /// 0.17, `CacheN + PromptN` from 0.30); absent where it was 0. llama-server's `timings.prompt_n`: without them
-    /// (`n_prompt_tokens_processed` in `server-context.cpp`).
+    /// Tokens of the prompt. Ollama's `prompt_eval_count` includes those from the cache
+    /// (`numPromptInputs` in the runner of 0.17, `CacheN + PromptN` from 0.30), and is absent when
+    /// 0. llama-server's `timings.prompt_n` excludes them (`n_prompt_tokens_processed` in
+    /// `server-context.cpp`).
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the prompt that came from the cache. llama-server's `timings.cache_n`, or `usage.prompt_tokens_details.cached_tokens`, or, before there
-    /// were these, `tokens_evaluated` (the whole prompt) less `timings.prompt_n`. Not its `tokens_cached`, which counts what the slot holds
-    /// after the answer, the generated tokens too (`slot.prompt.n_tokens()`). Ollama tells none.
+    /// Tokens of the prompt from the cache. llama-server's `timings.cache_n`, or
+    /// `usage.prompt_tokens_details.cached_tokens`, or in older versions `tokens_evaluated` (the
+    /// whole prompt) less `timings.prompt_n`. Not its `tokens_cached`, which counts what the slot
+    /// holds after the response, including the generated tokens (`slot.prompt.n_tokens()`). Ollama
+    /// reports none.
     pub cached: Option<u64>,
-    /// Time that the server counts for the prompt: `prompt_eval_duration`, `timings.prompt_ms`.
+    /// Duration of prompt processing by the server in ns: `prompt_eval_duration`,
+    /// `timings.prompt_ms`.
     pub prompt_ns: Option<u64>,
-    /// Tokens generated: `eval_count`, `timings.predicted_n`. The first of them is sampled from the prompt's last batch.
+    /// Tokens generated: `eval_count`, `timings.predicted_n`. The first is sampled from the
+    /// prompt's last batch.
     pub generated: Option<u64>,
-    /// Time that the server counts for them: `eval_duration`, `timings.predicted_ms`.
+    /// Duration of generation by the server in ns: `eval_duration`, `timings.predicted_ms`.
     pub(crate) generated_ns: Option<u64>,
-    /// Ollama's `load_duration`: until the model was there.
+    /// Ollama's `load_duration` in ns: until the model was loaded.
     pub(crate) load_ns: Option<u64>,
-    /// Ollama's `total_duration`: from taking the request up to the end.
+    /// Ollama's `total_duration` in ns: from accepting the request to the end.
     pub total_ns: Option<u64>,
-    /// Largest batch in which a prompt is evaluated: asked for in `options`, or what the ladder was told of the server.
+    /// Largest batch in which a prompt is evaluated: requested in `options`, or stated by the
+    /// ladder.
     pub num_batch: Option<u64>,
-    /// Length of the context: asked for, or llama-server's `generation_settings.n_ctx` (until 2025).
+    /// Context length in tokens: requested, or llama-server's `generation_settings.n_ctx` (until
+    /// 2025).
     pub(crate) num_ctx: Option<u64>,
-    /// Tokens asked for: `num_predict`, `n_predict`, `max_tokens`; -1 for no bound.
+    /// Requested tokens: `num_predict`, `n_predict`, `max_tokens`; -1: unlimited.
     pub(crate) num_predict: Option<i64>,
-    /// Whether the answer came token by token; `None` where one cannot tell.
+    /// True when the response was streamed; `None` when unknown.
     pub streamed: Option<bool>,
-    /// What went wrong, in the words of the server or of the ladder; then most of the rest is absent.
+    /// The error, in the words of the server or of the ladder; then most other fields are absent.
     pub error: Option<String>,
 }
 
-/// What files hold.
+/// Responses of one or more files.
 #[derive(Debug, Default)]
 pub struct Responses {
     /// The responses, in the order of the files.
@@ -96,10 +107,11 @@ pub struct Responses {
     pub notes: Vec<String>,
 }
 
-/// The responses in these files, in their order. Each must hold one at least.
+/// Reads the responses in these files, in their order. Each file must hold at least one.
 ///
 /// # Errors
-/// What cannot be read, is no answer of a server, or cannot be: one sentence with `file:line`.
+/// When a file cannot be read, or is not a server's response or not a valid one: one sentence with
+/// `file:line`.
 pub fn read_responses(paths: &[PathBuf]) -> Result<Responses> {
     let mut all = Responses::default();
     for (index, path) in paths.iter().enumerate() {
@@ -110,7 +122,7 @@ pub fn read_responses(paths: &[PathBuf]) -> Result<Responses> {
     Ok(all)
 }
 
-/// A file's bytes, if they are not too many.
+/// Returns a file's bytes, if it is not too large.
 fn read_file(path: &Path) -> Result<Vec<u8>> {
     let name = path.display();
     let mut bytes = Vec::new();
@@ -122,7 +134,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Adds the responses in the bytes of a file that is called `path`.
+/// Adds the responses in the bytes of a file named `path`.
 pub fn take_responses(bytes: &[u8], path: &Path, all: &mut Responses) -> Result<()> {
     let mut collect = Collect::new(path.display().to_string(), all);
     collect.read(bytes)?;

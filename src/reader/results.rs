@@ -1,4 +1,5 @@
-//! Files of a program's own results to tokens a second: llama-bench's, Ollama's, llama-server's.
+//! Reads files of a program's own results into tokens per second: llama-bench's, Ollama's,
+//! llama-server's.
 
 use super::responses::{Response, Server, read_responses};
 use anyhow::{Context, Result, bail};
@@ -6,19 +7,19 @@ use rocshim_trace::file_name;
 use serde::Deserialize;
 use std::path::Path;
 
-/// What one file of results holds.
+/// Contents of one results file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The file.
     pub file: String,
-    /// Whose results they are: `llama-bench`, `Ollama`, `llama-server`.
+    /// The program: `llama-bench`, `Ollama` or `llama-server`.
     pub program: &'static str,
-    /// Tests by name, in their order, with tokens a second of each sample.
+    /// Tests by name, in the file's order, with tokens per second of each sample.
     pub tests: Vec<(String, Vec<f64>)>,
 }
 
 impl Results {
-    /// Adds another run's results of the same program.
+    /// Adds the results of another run of the same program.
     pub fn add(&mut self, other: Results) -> Result<()> {
         if self.program != other.program {
             bail!("{} holds results of {}, {} of {}", self.file, self.program, other.file, other.program);
@@ -38,12 +39,12 @@ struct Bench {
     #[serde(default)]
     n_depth: u64,
     avg_ts: f64,
-    /// Of each repetition.
+    /// Samples, one per repetition.
     #[serde(default)]
     samples_ts: Vec<f64>,
 }
 
-/// `-o json` writes one list, `-o jsonl` a line for each.
+/// `-o json` writes one list, `-o jsonl` one line per test.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Benches {
@@ -54,7 +55,7 @@ enum Benches {
 /// Reads a file of results.
 ///
 /// # Errors
-/// Where it cannot be read, or holds no tokens and times of a program that is known.
+/// When the file cannot be read, or holds no tokens and times of a known program.
 pub fn read_results(path: &Path) -> Result<Results> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
@@ -82,7 +83,7 @@ pub fn read_results(path: &Path) -> Result<Results> {
     }
 }
 
-/// The tests of llama-bench, if that is what the text holds.
+/// Returns the tests of llama-bench, if the text holds any.
 fn benches(text: &str) -> Option<Vec<(String, Vec<f64>)>> {
     let mut tests = Vec::new();
     for benches in serde_json::Deserializer::from_str(text).into_iter::<Benches>() {
@@ -99,7 +100,7 @@ fn benches(text: &str) -> Option<Vec<(String, Vec<f64>)>> {
     (!tests.is_empty()).then_some(tests)
 }
 
-/// As llama-bench's own tables call it, `pp512`, `tg128 @ d1024`, with the model's file.
+/// Returns the name as in llama-bench's tables, `pp512` or `tg128 @ d1024`, with the model's file.
 fn name(bench: &Bench) -> String {
     let mut name = match (bench.n_prompt, bench.n_gen) {
         (prompt, 0) => format!("pp{prompt}"),
@@ -113,7 +114,8 @@ fn name(bench: &Bench) -> String {
     model.map_or(name.clone(), |model| format!("{name} {model}"))
 }
 
-/// The rates of a response. Ollama's count of prompt tokens has those from the cache in it, which took no time: no rate.
+/// Returns the rates of a response. Ollama's prompt count includes cached tokens, which took no
+/// time, so it gives no rate.
 fn rates(response: &Response) -> [Option<(String, f64)>; 2] {
     let of = |what: &str, tokens: Option<u64>, ns: Option<u64>| {
         let (tokens, ns) = tokens.zip(ns).filter(|(tokens, ns)| *tokens > 0 && *ns > 0)?;
@@ -154,8 +156,8 @@ mod tests {
             ("tg128 @ d64 tiny.gguf".into(), vec![50.5]),
         ];
         for text in [format!("[{pp},{tg}]"), format!("{pp}\n{tg}\n")] {
-            let told = read(&text).unwrap();
-            assert_eq!((told.program, told.tests), ("llama-bench", expected.to_vec()));
+            let parsed = read(&text).unwrap();
+            assert_eq!((parsed.program, parsed.tests), ("llama-bench", expected.to_vec()));
         }
     }
 
@@ -167,16 +169,16 @@ mod tests {
             "\"eval_count\":20,\"eval_duration\":500000000",
             "\"eval_count\":30,\"eval_duration\":1000000000",
         );
-        let told = read(&format!("{one}\n{two}\n")).unwrap();
+        let parsed = read(&format!("{one}\n{two}\n")).unwrap();
         assert_eq!(
-            (told.program, told.tests),
+            (parsed.program, parsed.tests),
             ("Ollama", vec![("generation m".to_string(), vec![40.0, 30.0])])
         );
         // 8 tokens in 4 ms, 10 in 100 ms: 2000 and 100 a second.
         let server = r#"{"content":"x","stop":true,"timings":{"cache_n":0,"prompt_n":8,"prompt_ms":4.0,"predicted_n":10,"predicted_ms":100.0}}"#;
-        let told = read(server).unwrap();
+        let parsed = read(server).unwrap();
         let expected = vec![("prompt".to_string(), vec![2000.0]), ("generation".to_string(), vec![100.0])];
-        assert_eq!((told.program, told.tests), ("llama-server", expected));
+        assert_eq!((parsed.program, parsed.tests), ("llama-server", expected));
     }
 
     #[test]
@@ -196,8 +198,8 @@ mod tests {
     #[test]
     fn what_holds_no_results_is_told() {
         for text in ["", "nonsense", "[]", "{\"a\":1}", "[{\"n_prompt\":5}]"] {
-            let told = crate::format_error(&read(text).unwrap_err());
-            assert!(told.contains("r.json") && told.contains("llama-bench -o json"), "{text}: {told}");
+            let parsed = crate::format_error(&read(text).unwrap_err());
+            assert!(parsed.contains("r.json") && parsed.contains("llama-bench -o json"), "{text}: {parsed}");
         }
     }
 }

@@ -59,12 +59,12 @@ use std::{
 };
 
 /// One sentence to standard error, under our name.
-pub fn complain(sentence: &str) {
+pub fn print_error(sentence: &str) {
     let _ = writeln!(io::stderr(), "rocshim: {}", visible(sentence));
 }
 
 /// Text to standard error, where nothing of the program's own output can be disturbed.
-pub fn say(text: &str) {
+pub fn print_status(text: &str) {
     let _ = io::stderr().write_all(visible_lines(text).as_bytes());
 }
 
@@ -89,7 +89,7 @@ pub fn print_json_lines(lines: &str) -> anyhow::Result<()> {
 pub fn print_csv(value: &impl serde::Serialize, table: &str) -> anyhow::Result<()> {
     let text = csv::csv(value, table)?;
     if text.is_empty() {
-        complain(&format!("the table `{table}` has no rows"));
+        print_error(&format!("the table `{table}` has no rows"));
     }
     if io::stdout().is_terminal() { print(&text) } else { write(&text) }
 }

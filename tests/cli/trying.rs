@@ -118,9 +118,9 @@ fn what_cannot_be_tried_is_said_in_one_sentence() {
         (&["try", "X=1", "--", "true"], 125, "no run recorded anything"),
         (&["bisect", "/no/such/a", "/no/such/b", "--", program], 125, "cannot read /no/such/a"),
     ] {
-        let told = Traced::rocshim(line).run();
-        let last = told.stderr.lines().last().unwrap_or_default().to_string();
-        assert_eq!((told.code, last.contains(sentence)), (Some(code), true), "{line:?}: {}", told.stderr);
+        let output = Traced::rocshim(line).run();
+        let last = output.stderr.lines().last().unwrap_or_default().to_string();
+        assert_eq!((output.code, last.contains(sentence)), (Some(code), true), "{line:?}: {}", output.stderr);
     }
 }
 
@@ -169,7 +169,7 @@ fn bisect_says_where_no_difference_matters_and_where_nothing_is_stable() {
         environments(&command);
         command.run()
     };
-    let none = bisect(&["never", "set:NOBODY"]);
+    let none = bisect(&["never", "set:ABSENT"]);
     assert_eq!(none.code, Some(1), "{}", none.stderr);
     assert!(
         none.stdout.starts_with("None of these 12 differences: A and B decide the same."),

@@ -58,14 +58,14 @@ fn of_what_is_there_the_last_rows_are_kept_and_of_what_comes_all() {
         tail.take_rows().into_iter().map(|(_, row)| row.name.to_string()).collect()
     };
     assert_eq!(names(&mut tail), ["recording stopped", "hipDeviceSynchronize"]);
-    assert_eq!(tail.take_news(), [(0, News::Begun)], "it goes on");
+    assert_eq!(tail.take_changes(), [(0, TraceChange::Begun)], "it goes on");
     assert_eq!(tail.process(0).map(|(process, path)| (process.pid, path)), Some((7, "a-7.ndjson")));
     let launch = tracked::records().into_iter().find(|record| matches!(record, Record::Launch(_)));
     (0..3).for_each(|_| tail.take(0, launch.clone().expect("one")));
     assert_eq!(names(&mut tail).len(), 3);
     tail.silent(0, true);
     tail.end(0, Reading { end: End::Leftover, notes: Vec::new() });
-    assert_eq!(tail.take_news(), [(0, News::Silent), (0, News::Ended(End::Leftover))]);
+    assert_eq!(tail.take_changes(), [(0, TraceChange::Silent), (0, TraceChange::Ended(End::Leftover))]);
     assert_eq!(tail.process(1), None);
 }
 
@@ -75,5 +75,5 @@ fn what_had_ended_before_is_not_news() {
     tail_of(usize::MAX, &mut tail);
     tail.end(0, Reading { end: End::Footer, notes: Vec::new() });
     tail.has_caught_up();
-    assert_eq!((tail.take_rows().len(), tail.take_news()), (0, Vec::new()));
+    assert_eq!((tail.take_rows().len(), tail.take_changes()), (0, Vec::new()));
 }

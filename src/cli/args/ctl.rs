@@ -1,4 +1,4 @@
-//! What `ctl` takes.
+//! The options of `ctl`.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -55,11 +55,11 @@ pub(crate) enum Verb {
     Snapshot,
 }
 
-/// The state that is switched to.
+/// The new state of GPU times.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     /// Record GPU times
     On,
-    /// Record none
+    /// Record no GPU times
     Off,
 }

@@ -37,7 +37,7 @@ pub(crate) struct Export {
     pub(crate) columns: bool,
 }
 
-/// A format of other programs.
+/// An output format.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum To {
     /// Perfetto's protobuf packets, for ui.perfetto.dev and trace_processor

@@ -1,8 +1,8 @@
-//! Options that several commands have: output formats, filters, colour.
+//! Options shared by several commands: output formats, filters, colour.
 
 use clap::{Args, ValueEnum};
 
-/// The output format that was asked for; none: text.
+/// The requested output format; none: text.
 #[derive(Args)]
 pub(crate) struct Forms {
     /// Print JSON instead of text

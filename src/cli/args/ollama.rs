@@ -21,17 +21,17 @@ pub(crate) struct Ollama {
     pub(crate) step: OllamaStep,
 }
 
-/// What to do with Ollama's service.
+/// An action on Ollama's service.
 #[derive(Subcommand)]
 pub(crate) enum OllamaStep {
-    /// Have the service record
+    /// Make the service record
     Install(OllamaInstall),
-    /// Say whether it records, where to, and what is in the way
+    /// Print whether the service records, where to, and what prevents it
     Status {
         #[command(flatten)]
         system: OllamaSystem,
     },
-    /// Remove what install has made
+    /// Remove what install has created
     Uninstall(OllamaUninstall),
     /// Print a compose file and command lines for Docker and Podman
     Container {
@@ -41,7 +41,7 @@ pub(crate) enum OllamaStep {
     },
 }
 
-/// The system whose service is meant.
+/// The system that holds the service.
 #[derive(Args)]
 pub(crate) struct OllamaSystem {
     /// The root folder: of the system or, for `why`, where that of the traced process is now

@@ -1,4 +1,4 @@
-//! What `tail` takes.
+//! The options of `tail`.
 
 use super::KernelFilter;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What `top` takes.
+//! The options of `top`.
 
 use clap::Args;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `rocshim try` and `rocshim bisect`: a program that is run many times.
+//! The options of `try` and `bisect`, which run a program many times.
 
 use super::Forms;
 use clap::Args;
@@ -47,7 +47,7 @@ pub(crate) struct Bisect {
     pub(crate) runs: Runs,
 }
 
-/// What both have: how the program is run.
+/// Options of both: how the program is run.
 #[derive(Args)]
 pub(crate) struct Runs {
     /// The file or folder to write; `-` is standard output where a file is written

@@ -1,4 +1,4 @@
-//! `why`: the chain of causes of each decision.
+//! The options of `why`.
 
 use super::Forms;
 use clap::Args;

@@ -1,9 +1,9 @@
-//! What is wrong with a command line, as one sentence with the next step.
+//! Formats what is wrong with a command line as one sentence with the next step.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::{env, path::Path};
 
-/// The sentence for an error of the parser.
+/// Returns the sentence for a parser error.
 pub(super) fn sentence(error: &clap::Error) -> String {
     let page = error.to_string();
     match error.kind() {
@@ -19,7 +19,7 @@ pub(super) fn sentence(error: &clap::Error) -> String {
     }
 }
 
-/// The strings that the parser gives for `kind`.
+/// Returns the parser's strings of the given kind.
 fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => vec![text.clone()],
@@ -38,7 +38,7 @@ fn unknown_command(error: &clap::Error) -> String {
     format!("there is no command `{name}`: {next} see rocshim --help")
 }
 
-/// Whether a shell would run something of this name.
+/// Returns true when a shell would run something of this name.
 fn is_program(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     match name.contains('/') {
@@ -77,7 +77,7 @@ fn unknown_argument(error: &clap::Error, page: &str) -> String {
     )
 }
 
-/// The parser's page as one sentence: its first lines up to the empty one, and its tip.
+/// Returns the parser's message as one sentence: its lines up to the first empty one, and its tip.
 fn plain(page: &str) -> String {
     let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = page.split("\n\n").next().unwrap_or(page);
@@ -88,7 +88,7 @@ fn plain(page: &str) -> String {
     format!("{sentence}; {}", see(page))
 }
 
-/// `see rocshim summary --help`, by the usage line of the page.
+/// Returns `see rocshim summary --help`, by the usage line of the message.
 fn see(page: &str) -> String {
     let usage = page.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rocshim");
     let command: Vec<&str> = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-'])).collect();

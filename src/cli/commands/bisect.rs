@@ -1,4 +1,4 @@
-//! `rocshim bisect`: which difference between two environments flips a decision.
+//! `rocshim bisect`: finds the difference between two environments that flips a decision.
 
 use super::trying::UNDECIDED;
 use crate::{
@@ -14,7 +14,7 @@ pub(crate) fn bisect(args: &args::Bisect) -> Result<ExitCode> {
     let mut runner = match Runner::new(&args.runs)? {
         Ok(runner) => runner,
         Err(not_started) => {
-            report::complain(&not_started.why);
+            report::print_error(&not_started.why);
             return Ok(ExitCode::from(not_started.code));
         }
     };
@@ -44,12 +44,12 @@ pub(crate) fn bisect(args: &args::Bisect) -> Result<ExitCode> {
     }))
 }
 
-/// The program, with the runs that are known.
+/// The program, with the known runs.
 struct Program<'a> {
     runner: Runner<'a>,
     environments: Environments,
     state: State,
-    /// Runs that were asked for.
+    /// Limit of the runs.
     asked: usize,
 }
 

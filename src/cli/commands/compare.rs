@@ -1,5 +1,5 @@
-//! `rocshim compare`: runs against a baseline, or a program's own results with and without the
-//! shim.
+//! `rocshim compare`: compares runs with a baseline, or a program's own results with and without
+//! the shim.
 
 use super::{
     phases::phases_of,
@@ -32,11 +32,11 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
     let comparison = compare_sides(&sides, &args.fail_if);
     super::show(&args.forms, &comparison, |style| report::compare(&comparison, style))?;
     let failed = report::failed_conditions(&comparison);
-    failed.iter().for_each(|sentence| report::complain(sentence));
+    failed.iter().for_each(|sentence| report::print_error(sentence));
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The names of the runs as given; else letters, phases, or both.
+/// Returns the names of the runs as given; otherwise letters, phases, or both.
 fn labels(args: &args::Compare) -> Result<Vec<String>> {
     let sides = args.sides.len() * args.phase.len().max(1);
     if sides < 2 {
@@ -55,13 +55,14 @@ fn labels(args: &args::Compare) -> Result<Vec<String>> {
     })
 }
 
-/// Names for `sides` runs that were given none.
+/// Returns names for `sides` runs without given names.
 pub(super) fn letters(sides: usize) -> Vec<String> {
     let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("run {number}")));
     letters.take(sides).collect()
 }
 
-/// The names `given` by `option`, if there is a distinct one per run; `usual` where none were.
+/// Returns the names `given` by `option`, which must be distinct, one per run; `usual` if none were
+/// given.
 pub(super) fn side_labels(
     given: &[String],
     sides: usize,
@@ -81,7 +82,7 @@ pub(super) fn side_labels(
     }
 }
 
-/// The runs: each argument, or each phase of each of them.
+/// Returns the runs: each argument, or each phase of each.
 fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
     let (mut sides, mut labels) = (Vec::new(), labels.into_iter());
     let mut add = |path: &Path, summary| {

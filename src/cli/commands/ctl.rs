@@ -1,4 +1,4 @@
-//! `rocshim ctl`: controls a process that records: status, stop, start, flush, snapshot.
+//! `rocshim ctl`: controls a recording process: status, stop, start, flush, snapshot.
 
 use crate::{
     args::{self, Switch, Verb},
@@ -47,7 +47,7 @@ fn patience(args: &args::Ctl) -> Duration {
 }
 
 fn status(live: &Live, args: &args::Ctl) -> Result<()> {
-    // A process that does not answer at once is listed with its last known state.
+    // A process that does not reply at once is listed with its last known state.
     let (account, silence) = match live.send(Request::Stats, patience(args).min(Duration::from_secs(1))) {
         Ok(account) => (Some(account), None),
         Err(silence @ Silence::Ended) => bail!("{}", silent(live, silence, args.wait)),
@@ -154,7 +154,7 @@ fn snapshot(live: &Live, args: &args::Ctl) -> Result<()> {
     report::print(&format!("{}: {what}: {}\n", live.pid, path.display()))
 }
 
-/// What a copy of a trace is, by its header.
+/// Describes a copy of a trace, by its header.
 fn part_of(copy: &Path) -> Result<String> {
     let mut line = Vec::new();
     BufReader::new(File::open(copy)?).read_until(b'\n', &mut line)?;
@@ -174,8 +174,8 @@ fn flight(live: &Live, args: &args::Ctl, file: &mut File) -> Result<String> {
     Ok(format!("the last {events} of {threads}, {}, after {before} that are not kept", time(last - first)))
 }
 
-/// The file of a snapshot, made new: the one asked for, or the next in the folder `snapshots`
-/// beside the trace. Not beside the trace itself: who reads that folder would read everything
+/// Creates the file of a snapshot: the requested one, or the next in the folder `snapshots` beside
+/// the trace. Not beside the trace itself, where a reader of the folder would read everything
 /// twice.
 fn snapshot_file(live: &Live, asked: Option<&Path>) -> Result<(PathBuf, File)> {
     let create =
@@ -217,7 +217,7 @@ fn list(json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why a process cannot be asked, and what to do, in a sentence.
+/// Returns why a process cannot be controlled, and the next step, in a sentence.
 fn why(pid: u32, absent: &Absent) -> String {
     let (what, advice) = doctor::why(pid, absent);
     format!("{what}: {advice}")
@@ -235,7 +235,7 @@ fn what_silences(silence: Silence) -> &'static str {
     }
 }
 
-/// Why there was no answer, and what to do.
+/// Returns why there was no reply, and the next step.
 fn silent(live: &Live, silence: Silence, wait: u32) -> String {
     let (pid, file) = (live.pid, live.file());
     let trace = file.display();

@@ -1,4 +1,4 @@
-//! `rocshim doctor`: what will and will not be seen, before running.
+//! `rocshim doctor`: checks what will and will not be seen, before running.
 
 use crate::{args, doctor};
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub(crate) fn doctor(args: &args::Doctor) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The findings as `--json` prints them.
+/// The findings, as `--json` prints them.
 fn json(findings: &[Finding]) -> serde_json::Value {
     let level = |level| match level {
         Level::Ok => "ok",

@@ -1,4 +1,4 @@
-//! `rocshim export`: traces in the formats of other programs.
+//! `rocshim export`: writes traces in the formats of other programs.
 
 use super::summary::read_all;
 use crate::args::{self, To};
@@ -34,7 +34,7 @@ pub(crate) fn export(args: &args::Export) -> Result<ExitCode> {
     let exported = exported(args, &stopped);
     match stopped.load(Ordering::Relaxed) {
         0 => exported,
-        // The unfinished file was removed: ends by the signal, as any program does.
+        // The unfinished file was removed: ends by the signal, as other programs do.
         signal => emulate_default_handler(signal as i32).context("cannot end").and(exported),
     }
 }
@@ -54,11 +54,11 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
         To::Csv => export.to_folder(Csv::new),
         To::Parquet => export.to_folder(Parquet::new),
     }?;
-    notes.iter().for_each(|note| report::complain(note));
+    notes.iter().for_each(|note| report::print_error(note));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where an export goes.
+/// Destination of an export.
 struct Out<'a> {
     args: &'a args::Export,
     path: &'a Path,
@@ -79,7 +79,7 @@ impl Out<'_> {
         Ok(notes)
     }
 
-    /// The same for a form that is a folder of files.
+    /// Writes a format that is a folder of files; returns notes about the traces.
     fn to_folder<E: Exporter>(
         &self,
         exporter: impl FnOnce(&Rc<FolderPlace>) -> Result<E>,
@@ -87,13 +87,13 @@ impl Out<'_> {
         let traces = reader::find_traces(&self.args.traces)?;
         let place = Rc::new(FolderPlace::open(self.path, self.args.force)?);
         let notes = written(&traces, exporter(&place)?, self.path, self.stopped)?;
-        // Whoever wrote to it is gone.
+        // The process that wrote to it has ended.
         Rc::into_inner(place).map_or(Ok(()), FolderPlace::finish)?;
         Ok(notes)
     }
 }
 
-/// Writes all that the traces hold; returns notes about them.
+/// Writes everything in the traces; returns notes about them.
 fn written(
     traces: &[TraceFile],
     exporter: impl Exporter,
@@ -120,11 +120,11 @@ fn written(
     Ok(session.unread().to_vec())
 }
 
-/// Gives the rows of a reading to an exporter.
+/// Passes the rows of a reading to an exporter.
 struct Export<'a, E> {
     tracks: Tracks,
     exporter: E,
-    /// Why nothing more can be written.
+    /// Returns why no more can be written.
     failed: Option<anyhow::Error>,
     stopped: &'a Stopped,
 }

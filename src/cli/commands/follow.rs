@@ -1,11 +1,12 @@
-//! The traces that `tail` and `top` follow while they are written.
+//! Opens the traces that `tail` and `top` follow while they are written.
 
 use crate::launch;
 use anyhow::{Context, Result};
 use rocshim_reader::Follower;
 use std::path::PathBuf;
 
-/// The traces that are named, or else the folder that traces go to; and what follows them.
+/// Returns a follower of the named traces or, without names, of the default folder; and its
+/// description.
 pub(crate) fn follow(named: &[PathBuf]) -> Result<(Vec<PathBuf>, Follower)> {
     let traces = match named {
         [] => vec![launch::chosen_folder(None)?],

@@ -1,4 +1,4 @@
-//! `rocshim help`: topics, and what is made of the definition of the command line: man pages and
+//! `rocshim help`: topics, and what is generated from the command line's definition: man pages and
 //! completion scripts.
 
 use crate::{args, launch};
@@ -7,7 +7,7 @@ use rocshim_analysis::{evidence_rules, quantities};
 use rocshim_report as report;
 use std::{fs::File, io, path::Path, process::ExitCode};
 
-/// A topic: its name, what it explains, and its text.
+/// A topic: its name, its title, and its text.
 struct Topic {
     name: &'static str,
     about: &'static str,
@@ -34,7 +34,8 @@ pub(crate) fn help(args: &args::Help) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The text of a topic, or the help of a command; without either the help of all, and the topics.
+/// Returns the text of a topic, or the help of a command; without a name, the help of all and the
+/// topics.
 fn page(topic: Option<&str>) -> Result<String> {
     let mut definition = args::definition();
     let Some(name) = topic else {
@@ -94,7 +95,7 @@ fn evidence() -> Result<String> {
     Ok(report::evidence_rules(&evidence_rules()))
 }
 
-/// Writes `rocshim.1`, and a page for each command.
+/// Writes `rocshim.1`, and a man page for each command.
 fn man(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -107,7 +108,7 @@ fn man(folder: &Path) -> Result<()> {
             .with_context(|| format!("cannot write {}", path.display()))
     };
     for command in definition.get_subcommands() {
-        // Its page has the name by which `man` finds it.
+        // Names the page as `man` looks it up.
         let name: &'static str = format!("rocshim-{}", command.get_name()).leak();
         write(command.clone().name(name))?;
     }

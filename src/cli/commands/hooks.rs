@@ -1,4 +1,4 @@
-//! `rocshim hooks`: what the shim hooks, or what traces say about each hook.
+//! `rocshim hooks`: lists the hooks, or what traces state about each.
 
 use crate::{args, launch};
 use anyhow::Result;

@@ -76,7 +76,7 @@ pub(crate) fn execute(command: Command, colour: When) -> Result<ExitCode> {
     }
 }
 
-/// Whether text on standard output is coloured.
+/// Returns true when text on standard output is coloured.
 fn has_colour() -> bool {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     match COLOUR.get() {
@@ -90,7 +90,8 @@ fn has_colour() -> bool {
     }
 }
 
-/// How tables are written to standard output: fitted to a terminal, in full into a file or pipe.
+/// Returns how tables are written to standard output: fitted to a terminal, in full into a file or
+/// pipe.
 fn output_style(full_names: bool, all: bool) -> Style {
     let width = report::width_of(io::stdout());
     Style {

@@ -1,4 +1,4 @@
-//! `rocshim ollama`: has Ollama's service record, says how it is, and undoes it.
+//! `rocshim ollama`: makes Ollama's service record, reports its state, and undoes it.
 
 use crate::{
     args::{self, OllamaStep},
@@ -16,7 +16,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// What makes systemd use a changed drop-in; a server that does not run is not started.
+/// Commands that make systemd use a changed drop-in; a stopped server is not started.
 const TAKE_EFFECT: [&[&str]; 2] = [&["daemon-reload"], &["try-restart", SERVICE]];
 
 pub(crate) fn ollama(args: &args::Ollama) -> Result<ExitCode> {
@@ -39,7 +39,7 @@ fn install(args: &args::OllamaInstall) -> Result<ExitCode> {
     let found = ollama::obstacles(&unit, root, &shim);
     let text = drop_in.text(&unit, &shim, &args.only, args.disk_mib)?;
     for finding in &found {
-        report::complain(&format!("{}: {}", finding.what, finding.advice.as_deref().unwrap_or_default()));
+        report::print_error(&format!("{}: {}", finding.what, finding.advice.as_deref().unwrap_or_default()));
     }
     if args.dry_run {
         report::print(&format!("would write {}:\n{text}would run:\n{}", drop_in.path.display(), commands()))?;
@@ -90,7 +90,7 @@ fn uninstall(args: &args::OllamaUninstall) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes the folder of the traces; for a service with DynamicUser= it is a link to the real one.
+/// Removes the folder of the traces. For a service with DynamicUser= it is a link to the real one.
 fn remove_folder(traces: &Path) -> Result<()> {
     let removed = match fs::read_link(traces) {
         Ok(_) => {
@@ -135,7 +135,7 @@ fn status(root: &Path) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whether the running server has the library, as far as this user may see.
+/// Returns whether the running server has the library, as far as this user may see.
 fn server(root: &Path) -> Option<Finding> {
     let shown =
         Command::new("systemctl").args(["show", "--property=MainPID", "--value", SERVICE]).output().ok()?;
@@ -178,7 +178,7 @@ fn traces(folder: &Path) -> Finding {
     }
 }
 
-/// The library's path as the service sees it.
+/// Returns the library's path as the service sees it.
 fn shim_in(root: &Path, asked: Option<&Path>) -> Result<PathBuf> {
     let shim = launch::find_shim(asked)?;
     let root =
@@ -190,7 +190,7 @@ fn commands() -> String {
     TAKE_EFFECT.iter().map(|words| format!("  systemctl {}\n", words.join(" "))).collect()
 }
 
-/// Runs the commands where the user agrees; else prints them.
+/// Runs the commands if the user agrees; otherwise prints them.
 fn take_effect(agreed: bool) -> Result<()> {
     if !agreed && !agrees()? {
         return report::print(&format!("this takes effect after:\n{}", commands()));
@@ -206,7 +206,7 @@ fn take_effect(agreed: bool) -> Result<()> {
     Ok(())
 }
 
-/// The answer on the terminal; no without one.
+/// Returns the reply on the terminal; no without a terminal.
 fn agrees() -> Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! `rocshim phases`: what each phase of inference or training launched.
+//! `rocshim phases`: prints what each phase of inference or training launched.
 
 use super::summary::{read_all, scope};
 use crate::args;
@@ -24,7 +24,7 @@ pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads all files to phases, with these labels of the user's; with every pass where `all_passes`.
+/// Reads all files into phases, with the user's labels; with every pass if `all_passes`.
 pub(super) fn phases_of(traces: &[TraceFile], labels: Vec<Label>, all_passes: bool) -> Result<Phases> {
     let (mut phases, mut summary) = (PhasesBuilder::new(labels), SummaryBuilder::default());
     let session = read_all(traces, Session::default(), vec![&mut phases, &mut summary])?;

@@ -1,4 +1,4 @@
-//! `rocshim recover`: finishes the traces of killed processes, and finds those not yet finished.
+//! `rocshim recover`: finishes the traces of killed processes, and finds unfinished ones.
 
 use crate::args;
 use anyhow::{Context, Result, bail};
@@ -70,17 +70,17 @@ fn finish(trace: &Path) -> Result<Recovery> {
     if let Some(events) = recovered {
         return Ok(Recovery::Finished { events });
     }
-    Ok(match reader::read_trace(trace, &mut Nobody)?.end {
+    Ok(match reader::read_trace(trace, &mut NoRecords)?.end {
         End::Footer | End::Rotated | End::Leftover => Recovery::Whole,
         End::Running => Recovery::Running,
         End::Cut => Recovery::Lost,
     })
 }
 
-/// Only how a file ends is wanted.
-struct Nobody;
+/// Reads no records: only how the file ends is needed.
+struct NoRecords;
 
-impl reader::RecordVisitor for Nobody {
+impl reader::RecordVisitor for NoRecords {
     fn visit(&mut self, _record: &Record) {}
 
     fn wants_arguments(&self, _kernel: Option<u32>) -> bool {

@@ -1,4 +1,4 @@
-//! `rocshim report`: an HTML page with figures of one run, or a comparison of several.
+//! `rocshim report`: writes an HTML page with figures of one run, or a comparison of several.
 
 use super::{
     compare::{letters, side_labels},
@@ -52,12 +52,12 @@ pub(crate) fn report(args: &args::Report) -> Result<ExitCode> {
     written.with_context(|| format!("cannot write {}", args.out.display()))?;
     place.finish()?;
     if args.out != Path::new("-") {
-        report::say(&format!("rocshim: the page is {}\n", args.out.display()));
+        report::print_status(&format!("rocshim: the page is {}\n", args.out.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// All analyses of the traces that these arguments name.
+/// Runs all analyses on the traces that these arguments name.
 fn run_of(arguments: &[PathBuf], args: &args::Report) -> Result<Run> {
     let responses = match args.responses.as_slice() {
         [] => None,
@@ -88,7 +88,7 @@ mod tests {
 {"type":"footer","t":9,"end":"exit"}
 "#;
 
-    /// A folder with a trace, and the options that make a page of it there.
+    /// Returns a folder with a trace, and the options that write a page of it there.
     fn scratch() -> (tempfile::TempDir, args::Report) {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let trace = folder.path().join("t.ndjson");
@@ -106,7 +106,7 @@ mod tests {
         (folder, args)
     }
 
-    /// The error message, without the folder's name.
+    /// Returns the error message, without the folder's name.
     #[track_caller]
     fn complaint(folder: &tempfile::TempDir, args: &args::Report) -> String {
         let message = format_error(&report(args).expect_err("an error"));

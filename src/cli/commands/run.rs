@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes that are ending together with the program may take before they count as still
+/// Grace period for processes that end together with the program, before they count as still
 /// running.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let recorded = match Recorded::find(&args.program[0], &how)? {
         Ok(recorded) => recorded,
         Err(not_started) => {
-            report::complain(&not_started.why);
+            report::print_error(&not_started.why);
             return Ok(ExitCode::from(not_started.code));
         }
     };
@@ -41,10 +41,10 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let before: BTreeSet<PathBuf> = reader::traces_in(&folder)?.into_iter().collect();
     let traps = recorded.traps(&args.program);
     for trap in &traps {
-        report::complain(&format!("{}: {}", trap.what, trap.advice));
+        report::print_error(&format!("{}: {}", trap.what, trap.advice));
     }
     let mut command = recorded.command(&args.program[1..], &folder);
-    // Where the system has none to give, what could not be recorded stays unsaid.
+    // If the system has no memory for it, failures to record are not reported.
     let failures = Failures::new().ok();
     if let Some(failures) = &failures {
         command.env(failure::VARIABLE, failures.name());
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let ending = match launch::run_child(&mut command) {
         Ok(ending) => ending,
         Err(error) => {
-            report::complain(&format!(
+            report::print_error(&format!(
                 "{} cannot be executed: {}",
                 recorded.path.display(),
                 rocshim_reader::format_error(&error)
@@ -63,10 +63,10 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     // Whatever fails from here on, the program's exit status is returned.
     let failed = failures.and_then(|failures| failures.seen());
     if let Some((processes, lack)) = failed {
-        report::complain(&report::unrecorded(processes, lack, &folder));
+        report::print_error(&report::unrecorded(processes, lack, &folder));
     }
     if let Err(error) = tell(args, &folder, &before, &traps, failed.is_some()) {
-        report::complain(&format!(
+        report::print_error(&format!(
             "the program has ended, but its traces cannot be read: {}",
             rocshim_reader::format_error(&error)
         ));
@@ -88,13 +88,13 @@ fn tell(
     if args.quiet {
         return Ok(());
     }
-    // What could not be recorded is said already, and that nothing was called would be wrong.
+    // The reason is printed already, and a report that nothing was called would be wrong.
     let is_empty = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() == 0);
     if has_failed && traces.iter().all(is_empty) {
         return Ok(());
     }
     if traces.is_empty() {
-        report::say(&report::nothing_seen(
+        report::print_status(&report::nothing_seen(
             &traps.iter().map(|trap| trap.what.clone()).collect::<Vec<_>>(),
             folder,
         ));
@@ -104,11 +104,11 @@ fn tell(
     let summary = super::summary::summary_of(&files)?;
     let style =
         report::Style { width: report::width_of(io::stderr()).or(Some(100)), ..report::Style::default() };
-    report::say(&report::tally(&summary, folder, recovered, &style));
+    report::print_status(&report::tally(&summary, folder, recovered, &style));
     Ok(())
 }
 
-/// Finishes the files of processes that have died; gives the number of events that this saved.
+/// Finishes the files of processes that have died; returns the number of events saved by that.
 fn recover(traces: &[PathBuf]) -> u64 {
     let deadline = Instant::now() + GRACE;
     let mut recovered = 0;
@@ -118,7 +118,7 @@ fn recover(traces: &[PathBuf]) -> u64 {
         }
         match rocshim_drain::recover(trace) {
             Ok(events) => recovered += events.unwrap_or(0),
-            Err(error) => report::complain(&format!("cannot recover {}: {error}", trace.display())),
+            Err(error) => report::print_error(&format!("cannot recover {}: {error}", trace.display())),
         }
     }
     recovered

@@ -1,5 +1,5 @@
-//! `rocshim summary`: the tables of one or more traces, or the problems in them as lines for
-//! benchmark programs.
+//! `rocshim summary`: prints the tables of one or more traces, or the problems in them as command
+//! lines of benchmark programs.
 
 use super::phases::phases_of;
 use crate::args;
@@ -37,7 +37,7 @@ pub(crate) fn summary(args: &args::Summary) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps the kernels and families that were asked for, in the order that was asked for.
+/// Filters and sorts the kernels and families as requested.
 fn choose(summary: &mut Summary, args: &args::Summary) {
     let (kernel, family) = (Patterns::new(&args.kernels.kernel), Patterns::new(&args.kernels.family));
     summary.keep_kernels(&kernel, &family);
@@ -69,7 +69,7 @@ fn choose(summary: &mut Summary, args: &args::Summary) {
     }
 }
 
-/// The scope of the phases of this name.
+/// Returns the scope of the phases with this name.
 pub(super) fn scope(phases: &Phases, name: &str) -> Result<Scope> {
     phases.scope(name).ok_or_else(|| match phases.names().as_slice() {
         [] => anyhow!("nothing was launched: there are no phases"),
@@ -77,12 +77,12 @@ pub(super) fn scope(phases: &Phases, name: &str) -> Result<Scope> {
     })
 }
 
-/// Reads all files to one summary.
+/// Reads all files into one summary.
 pub(super) fn summary_of(traces: &[TraceFile]) -> Result<Summary> {
     summary_by(Session::default(), SummaryBuilder::default(), traces)
 }
 
-/// Reads what is in the scope of `session` of all files to one summary, which `builder` makes.
+/// Reads what is in the scope of `session` of all files into one summary, built by `builder`.
 pub(super) fn summary_by(
     session: Session,
     mut builder: SummaryBuilder,
@@ -114,7 +114,7 @@ pub(super) fn read_all(
 }
 
 /// Reads all files. A named file must be readable; one found in a folder is skipped if it is not,
-/// unless none can be read. Returns why files were skipped, a sentence each.
+/// unless none can be read. Returns why files were skipped, one sentence each.
 pub(super) fn read_each(
     traces: &[TraceFile],
     mut read: impl FnMut(&Path) -> Result<()>,

@@ -1,10 +1,10 @@
-//! `rocshim tail`: each call as it is recorded.
+//! `rocshim tail`: prints each call as it is recorded.
 
 use super::follow::follow;
 use crate::args;
 use anyhow::Result;
-use rocshim_analysis::{News, Patterns, Tail, Wanted};
-use rocshim_reader::Look;
+use rocshim_analysis::{TraceChange, Patterns, Tail, Wanted};
+use rocshim_reader::Poll;
 use rocshim_report as report;
 use std::{
     io,
@@ -13,9 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Pause between two reads when nothing has come.
+/// Interval between two reads while nothing arrives.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long existing events are read before a message says so.
+/// Time of reading existing events after which a message says so.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
@@ -31,15 +31,15 @@ pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
     let mut begun = Some(Instant::now());
     let mut has_caught_up = false;
     loop {
-        let Look { more, open } = follower.look(&mut tail)?;
+        let Poll { more, open } = follower.poll(&mut tail)?;
         for note in follower.notes().iter().skip(reported) {
-            report::complain(note);
+            report::print_error(note);
         }
         reported = follower.notes().len();
-        // The last lines are known when all were read; all lines can be written at once.
+        // The last lines are known once all were read; all lines can be written at once.
         if more && !has_caught_up && args.lines != usize::MAX {
             if begun.is_some_and(|begun| begun.elapsed() > PATIENCE) {
-                report::complain("reading what is there");
+                report::print_error("reading what is there");
                 begun = None;
             }
             continue;
@@ -58,14 +58,14 @@ pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
     }
 }
 
-/// Writes what has come: first the processes that began, last those that ended.
+/// Writes what has arrived: first the processes that began, last those that ended.
 fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     let (begun, ended): (Vec<_>, Vec<_>) =
-        tail.take_news().into_iter().partition(|(_, news)| *news == News::Begun);
-    let tell = |tail: &Tail, all: Vec<(usize, News)>| {
-        for (trace, news) in all {
+        tail.take_changes().into_iter().partition(|(_, change)| *change == TraceChange::Begun);
+    let tell = |tail: &Tail, all: Vec<(usize, TraceChange)>| {
+        for (trace, change) in all {
             if let Some((process, path)) = tail.process(trace) {
-                report::say(&rocshim_live::news(news, process, path));
+                report::print_status(&rocshim_live::change(change, process, path));
             }
         }
     };

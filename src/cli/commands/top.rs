@@ -1,4 +1,4 @@
-//! `rocshim top`: a screen with what the processes do now.
+//! `rocshim top`: shows a screen with what the processes do now.
 
 use super::follow::follow;
 use crate::args;
@@ -9,7 +9,7 @@ use ratatui::{
 };
 use rocshim_analysis::{Collector, Live, Standing};
 use rocshim_live::{Screen, Tab};
-use rocshim_reader::{Follower, Look};
+use rocshim_reader::{Follower, Poll};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// How long files are read between two updates of screen and keys.
+/// Time of reading files between two updates of screen and keys.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
@@ -34,7 +34,7 @@ pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
     let (traces, follower) = follow(&args.traces)?;
     let ended = Arc::new(AtomicBool::new(false));
     // SIGHUP keeps its default action: there is no terminal to restore, and crossterm would read
-    // its end of file for ever.
+    // its end of file in a loop.
     for signal in [SIGTERM, SIGINT] {
         signal_hook::flag::register(signal, ended.clone()).context("cannot wait for signals")?;
     }
@@ -75,11 +75,11 @@ struct View {
     begin: Instant,
 }
 
-/// What a key asks for.
+/// Action of a key.
 enum Wish {
     Nothing,
     End,
-    /// Suspend, as Ctrl-Z asks.
+    /// Suspend, by Ctrl-Z.
     Rest,
 }
 
@@ -116,11 +116,11 @@ impl View {
         Ok(())
     }
 
-    /// Reads what has come; true where there is more than could be read at once.
+    /// Reads what has arrived; returns true when more can be read at once.
     fn read(&mut self) -> Result<bool> {
         let begin = Instant::now();
         loop {
-            let Look { more, .. } = self.follower.look(&mut self.live)?;
+            let Poll { more, .. } = self.follower.poll(&mut self.live)?;
             if !more || begin.elapsed() > PATIENCE {
                 return Ok(more);
             }
@@ -197,7 +197,7 @@ fn pace(every: Duration, by: f64) -> Duration {
     every.mul_f64(by).clamp(Duration::from_millis(100), Duration::from_secs(3600))
 }
 
-/// Restores the terminal and suspends, as any program does at Ctrl-Z; sets it up again afterwards.
+/// Restores the terminal and suspends, as other programs do at Ctrl-Z; sets it up again afterwards.
 fn rest() -> Result<DefaultTerminal> {
     ratatui::restore();
     kill_process(getpid(), Signal::TSTP).context("cannot stop")?;
@@ -209,7 +209,7 @@ fn rest() -> Result<DefaultTerminal> {
 struct Collectors(BTreeMap<usize, Option<rocshim_drain::live::Live>>);
 
 impl Collectors {
-    /// Reads the counters of the processes that run here, without waking their collectors.
+    /// Reads the counters of the processes on this machine, without waking their collectors.
     fn ask(&mut self, live: &Live) -> BTreeMap<usize, Collector> {
         let mut answers = BTreeMap::new();
         let running: Vec<_> = live.running().collect();

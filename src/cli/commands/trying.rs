@@ -1,4 +1,5 @@
-//! `rocshim try`: a program with a change and without, and which decisions follow the change.
+//! `rocshim try`: runs a program with a change and without, and prints which decisions follow the
+//! change.
 
 use crate::{
     args,
@@ -11,7 +12,7 @@ use rocshim_analysis::{
 use rocshim_report as report;
 use std::process::ExitCode;
 
-/// The exit code where nothing is decided.
+/// Exit code when nothing is decided.
 pub(super) const UNDECIDED: u8 = 3;
 
 pub(crate) fn try_change(args: &args::Try) -> Result<ExitCode> {
@@ -19,7 +20,7 @@ pub(crate) fn try_change(args: &args::Try) -> Result<ExitCode> {
     let mut runner = match Runner::new(&args.runs)? {
         Ok(runner) => runner,
         Err(not_started) => {
-            report::complain(&not_started.why);
+            report::print_error(&not_started.why);
             return Ok(ExitCode::from(not_started.code));
         }
     };

@@ -1,4 +1,4 @@
-//! `rocshim variables`: the environment variables that the shim reads.
+//! `rocshim variables`: lists the environment variables that the shim reads.
 
 use crate::{args, launch};
 use anyhow::Result;

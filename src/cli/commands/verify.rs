@@ -19,7 +19,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
         }
     }
     let mut verified = verifier.finish();
-    // A part that is named itself is looked at by itself.
+    // A segment that is named itself is verified alone.
     if !traces.iter().any(|trace| trace.named) {
         find_missing_parts(&mut verified);
     }

@@ -1,4 +1,4 @@
-//! `rocshim why`: what decided, for each distinct GEMM, convolution and product of ggml.
+//! `rocshim why`: explains what decided each distinct GEMM, convolution and ggml product.
 
 use super::summary::read_each;
 use crate::args;
@@ -37,7 +37,7 @@ fn why_of(trace: &Path, root: Option<&Path>) -> Result<Why> {
     Ok(builder.finish(&catalogs))
 }
 
-/// Reads a catalog and the files of solutions for what was asked.
+/// Reads a catalog and the solution files for the selected problems.
 fn open(wanted: &WantedCatalog, root: Option<&Path>) -> CatalogFolder {
     let place = |path: &str| match root {
         Some(root) => root.join(path.trim_start_matches('/')),
@@ -64,7 +64,7 @@ fn open(wanted: &WantedCatalog, root: Option<&Path>) -> CatalogFolder {
     }
 }
 
-/// The name of this machine, as a trace's header has it.
+/// Returns the name of this machine, as in a trace's header.
 fn host() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?.trim().to_owned())
 }

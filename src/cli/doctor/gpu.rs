@@ -1,4 +1,5 @@
-//! The GPU: the driver, the nodes that HIP opens, the user's right to open them, the targets.
+//! Checks the GPU: the driver, the device nodes that HIP opens, the user's rights to open them, the
+//! targets.
 
 use rocshim_report::Finding;
 use rustix::fs::{Access, access};
@@ -10,7 +11,7 @@ use std::{
 
 const SUBJECT: &str = "GPU";
 
-/// Looks at the GPUs of the system below `root` (`/`).
+/// Checks the GPUs of the system below `root` (`/`).
 pub(super) fn gpu(root: &Path) -> Vec<Finding> {
     let (kfd, nodes) = (root.join("dev/kfd"), render_nodes(root));
     let absent = [(!kfd.exists()).then_some("/dev/kfd"), nodes.is_empty().then_some("/dev/dri/renderD*")];
@@ -54,7 +55,7 @@ fn render_nodes(root: &Path) -> Vec<PathBuf> {
     entries.filter(is_render).collect()
 }
 
-/// The targets of all GPUs, each once: `gfx1100`.
+/// Returns the targets of all GPUs, each once, such as `gfx1100`.
 fn targets(root: &Path) -> Vec<String> {
     let nodes = fs::read_dir(root.join("sys/class/kfd/kfd/topology/nodes")).into_iter().flatten().flatten();
     let found: BTreeSet<String> =
@@ -62,7 +63,8 @@ fn targets(root: &Path) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The target in a node's properties; 0 there is a processor. 110001 is gfx1101, 90010 is gfx90a.
+/// Returns the target in a node's properties, 0 for a processor. 110001 is gfx1101, 90010 is
+/// gfx90a.
 fn target(properties: &str) -> Option<String> {
     let version = properties.lines().find_map(|line| line.strip_prefix("gfx_target_version "))?;
     let version: u32 = version.trim().parse().ok().filter(|version| *version > 0)?;

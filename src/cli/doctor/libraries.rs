@@ -1,4 +1,4 @@
-//! The ROCm libraries that a program links, or that the loader would find for it.
+//! Finds the ROCm libraries that a program links, or that the loader would find for it.
 
 use super::{Shim, probe};
 use rocshim_report::Finding;
@@ -9,14 +9,14 @@ use std::{
     process::Command,
 };
 
-/// The libraries that the loader resolves for a program, transitively: name and file. Runs the
-/// loader, not the program.
+/// Returns the libraries that the loader resolves for a program, transitively: name and file. Runs
+/// the loader, not the program.
 pub(super) fn linked(interpreter: &str, file: &Path) -> Vec<(String, PathBuf)> {
     let listing = Command::new(interpreter).arg("--list").arg(file).env_remove("LD_PRELOAD").output();
     listing.map(|listing| arrows(&String::from_utf8_lossy(&listing.stdout))).unwrap_or_default()
 }
 
-/// The lines `libc.so.6 => /lib/libc.so.6 (0x7f…)`.
+/// Parses lines such as `libc.so.6 => /lib/libc.so.6 (0x7f…)`.
 fn arrows(listing: &str) -> Vec<(String, PathBuf)> {
     listing
         .lines()
@@ -28,7 +28,7 @@ fn arrows(listing: &str) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The hooked libraries in a list, as `name => file`.
+/// Returns the hooked libraries in a list, as `name => file`.
 pub(super) fn hooked(list: &[(String, PathBuf)], shim: &Shim) -> Vec<String> {
     let of = |library: &String| {
         let found = list.iter().find(|(name, _)| is_library(name, library));
@@ -37,7 +37,7 @@ pub(super) fn hooked(list: &[(String, PathBuf)], shim: &Shim) -> Vec<String> {
     shim.libraries.iter().filter_map(of).collect()
 }
 
-/// What a program with these links can be seen doing.
+/// Returns what will be seen of a program with these links.
 pub(super) fn outlook(linked: &[(String, PathBuf)], shim: &Shim) -> Finding {
     let subject = "ROCm libraries";
     let links = hooked(linked, shim);
@@ -65,7 +65,7 @@ pub(super) fn outlook(linked: &[(String, PathBuf)], shim: &Shim) -> Finding {
     }
 }
 
-/// The GPU targets that a BLAS library has kernels for, by the names of its files.
+/// Returns the GPU targets that a BLAS library has kernels for, by the names of its files.
 fn targets(library: &Path) -> Option<String> {
     let name = library.file_name()?.to_string_lossy();
     let stem = name.strip_prefix("lib")?.split(".so").next()?;
@@ -76,14 +76,14 @@ fn targets(library: &Path) -> Option<String> {
     (!targets.is_empty()).then(|| format!("{stem} has kernels for {}", targets.join(", ")))
 }
 
-/// `gfx1100` in `Kernels.so-000-gfx1100.hsaco`.
+/// Returns `gfx1100` for `Kernels.so-000-gfx1100.hsaco`.
 fn target(name: &str) -> Option<String> {
     let (_, rest) = name.split_once("gfx")?;
     let number: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
     (number.len() >= 3).then(|| format!("gfx{number}"))
 }
 
-/// The hooked libraries in one folder.
+/// Returns the hooked libraries in a folder.
 pub(super) fn libraries_in(folder: &Path, shim: &Shim) -> Vec<(String, PathBuf)> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));

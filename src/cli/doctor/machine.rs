@@ -1,4 +1,4 @@
-//! The machine and the environment: room for traces and rings, the clock, variables that are set.
+//! Checks the machine and the environment: space for traces and rings, the clock, variables.
 
 use super::{Shim, gpu, libraries, surroundings};
 use crate::launch::{check_folder, chosen_folder};
@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a program would get that names no library of its own.
+/// Returns what a program would get that names no library of its own.
 pub(crate) fn any_program(shim: Option<&Shim>, findings: &mut Vec<Finding>) {
     findings.extend(shim.map(|shim| libraries::outlook(&[], shim)));
 }
 
-/// Everything that does not depend on the program.
+/// Checks everything that does not depend on the program.
 pub(crate) fn machine(out: Option<&Path>, shim: Option<&Shim>, findings: &mut Vec<Finding>) {
     findings.extend(gpu::gpu(Path::new("/")));
     findings.push(folder(out));
@@ -49,7 +49,7 @@ fn folder(out: Option<&Path>) -> Finding {
     }
 }
 
-/// Free space where a folder is, or will be.
+/// Returns the free space at a folder that exists or will be created.
 fn room(folder: &Path) -> String {
     free_near(folder).map_or_else(|| "unknown".into(), rocshim_analysis::units::bytes)
 }
@@ -63,7 +63,8 @@ fn free(folder: &Path) -> Option<u64> {
     Some(space.f_bavail * space.f_frsize)
 }
 
-/// Less than this for the rings of all threads is little: a container's default.
+/// Space in bytes for the rings of all threads below which there is a warning: a container's
+/// default.
 const SMALL: u64 = 64 << 20;
 
 fn rings() -> Finding {

@@ -1,4 +1,4 @@
-//! What will and what will not be seen, as a list of findings; nothing is started or changed.
+//! Checks what will and what will not be seen, as a list of findings; starts and changes nothing.
 
 mod gpu;
 mod libraries;
@@ -18,11 +18,11 @@ pub(crate) use shim::shim;
 
 use std::path::PathBuf;
 
-/// What is known about the shim once it was found.
+/// Facts about the shim.
 pub(crate) struct Shim {
     /// Its file.
     pub(crate) path: PathBuf,
-    /// The libraries that it hooks functions of, without versions, in the order of its table.
+    /// The libraries of which it hooks functions, without versions, in the order of its table.
     pub(crate) libraries: Vec<String>,
     /// The newest glibc that it needs.
     pub(crate) glibc: Option<crate::launch::Glibc>,

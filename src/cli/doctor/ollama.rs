@@ -1,4 +1,4 @@
-//! What is particular about Ollama: its runners, with bundled libraries, do the GPU work.
+//! Checks what is particular to Ollama: its runners do the GPU work, with bundled libraries.
 
 use super::{Shim, libraries};
 use rocshim_report::Finding;
@@ -29,7 +29,7 @@ pub(super) fn ollama(program: &Path, shim: Option<&Shim>, findings: &mut Vec<Fin
     findings.push(Finding::ok(SUBJECT, what));
 }
 
-/// A process called `ollama` whose command line says `serve`.
+/// Finds a process named `ollama` whose command line has `serve`.
 fn running_server() -> Option<u32> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(|pid: &u32| {
@@ -40,7 +40,7 @@ fn running_server() -> Option<u32> {
     })
 }
 
-/// The hooked libraries in Ollama's own folders, one level deep.
+/// Returns the hooked libraries in Ollama's own folders, one level deep.
 fn bundled(program: &Path, shim: &Shim) -> Vec<String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_path_buf());
     let prefix = real.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf();

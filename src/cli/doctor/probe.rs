@@ -1,5 +1,5 @@
-//! The ROCm libraries that a program opens at run time: opened as the loader finds them, in a
-//! process of their own.
+//! Opens the ROCm libraries that a program would open at run time, as the loader finds them, in a
+//! separate process.
 //!
 //! That process is this command again, with `doctor --probe`: a library's constructors may start
 //! threads, print, or fail.
@@ -14,16 +14,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The newest version number of a library's file name that is tried: HIP's is 7.
+/// Newest version number of a library's file name that is tried: HIP's is 7.
 const NEWEST: u32 = 9;
-/// How long the constructors may take.
+/// Time limit for the constructors.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The files that the loader takes for the hooked libraries, with the libraries that these bring
-/// along.
+/// Returns the files that the loader selects for the hooked libraries, with their dependencies.
 ///
 /// # Errors
-/// A sentence on how the process ended, where it did not list them.
+/// A sentence on how the process ended, when it did not list them.
 pub(super) fn opened(shim: &Shim) -> Result<Vec<PathBuf>, String> {
     let command = env::current_exe().map_err(|error| format!("rocshim itself cannot be found: {error}"))?;
     let mut child = Command::new(command)
@@ -36,7 +35,7 @@ pub(super) fn opened(shim: &Shim) -> Result<Vec<PathBuf>, String> {
         .spawn()
         .map_err(|error| format!("they cannot be tried: {error}"))?;
     let deadline = Instant::now() + PATIENCE;
-    // Its list is shorter than a pipe is deep.
+    // Its list is shorter than a pipe's capacity.
     while child.try_wait().is_ok_and(|ended| ended.is_none()) {
         if Instant::now() > deadline {
             let _ = child.kill();
@@ -50,10 +49,10 @@ pub(super) fn opened(shim: &Shim) -> Result<Vec<PathBuf>, String> {
     Ok(String::from_utf8_lossy(&ended.stdout).lines().map(PathBuf::from).collect())
 }
 
-/// In that process: opens each library of the list, and returns the files that are then mapped, one
-/// line each.
+/// Runs in that process: opens each library of the list, and returns the files that are then
+/// mapped, one line each.
 pub(crate) fn probe(list: &str) -> String {
-    // Kept open: what is closed may be unmapped.
+    // Kept open, because a closed library may be unmapped.
     let _opened: Vec<_> = list.split(',').filter_map(open).collect();
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let files: BTreeSet<&str> = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).collect();
@@ -64,7 +63,7 @@ pub(crate) fn probe(list: &str) -> String {
     files.into_iter().filter(wanted).map(|file| format!("{file}\n")).collect()
 }
 
-/// The library by the name that programs are linked with, else by its newest version.
+/// Opens the library by the name that programs link, otherwise by its newest version.
 fn open(library: &str) -> Option<dlopen2::raw::Library> {
     let versions = (0..=NEWEST).rev().map(|version| format!("{library}.{version}"));
     std::iter::once(library.to_string())

@@ -1,4 +1,4 @@
-//! A process that runs already: whether it is being recorded, and what it has loaded.
+//! Checks a running process: whether it is recorded, and which libraries it has loaded.
 
 use super::{Shim, program::glibc};
 use rocshim_drain::live::{Absent, Live};
@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 const SUBJECT: &str = "process";
 
-/// Looks at the process with this number.
+/// Checks the process with this pid.
 pub(crate) fn process(pid: u32, shim: Option<&Shim>, findings: &mut Vec<Finding>) {
     let root = PathBuf::from(format!("/proc/{pid}"));
     if !root.exists() {
@@ -36,9 +36,9 @@ pub(crate) fn process(pid: u32, shim: Option<&Shim>, findings: &mut Vec<Finding>
     findings.extend(glibc(shim, library.map(inside).as_deref()));
 }
 
-/// The files that a process has mapped.
+/// Returns the files that a process has mapped.
 fn mapped(maps: &str) -> BTreeSet<PathBuf> {
-    // Address, rights, offset, device, inode, then the file, which may hold spaces.
+    // Address, rights, offset, device, inode, then the file, which may contain spaces.
     let file = |line: &str| {
         let at = line.find('/')?;
         Some(PathBuf::from(line[at..].trim_end_matches(" (deleted)")))
@@ -60,7 +60,7 @@ fn recorded(pid: u32, exe: &str, files: &BTreeSet<PathBuf>) -> Finding {
     }
 }
 
-/// Whether it records now.
+/// Returns whether it records now.
 fn state(live: &Live) -> Finding {
     if live.account().is_some_and(|account| account.stopped) {
         let advice = format!("`rocshim ctl {} start` begins it", live.pid);
@@ -69,7 +69,7 @@ fn state(live: &Live) -> Finding {
     Finding::ok(SUBJECT, format!("it records, to {}", live.trace.display()))
 }
 
-/// What keeps it from recording, or from being controlled, once it has the shim.
+/// Returns what prevents a process with the shim from recording or from being controlled.
 fn silent(pid: u32, absent: &Absent) -> Option<Finding> {
     let (what, advice) = why(pid, absent);
     match absent {
@@ -81,7 +81,7 @@ fn silent(pid: u32, absent: &Absent) -> Option<Finding> {
     }
 }
 
-/// Why a process cannot be asked, and what to do.
+/// Returns why a process cannot be controlled, and the next step.
 pub(crate) fn why(pid: u32, absent: &Absent) -> (String, String) {
     let (what, advice) = match absent {
         Absent::NoProcess => {

@@ -1,4 +1,4 @@
-//! A program that is to be run: found, preloadable, with which libraries.
+//! Checks a program before it is run: whether it is found and preloadable, and its libraries.
 
 use super::{Shim, libraries, ollama};
 use crate::launch::{Choice, Elf, Exports, Glibc, Program, executed_file, find_program, traps};
@@ -10,7 +10,7 @@ use std::{
 
 const SUBJECT: &str = "program";
 
-/// Looks at the command line of a program.
+/// Checks the command line of a program.
 pub(crate) fn program(line: &[OsString], shim: Option<&Shim>, findings: &mut Vec<Finding>) {
     let name = line[0].to_string_lossy();
     let path = match find_program(&line[0]) {
@@ -52,7 +52,7 @@ fn c_library(linked: &[(String, PathBuf)]) -> Option<&Path> {
     linked.iter().find(|(name, _)| name == "libc.so.6").map(|(_, path)| path.as_path())
 }
 
-/// Whether the shim can be loaded with this C library.
+/// Checks that the shim can be loaded with this C library.
 pub(super) fn glibc(shim: &Shim, library: Option<&Path>) -> Option<Finding> {
     let offered = Exports::read(library?).ok()?.glibc_offered?;
     Some(judge(shim.glibc?, offered))

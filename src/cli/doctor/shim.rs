@@ -1,4 +1,4 @@
-//! The shim: found, of the right kind, complete.
+//! Checks the shim: present, of the right architecture, complete.
 
 use super::Shim;
 use crate::launch::{Elf, Exports, find_shim, hooks_of, preload_value, unexported_of};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const SUBJECT: &str = "shim";
 
-/// Looks at the shim; gives what the other checks need of it, where it was found.
+/// Checks the shim; returns its facts for the other checks, if it was found.
 pub(crate) fn shim(asked: Option<&Path>, findings: &mut Vec<Finding>) -> Option<Shim> {
     let path = match find_shim(asked) {
         Ok(path) => path,

@@ -1,4 +1,4 @@
-//! What is around the program: a container, a sandbox, other preloaded libraries, profilers,
+//! Checks the program's environment: a container, a sandbox, other preloaded libraries, profilers,
 //! Ollama's service.
 
 use crate::ollama::{DropIn, SERVICE, Unit};
@@ -15,7 +15,7 @@ const TOOLS: [&str; 6] = [
     "LD_AUDIT",
 ];
 
-/// Looks at the system below `root` (`/`).
+/// Checks the system below `root` (`/`).
 pub(super) fn surroundings(root: &Path) -> Vec<Finding> {
     let mut findings = Vec::from_iter(container(root));
     findings.extend(sandbox(root));

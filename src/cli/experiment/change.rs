@@ -1,4 +1,4 @@
-//! What is changed for a run: variables and arguments.
+//! The change for a run: variables and arguments.
 
 use crate::args::Try;
 use anyhow::{Context, Result, bail};
@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-/// Variables and arguments of a run, over those that it has anyway.
+/// Variables and arguments of a run, on top of its usual ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Setup {
     /// Values of variables; `None` unsets one.
@@ -21,10 +21,10 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The change of `rocshim try`.
+    /// Returns the change of `rocshim try`.
     ///
     /// # Errors
-    /// Where nothing is changed, or what is changed is not the program's.
+    /// When nothing is changed, or the change is not one of the program.
     pub(crate) fn of(args: &Try) -> Result<Setup> {
         let mut setup =
             Setup { variables: Vec::new(), more: args.arg.clone(), less: args.without_arg.clone() };
@@ -64,7 +64,7 @@ impl Setup {
     /// Puts a folder first in LD_LIBRARY_PATH.
     ///
     /// # Errors
-    /// Where there is no such folder.
+    /// When there is no such folder.
     pub(crate) fn library_path(&mut self, folder: &Path) -> Result<()> {
         let folder = folder
             .canonicalize()
@@ -78,7 +78,8 @@ impl Setup {
         Ok(())
     }
 
-    /// The change in words: `ROCBLAS_USE_HIPBLASLT=0`, `HIP_VISIBLE_DEVICES unset`, `argument -fa`.
+    /// Describes the change: `ROCBLAS_USE_HIPBLASLT=0`, `HIP_VISIBLE_DEVICES unset`, `argument
+    /// -fa`.
     pub(crate) fn words(&self) -> String {
         let variable = |(name, value): &(String, Option<OsString>)| match value {
             Some(value) => format!("{name}={}", value.to_string_lossy()),
@@ -93,7 +94,7 @@ impl Setup {
         variables.chain(arguments.into_iter().flatten()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The program's arguments under this setup.
+    /// Returns the program's arguments with this change.
     pub(crate) fn arguments(&self, own: &[OsString]) -> Vec<OsString> {
         let mut arguments = own.to_vec();
         for argument in &self.less {
@@ -105,7 +106,7 @@ impl Setup {
         arguments
     }
 
-    /// Gives the command the variables.
+    /// Sets the variables of a command.
     pub(crate) fn apply(&self, command: &mut Command) {
         for (name, value) in &self.variables {
             match value {
@@ -116,7 +117,7 @@ impl Setup {
     }
 }
 
-/// `gfx1030` as 10.3.0, `gfx90a` as 9.0.10.
+/// Returns `gfx1030` as 10.3.0, `gfx90a` as 9.0.10.
 fn gfx_version(target: &str) -> Option<String> {
     let digits = target.strip_prefix("gfx").filter(|digits| digits.is_ascii() && digits.len() >= 3)?;
     let (major, rest) = digits.split_at(digits.len() - 2);

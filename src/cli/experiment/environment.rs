@@ -1,4 +1,4 @@
-//! The two environments of a bisection: where they come from, what differs, and a run in one with
+//! The two environments of a bisection: their sources, their differences, and a run in one with
 //! some differences of the other.
 
 use super::{Setup, mix::Mix};
@@ -19,18 +19,19 @@ pub(crate) struct Environments {
 }
 
 enum From {
-    /// A's variables; those of B are in the differences.
+    /// A's variables; B's are in the differences.
     Variables(BTreeMap<String, String>),
     /// Library folders.
     Folders(Mix),
 }
 
 impl Environments {
-    /// Those of two arguments of the same kind. `scratch`: where a folder can be made.
+    /// Returns the environments of two arguments of the same kind. `scratch`: where a folder can be
+    /// created.
     ///
     /// # Errors
-    /// Where an argument is neither a trace, nor a list of variables, nor a library folder, or the
-    /// two are not alike.
+    /// When an argument is neither a trace, nor a list of variables, nor a library folder, or the
+    /// two differ in kind.
     pub(crate) fn read(a: &Path, b: &Path, scratch: &Path) -> Result<Environments> {
         let [kind_a, kind_b] = [Source::of(a)?, Source::of(b)?];
         match (kind_a, kind_b) {
@@ -50,10 +51,10 @@ impl Environments {
         }
     }
 
-    /// A's environment with these differences of B.
+    /// Returns A's environment with these differences of B.
     ///
     /// # Errors
-    /// Where the folder of links cannot be made.
+    /// When the folder of links cannot be created.
     pub(crate) fn setup(&self, differences: &Differences) -> Result<Setup> {
         match &self.from {
             From::Variables(of_a) => {
@@ -77,12 +78,12 @@ impl Environments {
     }
 }
 
-/// Not of the recording: those are the command's own.
+/// Without the recording's own variables, which the command sets.
 fn is_the_programs(name: &str) -> bool {
     name != "LD_PRELOAD" && !name.starts_with("ROCSHIM_")
 }
 
-/// What an argument is.
+/// Kind of an argument.
 enum Source {
     Variables(BTreeMap<String, String>),
     Folder,
@@ -110,7 +111,7 @@ impl Source {
     }
 }
 
-/// The variables that the headers of traces agree about.
+/// Returns the variables on which the headers of traces agree.
 fn variables_of<'a>(traces: impl IntoIterator<Item = &'a Path>) -> Result<Source> {
     let mut all: Option<BTreeMap<String, String>> = None;
     for trace in traces {
@@ -125,8 +126,8 @@ fn variables_of<'a>(traces: impl IntoIterator<Item = &'a Path>) -> Result<Source
     Ok(Source::Variables(all.unwrap_or_default()))
 }
 
-/// Lines as `env` prints them, or bytes as `env -0` does. A line that names no variable continues
-/// the value before it; `#` begins a remark.
+/// Parses lines as `env` prints them, or bytes as `env -0` does. A line without a variable
+/// continues the previous value; `#` begins a comment.
 fn parse(text: &str) -> BTreeMap<String, String> {
     let mut variables = BTreeMap::new();
     let mut last = None;
@@ -154,7 +155,7 @@ fn parse(text: &str) -> BTreeMap<String, String> {
     variables
 }
 
-/// A number that no program can know beforehand.
+/// Returns a number that no program can know beforehand.
 pub(crate) fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -165,9 +166,9 @@ mod tests {
 
     #[test]
     fn variables_are_read_as_env_prints_them() {
-        let told = parse("A=1\nB=two\nlines=not a variable: yes\n# remark\nexport C=\nnot one: 3\n");
-        let told: Vec<_> = told.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(told, [("A", "1"), ("B", "two"), ("C", "\nnot one: 3"), ("lines", "not a variable: yes")]);
+        let parsed = parse("A=1\nB=two\nlines=not a variable: yes\n# remark\nexport C=\nnot one: 3\n");
+        let parsed: Vec<_> = parsed.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(parsed, [("A", "1"), ("B", "two"), ("C", "\nnot one: 3"), ("lines", "not a variable: yes")]);
         assert_eq!(parse("A=1\n2\0B=3\0")["A"], "1\n2");
     }
 }

@@ -1,5 +1,5 @@
-//! A folder of links to files of two library folders: those that differ come from the one or the
-//! other.
+//! A folder of links to the files of two library folders, which takes each differing file from one
+//! or the other.
 
 use super::Setup;
 use anyhow::{Context, Result, bail};
@@ -23,10 +23,10 @@ pub(crate) struct Mix {
 }
 
 impl Mix {
-    /// Finds what differs between `a` and `b`; links will be in a folder in `scratch`.
+    /// Finds the differences between `a` and `b`; links will be in a folder in `scratch`.
     ///
     /// # Errors
-    /// Where a folder cannot be read or has no files.
+    /// When a folder cannot be read or has no files.
     pub(crate) fn of(a: &Path, b: &Path, scratch: &Path) -> Result<Mix> {
         let files = [files(a)?, files(b)?];
         let names: BTreeSet<&PathBuf> = files.iter().flat_map(BTreeMap::keys).collect();
@@ -44,7 +44,7 @@ impl Mix {
         Ok(Mix { files, differ, folder: scratch.join("mix"), has_libraries })
     }
 
-    /// A difference for each file that differs.
+    /// Returns a difference for each file that differs.
     pub(crate) fn differences(&self) -> Vec<Difference> {
         let difference = |name: &PathBuf| Difference::File {
             name: name.display().to_string(),
@@ -54,10 +54,10 @@ impl Mix {
         self.differ.iter().map(difference).collect()
     }
 
-    /// Makes the folder of links, with these files of B and all others of A.
+    /// Creates the folder of links, with these files of B and all others of A.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// When it cannot be created.
     pub(crate) fn setup(&self, differences: &Differences) -> Result<Setup> {
         let cannot = || format!("cannot make the folder of links {}", self.folder.display());
         if self.folder.exists() {
@@ -72,7 +72,7 @@ impl Mix {
             if let Some(parent) = link.parent() {
                 fs::create_dir_all(parent).with_context(cannot)?;
             }
-            // A hard link is the file itself, whatever a library makes of its own path.
+            // A hard link is the file itself, whatever a library derives from its own path.
             fs::hard_link(file, &link).or_else(|_| symlink(file, &link)).with_context(cannot)?;
         }
         let mut setup = Setup::default();
@@ -87,7 +87,8 @@ impl Mix {
     }
 }
 
-/// `libx.so`, `libx.so.5`; not `Kernels.so-000-gfx1100.hsaco`, which rocBLAS has beside its catalogs.
+/// Returns true for `libx.so` and `libx.so.5`, not for `Kernels.so-000-gfx1100.hsaco`, which
+/// rocBLAS has beside its catalogs.
 fn is_library(name: &Path) -> bool {
     let name = name.to_string_lossy();
     name.ends_with(".so") || name.contains(".so.")
@@ -97,7 +98,7 @@ fn size_in(files: &BTreeMap<PathBuf, PathBuf>, name: &Path) -> Option<u64> {
     files.get(name).map(|path| path.metadata().map_or(0, |data| data.len()))
 }
 
-/// All files below a folder, links followed.
+/// Returns all files below a folder, following links.
 fn files(folder: &Path) -> Result<BTreeMap<PathBuf, PathBuf>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![PathBuf::new()];
@@ -106,10 +107,10 @@ fn files(folder: &Path) -> Result<BTreeMap<PathBuf, PathBuf>> {
         for entry in fs::read_dir(&path).with_context(|| format!("cannot read {}", path.display()))? {
             let name = below.join(entry?.file_name());
             let path = folder.join(&name).canonicalize();
-            // A link that leads nowhere is no file.
+            // A dangling link is not a file.
             let Ok(path) = path else { continue };
             match path.is_dir() {
-                // A link to a folder may lead back to where it is.
+                // A link to a folder may lead back to an ancestor.
                 true if folder.join(&name).is_symlink() => {}
                 true => folders.push(name),
                 false => drop(found.insert(name, path)),

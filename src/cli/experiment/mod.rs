@@ -1,5 +1,5 @@
-//! Programs that are run many times: one run and what it decided, what is changed between runs, and
-//! what is known after each.
+//! Programs that are run many times: one run and its decisions, the change between runs, and the
+//! state after each.
 
 mod change;
 mod environment;

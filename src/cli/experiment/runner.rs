@@ -1,4 +1,4 @@
-//! One run of the program, and what it decided.
+//! Runs the program once, and reads what it decided.
 
 use super::Setup;
 use crate::{
@@ -18,32 +18,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes that are ending together with the program may take before they count as still
+/// Grace period for processes that end together with the program, before they count as still
 /// running.
 const GRACE: Duration = Duration::from_millis(500);
-/// What a run may take longer than 10 times the longest run so far.
+/// What a run may take beyond 10 times the longest run so far.
 const ALLOWANCE: Duration = Duration::from_secs(60);
 
 /// A run.
 pub(crate) struct Ran {
     pub(crate) decisions: Decisions,
     pub(crate) measures: Vec<Measure>,
-    /// `exit 0`, `signal 11`, `ended after 60 s`.
+    /// How it ended: `exit 0`, `signal 11`, `ended after 60 s`.
     pub(crate) ending: String,
-    /// Some process recorded something.
+    /// True when some process recorded something.
     pub(crate) has_trace: bool,
 }
 
-/// Runs a program again and again.
+/// Runs a program repeatedly.
 pub(crate) struct Runner<'a> {
     recorded: Recorded,
     arguments: &'a [OsString],
-    /// The folder of all runs: the one that was asked for, or one that is removed.
+    /// The folder of all runs: the requested one, or one that is removed.
     folder: PathBuf,
     scratch: Option<tempfile::TempDir>,
     timeout: Option<Duration>,
     longest: Option<Duration>,
-    /// The exit code of the first run: another one is a run that went otherwise.
+    /// Exit code of the first run. A run with another one ended differently.
     usual: Option<u8>,
     quiet: bool,
     made: usize,
@@ -53,7 +53,7 @@ impl<'a> Runner<'a> {
     /// Prepares to run the program.
     ///
     /// # Errors
-    /// Where the shim or the folder cannot be used.
+    /// When the shim or the folder cannot be used.
     pub(crate) fn new(args: &'a Runs) -> Result<Result<Runner<'a>, NotStarted>> {
         let how = Recording {
             shim: args.shim.as_deref(),
@@ -67,7 +67,7 @@ impl<'a> Runner<'a> {
             Err(not_started) => return Ok(Err(not_started)),
         };
         for trap in recorded.traps(&args.program) {
-            report::complain(&format!("{}: {}", trap.what, trap.advice));
+            report::print_error(&format!("{}: {}", trap.what, trap.advice));
         }
         let scratch = match &args.out {
             Some(_) => None,
@@ -91,25 +91,25 @@ impl<'a> Runner<'a> {
         }))
     }
 
-    /// A folder for files that runs need; it is there as long as the traces are.
+    /// Returns a folder for files that runs need, which exists as long as the traces.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The next run has this number: those before it were made earlier.
+    /// Sets the number of the next run, after those of an earlier bisection.
     pub(crate) fn continue_from(&mut self, made: usize, usual: Option<u8>) {
         (self.made, self.usual) = (made, usual);
     }
 
-    /// The exit code of the first run, where there was one that exited.
+    /// Exit code of the first run that exited.
     pub(crate) fn usual(&self) -> Option<u8> {
         self.usual
     }
 
-    /// Runs the program once. `what` says how, for the line that is printed.
+    /// Runs the program once. `what` describes the run in the line that is printed.
     ///
     /// # Errors
-    /// Where the program cannot be started, its traces cannot be read, or rocshim is interrupted.
+    /// When the program cannot be started, its traces cannot be read, or rocshim is interrupted.
     pub(crate) fn run(&mut self, setup: &Setup, what: &str) -> Result<Ran> {
         self.made += 1;
         let folder = self.folder.join(format!("run-{:03}", self.made));
@@ -136,7 +136,7 @@ impl<'a> Runner<'a> {
         }
         if !self.quiet {
             let seconds = run.wall.as_secs_f64();
-            report::say(&format!("run {}: {what}: {seconds:.2} s, {}\n", self.made, ran.ending));
+            report::print_status(&format!("run {}: {what}: {seconds:.2} s, {}\n", self.made, ran.ending));
         }
         Ok(ran)
     }
@@ -170,7 +170,7 @@ impl<'a> Runner<'a> {
         Ok(Ran { decisions, measures, ending, has_trace: !traces.is_empty() })
     }
 
-    /// Why the run does not show everything that the program decides.
+    /// Returns why the run does not show every decision of the program.
     fn limit(&mut self, run: Bounded) -> Option<String> {
         match run.ending {
             _ if run.timed_out => {
@@ -185,7 +185,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Finishes the traces of processes that were killed.
+/// Finishes the traces of killed processes.
 fn finish(traces: &[PathBuf]) {
     let deadline = Instant::now() + GRACE;
     for trace in traces {
@@ -193,12 +193,12 @@ fn finish(traces: &[PathBuf]) {
             thread::sleep(Duration::from_millis(10));
         }
         if let Err(error) = rocshim_drain::recover(trace) {
-            report::complain(&format!("cannot recover {}: {error}", trace.display()));
+            report::print_error(&format!("cannot recover {}: {error}", trace.display()));
         }
     }
 }
 
-/// One summary of all traces of a run.
+/// Reads all traces of a run into one summary.
 fn summary_of(traces: &[PathBuf]) -> Result<Summary> {
     let mut builder = SummaryBuilder::default();
     let mut spine = Spine::new(Session::default(), vec![&mut builder]);

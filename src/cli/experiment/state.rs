@@ -1,4 +1,4 @@
-//! What is known after each run of a bisection, in a file: the same command continues from it.
+//! The state of a bisection after each run, in a file from which the same command continues.
 
 use anyhow::{Context, Result, bail};
 use rocshim_analysis::{Decisions, Difference, Differences};
@@ -9,26 +9,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file's content. A bisection is the same whenever its runs are, so the runs are all that is
-/// kept.
+/// The file's content. A bisection depends on its runs only, so only they are kept.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct State {
-    /// The form of this file: 1.
+    /// Version of this file's form: 1.
     format: u32,
     /// The program and its arguments.
     command: Vec<String>,
     differences: Vec<Difference>,
     each: usize,
-    /// What the order of the runs is drawn from.
+    /// Seed of the order of the runs.
     pub(crate) seed: u64,
-    /// The exit code of the first run.
+    /// Exit code of the first run.
     pub(crate) usual: Option<u8>,
     pub(crate) runs: Vec<KnownRun>,
     #[serde(skip)]
     path: PathBuf,
 }
 
-/// A run that was made.
+/// A completed run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KnownRun {
     pub(crate) differences: Differences,
@@ -36,10 +35,10 @@ pub(crate) struct KnownRun {
 }
 
 impl State {
-    /// What the file holds; a new one where there is none.
+    /// Reads the file, or returns a new state when there is none.
     ///
     /// # Errors
-    /// Where the file is of another bisection.
+    /// When the file belongs to another bisection.
     pub(crate) fn open(
         path: &Path,
         command: Vec<String>,
@@ -76,10 +75,10 @@ impl State {
         Ok(State { path: new.path, ..known })
     }
 
-    /// Adds a run, and writes the file anew.
+    /// Adds a run, and rewrites the file.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// When it cannot be written.
     pub(crate) fn add(&mut self, run: KnownRun) -> Result<()> {
         self.runs.push(run);
         let cannot = || format!("cannot write {}; choose another file with --state", self.path.display());

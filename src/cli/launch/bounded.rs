@@ -1,5 +1,5 @@
-//! A child process in a process group of its own, that can be ended: when it takes too long, or
-//! when rocshim is interrupted.
+//! Runs a child process in its own process group, and ends it on a time limit or when rocshim is
+//! interrupted.
 
 use super::child::{Ending, PASSED_ON, is_ignored, reap, wait_without_reaping};
 use anyhow::{Context, Result};
@@ -13,28 +13,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the group has to end after SIGTERM, before SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What came of a bounded run.
+/// Result of a bounded run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     pub(crate) ending: Ending,
-    /// It took too long and was ended.
+    /// It was ended at the time limit.
     pub(crate) timed_out: bool,
-    /// The signal that rocshim got meanwhile and passed on.
+    /// The signal that rocshim received and passed on.
     pub(crate) interrupted: Option<i32>,
     pub(crate) wall: Duration,
 }
 
-/// What the thread that waits for signals sends.
+/// Message of the thread that waits for signals.
 enum Event {
     Signal(i32),
     Ended,
 }
 
-/// Starts the command in a group of its own and waits for it; ends the whole group after `limit`.
-/// A signal that rocshim gets goes to the group.
+/// Starts the command in its own process group and waits for it; ends the whole group after
+/// `limit`. Passes on signals to the group.
 pub(crate) fn run_bounded(command: &mut Command, limit: Option<Duration>) -> Result<Bounded> {
     let signals: Vec<i32> = PASSED_ON.into_iter().filter(|signal| !is_ignored(*signal)).collect();
     let mut signals = Signals::new(&signals).context("cannot handle signals")?;
@@ -52,7 +52,7 @@ pub(crate) fn run_bounded(command: &mut Command, limit: Option<Duration>) -> Res
     let guard = thread::spawn(move || {
         let (mut timed_out, mut interrupted) = (false, None);
         let mut deadline = limit.map(|limit| begin + limit);
-        // A group that has ended already needs no signal.
+        // A group that has ended needs no signal.
         let kill = |signal| _ = kill_process_group(pid, signal);
         loop {
             let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
@@ -76,7 +76,7 @@ pub(crate) fn run_bounded(command: &mut Command, limit: Option<Duration>) -> Res
     });
     wait_without_reaping(pid);
     let wall = begin.elapsed();
-    // The child is still a zombie: its number is not another process's or group's.
+    // The child is still a zombie, so its pid is not reused.
     let _ = to_guard.send(Event::Ended);
     let (timed_out, interrupted) = guard.join().unwrap_or((false, None));
     handle.close();
@@ -109,7 +109,7 @@ mod tests {
         let run = shell(&script, Some(Duration::from_millis(1000)));
         assert!(run.timed_out && run.ending == Ending::Signal(15), "{run:?}");
         let pid = std::fs::read_to_string(file).unwrap();
-        // It was sent SIGKILL; a busy machine takes a while to end it.
+        // It was sent SIGKILL, but on a busy machine takes a while to end.
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         let has_ended = || state().is_empty() || state().contains(") Z");
         let deadline = Instant::now() + Duration::from_secs(60);

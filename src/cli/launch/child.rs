@@ -1,4 +1,4 @@
-//! The child process: started, signalled and awaited as if rocshim were not there.
+//! Runs the child process as if rocshim were not there: starts it, passes on signals, waits.
 //!
 //! A signal from a program goes to rocshim alone and is passed on. A signal from the terminal
 //! (ctrl-C) comes from the kernel and reaches the whole process group, the child among them, so it
@@ -23,7 +23,7 @@ use std::{
     thread,
 };
 
-/// What is passed on.
+/// The signals that are passed on.
 pub(super) const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// How the child ended.
@@ -36,23 +36,23 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// Ends this process by the same signal; returns the exit code where the child exited.
+    /// Ends this process by the same signal; returns the exit code if the child exited.
     pub(crate) fn follow(self) -> u8 {
         match self {
             Ending::Exit(code) => code,
             Ending::Signal(signal) => {
                 die_by(signal);
-                // Only where the signal could not be raised: what a shell would report.
+                // Reached only if the signal could not be raised: what a shell would report.
                 u8::try_from(128 + signal).unwrap_or(255)
             }
         }
     }
 }
 
-/// Starts the command and waits for it, passing signals on meanwhile.
+/// Starts the command and waits for it, passing on signals meanwhile.
 pub(crate) fn run_child(command: &mut Command) -> Result<Ending> {
     let passed_on: Vec<i32> = PASSED_ON.into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // Once the child has ended, a signal is for rocshim again.
+    // Once the child has ended, signals are for rocshim again.
     let ended = Arc::new(AtomicBool::new(false));
     for signal in &passed_on {
         flag::register_conditional_default(*signal, Arc::clone(&ended)).context("cannot handle signals")?;
@@ -63,8 +63,7 @@ pub(crate) fn run_child(command: &mut Command) -> Result<Ending> {
     let handle = signals.handle();
     let courier = thread::spawn(move || signals.forever().for_each(|origin| pass_on(&origin, pid)));
     wait_without_reaping(pid);
-    // The child is still a zombie, so its number cannot have become someone else's while signals
-    // were passed on.
+    // The child is still a zombie, so its pid cannot have been reused while signals were passed on.
     ended.store(true, Ordering::SeqCst); // SeqCst: rare, and read by a signal handler of any thread.
     handle.close();
     let _ = courier.join();
@@ -93,7 +92,7 @@ pub(super) fn reap(child: &mut Child) -> Result<Ending> {
     })
 }
 
-/// Whether this process was started with the signal ignored.
+/// Returns whether this process was started with the signal ignored.
 pub(super) fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -102,7 +101,7 @@ pub(super) fn is_ignored(signal: i32) -> bool {
 }
 
 fn die_by(signal: i32) {
-    // The child has left its core; ours would say nothing.
+    // The child has left its core file; one of rocshim would not help.
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     if signal == signal_hook::consts::SIGKILL {

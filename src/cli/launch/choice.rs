@@ -1,17 +1,17 @@
-//! Which programs are recorded: `--only` and `--skip`, or their variables.
+//! Selects the programs that are recorded: `--only` and `--skip`, or their variables.
 
 use super::program::{Trap, executed_file};
 use rocshim_trace::is_chosen;
 use std::{env, path::Path};
 
-/// What was chosen.
+/// The selection.
 pub(crate) struct Choice {
     only: String,
     skip: String,
 }
 
 impl Choice {
-    /// As asked, else as the variables say.
+    /// Returns the selection of the options, or else of the variables.
     pub(crate) fn new(only: Option<&str>, skip: Option<&str>) -> Choice {
         let chosen = |asked: Option<&str>, name| asked.map(str::to_owned).or_else(|| env::var(name).ok());
         Choice {
@@ -20,12 +20,12 @@ impl Choice {
         }
     }
 
-    /// The variables that say the same.
+    /// Returns the variables for this selection.
     pub(crate) fn variables(&self) -> [(&'static str, &str); 2] {
         [("ROCSHIM_ONLY", &self.only), ("ROCSHIM_SKIP", &self.skip)]
     }
 
-    /// The trap of a program that is left alone, though what it starts may be recorded.
+    /// Returns the warning for a program that is not recorded, although what it starts may be.
     pub(crate) fn trap(&self, path: &Path) -> Option<Trap> {
         let file = executed_file(path);
         let resolved = file.canonicalize().unwrap_or_else(|_| file.clone());

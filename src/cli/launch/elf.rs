@@ -1,4 +1,5 @@
-//! What the loader will make of an ELF file: its machine, its interpreter, its needs.
+//! Reads from an ELF file what the loader will do with it: its machine, interpreter and
+//! dependencies.
 
 use object::{
     Endianness, Object, ObjectSymbol, elf,
@@ -11,14 +12,15 @@ use std::{collections::HashSet, path::Path};
 pub(crate) struct Elf {
     /// It is for x86-64.
     pub(crate) x86_64: bool,
-    /// The loader that it names; without one the file is statically linked (or a library).
+    /// The interpreter (loader) that it names; without one the file is statically linked, or a
+    /// library.
     pub(crate) interpreter: Option<String>,
-    /// The libraries that it names (DT_NEEDED).
+    /// The libraries that it needs (DT_NEEDED).
     pub(crate) needed: Vec<String>,
 }
 
 impl Elf {
-    /// Reads the file; `None` where it is no ELF file.
+    /// Reads the file; `None` if it is not an ELF file.
     pub(crate) fn read(path: &Path) -> std::io::Result<Option<Elf>> {
         Ok(Elf::parse(&std::fs::read(path)?))
     }
@@ -71,14 +73,14 @@ fn needed(
 /// A version of glibc, `2.34` as (2, 34).
 pub(crate) type Glibc = (u32, u32);
 
-/// What a shared library exports, and which glibc it needs and offers.
+/// A shared library's exports, and the glibc versions that it needs and provides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exports {
     /// The symbols that it defines.
     pub(crate) symbols: HashSet<String>,
-    /// The newest glibc that it needs something of.
+    /// The newest glibc of which it needs a symbol.
     pub(crate) glibc_needed: Option<Glibc>,
-    /// The newest glibc whose symbols it defines: that of the C library itself.
+    /// The newest glibc whose symbols it defines, for the C library itself.
     pub(crate) glibc_offered: Option<Glibc>,
 }
 
@@ -107,7 +109,7 @@ impl Exports {
     }
 }
 
-/// The number in `GLIBC_2.34`.
+/// Parses the version in `GLIBC_2.34`.
 fn glibc(version: &[u8]) -> Option<Glibc> {
     let numbers = std::str::from_utf8(version).ok()?.strip_prefix("GLIBC_")?;
     let mut numbers = numbers.split('.').map(str::parse);

@@ -1,4 +1,5 @@
-//! The folder for the traces: which, and whether it can be written, before anything is started.
+//! Selects the folder for the traces, and checks that it can be written, before anything is
+//! started.
 
 use anyhow::{Context, Result};
 use rustix::fs::{Access, access};
@@ -10,7 +11,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The absolute path of the folder: as asked, else `$ROCSHIM_OUT`, else `rocshim-out` here.
+/// Returns the absolute path of the folder: as requested, else `$ROCSHIM_OUT`, else `rocshim-out`
+/// here.
 pub(crate) fn chosen_folder(asked: Option<&Path>) -> Result<PathBuf> {
     let environment = || env::var_os("ROCSHIM_OUT").filter(|path| !path.is_empty()).map(PathBuf::from);
     let folder =
@@ -19,7 +21,7 @@ pub(crate) fn chosen_folder(asked: Option<&Path>) -> Result<PathBuf> {
         .with_context(|| format!("cannot use {} as the output folder", folder.display()))
 }
 
-/// Makes the folder (for its owner alone) where it is missing, and tries to write in it.
+/// Creates the folder (for its owner alone) if it is missing, and tries to write in it.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<()> {
     let name = folder.display();
     DirBuilder::new()
@@ -31,7 +33,7 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot write in the output folder {name}, choose another with -o DIR"))
 }
 
-/// Whether the folder can be written, or made, without making it.
+/// Returns whether the folder can be written, or created, without creating it.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return try_writing(folder).with_context(|| format!("cannot write in {}", folder.display()));

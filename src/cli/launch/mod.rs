@@ -1,4 +1,4 @@
-//! Starting a program under the shim: the shim's file, the output folder, the program's file, the
+//! Starts a program under the shim: the shim's file, the output folder, the program's file, the
 //! child process.
 
 mod bounded;

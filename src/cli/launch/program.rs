@@ -1,5 +1,4 @@
-//! The program to run: where it is, and what is known to keep a library from being preloaded into
-//! it.
+//! Finds the program to run, and known reasons that prevent a library from being preloaded into it.
 
 use super::elf::Elf;
 use rustix::fs::{Access, access, getxattr};
@@ -10,18 +9,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Looking for a program ends like this.
+/// Result of a search for a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// It can be run from here.
+    /// It can be run.
     Found(PathBuf),
-    /// It is here but cannot be run.
+    /// It exists but cannot be run.
     NotExecutable(PathBuf),
-    /// It is nowhere.
+    /// It does not exist.
     Missing,
 }
 
-/// Looks for a program as a shell does: by its path, else in the folders of PATH.
+/// Searches for a program as a shell does: by its path, else in the folders of PATH.
 pub(crate) fn find_program(name: &OsStr) -> Program {
     find_in(name, &env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin")))
 }
@@ -55,11 +54,11 @@ fn look(path: PathBuf) -> Program {
 /// A known reason why a program, or part of it, will not be seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trap {
-    /// What is so, with the file's name.
+    /// The reason, with the file's name.
     pub(crate) what: String,
-    /// What to do about it.
+    /// The next step.
     pub(crate) advice: String,
-    /// Nothing at all will be seen of the program itself.
+    /// True when nothing at all will be seen of the program itself.
     pub(crate) blind: bool,
 }
 
@@ -69,7 +68,7 @@ impl Trap {
     }
 }
 
-/// The traps of running `path` with these arguments (the program's name first).
+/// Returns the warnings about running `path` with these arguments (the program's name first).
 pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
     let mut traps = Vec::from_iter(ollama_client(line));
     traps.extend(other_environment(line));
@@ -79,12 +78,13 @@ pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
     traps
 }
 
-/// The file that the kernel executes in the end: the program, or the interpreter of a script.
+/// Returns the file that the kernel executes in the end: the program, or the interpreter of a
+/// script.
 pub(crate) fn executed_file(path: &Path) -> PathBuf {
     interpreters(path).pop().unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The program and its interpreters. That of a script may be a script again, but not for ever.
+/// Returns the program and its interpreters. A script's may be a script again, up to a limit.
 fn interpreters(path: &Path) -> Vec<PathBuf> {
     let mut files = vec![path.to_path_buf()];
     while let Some(next) = files.last().filter(|_| files.len() < 4).and_then(|file| shebang(file)) {
@@ -93,7 +93,7 @@ fn interpreters(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// `ollama run` and its like talk to a server over HTTP and never touch the GPU.
+/// `ollama run` and similar commands talk to a server over HTTP and never use the GPU.
 fn ollama_client(line: &[OsString]) -> Option<Trap> {
     let name = Path::new(line.first()?).file_name()?;
     let verb = line.get(1)?.to_str()?;
@@ -108,7 +108,7 @@ fn ollama_client(line: &[OsString]) -> Option<Trap> {
     ))
 }
 
-/// Programs that start others without our environment, whatever their files look like.
+/// Programs that start others without our environment, whatever their files contain.
 const ELSEWHERE: [&str; 8] = ["sudo", "doas", "su", "ssh", "docker", "podman", "systemd-run", "systemctl"];
 
 fn other_environment(line: &[OsString]) -> Option<Trap> {
@@ -119,7 +119,7 @@ fn other_environment(line: &[OsString]) -> Option<Trap> {
     })
 }
 
-/// A program that changes its rights when it starts is loaded without LD_PRELOAD.
+/// A set-user-ID program is loaded without LD_PRELOAD.
 fn privileged(file: &Path) -> Option<Trap> {
     let facts = file.metadata().ok()?;
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
@@ -134,7 +134,7 @@ fn privileged(file: &Path) -> Option<Trap> {
     Some(Trap::new(what, "run it as the user that it changes to, from a copy without the bit", true))
 }
 
-/// The interpreter of a script, through `env` where that is used.
+/// Returns the interpreter of a script, through `env` if that is used.
 fn shebang(file: &Path) -> Option<PathBuf> {
     let bytes = first_bytes(file)?;
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
@@ -157,7 +157,7 @@ fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What in the file itself keeps the shim out.
+/// Returns the reasons in the file itself.
 fn not_preloadable(file: &Path) -> Option<Trap> {
     let name = file.display();
     let elf = Elf::read(file).ok()??;

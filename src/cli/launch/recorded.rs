@@ -1,4 +1,4 @@
-//! A program about to run under the shim: what `run`, `try` and `bisect` have in common.
+//! Prepares a program to run under the shim, for `run`, `try` and `bisect`.
 
 use super::{
     choice::Choice,
@@ -14,10 +14,11 @@ use std::{
     process::Command,
 };
 
-/// What HIP 7.2 must be started with to be asked for GPU times (see `hook/tracer` of the shim).
+/// The variable that HIP 7.2 needs at its start to report GPU times (see `hook/tracer` of the
+/// shim).
 const NAMES_OF_GRAPHS: &str = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
 
-/// How to record, as asked on the command line.
+/// How to record, by the options.
 pub(crate) struct Recording<'a> {
     pub(crate) shim: Option<&'a Path>,
     pub(crate) only: Option<&'a str>,
@@ -34,17 +35,17 @@ pub(crate) struct Recorded {
     gpu_time: bool,
 }
 
-/// A program that cannot be started: why, and the exit code that a shell gives.
+/// A program that cannot be started: the reason, and the exit code that a shell returns.
 pub(crate) struct NotStarted {
     pub(crate) why: String,
     pub(crate) code: u8,
 }
 
 impl Recorded {
-    /// Looks for the shim and for the program `name`.
+    /// Finds the shim and the program `name`.
     ///
     /// # Errors
-    /// Where there is no shim, or it cannot be preloaded.
+    /// When there is no shim, or it cannot be preloaded.
     pub(crate) fn find(name: &OsString, how: &Recording<'_>) -> Result<Result<Recorded, NotStarted>> {
         let shim = find_shim(how.shim)?;
         let preload = preload_value(&shim, env::var_os("LD_PRELOAD").as_deref())?;
@@ -65,14 +66,15 @@ impl Recorded {
         Ok(Ok(Recorded { path, name: name.clone(), preload, choice, gpu_time: how.gpu_time }))
     }
 
-    /// Why nothing, or not all, will be seen of `line`, the program's name and its arguments.
+    /// Returns why nothing, or not all, will be seen of `line`, the program's name and its
+    /// arguments.
     pub(crate) fn traps(&self, line: &[OsString]) -> Vec<Trap> {
         let mut all = traps(&self.path, line);
         all.extend(self.choice.trap(&self.path));
         all
     }
 
-    /// The program with these arguments; its traces go to `folder`.
+    /// Returns the command of the program with these arguments, whose traces go to `folder`.
     pub(crate) fn command(&self, arguments: &[OsString], folder: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.arg0(&self.name).args(arguments);

@@ -1,4 +1,4 @@
-//! librocshim.so: where it is, and the lists that it carries about itself.
+//! Finds librocshim.so, and reads the lists that it contains about itself.
 
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection};
@@ -13,8 +13,8 @@ use std::{
 
 const NAME: &str = "librocshim.so";
 
-/// The shim's absolute path: as asked, else `$ROCSHIM_LIB`, else beside this program, else in
-/// `../lib` of it.
+/// Returns the shim's absolute path: as requested, else `$ROCSHIM_LIB`, else beside this program,
+/// else in `../lib` of it.
 pub(crate) fn find_shim(asked: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = asked {
         return absolute(path).with_context(|| format!("cannot use --shim {}", path.display()));
@@ -43,7 +43,7 @@ fn absolute(path: &Path) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The value of LD_PRELOAD that loads the shim before what is preloaded already.
+/// Returns the value of LD_PRELOAD that loads the shim before other preloaded libraries.
 pub(crate) fn preload_value(shim: &Path, existing: Option<&OsStr>) -> Result<OsString> {
     if shim.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b':' | b' ')) {
         bail!(
@@ -59,7 +59,7 @@ pub(crate) fn preload_value(shim: &Path, existing: Option<&OsStr>) -> Result<OsS
     Ok(value)
 }
 
-/// The functions that a shim hooks, in the order of its table; without those it provides itself.
+/// Returns the functions that a shim hooks, in the order of its table, without its built-in ones.
 pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
     Ok(rows_of(shim, ".rocshim.hooks")?
         .into_iter()
@@ -68,12 +68,12 @@ pub(crate) fn hooks_of(shim: &Path) -> Result<Vec<HookLine>> {
         .collect())
 }
 
-/// Those of them that are not exported: the other interception points lead to them.
+/// Returns those that are not exported: other interception points lead to them.
 pub(crate) fn unexported_of(shim: &Path) -> Result<Vec<String>> {
     Ok(rows_of(shim, ".rocshim.unexported")?.into_iter().map(|[symbol, ..]| symbol).collect())
 }
 
-/// The environment variables that a shim reads, in the order of its table.
+/// Returns the environment variables that a shim reads, in the order of its table.
 pub(crate) fn variables_of(shim: &Path) -> Result<Vec<VariableLine>> {
     Ok(rows_of(shim, ".rocshim.variables")?
         .into_iter()
@@ -91,8 +91,8 @@ fn rows_of(shim: &Path, section: &str) -> Result<Vec<[String; 3]>> {
     Ok(rows(section.data().with_context(|| format!("cannot read the lists in {name}"))?))
 }
 
-/// Lines of three columns. Zeros between them are padding of the linker; a line without columns
-/// continues the one before it.
+/// Parses lines of three columns. Zeros between them are the linker's padding; a line without
+/// columns continues the previous one.
 fn rows(section: &[u8]) -> Vec<[String; 3]> {
     let text = String::from_utf8_lossy(section).replace('\0', "");
     let mut rows: Vec<[String; 3]> = Vec::new();

@@ -1,14 +1,14 @@
-//! What `rocshim --version` prints: the version and its commit, the trace format, the glibc that
+//! The text of `rocshim --version`: the version and its commit, the trace format, the glibc that
 //! both files need.
 
 use super::{Exports, find_shim};
 use std::path::Path;
 
-/// The commit that was built. Only scripts/package sets it: other builds may hold changes of a
-/// working tree.
+/// The commit that was built. Only scripts/package sets it, because other builds may contain
+/// changes of a working tree.
 const COMMIT: Option<&str> = option_env!("ROCSHIM_COMMIT");
 
-/// The text of `rocshim --version`, without the program's name.
+/// Returns the text of `rocshim --version`, without the program's name.
 pub(crate) fn version() -> String {
     let commit = COMMIT.map_or("built from a working tree".into(), |commit| format!("commit {commit}"));
     let mut text =

@@ -1,9 +1,9 @@
-//! Ollama in a container: a compose file and command lines, to be copied.
+//! Prints how to record Ollama in a container: a compose file and command lines, to be copied.
 
 use super::unit::TRACES;
 use std::path::Path;
 
-/// The advice for a library at this path of the host.
+/// Returns the text for a library at this path of the host.
 pub(crate) fn container(shim: &Path) -> String {
     let shim = shim.display();
     format!(

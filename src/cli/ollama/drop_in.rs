@@ -1,5 +1,4 @@
-//! The drop-in file: made for a service, written, recognised, and removed with the folders that
-//! were made for it.
+//! The drop-in file of a service: written, recognised, and removed with the folders created for it.
 
 use super::unit::{SERVICE, TRACES, Unit, below};
 use crate::launch::preload_value;
@@ -10,29 +9,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The first words of the file, by which it is recognised.
+/// First words of the file, by which it is recognised.
 const MADE_BY: &str =
     "# Made by `rocshim ollama install`; `rocshim ollama uninstall` removes it, and folders above it: ";
 
-/// The drop-in of a system.
+/// The drop-in file of a system.
 pub(crate) struct DropIn {
     /// The file.
     pub(crate) path: PathBuf,
 }
 
 impl DropIn {
-    /// Its file name; it comes after drop-ins with smaller numbers.
+    /// Its file name, which sorts after drop-ins with smaller numbers.
     pub(crate) const NAME: &str = "50-rocshim.conf";
 
-    /// That of the system below `root`.
+    /// Returns that of the system below `root`.
     pub(crate) fn of(root: &Path) -> DropIn {
         DropIn { path: below(root, format!("/etc/systemd/system/{SERVICE}.d")).join(Self::NAME) }
     }
 
-    /// Its text, where it is there and was made by this command.
+    /// Returns its text, if it exists and was written by this command.
     ///
     /// # Errors
-    /// A file of this name was made by somebody else, or cannot be read.
+    /// When a file of this name is not rocshim's, or cannot be read.
     pub(crate) fn installed(&self) -> Result<Option<String>> {
         let text = match fs::read_to_string(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -46,10 +45,10 @@ impl DropIn {
         Ok(Some(text))
     }
 
-    /// What to write for this service.
+    /// Returns the text to write for this service.
     ///
     /// # Errors
-    /// LD_PRELOAD cannot hold the library's path.
+    /// When LD_PRELOAD cannot contain the library's path.
     pub(crate) fn text(&self, unit: &Unit, shim: &Path, only: &str, disk_mib: u64) -> Result<String> {
         let folders = match self.installed()? {
             Some(text) => folders_made(&text),
@@ -57,7 +56,7 @@ impl DropIn {
         };
         let existing = unit.variable("LD_PRELOAD");
         let preload = preload_value(shim, existing.as_deref().map(OsStr::new))?;
-        // In a unit `%` begins a specifier.
+        // In a unit file `%` begins a specifier.
         let value = |text: &str| text.replace('%', "%%");
         Ok(format!(
             "{MADE_BY}{folders}\n\
@@ -72,10 +71,10 @@ impl DropIn {
         ))
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes it atomically.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// When the folder cannot be written.
     pub(crate) fn write(&self, text: &str) -> Result<()> {
         let partial = self.path.with_extension("partial");
         let folder = self.path.parent().unwrap_or(Path::new("/"));
@@ -87,22 +86,22 @@ impl DropIn {
             })
     }
 
-    /// Removes it, and the folders that were made for it and are empty.
+    /// Removes it, and the folders that were created for it and are empty.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// When the folder cannot be written.
     pub(crate) fn remove(&self, text: &str) -> Result<()> {
         fs::remove_file(&self.path).with_context(|| {
             format!("cannot remove {}; run it as root: `sudo rocshim ollama uninstall`", self.path.display())
         })?;
-        // One that holds something else by now stays, and so do those above it.
+        // A folder with other content is kept, and so are those above it.
         let made = self.path.ancestors().skip(1).take(folders_made(text));
         let _ = made.map(fs::remove_dir).take_while(Result::is_ok).count();
         Ok(())
     }
 }
 
-/// How many folders were made for the file: its own, the one above it, …
+/// Returns how many folders were created for the file: its own, the one above it, …
 fn folders_made(text: &str) -> usize {
     let number = text.strip_prefix(MADE_BY).and_then(|rest| rest.lines().next());
     number.and_then(|number| number.parse().ok()).unwrap_or(0)

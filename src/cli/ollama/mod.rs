@@ -1,9 +1,8 @@
-//! Ollama as a service or in a container: what makes it record, what is in the way, and how it is
-//! undone.
+//! Ollama as a service or in a container: makes it record, finds what prevents it, and undoes it.
 //!
 //! Layers, lowest first: `unit` (the service's settings, as systemd reads them), `obstacles` (what
-//! keeps it from being recorded), `drop_in` (the file that is written and removed), `container`
-//! (the same as a compose file).
+//! prevents recording), `drop_in` (the file that is written and removed), `container` (the same as
+//! a compose file).
 
 mod container;
 mod drop_in;

@@ -1,4 +1,5 @@
-//! What keeps a service from being recorded: its sandbox, its files' rights, a security module.
+//! Finds what prevents a service from being recorded: its sandbox, its files' permissions, a
+//! security module.
 
 use super::unit::{TRACES, Unit, below};
 use crate::launch::traps;
@@ -16,7 +17,7 @@ const SUBJECT: &str = "service";
 const HIDDEN: [(&str, &[&str]); 2] =
     [("ProtectHome", &["/home", "/root", "/run/user"]), ("PrivateTmp", &["/tmp", "/var/tmp"])];
 
-/// What is in the way of the library `shim`, with the next step for each.
+/// Returns what prevents loading the library `shim`, with the next step for each.
 pub(crate) fn obstacles(unit: &Unit, root: &Path, shim: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     let elsewhere = "install rocshim where every user can read it: `./install.sh /usr/local`, or the package";
@@ -57,7 +58,8 @@ pub(crate) fn obstacles(unit: &Unit, root: &Path, shim: &Path) -> Vec<Finding> {
     findings
 }
 
-/// The first folder on the way to a file, or the file, that other users may not enter or read.
+/// Returns the first folder on the path to a file, or the file, that other users may not enter or
+/// read.
 fn closed_to_others(file: &Path) -> Option<PathBuf> {
     let mut above: Vec<&Path> = file.ancestors().collect();
     above.reverse();
@@ -68,7 +70,7 @@ fn closed_to_others(file: &Path) -> Option<PathBuf> {
     above.into_iter().find(is_closed).map(Path::to_path_buf)
 }
 
-/// The reason why the library cannot be preloaded into what ExecStart= names.
+/// Returns why the library cannot be preloaded into what ExecStart= names.
 fn not_preloadable(line: &str, root: &Path) -> Option<Finding> {
     let program = line.trim_start_matches(['-', '@', ':', '+', '!']).split_whitespace().next()?;
     let words = [OsString::from("ollama"), OsString::from("serve")];
@@ -76,7 +78,7 @@ fn not_preloadable(line: &str, root: &Path) -> Option<Finding> {
     Some(Finding::fail(SUBJECT, trap.what, trap.advice))
 }
 
-/// A file of variables comes after the drop-in's, and wins.
+/// EnvironmentFile= is applied after the drop-in's variables, and overrides them.
 fn overriding(file: &str, root: &Path) -> Option<Finding> {
     let file = file.trim_start_matches('-');
     let text = fs::read_to_string(below(root, file)).ok()?;

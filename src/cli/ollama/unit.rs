@@ -1,4 +1,4 @@
-//! A systemd service's settings: its unit file and drop-ins, read as systemd reads them.
+//! Reads a systemd service's settings from its unit file and drop-ins, as systemd does.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The service.
+/// Name of the service.
 pub(crate) const SERVICE: &str = "ollama.service";
 
-/// Where the traces go. systemd makes the folder for the service's user, whatever else of the
+/// The folder of the traces. systemd creates it for the service's user, even if the rest of the
 /// system is read-only to it.
 pub(crate) const TRACES: &str = "/var/lib/rocshim";
 
-/// Where units are, the first of a name wins.
+/// The folders of unit files; the first file of a name wins.
 const FOLDERS: [&str; 5] = [
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -30,7 +30,7 @@ pub(crate) struct Unit {
     settings: Vec<(String, String)>,
 }
 
-/// An absolute path of a system whose root folder is `root`.
+/// Returns the path of an absolute path in a system whose root folder is `root`.
 pub(crate) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     root.join(path.strip_prefix("/").unwrap_or(path))
@@ -40,7 +40,7 @@ impl Unit {
     /// Reads the service below `root`, without the drop-in of the name `except`.
     ///
     /// # Errors
-    /// There is no such service, or a file of it cannot be read.
+    /// When there is no such service, or one of its files cannot be read.
     pub(crate) fn read(root: &Path, except: &str) -> Result<Unit> {
         let folders = FOLDERS.map(|folder| below(root, folder));
         let Some(file) = folders.iter().map(|folder| folder.join(SERVICE)).find(|file| file.is_file()) else {
@@ -67,12 +67,12 @@ impl Unit {
         Ok(Unit { file, settings })
     }
 
-    /// The last value of a setting.
+    /// Returns the last value of a setting.
     pub(crate) fn last(&self, name: &str) -> Option<&str> {
         self.all(name).pop()
     }
 
-    /// All values of a setting that may be repeated; an empty one takes back those before it.
+    /// Returns all values of a repeatable setting; an empty one resets those before it.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         let mut values = Vec::new();
         for (_, value) in self.settings.iter().filter(|(known, _)| known == name) {
@@ -85,12 +85,12 @@ impl Unit {
         values
     }
 
-    /// Whether a setting is on: `yes`, or one of its own words (`strict`).
+    /// Returns whether a setting is on: `yes`, or one of its other words (`strict`).
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.last(name).is_some_and(|value| !matches!(value, "no" | "false" | "off" | "0"))
     }
 
-    /// The value of a variable of the service's environment.
+    /// Returns the value of a variable in the service's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let assignments = self.all("Environment").into_iter().flat_map(words);
         assignments
@@ -99,7 +99,7 @@ impl Unit {
     }
 }
 
-/// The assignments of the section `[Service]`, lines that end in a backslash joined.
+/// Returns the assignments of the section `[Service]`, with continued lines joined.
 fn section_service(text: &str) -> Vec<(String, String)> {
     let joined = text.replace("\\\n", " ");
     let mut section = "";
@@ -115,7 +115,7 @@ fn section_service(text: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// The words of a value: separated by blanks, quoted where they hold some.
+/// Splits a value into words: separated by blanks, quoted if they contain any.
 fn words(value: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for letter in value.chars() {

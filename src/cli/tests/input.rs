@@ -1,5 +1,5 @@
-//! Traces as a user hands them over: from standard input, a pipe, compressed; what `recover` and a
-//! wrong process id print.
+//! Traces as a user passes them: standard input, a pipe, compressed files; and the output of
+//! `recover` and of a wrong process id.
 
 use flate2::{Compression, write::GzEncoder};
 use std::{
@@ -24,7 +24,7 @@ fn kernels_of(trace: &str) -> String {
     printed(rocshim(&["summary", "--csv", "kernels", trace]).output().unwrap())
 }
 
-/// What a command that succeeds prints.
+/// Returns the output of a command that succeeds.
 fn printed(output: Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

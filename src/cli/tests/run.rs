@@ -1,5 +1,5 @@
-//! `rocshim run` as its user meets it. The C library stands in for the shim: it can be preloaded
-//! and does nothing.
+//! `rocshim run` as its users see it. The C library takes the place of the shim: it can be
+//! preloaded and does nothing.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A library that every process has anyway.
+/// A library that every process loads anyway.
 fn harmless_shim() -> PathBuf {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     let line = maps.lines().find(|line| line.ends_with("/libc.so.6")).expect("the C library is mapped");
@@ -138,8 +138,8 @@ fn a_signal_from_another_program_reaches_the_program() {
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let scratch = tempfile::tempdir().unwrap();
-    // The shell ignores HUP and starts rocshim, as nohup does; the program sends itself one and
-    // lives.
+    // The shell ignores SIGHUP and starts rocshim, as nohup does; the program sends itself one and
+    // survives.
     let output = Command::new("sh")
         .args(["-c", r#"trap '' HUP; exec "$0" run -q -o "$1" -- sh -c 'kill -HUP $$; echo alive'"#])
         .arg(env!("CARGO_BIN_EXE_rocshim"))

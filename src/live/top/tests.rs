@@ -1,4 +1,4 @@
-//! Screens of a standing that is made by hand.
+//! Screens of hand-made statistics.
 
 use super::*;
 use ratatui::{Terminal, backend::TestBackend};
@@ -65,7 +65,7 @@ fn standing() -> Standing {
     }
 }
 
-/// The lines of a screen of this size, without the blanks at their ends.
+/// Returns the lines of a screen of this size, without trailing blanks.
 fn lines(screen: &Screen, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, &standing(), screen)).unwrap();

@@ -1,4 +1,4 @@
-//! Files that grow, in steps that a test makes.
+//! Files that grow in steps made by a test.
 
 use super::*;
 use rocshim_trace::Call;
@@ -14,11 +14,11 @@ fn footer(end: &str) -> String {
     format!(r#"{{"type":"footer","t":20,"end":"{end}","calls":[]}}"#) + "\n"
 }
 
-/// What was handed out, in words.
+/// The received records, as words.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Received(Vec<String>);
 
-impl Watcher for Told {
+impl Watcher for Received {
     fn begin(&mut self, trace: usize, path: &Path) {
         self.0.push(format!("{trace} begins: {}", path.file_name().unwrap().display()));
     }
@@ -48,13 +48,13 @@ fn add(path: &Path, text: &str) {
     fs::OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-/// What the next look hands out.
+/// Returns what the next poll passes on.
 #[track_caller]
-fn next(follower: &mut Follower, expected: &[&str]) -> Look {
+fn next(follower: &mut Follower, expected: &[&str]) -> Poll {
     follower.found_at = None;
-    let mut told = Told::default();
-    let look = follower.look(&mut told).unwrap();
-    assert_eq!(told.0, expected);
+    let mut received = Received::default();
+    let poll = follower.poll(&mut received).unwrap();
+    assert_eq!(received.0, expected);
     look
 }
 
@@ -71,12 +71,12 @@ fn a_file_is_read_as_it_grows_whole_lines_only() {
     add(&path, &line[20..]);
     next(&mut follower, &["0 event 1"]);
     add(&path, "nonsense\n");
-    assert_eq!(next(&mut follower, &[]), Look { more: false, open: 1 });
-    // No process has this number: nothing may come any more, but it does.
-    assert_eq!(next(&mut follower, &["0 silent: true"]), Look::default());
+    assert_eq!(next(&mut follower, &[]), Poll { more: false, open: 1 });
+    // No process has this pid, so nothing more is expected; but something arrives.
+    assert_eq!(next(&mut follower, &["0 silent: true"]), Poll::default());
     add(&path, &(launch(2) + &footer("exit")));
     let end = r#"0 ends: Footer ["1 line is no record and was passed over: line 3"]"#;
-    assert_eq!(next(&mut follower, &["0 event 2", "0 exit", end]), Look::default());
+    assert_eq!(next(&mut follower, &["0 event 2", "0 exit", end]), Poll::default());
     next(&mut follower, &[]);
 }
 
@@ -89,14 +89,14 @@ fn processes_come_to_a_folder_and_parts_follow_one_another() {
     add(&at("b-2.part-0002.ndjson"), &format!("{HEADER}\n{}", launch(3)));
     add(&at("b-2.ndjson"), &format!("{HEADER}\n{}", launch(1)));
     next(&mut follower, &["0 begins: b-2.ndjson", "0 header", "0 event 1"]);
-    // The next part waits for the end of this one.
+    // The next segment waits for the end of this one.
     add(&at("b-2.ndjson"), &(launch(2) + &footer("rotated")));
     let rest = ["0 event 2", "0 rotated", "0 ends: Rotated []", "0 header", "0 event 3"];
     next(&mut follower, &rest);
     add(&at("a-1.ndjson"), &format!("{HEADER}\n{}{}", launch(9), footer("exit")));
     add(&at("alien.ndjson"), "{\"ts\":1}\n");
     let mut new = vec!["1 begins: a-1.ndjson", "1 header", "1 event 9", "1 exit", "1 ends: Footer []"];
-    // No process has the number of the other one.
+    // No process has the other one's pid.
     new.push("0 silent: true");
     next(&mut follower, &new);
     let note = follower.notes()[0].clone();
@@ -113,6 +113,6 @@ fn what_is_named_must_be_a_trace() {
     assert_eq!(error, format!("cannot open {}", path.display()));
     add(&path, "{\"ts\":1}\n");
     let mut follower = Follower::new(std::slice::from_ref(&path)).unwrap();
-    let error = follower.look(&mut Told::default()).unwrap_err().to_string();
+    let error = follower.poll(&mut Received::default()).unwrap_err().to_string();
     assert!(error.contains("x.ndjson is not a rocshim trace: its first line is not a header"), "{error}");
 }

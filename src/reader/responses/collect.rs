@@ -1,4 +1,5 @@
-//! The documents of a file to its responses: which is an answer, which a piece of one, which neither.
+//! Turns the documents of a file into responses: classifies each as a response, a piece of a
+//! stream, or neither.
 
 use super::document::{Choices, Document};
 use super::documents::{Documents, Found, Stop};
@@ -7,38 +8,38 @@ use super::{Response, Responses, Server, fields};
 use anyhow::{Result, bail};
 use std::collections::HashMap;
 
-/// So many responses a file may hold.
+/// Limit of the responses in a file.
 const MOST: usize = 100_000;
 
-/// A stream whose end has not come yet.
+/// A stream whose end has not been read yet.
 struct Stream {
     line: usize,
     server: Server,
-    /// OpenAI's interface numbers its streams.
+    /// Stream id in OpenAI's API.
     id: Option<String>,
 }
 
-/// A file that is read.
+/// State of reading a file.
 pub(super) struct Collect<'a> {
     name: String,
     all: &'a mut Responses,
     found: usize,
     stream: Option<Stream>,
-    /// By what a line calls itself, where it stands.
+    /// Index of responses by their line's own number.
     ids: HashMap<String, usize>,
-    /// What is wrong with the first document that is no part of an answer.
+    /// Error of the first document that is not part of a response.
     alien: Option<String>,
-    /// Responses that were there before.
+    /// Number of responses from earlier files.
     first: usize,
 }
 
-/// What a document is.
+/// Class of a document.
 enum Kind {
-    /// A whole answer, or a stream's end.
+    /// A whole response, or a stream's end.
     Answer(Box<Response>),
     /// A piece of a stream.
     Piece(Server),
-    /// Neither; why.
+    /// Neither, with the reason.
     Alien(&'static str),
 }
 
@@ -71,8 +72,8 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// The file ends. Where each line says when its request was sent, the responses are put in that order: a client may
-    /// write each when its answer is there.
+    /// Ends the file. If each line states when its request was sent, sorts the responses by that: a
+    /// client may write each when its response is complete.
     pub(super) fn finish(mut self) -> Result<()> {
         self.end_stream();
         let own = &mut self.all.list[self.first..];
@@ -172,7 +173,7 @@ fn kind(document: &Document, place: &str) -> Result<Kind> {
     }
 }
 
-/// A line of the ladder, with the answer in it.
+/// Reads a line of the ladder, with the response in it.
 fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<Kind> {
     let server = match line.server.text() {
         Some("ollama") => Some(Server::Ollama),
@@ -181,7 +182,7 @@ fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<Kind> {
     };
     let answer = match (of_server(answer, place)?, server) {
         (Kind::Answer(answer), _) => *answer,
-        // There is none, but the line says why.
+        // There is no response, but the line states why.
         (_, Some(server)) if fields::failure(&line.error).is_some() => fields::blank(server, place),
         (_, Some(_)) => {
             return Ok(Kind::Alien(
@@ -195,7 +196,7 @@ fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<Kind> {
     fields::of_ladder(line, answer).map(whole)
 }
 
-/// What a server sent.
+/// Reads a document of a server.
 fn of_server(document: &Document, place: &str) -> Result<Kind> {
     if let Some(error) = fields::failure(&document.error) {
         let is_text = matches!(document.error, Part::Text(_));
@@ -209,7 +210,7 @@ fn of_server(document: &Document, place: &str) -> Result<Kind> {
         return Ok(Kind::Piece(Server::Ollama));
     }
     let object = document.object.text();
-    // A chunk may carry timings so far; its last says why it has ended, or has no choices any more.
+    // A chunk may carry preliminary timings; the last one has a finish reason, or no choices.
     let ended = match object {
         Some("chat.completion.chunk") => !matches!(document.choices, Choices::GoesOn),
         Some("text_completion") => !matches!(document.choices, Choices::GoesOn),

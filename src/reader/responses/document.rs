@@ -1,18 +1,19 @@
-//! One JSON document of a server, or one line of the prompt ladder: the members that matter, kept; all others passed over.
+//! One JSON document of a server, or one line of the prompt ladder: keeps the members that matter
+//! and skips all others.
 //!
-//! Read by type, so that a document takes memory by what is kept of it and not by its length.
+//! Deserialised by type, so that memory is bounded by what is kept, not by the document's length.
 
 use super::value::{Cell, Part};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;
 
-/// A document: one of Ollama's, of llama-server's, of the ladder's, or another.
+/// A document of Ollama, of llama-server, of the ladder, or of another origin.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Document {
     // A trace's first line, given by mistake.
     pub(super) rocshim: Cell,
-    // The ladder's.
+    // The ladder's members.
     pub(super) id: Cell,
     pub(super) label: Cell,
     pub(super) server: Cell,
@@ -23,9 +24,9 @@ pub(super) struct Document {
     pub(super) request: Part<Request>,
     pub(super) num_batch: Cell,
     pub(super) num_ctx: Cell,
-    /// The answer in the ladder's line; the text in Ollama's answer.
+    /// The response in the ladder's line; the text in Ollama's response.
     pub(super) response: Part<Box<Document>>,
-    // Ollama's.
+    // Ollama's members.
     pub(super) model: Cell,
     pub(super) created_at: Cell,
     pub(super) done: Cell,
@@ -36,7 +37,7 @@ pub(super) struct Document {
     pub(super) eval_duration: Cell,
     pub(super) load_duration: Cell,
     pub(super) total_duration: Cell,
-    // llama-server's.
+    // llama-server's members.
     pub(super) object: Cell,
     pub(super) stop: Cell,
     pub(super) choices: Choices,
@@ -45,11 +46,11 @@ pub(super) struct Document {
     pub(super) tokens_evaluated: Cell,
     pub(super) truncated: Cell,
     pub(super) generation_settings: Part<Request>,
-    /// A sentence of Ollama's, an object of llama-server's.
+    /// A sentence in Ollama's case, an object in llama-server's.
     pub(super) error: Part<Message>,
 }
 
-/// What was asked for, or what a server says that it was asked for.
+/// Options of a request, or those that a server states for it.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Request {
@@ -102,7 +103,7 @@ pub(super) struct Message {
     pub(super) message: Cell,
 }
 
-/// The `choices` of OpenAI's interface: whether one says why it has ended, and whether there is any.
+/// Summary of `choices` in OpenAI's API: whether one has a finish reason, and whether there is any.
 #[derive(Default)]
 pub(super) enum Choices {
     #[default]

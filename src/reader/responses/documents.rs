@@ -1,30 +1,31 @@
-//! The JSON documents of a file, one after the other: lines, pretty-printed ones, an array, server-sent events.
+//! Iterates over the JSON documents of a file: lines, pretty-printed documents, an array,
+//! server-sent events.
 
 use super::document::Document;
 
-/// A document and where it stands.
+/// A document and its position.
 pub(super) struct Found {
-    /// The line on which it begins, from 1 on.
+    /// Number of its first line, from 1.
     pub(super) line: usize,
     pub(super) document: Document,
-    /// It came as a server-sent event.
+    /// True when it came as a server-sent event.
     pub(super) event: bool,
 }
 
-/// Why there is no further document, with the line on which it would begin.
+/// Why there is no further document, with the number of the line where it would begin.
 #[derive(Debug, PartialEq)]
 pub(super) enum Stop {
-    /// The file ends in the middle of it.
+    /// The file ends within it.
     Cut(usize),
-    /// It is no JSON, or none of a server: what is wrong.
+    /// It is not JSON, or not a server's; what is wrong.
     Broken(usize, String),
 }
 
-/// Walks through a file.
+/// Iterator over the documents of a file.
 pub(super) struct Documents<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The lines before this place are counted.
+    /// Position up to which lines were counted.
     counted: usize,
     line: usize,
     in_array: bool,
@@ -39,7 +40,7 @@ impl<'a> Documents<'a> {
         Documents { bytes, at, counted: 0, line: 1, in_array: false }
     }
 
-    /// The next document; `None` at the end of the file.
+    /// Returns the next document; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<Found>, Stop> {
         let mut event = false;
         loop {
@@ -85,14 +86,15 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// Passes over blanks; the byte behind them.
+    /// Skips white space; returns the next byte.
     fn blank(&mut self) -> Option<u8> {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes over the name of a field that carries a document; llama-server sends `error` beside `data`.
+    /// Skips the name of a field that carries a document; llama-server sends `error` besides
+    /// `data`.
     fn field(&mut self) -> bool {
         let rest = &self.bytes[self.at..];
         let name = [&b"data:"[..], b"error:"].into_iter().find(|name| rest.starts_with(name));
@@ -100,12 +102,12 @@ impl<'a> Documents<'a> {
         name.is_some()
     }
 
-    /// At the word that ends a stream of events.
+    /// Returns true at the word that ends an event stream.
     fn at_end_word(&self) -> bool {
         self.bytes[self.at..].starts_with(b"[DONE]")
     }
 
-    /// Passes over what else there is in a stream of events: other fields, and the word at its end.
+    /// Skips the rest of an event stream: other fields, and the word at its end.
     fn passed_over(&mut self) -> bool {
         let rest = &self.bytes[self.at..];
         let known = self.at_end_word() || FIELDS.iter().any(|name| rest.starts_with(name));
@@ -119,7 +121,7 @@ impl<'a> Documents<'a> {
         Stop::Broken(self.line(), what.into())
     }
 
-    /// The line of the place that is reached.
+    /// Returns the line number of the present position.
     fn line(&mut self) -> usize {
         self.line += memchr::memchr_iter(b'\n', &self.bytes[self.counted..self.at]).count();
         self.counted = self.at;
@@ -132,7 +134,8 @@ mod tests {
     use super::*;
     use crate::responses::value::Cell;
 
-    /// Line, id and whether it is an event, of each document; and why the walk stopped.
+    /// Returns line, id and whether it is an event for each document; and why the iteration
+    /// stopped.
     fn walk(text: &str) -> (Vec<(usize, u64, bool)>, Option<Stop>) {
         let (mut documents, mut found) = (Documents::new(text.as_bytes()), Vec::new());
         loop {

@@ -1,14 +1,14 @@
-//! The members of a document to what a [`Response`] tells: counts that are counts, times that are times.
+//! Converts the members of a document to a [`Response`], and validates counts and times.
 
 use super::document::{Document, Message, Request, Timings};
 use super::value::{Cell, Part};
 use super::{Response, Server, when};
 use anyhow::{Result, bail};
 
-/// Unix nanoseconds of 2001-09-09: what is less is another unit.
+/// Unix ns of 2001-09-09: a smaller number has another unit.
 const FIRST_TIME: u64 = 1_000_000_000_000_000_000;
 
-/// The number `cell`, a count or nanoseconds; `what` is its name in the file.
+/// Returns the number in `cell`, a count or ns; `what` is its name in the file.
 pub(super) fn count(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>> {
     match cell {
         Cell::Absent => Ok(None),
@@ -17,7 +17,7 @@ pub(super) fn count(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>>
     }
 }
 
-/// A number of tokens to generate, of which -1 and -2 have a meaning.
+/// Returns a requested number of tokens, of which -1 and -2 have a meaning.
 fn signed(cell: &Cell, what: &str, place: &str) -> Result<Option<i64>> {
     match cell {
         Cell::Absent => Ok(None),
@@ -27,7 +27,7 @@ fn signed(cell: &Cell, what: &str, place: &str) -> Result<Option<i64>> {
     }
 }
 
-/// Milliseconds as llama-server writes them, in nanoseconds.
+/// Converts milliseconds, as llama-server writes them, to nanoseconds.
 fn milliseconds(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>> {
     let ms = match cell {
         Cell::Absent => return Ok(None),
@@ -41,7 +41,7 @@ fn milliseconds(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>> {
     Ok(Some((ms * 1e6).round() as u64))
 }
 
-/// A time of the ladder's: Unix nanoseconds, in quotes or not.
+/// Returns a time of the ladder: Unix ns, quoted or not.
 fn moment(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>> {
     let time = match cell {
         Cell::Absent => return Ok(None),
@@ -55,7 +55,7 @@ fn moment(cell: &Cell, what: &str, place: &str) -> Result<Option<u64>> {
     }
 }
 
-/// A response of which nothing is known but who sent it.
+/// Returns a response of which only the server is known.
 pub(super) fn blank(server: Server, place: &str) -> Response {
     Response {
         number: 0,
@@ -87,7 +87,7 @@ fn text(cell: &Cell) -> Option<String> {
     cell.text().map(str::to_owned)
 }
 
-/// Ollama's answer, the last of a stream or the only one.
+/// Converts Ollama's response, the last of a stream or the only one.
 pub(super) fn of_ollama(document: &Document, place: &str) -> Result<Response> {
     let endpoint = match (&document.message, &document.response) {
         (Part::Object(_), _) => Some("/api/chat"),
@@ -109,7 +109,7 @@ pub(super) fn of_ollama(document: &Document, place: &str) -> Result<Response> {
     })
 }
 
-/// llama-server's, with its timings.
+/// Converts llama-server's response, with its timings.
 pub(super) fn of_llama_server(document: &Document, timings: &Timings, place: &str) -> Result<Response> {
     let (endpoint, streamed) = match document.object.text() {
         Some("chat.completion") => ("/v1/chat/completions", Some(false)),
@@ -135,7 +135,7 @@ pub(super) fn of_llama_server(document: &Document, timings: &Timings, place: &st
     Ok(response)
 }
 
-/// The prompt's tokens from the cache.
+/// Returns the prompt's tokens from the cache.
 fn cached(document: &Document, timings: &Timings, prompt_n: Option<u64>, place: &str) -> Result<Option<u64>> {
     if let Some(cached) = count(&timings.cache_n, "timings.cache_n", place)? {
         return Ok(Some(cached));
@@ -147,13 +147,13 @@ fn cached(document: &Document, timings: &Timings, prompt_n: Option<u64>, place: 
     {
         return Ok(Some(cached));
     }
-    // Of a prompt that was cut to fit, the two do not count the same.
+    // The two count differently for a truncated prompt.
     let whole = count(&document.tokens_evaluated, "tokens_evaluated", place)?;
     let comparable = !document.truncated.is(true);
     Ok(whole.zip(prompt_n).filter(|_| comparable).and_then(|(whole, evaluated)| whole.checked_sub(evaluated)))
 }
 
-/// What was asked for; what is known already stays.
+/// Adds the requested options; known values are kept.
 fn of_request(response: &mut Response, request: &Request) -> Result<()> {
     let place = response.place.clone();
     let count = |cell, what| count(cell, what, &place);
@@ -172,7 +172,7 @@ fn of_request(response: &mut Response, request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Adds what the ladder's line says of the request to the answer in it.
+/// Adds what the ladder's line states about the request.
 pub(super) fn of_ladder(line: &Document, answer: Response) -> Result<Response> {
     let place = answer.place.clone();
     let mut response = Response {
@@ -186,7 +186,7 @@ pub(super) fn of_ladder(line: &Document, answer: Response) -> Result<Response> {
         ..answer
     };
     if let Some(request) = line.request.object() {
-        // The request knows better than the shape of its answer.
+        // The request is a better source than the shape of its response.
         response.streamed = request.stream.flag().or(response.streamed);
         of_request(&mut response, request)?;
     }
@@ -203,7 +203,7 @@ pub(super) fn of_ladder(line: &Document, answer: Response) -> Result<Response> {
     Ok(response)
 }
 
-/// The sentence of an error, Ollama's or llama-server's.
+/// Returns the sentence of an error, of Ollama or llama-server.
 pub(super) fn failure(error: &Part<Message>) -> Option<String> {
     match error {
         Part::Absent => None,

@@ -1,4 +1,4 @@
-//! Answers as the servers write them, and what is wrong with others.
+//! Responses as the servers write them, and malformed ones.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn one(text: &str) -> Response {
 }
 
 #[track_caller]
-fn complaint(text: &str) -> String {
+fn error_of(text: &str) -> String {
     crate::format_error(&read(text).map(|all| all.list).unwrap_err())
 }
 
@@ -52,7 +52,7 @@ fn an_answer_of_ollama_tells_its_counts_and_durations() {
     assert_eq!(one(OLLAMA), expected);
     let chat = OLLAMA.replace(r#""response":"hi""#, r#""message":{"role":"assistant","content":"hi"}"#);
     assert_eq!(one(&chat), Response { endpoint: Some("/api/chat".into()), ..expected });
-    // Ollama leaves out what is 0.
+    // Ollama omits what is 0.
     assert_eq!(one(&OLLAMA.replace(r#""prompt_eval_count":11,"#, "")).prompt_tokens, None);
 }
 
@@ -62,7 +62,7 @@ fn an_answer_of_llama_server_tells_what_it_evaluated_and_what_it_had() {
         number: 1,
         endpoint: Some("/completion".into()),
         prompt_tokens: Some(1),
-        // 11 of the prompt less 1; not the 14 that the slot holds now.
+        // 11 of the prompt less 1; not the 14 that the slot holds afterwards.
         cached: Some(10),
         prompt_ns: Some(250_000),
         generated: Some(4),
@@ -106,8 +106,8 @@ fn a_line_of_the_ladder_adds_the_times_and_the_request() {
 fn of_a_stream_the_end_counts_and_what_was_before_belongs_to_it() {
     let chunk = r#"{"model":"qwen:7b","response":"a","done":false}"#;
     let all = read(&format!("{chunk}\n{chunk}\n{OLLAMA}\n{OLLAMA}\n")).unwrap();
-    let told: Vec<_> = all.list.iter().map(|r| (r.number, r.place.as_str(), r.streamed)).collect();
-    assert_eq!(told, [(1, "r.json:3", Some(true)), (2, "r.json:4", None)]);
+    let listed: Vec<_> = all.list.iter().map(|r| (r.number, r.place.as_str(), r.streamed)).collect();
+    assert_eq!(listed, [(1, "r.json:3", Some(true)), (2, "r.json:4", None)]);
     let events = format!("data: {{\"content\":\"a\",\"stop\":false}}\n\ndata: {LLAMA}\n\ndata: [DONE]\n");
     assert_eq!(one(&events).streamed, Some(true));
     // With `timings_per_token` each chunk has timings, and with `include_usage` the last has no choices.
@@ -129,14 +129,14 @@ fn a_list_and_several_files_are_numbered_through() {
     };
     let (a, b) = (file("a.json", &format!("[{OLLAMA},\n{CHAT}]")), file("b.json", &ladder(LLAMA)));
     let all = read_responses(&[a.clone(), b, a]).unwrap();
-    let told: Vec<_> =
+    let listed: Vec<_> =
         all.list.iter().map(|r| (r.number, r.server, r.place.rsplit('/').next().unwrap())).collect();
     let expected = [
         (1, Server::Ollama, "a.json:1"),
         (2, Server::LlamaServer, "a.json:2"),
         (3, Server::LlamaServer, "b.json:1"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     let missing = read_responses(&[scratch.path().join("none")]).unwrap_err().to_string();
     assert!(missing.starts_with("cannot open ") && missing.ends_with("/none"), "{missing}");
 }
@@ -174,38 +174,38 @@ fn a_file_that_ends_in_the_middle_keeps_what_is_whole() {
     let all = read(&format!("{OLLAMA}\n{}\n", r#"{"response":"a","done":false}"#)).unwrap();
     assert_eq!(all.notes, ["r.json:2: the stream that begins here has no end, and was passed over"]);
     assert_eq!(
-        complaint(&OLLAMA[..60]),
+        error_of(&OLLAMA[..60]),
         "no whole response in r.json: r.json:1: the file ends in the middle of the document that begins here, which was passed over"
     );
 }
 
 #[test]
 fn what_is_no_response_is_told_in_one_sentence() {
-    assert_eq!(complaint(" \n"), "r.json has no response: it is empty");
+    assert_eq!(error_of(" \n"), "r.json has no response: it is empty");
     let header = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":1}"#;
     assert_eq!(
-        complaint(header),
+        error_of(header),
         "r.json is a trace of rocshim's, not the responses of a server: give it as the trace"
     );
     assert_eq!(
-        complaint(r#"{"traceEvents":[]}"#),
+        error_of(r#"{"traceEvents":[]}"#),
         "r.json:1: this JSON is no answer of Ollama's (it has no `done`), of llama-server's (no `timings`) or of the prompt ladder's (no `response`)"
     );
     let silent = CHAT.split(r#","timings""#).next().unwrap().to_owned() + "}";
-    assert!(complaint(&silent).starts_with("r.json:1: a completion without `timings`: "));
+    assert!(error_of(&silent).starts_with("r.json:1: a completion without `timings`: "));
     assert_eq!(
-        complaint(&format!("{OLLAMA}\nHTTP/1.1 200 OK\n")),
+        error_of(&format!("{OLLAMA}\nHTTP/1.1 200 OK\n")),
         "r.json:2: neither a JSON object nor a list of them; give the responses of Ollama or llama-server as they came"
     );
     assert_eq!(
-        complaint(&ladder("7")),
+        error_of(&ladder("7")),
         "r.json:1: this line has neither the end of an answer under `response` nor an `error`"
     );
 }
 
 #[test]
 fn a_count_that_is_none_and_times_that_cannot_be_are_refused() {
-    let with = |from: &str, to: &str, text: &str| complaint(&text.replacen(from, to, 1));
+    let with = |from: &str, to: &str, text: &str| error_of(&text.replacen(from, to, 1));
     assert_eq!(
         with(":11,", ":-1,", OLLAMA),
         "r.json:1: `prompt_eval_count` is -1, where a server writes a whole number from 0 on"
@@ -228,7 +228,7 @@ fn a_count_that_is_none_and_times_that_cannot_be_are_refused() {
         "r.json:1: `sent` is \"1790000000\", which is no time in Unix nanoseconds"
     );
     assert_eq!(
-        complaint(&format!("{line}\n{line}")),
+        error_of(&format!("{line}\n{line}")),
         "r.json:2: the id 1 is also that of line 1: one request is there twice"
     );
     let earlier = line.replace(r#""id":1"#, r#""id":2"#).replace("0100", "0099");

@@ -1,10 +1,10 @@
-//! Single values of a document, of whatever kind they are: what is kept of each is small.
+//! Single values of a document, of any kind, of which little is kept.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::{fmt, marker::PhantomData};
 
-/// What is kept of a text.
+/// Limit of the kept characters of a text.
 const TEXT: usize = 300;
 
 /// A value of which a number, a flag or the beginning of a text is kept.
@@ -12,7 +12,7 @@ const TEXT: usize = 300;
 pub(super) enum Cell {
     #[default]
     Absent,
-    /// A whole number from 0 on.
+    /// A non-negative integer.
     Whole(u64),
     /// Any other number.
     Number(f64),
@@ -22,7 +22,7 @@ pub(super) enum Cell {
     Other,
 }
 
-/// A member that should be an object; what else it is.
+/// A member that should be an object, or what it is instead.
 #[derive(Default)]
 pub(super) enum Part<T> {
     #[default]

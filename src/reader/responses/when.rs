@@ -1,6 +1,7 @@
-//! A moment as servers write it (RFC 3339) to Unix nanoseconds.
+//! Parses a time as servers write it (RFC 3339) to Unix ns.
 
-/// `2026-09-01T10:20:30.123456789Z`, or with an offset such as `+02:00`; `None` for anything else, and before 1970.
+/// Parses `2026-09-01T10:20:30.123456789Z`, also with an offset such as `+02:00`. Returns `None`
+/// for anything else, and for times before 1970.
 pub(super) fn unix_ns(text: &str) -> Option<u64> {
     let (date, rest) = text.split_at_checked(10)?;
     let mut parts = date.split('-').map(digits);
@@ -22,7 +23,7 @@ fn digits(text: &str) -> Option<i64> {
         .then(|| text.parse().ok())?
 }
 
-/// The nanoseconds of a fraction, and what follows it.
+/// Returns the nanoseconds of a fraction, and the text after it.
 fn fraction(text: &str) -> Option<(u64, &str)> {
     let Some(text) = text.strip_prefix('.') else { return Some((0, text)) };
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -31,7 +32,7 @@ fn fraction(text: &str) -> Option<(u64, &str)> {
     Some((value * 10_u64.pow(9 - kept.len() as u32), &text[length..]))
 }
 
-/// The seconds by which a zone is ahead of UTC.
+/// Returns a zone's offset from UTC in seconds.
 fn offset(zone: &str) -> Option<i64> {
     if matches!(zone, "Z" | "z") {
         return Some(0);
@@ -42,7 +43,8 @@ fn offset(zone: &str) -> Option<i64> {
     Some(sign * (digits(hours)? * 3600 + digits(minutes)? * 60))
 }
 
-/// Days since 1970-01-01 of the Gregorian calendar. The year begins in March here, so that a leap day is its last.
+/// Returns days since 1970-01-01 in the Gregorian calendar. The year begins in March here, so that
+/// a leap day is its last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -55,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_its_unix_nanoseconds() {
-        // By `date -u -d … +%s`.
+        // From `date -u -d … +%s`.
         assert_eq!(unix_ns("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(unix_ns("2024-02-29T12:34:56.5Z"), Some(1_709_210_096_500_000_000));
         assert_eq!(unix_ns("2023-08-04T19:22:45.499127Z"), Some(1_691_176_965_499_127_000));

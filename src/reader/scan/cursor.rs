@@ -1,26 +1,26 @@
-//! Where a scan stands in its line, and the values that may come next.
+//! Position of a scan in its line, and the values that may follow.
 //!
-//! What is not written as rocshim writes it (white space, escapes, another order) gives `None`.
+//! Text not written as rocshim writes it (white space, escapes, another order) gives `None`.
 
 use super::number::number;
 use rocshim_trace::{Arg, Hex, StreamRef, Word, arg_of_text};
 
-/// The rest of a line.
+/// Rest of the line.
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
-    /// What comes before the next member: `{` before the first of an object, `,` before any other.
+    /// Byte before the next member: `{` before the first of an object, `,` before any other.
     lead: u8,
-    /// Whether the arguments of launches of a kernel matter.
+    /// Returns true when the arguments of a kernel's launches are read.
     pub(super) wants_arguments: &'a dyn Fn(Option<u32>) -> bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// At the members after the first one.
+    /// Returns a cursor behind the first member.
     pub(super) fn new(rest: &'a [u8], wants_arguments: &'a dyn Fn(Option<u32>) -> bool) -> Cursor<'a> {
         Cursor { rest, lead: b',', wants_arguments }
     }
 
-    /// Passes `text` if it comes next.
+    /// Skips `text` if it follows.
     #[inline(always)]
     pub(super) fn skip(&mut self, text: &[u8]) -> bool {
         match self.rest.strip_prefix(text) {
@@ -32,7 +32,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes `"key":`, given whole, if the next member has that key.
+    /// Skips `"key":`, given whole, if the next member has that key.
     #[inline(always)]
     pub(super) fn key(&mut self, key: &[u8]) -> bool {
         match self.rest.split_first() {
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The object that `members` reads.
+    /// Reads an object whose members `members` reads.
     pub(super) fn object<T>(&mut self, members: impl FnOnce(&mut Cursor<'a>) -> Option<T>) -> Option<T> {
         self.lead = b'{';
         let object = members(self)?;
@@ -53,18 +53,18 @@ impl<'a> Cursor<'a> {
         self.skip(if is_empty { b"{}" } else { b"}" }).then_some(object)
     }
 
-    /// Whether no member comes any more.
+    /// Returns true when no member follows.
     #[inline(always)]
     pub(super) fn has_ended(&self) -> bool {
         self.rest.first() == Some(&b'}')
     }
 
-    /// Whether nothing comes but the end of the line's object, and spaces.
+    /// Returns true when only the end of the line's object and spaces follow.
     pub(super) fn is_at_end(&self) -> bool {
         self.rest.strip_prefix(b"}").is_some_and(|rest| rest.iter().all(|byte| matches!(byte, b' ' | b'\n')))
     }
 
-    /// Passes a list of numbers and plain strings.
+    /// Skips a list of numbers and plain strings.
     pub(super) fn pass_list(&mut self) -> Option<()> {
         self.skip(b"[").then_some(())?;
         let end = memchr::memchr(b']', self.rest)?;
@@ -72,7 +72,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// The bytes up to the first for which `is_part` does not hold.
+    /// Returns the bytes up to the first for which `is_part` is false.
     #[inline(always)]
     fn take_while(&mut self, is_part: impl Fn(u8) -> bool) -> &'a [u8] {
         let length = self.rest.iter().position(|byte| !is_part(*byte)).unwrap_or(self.rest.len());
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// A string without escapes.
+    /// Reads a string without escapes.
     #[inline(always)]
     fn text(&mut self) -> Option<&'a str> {
         self.skip(b"\"").then_some(())?;
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(text).ok()
     }
 
-    /// A string of hex digits, two a byte; else nothing is passed.
+    /// Reads a string of hex digits, two per byte; skips nothing if it is not one.
     fn bytes(&mut self) -> Option<Box<[u8]>> {
         let digits = self.rest.get(1..)?;
         let length = digits.iter().position(|byte| !byte.is_ascii_hexdigit())?;
@@ -111,16 +111,16 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A number as JSON has them.
+    /// Reads a number in JSON's syntax.
     fn decimal(&mut self) -> Option<f64> {
         let text = self.take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
         serde_json::from_slice(text).ok()
     }
 }
 
-/// What can be scanned.
+/// A type that can be scanned.
 pub(super) trait Scan: Sized {
-    /// The value, if it comes next and is written as rocshim writes it.
+    /// Reads the value, if it follows and is written as rocshim writes it.
     fn scan(at: &mut Cursor) -> Option<Self>;
 }
 

@@ -1,4 +1,4 @@
-//! The members of each kind of event, in the order in which they are written: that of the record's fields.
+//! Scanners for the members of each kind of event, in the order of the record's fields.
 
 use super::cursor::{Cursor, Scan};
 use rocshim_trace::{
@@ -6,15 +6,16 @@ use rocshim_trace::{
     Matmul, Matrix, OF_KERNEL, Problem, Span, Sync, Tensor,
 };
 
-/// What is read member by member.
+/// A type that is scanned member by member.
 pub(super) trait Fill {
-    /// Reads the members that come next into this, which is as it is by default.
+    /// Scans the members that follow into `self`, which has default values.
     fn fill(&mut self, at: &mut Cursor) -> Option<()>;
 }
 
-/// Reads members into the fields of their names, in this order: `field!` must be there, any other may be absent; `..field`
-/// is a record whose members stand among these; `field as "key"` has another name in the line, `field by function` is
-/// read by that; from `|` on all may be absent, and the line often ends here.
+/// Scans members into the fields of the same names, in this order: `field!` is required, others are
+/// optional; `..field` is a record whose members are inlined; `field as "key"` has another name in
+/// the line; `field by function` is scanned by that function; after `|` all are optional, and the
+/// line often ends here.
 macro_rules! members {
     ($at:ident $of:ident;) => {};
     ($at:ident $of:ident; $field:ident by $read:ident ! $($rest:tt)*) => {
@@ -84,7 +85,7 @@ impl Fill for Call {
     }
 }
 
-/// A launch's own members stand behind its call's.
+/// A launch's own members follow its call's.
 impl Fill for Launch {
     #[inline]
     #[rustfmt::skip]
@@ -96,7 +97,7 @@ impl Fill for Launch {
     }
 }
 
-/// Sizes of which ones at the end may be left out.
+/// Sizes, of which trailing ones may be omitted.
 fn dims<T>(at: &mut Cursor, _of: &T) -> Option<[u32; 3]> {
     let mut dims = [1; 3];
     for (i, dim) in dims.iter_mut().enumerate() {
@@ -122,7 +123,7 @@ fn some_dims<T>(at: &mut Cursor, of: &T) -> Option<Option<[u32; 3]>> {
     dims(at, of).map(Some)
 }
 
-/// A launch's arguments, or none where nobody wants them.
+/// A launch's arguments, or none if they are not read.
 fn arguments(at: &mut Cursor, launch: &Launch) -> Option<Vec<Arg>> {
     if (at.wants_arguments)(launch.kernel) { Scan::scan(at) } else { at.pass_list().map(|()| Vec::new()) }
 }
@@ -164,7 +165,7 @@ fill! {
     ConvResult { algorithm! time_ms workspace! solution_id solver }
 }
 
-/// Those that stand in braces of their own.
+/// Members in braces of their own.
 macro_rules! objects {
     ($($type:ident)*) => {
         $(impl Scan for $type {

@@ -1,7 +1,8 @@
-//! Lines of events, the bulk of every trace, read without a JSON parser when they are written as rocshim writes them: their
-//! members in the order of the record's fields.
+//! Scans event lines, the bulk of every trace, without a JSON parser if they are written as rocshim
+//! writes them: members in the order of the record's fields.
 //!
-//! Anything unexpected (another order, a new key, white space) gives `None`, and the ordinary parser decides.
+//! Anything unexpected (another order, a new key, white space) gives `None`, and the JSON parser
+//! decides.
 
 mod cursor;
 mod members;
@@ -11,11 +12,11 @@ use cursor::Cursor;
 use members::Fill;
 use rocshim_trace::Record;
 
-/// Declares `event` from the types that are events, and their names for the tests.
+/// Declares `event` from the event types, and their names for the tests.
 macro_rules! events {
     ($($name:literal $kind:ident)*) => {
-        /// The event of a line in rocshim's own form; `None` for every other line. The arguments of launches of a kernel for which
-        /// `wants_arguments` is false are passed over.
+        /// Returns the event of a line in rocshim's own form; `None` for every other line. Skips
+        /// the arguments of launches of a kernel for which `wants_arguments` is false.
         #[inline(always)]
         pub(super) fn event(line: &[u8], wants_arguments: &dyn Fn(Option<u32>) -> bool) -> Option<Record> {
             let line = line.strip_prefix(br#"{"type":""#)?;
@@ -25,7 +26,7 @@ macro_rules! events {
                 $(name if name == $name.as_bytes() => Record::$kind(Default::default()),)*
                 _ => return None,
             };
-            // Read into its place: a launch is large, and moving it would cost as much as reading it.
+            // Scanned in place: a launch is large, and moving it would cost as much as scanning it.
             match &mut event {
                 $(Record::$kind(it) => it.fill(&mut at)?,)*
                 _ => return None,
@@ -126,7 +127,7 @@ mod tests {
             assert_ne!(changed, line);
             assert_eq!(event(changed.as_bytes(), &|_| true), None, "{changed}");
         }
-        // A cut line never counts as whole, wherever the cut is.
+        // A truncated line is never accepted, wherever it is cut.
         for length in 0..line.len() - 2 {
             assert_eq!(event(&line.as_bytes()[..length], &|_| true), None, "{length}");
         }

@@ -1,7 +1,7 @@
-//! Digits to a number, eight at a time.
+//! Parses digits to a number, eight at a time.
 
-/// The number that `text` begins with, and how many digits it has. JSON knows no leading zeros; a line with one is left to
-/// the parser that says so.
+/// Returns the number that `text` begins with, and its number of digits. Leading zeros are not
+/// JSON; such a line is left to the parser, which reports it.
 #[inline(always)]
 pub(super) fn number(text: &[u8]) -> Option<(u64, usize)> {
     let Some(bytes) = text.first_chunk() else { return one_by_one(text) };
@@ -17,7 +17,7 @@ pub(super) fn number(text: &[u8]) -> Option<(u64, usize)> {
     if digits == 8 { one_by_one(text) } else { Some((value * POWERS[digits] + more, 8 + digits)) }
 }
 
-/// A number that is very long, or stands where the line ends.
+/// Parses a very long number, or one at the end of the line.
 fn one_by_one(text: &[u8]) -> Option<(u64, usize)> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let value = |sum: u64, digit: &u8| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
@@ -29,16 +29,17 @@ fn one_by_one(text: &[u8]) -> Option<(u64, usize)> {
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The number that the first of these bytes write, and how many they are: all digits before the first byte that is none.
-/// No branch depends on how many those are, which no processor could guess.
+/// Returns the number written by the leading digits of these bytes, and how many they are. Free of
+/// branches that depend on that, which a processor could not predict.
 #[inline(always)]
 fn leading_number(bytes: [u8; 8]) -> (u64, usize) {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let bytes = u64::from_le_bytes(bytes) ^ (b'0' as u64 * EACH);
-    // A byte over 9 gets its high bit; what it carries over goes to bytes behind it, which do not matter then.
+    // A byte over 9 gets its high bit; its carry affects only later bytes, which do not matter
+    // then.
     let others = (bytes.wrapping_add(0x76 * EACH) | bytes) & (0x80 * EACH);
     let digits = (others.trailing_zeros() / 8) as usize;
-    // The last digit goes to the highest byte, zeros before the first.
+    // Moves the last digit to the highest byte, with zeros before the first.
     let tens = bytes.checked_shl(64 - 8 * digits as u32).unwrap_or(0);
     let pairs = tens.wrapping_mul(10).wrapping_add(tens >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;

@@ -23,7 +23,7 @@ pub(crate) struct Found {
 /// What `rocshim` prints for a trace without memory for counters or for definitions.
 const UNKNOWN: [&str; 4] = [
     "is empty: its process was killed before it wrote a line",
-    "nobody knows how much",
+    "its extent is unknown",
     "came by a hook that was not defined",
     "more of this kind",
 ];
