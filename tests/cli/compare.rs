@@ -43,7 +43,7 @@ fn the_same_program_twice_differs_in_nothing_but_times() {
 }
 
 #[test]
-fn launches_that_were_left_out_are_never_gone_for_certain() {
+fn excluded_launches_are_never_confirmed_as_gone() {
     let (a, b) = (traced("*"), traced("*,-hip*Launch*"));
     let printed = compare([&a, &b], &["--names", "old,new", "--fail-if", "gone_kernels > 0"]);
     assert_eq!(printed.code, Some(1), "{}", printed.stderr);

@@ -63,7 +63,7 @@ fn evidence(summary: &Value, library: &str) -> (String, String) {
 }
 
 #[test]
-fn status_describes_a_process_and_the_list_has_it() {
+fn status_describes_a_process_and_the_list_contains_it() {
     let mut running = obedient(&["2"], &[]);
     running.tell("launch 500");
     let printed = status(&running);
@@ -109,7 +109,7 @@ fn stopping_and_starting_under_load_misses_exactly_what_was_called_in_between() 
 }
 
 #[test]
-fn so_it_does_where_every_call_comes_by_the_dispatch_table_too() {
+fn stopping_misses_exactly_the_calls_in_between_by_the_dispatch_table_too() {
     let program = Traced::program("obedient").args(["4", "500"]);
     stop_and_start(begun(program.on(&["registering"])));
 }
@@ -166,7 +166,7 @@ fn stop_and_start(mut running: Running) {
 }
 
 #[test]
-fn what_is_made_while_recording_is_stopped_has_its_name_afterwards() {
+fn objects_created_while_recording_is_stopped_have_their_names_afterwards() {
     let mut running = obedient(&[], &[]);
     running.tell("launch 3");
     asked(&running, &["stop"]);
@@ -283,7 +283,7 @@ fn a_pause_is_reported_after_a_kill_too() {
 }
 
 #[test]
-fn a_forked_child_is_asked_by_its_own_number_and_is_stopped_like_its_parent() {
+fn a_forked_child_is_controlled_by_its_own_pid_and_inherits_a_stop() {
     let mut running = obedient(&[], &[]);
     running.tell("launch 10");
     asked(&running, &["stop"]);

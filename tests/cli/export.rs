@@ -34,7 +34,7 @@ fn chrome_and_csv_hold_what_the_traces_hold() {
 
 /// It is interrupted: no file is left, and it ends by the signal.
 #[test]
-fn one_that_is_stopped_leaves_nothing() {
+fn an_interrupted_export_leaves_no_file() {
     let scratch = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(sample("demo.ndjson")).unwrap();
     let launches: String =
@@ -76,7 +76,7 @@ fn elsewhere(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn hosts_stand_on_one_clock_and_processes_of_one_number_apart() {
+fn hosts_share_one_clock_and_processes_with_equal_pids_are_separate() {
     let scratch = tempfile::tempdir().unwrap();
     let traces = [sample("demo.ndjson"), elsewhere(scratch.path())];
     let events: Vec<Value> = {
@@ -120,7 +120,7 @@ fn left(outcome: &Outcome) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_trace_that_was_cut_is_exported_as_far_as_it_goes() {
+fn a_truncated_trace_is_exported_up_to_the_cut() {
     let scratch = tempfile::tempdir().unwrap();
     let text = fs::read(sample("demo.ndjson")).unwrap();
     let cut = scratch.path().join("cut.ndjson");

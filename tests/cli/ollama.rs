@@ -118,7 +118,7 @@ fn install_writes_one_file_and_uninstall_leaves_the_system_as_it_was() {
 }
 
 #[test]
-fn what_others_have_made_is_kept() {
+fn files_of_others_are_kept() {
     let system = System::new(UNIT);
     system.write(
         "etc/systemd/system/ollama.service.d/override.conf",
@@ -146,7 +146,7 @@ fn what_others_have_made_is_kept() {
 }
 
 #[test]
-fn what_is_in_the_way_is_said_and_nothing_is_changed() {
+fn an_obstacle_is_reported_and_nothing_is_changed() {
     let way = |service: &str, prepare: &dyn Fn(&System), said: &str| {
         let system = System::new(&format!("{UNIT}{service}"));
         prepare(&system);

@@ -198,7 +198,7 @@ fn slots_are_asked_at_once() {
 }
 
 #[test]
-fn what_is_wrong_with_the_server_is_one_sentence() {
+fn an_error_of_the_server_is_one_sentence() {
     let ollama = Fake::start(llm::ollama);
     let url = ollama.url();
     climb(&url, "--model other").failed(
@@ -254,7 +254,7 @@ fn second(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Fake {
 }
 
 #[test]
-fn what_goes_wrong_on_the_way_is_kept_with_what_was_done() {
+fn an_error_during_the_ladder_is_kept_with_the_completed_requests() {
     let failing = |reply: fn() -> Reply, options: &str| {
         let server = second(reply);
         let climbed = climb(&server.url(), &format!("--model tiny --words 6,7 {options}"));
@@ -292,7 +292,7 @@ fn wait_for_lines(file: &Path, lines: usize) {
 }
 
 #[test]
-fn what_was_done_before_an_interrupt_is_kept() {
+fn requests_completed_before_an_interrupt_are_kept() {
     let (answered, more) = (Mutex::new(0), Condvar::new());
     let server = Fake::start(move |asked| {
         let mut answered = answered.lock().unwrap();
@@ -321,7 +321,7 @@ fn what_was_done_before_an_interrupt_is_kept() {
 }
 
 #[test]
-fn its_help_says_what_it_does() {
+fn the_ladders_help_describes_it() {
     let help = climb("http://x", "--help").ok().stdout;
     for option in ["--words LIST", "--tokens LIST", "--slots N", "--out FILE", "Needs Python 3.9"] {
         assert!(help.contains(option), "{option}\n{help}");

@@ -61,7 +61,7 @@ fn tail(words: &[&str]) -> Outcome {
 }
 
 #[test]
-fn what_comes_is_written_as_it_comes_if_it_was_asked_for() {
+fn requested_calls_are_printed_as_they_arrive() {
     let mut running = obedient(&[]);
     running.tell("launch 3");
     running.ctl(&["flush"]).ok();

@@ -40,7 +40,7 @@ fn has_left(terminal: &Terminal) {
 }
 
 #[test]
-fn it_shows_what_a_program_does_now() {
+fn top_shows_what_a_program_does_now() {
     let mut running = launching("2");
     let terminal = top(&running, &[]);
     let shown = terminal.shows("launches", |shown| rate(shown) > 100.0 && shown.contains(" work"));
@@ -78,7 +78,7 @@ fn it_shows_what_a_program_does_now() {
 }
 
 #[test]
-fn it_holds_still_and_goes_on() {
+fn the_screen_freezes_and_continues() {
     let running = launching("1");
     let terminal = top(&running, &[]);
     terminal.shows("launches", |shown| rate(shown) > 50.0);
@@ -118,7 +118,7 @@ fn processes_come_and_go() {
 }
 
 #[test]
-fn it_ends_with_its_terminal() {
+fn top_ends_with_its_terminal() {
     let running = launching("1");
     let terminal = top(&running, &[]);
     terminal.shows("launches", |shown| rate(shown) > 50.0);

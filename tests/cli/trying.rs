@@ -106,7 +106,7 @@ fn a_trace_without_all_launches_is_limited() {
 }
 
 #[test]
-fn what_cannot_be_tried_is_said_in_one_sentence() {
+fn what_cannot_be_tried_is_reported_in_one_sentence() {
     let program = artifacts::program("decider");
     let program = program.to_str().unwrap();
     for (line, code, sentence) in [

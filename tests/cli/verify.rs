@@ -49,7 +49,7 @@ fn a_whole_trace_is_right_with_and_without_losses() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_counted_before_and_after_it_is_recovered() {
+fn remains_of_a_killed_process_are_counted_before_and_after_recovery() {
     let outcome = Traced::program("busy").args(["2", "100000", "kill"]).with_shim();
     let trace = &outcome.trace_files()[0];
     let (before, is_content) = verified(trace);
@@ -61,7 +61,7 @@ fn what_a_killed_process_left_is_counted_before_and_after_it_is_recovered() {
 }
 
 #[test]
-fn without_its_ring_files_a_killed_process_s_trace_is_not_right() {
+fn without_its_ring_files_a_killed_processs_trace_is_not_right() {
     let outcome = Traced::program("busy").args(["2", "100000", "kill"]).with_shim();
     let path = &outcome.trace_files()[0];
     let header: serde_json::Value = serde_json::from_str(&lines_of(&outcome)[0]).unwrap();
@@ -111,7 +111,7 @@ fn a_line_that_is_missing_doubled_changed_or_undefined_is_found() {
 }
 
 #[test]
-fn an_account_that_claims_other_numbers_is_found() {
+fn wrong_thread_totals_are_found() {
     let outcome = Traced::program("busy").args(["1", "10000"]).with_shim().ok();
     let lines = lines_of(&outcome);
     let account = lines.iter().rposition(|line| line.starts_with(r#"{"type":"thread""#)).unwrap();

@@ -121,7 +121,7 @@ fn arguments_can_be_switched_off() {
 }
 
 #[test]
-fn a_launch_in_which_the_process_died_has_its_arguments() {
+fn a_launch_in_flight_at_the_kill_has_its_arguments() {
     let whole = Traced::program("arguments").with_shim().ok();
     let (whole_trace, last) = (whole.trace(), 4);
     let outcome = Traced::program("arguments").env("STANDIN_DIE_AT", last.to_string()).with_shim();

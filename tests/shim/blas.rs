@@ -18,7 +18,7 @@ fn of_action<'a>(trace: &'a Trace, action: &'a str) -> Vec<&'a Blas> {
 }
 
 #[test]
-fn a_product_has_the_stream_that_its_launch_has() {
+fn a_gemm_has_the_stream_of_its_launch() {
     let (trace, _) = traces();
     let mut streams = Vec::new();
     for gemm in trace.gemms() {
@@ -42,7 +42,7 @@ fn a_product_has_the_stream_that_its_launch_has() {
 }
 
 #[test]
-fn what_a_handle_was_set_to_is_said_from_then_on_and_no_longer_than_the_handle_lives() {
+fn a_handles_settings_apply_from_their_call_until_the_handle_is_destroyed() {
     let (trace, _) = traces();
     let modes: Vec<_> = trace
         .gemms()
@@ -125,7 +125,7 @@ fn a_copied_descriptor_holds_what_the_first_one_was_given() {
 }
 
 #[test]
-fn an_objects_calls_tell_what_each_was_given_and_no_more() {
+fn an_objects_calls_state_only_what_each_was_given() {
     let (trace, _) = traces();
     let [described, sized]: [&Blas; 2] = of_action(&trace, "problem").try_into().expect("two problems");
     assert_eq!((described.problem.m, described.problem.epilogue.as_deref()), (Some(64), Some("gelu_bias")));

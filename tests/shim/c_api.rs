@@ -38,7 +38,7 @@ fn phases() -> Vec<String> {
 }
 
 #[test]
-fn phases_and_marks_stand_among_the_launches_and_their_functions_are_no_hooks() {
+fn phases_and_marks_have_their_place_among_the_launches_and_their_functions_are_not_hooks() {
     let bare = Traced::program("rocshim_api").run().ok();
     let outcome = Traced::program("rocshim_api").with_shim().ok();
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), (bare.stdout.as_str(), ""));
@@ -70,7 +70,7 @@ fn a_mark_before_any_call_of_rocm_begins_the_trace() {
 }
 
 #[test]
-fn to_ask_whether_it_records_begins_nothing() {
+fn asking_whether_it_records_starts_nothing() {
     let program =
         compile(&["cc"], "c", "int main(void) { return 10 * rocshim_recording() + rocshim_flush(); }");
     let code = |set: &dyn Fn(Traced) -> Traced| {

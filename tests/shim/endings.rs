@@ -57,7 +57,7 @@ fn every_other_abrupt_end_leaves_all_launches_too() {
 }
 
 #[test]
-fn one_that_is_killed_for_want_of_memory_leaves_all_launches() {
+fn an_out_of_memory_kill_leaves_all_launches() {
     let Some(group) = MemoryGroup::new(64 << 20) else {
         println!("not run, as no group of processes with little memory can be made: {}", MemoryGroup::NEEDS);
         return;

@@ -43,7 +43,7 @@ fn a_small_shared_memory_takes_the_rings_that_fit() {
 }
 
 #[test]
-fn without_shared_memory_rings_lie_beside_the_trace() {
+fn without_shared_memory_rings_are_beside_the_trace() {
     if !is_root("programs without a /dev/shm") {
         return;
     }
@@ -71,7 +71,7 @@ fn build_for_everybody(folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_program_with_more_rights_than_its_user_has_is_left_alone() {
+fn a_set_user_id_program_is_not_traced() {
     if !is_root("a program that is set-uid") {
         return;
     }

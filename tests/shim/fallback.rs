@@ -143,7 +143,7 @@ fn the_folder_that_the_traced_process_was_given_is_searched() {
 }
 
 #[test]
-fn without_the_files_the_kernels_names_tell_what_they_can() {
+fn without_the_files_kernel_names_decide_as_far_as_they_can() {
     // The stand-in generates missing files in memory.
     let outcome = Traced::program("gemm").env("ROCBLAS_TENSILE_LIBPATH", "/nowhere").with_shim().ok();
     for object in in_memory(&outcome.trace()) {
@@ -167,7 +167,7 @@ fn died() -> (Outcome, PathBuf) {
 }
 
 #[test]
-fn what_a_killed_process_left_is_matched_in_its_environment_not_in_ours() {
+fn remains_of_a_killed_process_are_matched_in_its_environment_not_in_ours() {
     let (outcome, folder) = died();
     let file = &outcome.trace_files()[0];
     let recover = Traced::rocshim(["recover".as_ref(), file.as_os_str()]);
@@ -183,7 +183,7 @@ fn what_a_killed_process_left_is_matched_in_its_environment_not_in_ours() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_unmatched_where_its_folder_is_not_there() {
+fn remains_of_a_killed_process_are_unmatched_without_its_folder() {
     let (outcome, folder) = died();
     fs::rename(&folder, folder.with_extension("elsewhere")).unwrap();
     let file = &outcome.trace_files()[0];

@@ -78,7 +78,7 @@ fn a_gemm_has_the_arguments_that_were_passed_and_its_kernels_as_children() {
 }
 
 #[test]
-fn every_entry_of_rocblas_and_hipblas_is_recorded_as_it_was_called() {
+fn every_gemm_entry_of_rocblas_and_hipblas_is_recorded_with_its_arguments() {
     let bare = Traced::program("gemm_forms").run().ok();
     let outcome = Traced::program("gemm_forms").with_shim().ok();
     assert_eq!(outcome.stdout, bare.stdout, "every call returned what it returns without us");
@@ -98,7 +98,7 @@ fn is_product(name: &str) -> bool {
 }
 
 #[test]
-fn a_product_of_hipblas_holds_that_of_rocblas_which_holds_the_launch() {
+fn a_hipblas_gemm_contains_the_rocblas_gemm_which_contains_the_launch() {
     let trace = Traced::program("gemm_forms").with_shim().ok().trace();
     let hooks = trace.hook_names();
     let outer: Vec<_> = trace.gemms().filter(|gemm| hooks[&gemm.call.hook].starts_with("hipblas")).collect();

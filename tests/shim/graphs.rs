@@ -51,7 +51,7 @@ fn counted<'a>(launches: impl Iterator<Item = &'a standin::Launch>) -> Counted {
 }
 
 #[test]
-fn what_is_launched_directly_and_by_graphs_is_what_ran() {
+fn direct_and_graph_launches_are_what_ran() {
     for situation in GRAPHS {
         let outcome = run(*situation);
         let (trace, log) = (outcome.trace(), outcome.standin_log());
@@ -159,7 +159,7 @@ fn a_changed_executable_gets_another_graph_record() {
 }
 
 #[test]
-fn every_launch_that_is_unlike_the_others_is_recorded_once() {
+fn every_unusual_launch_is_recorded_once() {
     let situations = [("by_ptr", None), ("by_ptr", Some("registering")), ("by_ptr", Some("old"))];
     let situations = situations.into_iter().chain([("devices", None), ("devices", Some("registering"))]);
     for situation in situations.chain([("libraries", Some("registering"))]) {

@@ -161,7 +161,7 @@ fn without_any_folder_the_program_runs_and_the_log_says_why() {
     let program = Traced::program("demo").env("LD_PRELOAD", artifacts::shim()).env("ROCSHIM_LOG", "stderr");
     let outcome = program.env("ROCSHIM_OUT", &file).env("TMPDIR", &file).run().ok();
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("no trace file can be made"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no trace file could be created"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("nothing is recorded"), "{}", outcome.stderr);
 }
 

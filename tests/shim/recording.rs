@@ -275,7 +275,7 @@ fn a_flight_recorder_keeps_what_came_last() {
 }
 
 #[test]
-fn threads_that_come_and_go_keep_their_accounts() {
+fn threads_that_come_and_go_keep_their_totals() {
     let outcome = Traced::program("short_threads").with_shim().ok();
     let trace = outcome.trace();
     assert_eq!(trace.launches().count(), outcome.standin_log().launches.len());

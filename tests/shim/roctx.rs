@@ -21,7 +21,7 @@ fn printed(trace: &Trace) -> Vec<String> {
 }
 
 #[test]
-fn marks_and_ranges_have_their_text_and_level_and_stand_among_the_launches() {
+fn marks_and_ranges_have_their_text_and_level_and_their_place_among_the_launches() {
     let trace = Traced::program("marks").with_shim().ok().trace();
     let (exact, cut) = ("x".repeat(432), "y".repeat(431));
     assert_eq!(

@@ -24,7 +24,7 @@ fn coverage<'a>(summary: &'a Value, library: &str) -> (&'a str, &'a str) {
 }
 
 #[test]
-fn a_library_that_is_left_out_is_said_to_be_and_the_rest_is_as_before() {
+fn an_excluded_library_is_reported_and_the_rest_is_unchanged() {
     let outcome = run("gemm", "-rocblas_*");
     let trace = outcome.trace();
     assert_eq!((trace.gemms().count(), trace.blas_calls().count()), (0, 0));
@@ -40,7 +40,7 @@ fn a_library_that_is_left_out_is_said_to_be_and_the_rest_is_as_before() {
 }
 
 #[test]
-fn launches_that_are_left_out_are_not_called_absent() {
+fn excluded_launches_are_not_reported_as_absent() {
     let outcome = run("gemm", "*,-hip*Launch*");
     let trace = outcome.trace();
     assert_eq!(trace.launches().count(), 0);
@@ -53,7 +53,7 @@ fn launches_that_are_left_out_are_not_called_absent() {
 }
 
 #[test]
-fn what_is_left_out_is_left_out_at_every_interception_point() {
+fn an_exclusion_holds_at_every_interception_point() {
     let outcome = run("by_dlsym", "-hip*Launch*");
     assert!(!outcome.standin_log().launches.is_empty());
     assert_eq!(outcome.trace().launches().count(), 0);

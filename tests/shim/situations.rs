@@ -157,7 +157,7 @@ fn a_process_may_end_while_its_threads_launch() {
 }
 
 #[test]
-fn what_the_program_does_with_its_signals_is_its_own_business() {
+fn the_programs_signal_handling_is_unchanged() {
     for outcome in unharmed("signals", &[]) {
         assert_eq!(assert_all(&outcome).of_kernel("unsignalled"), 30_000);
     }
@@ -177,7 +177,7 @@ fn a_program_may_forbid_itself_the_time_stamp_counter() {
 }
 
 #[test]
-fn in_a_sandbox_of_the_programs_own_nothing_is_done_that_could_end_it() {
+fn in_a_sandbox_the_shim_makes_no_system_call_that_could_kill_the_program() {
     for (when, how, who) in [
         ("before", "kill", "thread"),
         ("before", "errno", "all"),

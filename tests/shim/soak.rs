@@ -23,7 +23,7 @@ fn held(pid: u32) -> Option<[u64; 4]> {
 }
 
 #[test]
-fn what_a_process_holds_does_not_grow_with_its_threads_its_children_or_its_time() {
+fn the_memory_of_a_process_does_not_grow_with_threads_children_or_time() {
     let (scratch, seconds) = (tempfile::tempdir().unwrap(), seconds());
     let rings = scratch.path().join("rings");
     fs::create_dir(&rings).unwrap();

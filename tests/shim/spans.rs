@@ -57,7 +57,7 @@ fn a_collective_has_its_arguments_and_its_launch_inside() {
 }
 
 #[test]
-fn a_layer_is_there_by_name_and_holds_its_launch_and_what_passes_through_is_untouched() {
+fn a_layer_is_named_and_contains_its_launch_and_its_data_is_unchanged() {
     let run = || Traced::program("layers");
     let (bare, traced) = (run().run(), run().with_shim().ok());
     assert_eq!((&bare.stdout, &bare.stderr), (&traced.stdout, &traced.stderr));

@@ -98,7 +98,7 @@ fn an_entry_beyond_the_tables_size_is_not_supported() {
 }
 
 #[test]
-fn each_copy_of_hip_has_a_log_of_its_own() {
+fn each_copy_of_hip_has_its_own_log() {
     let outcome = Traced::program("two_copies").run().ok();
     let (system, wheel) = (outcome.standin_log(), outcome.wheel_log());
     assert!(!system.launches.is_empty() && !wheel.launches.is_empty());

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_snapshot_of_a_flight_recorder_is_whole_while_its_threads_go_on() {
+fn a_snapshot_of_a_flight_recorder_is_complete_while_its_threads_continue() {
     let mut running = obedient(&["4", "0"], &[("ROCSHIM_FULL", "overwrite"), ("ROCSHIM_MEMORY_MIB", "1")]);
     sleep(Duration::from_millis(50));
     let mut last = BTreeMap::new();

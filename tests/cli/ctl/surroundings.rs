@@ -135,7 +135,7 @@ fn a_process_in_its_own_sandbox_is_reported_and_recovered() {
 }
 
 #[test]
-fn so_is_a_flight_recorder_whose_snapshot_needs_no_answer() {
+fn a_flight_recorder_in_a_sandbox_is_reported_and_its_snapshot_needs_no_reply() {
     let mut running =
         begun(Traced::program("obedient").env("STANDIN_LOG", "").env("ROCSHIM_FULL", "overwrite"));
     running.tell("sandbox");
