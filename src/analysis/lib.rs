@@ -141,7 +141,7 @@ pub use spans::SpanRow;
 pub use streams::StreamRow;
 pub use summary::{Summary, Totals};
 pub use sweeps::{RULE as SWEEP_RULE, SweepRow};
-pub use tail::{TraceChange, Patterns, Tail, Wanted};
+pub use tail::{Patterns, Tail, TraceChange, Wanted};
 pub use threads::{GapRow, ThreadRow};
 pub use tracks::{
     Beside, COMMON, Cell, Column, Kind as ColumnKind, Process as TrackProcess, Row as TrackRow, TABLES,

@@ -7,5 +7,5 @@
 mod tail;
 mod top;
 
-pub use tail::{line, change, object};
+pub use tail::{change, line, object};
 pub use top::{Screen, Tab, draw, length};

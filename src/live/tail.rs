@@ -1,7 +1,7 @@
 //! Renders calls as they are recorded, each as a line or a JSON object.
 
 use rocshim_analysis::units;
-use rocshim_analysis::{COMMON, Cell, ColumnKind, TraceChange, TableId, TrackProcess, TrackRow};
+use rocshim_analysis::{COMMON, Cell, ColumnKind, TableId, TraceChange, TrackProcess, TrackRow};
 use rocshim_reader::End;
 use rocshim_report::{names, slices};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -158,7 +158,7 @@ mod tests {
 
     fn lines(width: Option<usize>) -> Vec<String> {
         let (rows, processes) = tracked::rows();
-        let calls = rows.iter().filter(|row| !row.table.is_told_at_end());
+        let calls = rows.iter().filter(|row| !row.table.is_reported_at_end());
         calls.map(|row| line(row, &processes[row.process], width)).collect()
     }
 

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_in_the_middle_is_passed_over_and_told() {
+    fn a_broken_line_in_the_middle_is_passed_over_and_reported() {
         let broken = format!("{HEADER}\nnonsense\n{LAUNCH}\n{FOOTER}\n");
         let (records, reading) = read(&broken).unwrap();
         assert_eq!((records, reading.end), (3, End::Footer));
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_in_one_sentence() {
+    fn what_is_no_trace_is_reported_in_one_sentence() {
         assert_eq!(
             error_of(""),
             "t.ndjson is empty: its process was killed before it wrote a line, or this is no trace"

@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn responses_give_the_rates_of_their_tokens() {
-        // 20 tokens in 0.5 s, 30 in 1 s: 40 and 30 a second. The prompt's count may hold tokens from the cache.
+        // 20 tokens in 0.5 s, 30 in 1 s: 40 and 30 a second. The prompt's count may hold tokens
+        // from the cache.
         let one = r#"{"model":"m","created_at":"2026-01-01T00:00:00Z","response":"x","done":true,"total_duration":900000000,"prompt_eval_count":7,"prompt_eval_duration":1000,"eval_count":20,"eval_duration":500000000}"#;
         let two = one.replace(
             "\"eval_count\":20,\"eval_duration\":500000000",
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_results_is_told() {
+    fn what_holds_no_results_is_reported() {
         for text in ["", "nonsense", "[]", "{\"a\":1}", "[{\"n_prompt\":5}]"] {
             let parsed = crate::format_error(&read(text).unwrap_err());
             assert!(parsed.contains("r.json") && parsed.contains("llama-bench -o json"), "{text}: {parsed}");

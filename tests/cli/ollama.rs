@@ -1,5 +1,5 @@
-//! `rocshim ollama` on a made-up root with a stand-in for systemctl: what install writes, what is in
-//! its way, and that uninstall leaves the system as it was.
+//! `rocshim ollama` on a made-up root with a stand-in for systemctl: what install writes, what is
+//! in its way, and that uninstall leaves the system as it was.
 
 use rocshim_tests::{Outcome, Traced, artifacts};
 use std::{

@@ -78,7 +78,8 @@ fn beyond_8192_rings_calls_are_counted_as_lost() {
         eprintln!("NOT RUN, for it takes 8,400 threads at once: {}", bare.stdout);
         return;
     }
-    // The default memory is one chunk for each of 8,192 rings: some would find none for a second one.
+    // The default memory is one chunk for each of 8,192 rings: some would find none for a second
+    // one.
     let outcome = program().env("ROCSHIM_MEMORY_MIB", "512").with_shim().ok();
     assert_eq!(outcome.stdout, bare.stdout);
     let accounts = assert_whole(&outcome);
@@ -265,7 +266,8 @@ fn a_program_may_change_its_root() {
         let folder = root.path().to_str().unwrap();
         for outcome in unharmed_with("elsewhere", &[how, folder], |program| program.env("STANDIN_LOG", "")) {
             if how == "chroot_later" {
-                // The collector has a root of its own; where it may not, what is left in the ring files is recovered.
+                // The collector has a root of its own; where it may not, what is left in the ring
+                // files is recovered.
                 let accounts = Accounts::alone(&outcome);
                 assert_eq!(accounts.launches + accounts.lost, 3000, "{accounts:?}");
             }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_where_no_page_can_be_is_told_before_anything_is_read() {
+    fn a_place_where_no_page_can_be_is_reported_before_anything_is_read() {
         let (folder, mut args) = scratch();
         args.traces = vec!["/no/such/trace".into()];
         args.out = folder.path().to_path_buf();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_and_leaves_no_page() {
+    fn what_is_no_trace_is_reported_and_leaves_no_page() {
         let (folder, args) = scratch();
         let trace = &args.traces[0];
         for (bytes, expected) in [

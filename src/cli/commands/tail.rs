@@ -3,7 +3,7 @@
 use super::follow::follow;
 use crate::args;
 use anyhow::Result;
-use rocshim_analysis::{TraceChange, Patterns, Tail, Wanted};
+use rocshim_analysis::{Patterns, Tail, TraceChange, Wanted};
 use rocshim_reader::Poll;
 use rocshim_report as report;
 use std::{

@@ -168,7 +168,10 @@ mod tests {
     fn variables_are_read_as_env_prints_them() {
         let parsed = parse("A=1\nB=two\nlines=not a variable: yes\n# remark\nexport C=\nnot one: 3\n");
         let parsed: Vec<_> = parsed.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(parsed, [("A", "1"), ("B", "two"), ("C", "\nnot one: 3"), ("lines", "not a variable: yes")]);
+        assert_eq!(
+            parsed,
+            [("A", "1"), ("B", "two"), ("C", "\nnot one: 3"), ("lines", "not a variable: yes")]
+        );
         assert_eq!(parse("A=1\n2\0B=3\0")["A"], "1\n2");
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn who_clears_the_environment_is_told() {
+    fn who_clears_the_environment_is_reported() {
         let line = |name: &str| vec![OsString::from(name), OsString::from("x")];
         assert!(other_environment(&line("/usr/bin/sudo")).is_some());
         assert_eq!(other_environment(&line("python3")), None);

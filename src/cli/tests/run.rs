@@ -79,7 +79,7 @@ fn the_program_gets_the_shim_and_an_absolute_folder() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told_as_a_shell_tells_it() {
+fn what_cannot_be_run_is_reported_as_a_shell_tells_it() {
     let scratch = tempfile::tempdir().unwrap();
     let answer = |program: &str| {
         let output = rocshim(scratch.path()).arg(program).output().unwrap();

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_and_what_is_broken_is_told_with_its_line() {
+    fn what_is_cut_and_what_is_broken_is_reported_with_its_line() {
         assert_eq!(walk("{\"id\":1}\n{\"id\":"), (vec![(1, 1, false)], Some(Stop::Cut(2))));
         assert_eq!(walk("[{\"id\":1},").1, Some(Stop::Cut(1)));
         let broken = |text: &str| match walk(text).1 {

@@ -110,7 +110,8 @@ fn of_a_stream_the_end_counts_and_what_was_before_belongs_to_it() {
     assert_eq!(listed, [(1, "r.json:3", Some(true)), (2, "r.json:4", None)]);
     let events = format!("data: {{\"content\":\"a\",\"stop\":false}}\n\ndata: {LLAMA}\n\ndata: [DONE]\n");
     assert_eq!(one(&events).streamed, Some(true));
-    // With `timings_per_token` each chunk has timings, and with `include_usage` the last has no choices.
+    // With `timings_per_token` each chunk has timings, and with `include_usage` the last has no
+    // choices.
     let chunk = CHAT.replace(r#""chat.completion""#, r#""chat.completion.chunk""#);
     let goes_on = chunk.replace(r#""finish_reason":"stop""#, r#""finish_reason":null"#);
     assert_eq!(one(&format!("data: {goes_on}\n\ndata: {goes_on}\n\ndata: {chunk}\n")).place, "r.json:5");
@@ -180,7 +181,7 @@ fn a_file_that_ends_in_the_middle_keeps_what_is_whole() {
 }
 
 #[test]
-fn what_is_no_response_is_told_in_one_sentence() {
+fn what_is_no_response_is_reported_in_one_sentence() {
     assert_eq!(error_of(" \n"), "r.json has no response: it is empty");
     let header = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":1}"#;
     assert_eq!(

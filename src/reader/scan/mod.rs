@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_nobody_wants_are_passed_over() {
+    fn arguments_that_no_analysis_wants_are_passed_over() {
         for launch in launches() {
             let mut line = Vec::new();
             write_launch(&mut line, &launch);

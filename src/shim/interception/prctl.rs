@@ -1,5 +1,5 @@
-//! Interposes `prctl` and `syscall`. Both are forwarded by a tail jump, except for two requests that
-//! change what the shim may do.
+//! Interposes `prctl` and `syscall`. Both are forwarded by a tail jump, except for two requests
+//! that change what the shim may do.
 //!
 //! - `PR_SET_TSC` forbids the time-stamp counter, and the shim's next stamp would kill the program:
 //!   afterwards stamps are read from another clock.

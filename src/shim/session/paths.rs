@@ -19,9 +19,8 @@ pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(
     let first = create_trace_in(&config.out, true, identity, end);
     let Err(error) = first else { return first.map(|path| (path, None)) };
     let path = create_trace_in(&fallback, false, identity, end)?;
-    let note = config
-        .is_out_given
-        .then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
+    let note =
+        config.is_out_given.then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
     Ok((path, note))
 }
 
