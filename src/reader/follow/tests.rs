@@ -55,7 +55,7 @@ fn next(follower: &mut Follower, expected: &[&str]) -> Poll {
     let mut received = Received::default();
     let poll = follower.poll(&mut received).unwrap();
     assert_eq!(received.0, expected);
-    look
+    poll
 }
 
 #[test]
