@@ -158,7 +158,7 @@ mod tests {
 
     fn lines(width: Option<usize>) -> Vec<String> {
         let (rows, processes) = tracked::rows();
-        let calls = rows.iter().filter(|row| !row.table.is_reported_at_end());
+        let calls = rows.iter().filter(|row| !row.table.is_complete_at_end());
         calls.map(|row| line(row, &processes[row.process], width)).collect()
     }
 

@@ -6,7 +6,7 @@ use crate::testing::tracked;
 /// The names of the rows that are wanted of two processes.
 fn taken(wanted: Wanted) -> Vec<String> {
     let (rows, processes) = tracked::rows();
-    let calls = rows.iter().filter(|row| !row.table.is_told_at_end());
+    let calls = rows.iter().filter(|row| !row.table.is_complete_at_end());
     calls.filter(|row| wanted.takes(row, &processes[row.process])).map(|row| row.name.to_string()).collect()
 }
 

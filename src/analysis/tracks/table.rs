@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Its rows come when all else has been read.
-    pub fn is_told_at_end(&self) -> bool {
+    pub fn is_complete_at_end(&self) -> bool {
         self.id >= TableId::Phases
     }
 

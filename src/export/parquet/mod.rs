@@ -67,7 +67,7 @@ impl Parquet {
 
     /// The file of a table and process.
     fn file(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<&mut Open> {
-        if row.process != self.current && !row.table.is_told_at_end() {
+        if row.process != self.current && !row.table.is_complete_at_end() {
             self.current = row.process;
             self.close()?;
         }
