@@ -73,7 +73,7 @@ pub fn read_response_files(paths: &[PathBuf]) -> Result<String, String> {
     reader::responses::read_responses(paths).map(in_json).map_err(|error| format_error(&error))
 }
 
-/// Same as [`responses_json`] for the bytes of one file: for tests with damaged bytes.
+/// Same as [`read_response_files`] for the bytes of one file: for tests with damaged bytes.
 ///
 /// # Errors
 /// The message for a user, when the files are not responses.
