@@ -7,9 +7,11 @@ use super::{
     slots::Slots,
     table::{Table, TableId, integer, text},
 };
+use crate::session::Event;
+use foldhash::HashMap;
 use rocshim_drain::demangle;
-use rocshim_trace::{Gpu, GpuKernel, Word, family};
-use std::collections::BTreeMap;
+use rocshim_trace::{Gpu, GpuKernel, GpuTime, Record, Word, family};
+use std::{collections::BTreeMap, ops::Range};
 
 pub(super) static GPU: Table = table(
     TableId::Gpu,
@@ -35,9 +37,37 @@ pub(super) static GPU: Table = table(
 pub(super) struct GpuRows {
     kernels: BTreeMap<u32, (Word, Option<&'static str>)>,
     slots: Slots,
+    /// The runtime was asked for reports.
+    is_asked: bool,
+    /// The arrows from calls to the first command of each, of which one end was read.
+    arrows: HashMap<(u32, u64), u64>,
 }
 
 impl GpuRows {
+    /// Takes a change of whether the runtime is asked.
+    pub(super) fn state(&mut self, state: &GpuTime) {
+        self.is_asked |= state.state == "on";
+    }
+
+    /// The arrow from a call to the first command that it asked for; none where it asks for none, or
+    /// the runtime was not asked for reports.
+    pub(super) fn begin(&mut self, event: &Event, next: &mut u64) -> Option<Range<u64>> {
+        let asks = matches!(event.record, Record::Launch(_) | Record::GraphLaunch(_) | Record::Copy(_));
+        if !self.is_asked || !asks || event.failed() || event.ids.capture.is_some() {
+            return None;
+        }
+        let number = self.arrow((event.call.tid, event.call.id), next);
+        Some(number..number + 1)
+    }
+
+    fn arrow(&mut self, call: (u32, u64), next: &mut u64) -> u64 {
+        self.arrows.remove(&call).unwrap_or_else(|| {
+            self.arrows.insert(call, *next);
+            *next += 1;
+            *next - 1
+        })
+    }
+
     /// Takes in a kernel that reports refer to.
     pub(super) fn define(&mut self, kernel: &GpuKernel) {
         let demangled = demangle(&kernel.name);
@@ -48,11 +78,13 @@ impl GpuRows {
 
     /// Makes the row of a report; `None` for what is no command: a link between two tools' numbers,
     /// a report that could not be decoded.
-    pub(super) fn row(&mut self, process: usize, epoch: u64, gpu: &Gpu) -> Option<Row> {
+    pub(super) fn row(&mut self, process: usize, epoch: u64, gpu: &Gpu, next: &mut u64) -> Option<Row> {
         if !matches!(gpu.op.as_str(), "dispatch" | "copy" | "barrier") {
             return None;
         }
         let (begin, dur) = (epoch.saturating_add(gpu.begin), Some(gpu.busy));
+        let first = gpu.of.filter(|_| gpu.place == 0 && gpu.op != "barrier");
+        let end = first.map(|call| self.arrow(call, next));
         let kernel = gpu.kernel.and_then(|id| self.kernels.get(&id));
         let command = gpu.command.clone().unwrap_or_else(|| gpu.op.clone());
         let cells = vec![
@@ -77,7 +109,7 @@ impl GpuRows {
             dur,
             name: kernel.map_or(command, |(name, _)| name.clone()),
             cells,
-            arrows: Arrows::default(),
+            arrows: Arrows { end, ..Arrows::default() },
         })
     }
 }
@@ -109,9 +141,10 @@ mod tests {
     fn a_queue_has_a_track_and_what_overlaps_on_it_another() {
         let mut rows = GpuRows::default();
         rows.define(&GpuKernel { id: 3, name: "_Z9mul_mat_qv".into() });
+        let mut next = 0;
         let placed =
             [dispatch(2, 10, 5), dispatch(2, 12, 1), dispatch(2, 15, 1), dispatch(3, 10, 5)].map(|gpu| {
-                let row = rows.row(0, 1_000, &gpu).expect("a dispatch is a row");
+                let row = rows.row(0, 1_000, &gpu, &mut next).expect("a dispatch is a row");
                 assert_eq!((row.cells.len(), &*row.name), (GPU.columns.len(), "mul_mat_q()"));
                 assert_eq!((row.begin, row.dur, row.tid), (1_000 + gpu.begin, Some(gpu.busy), Some(7)));
                 match row.track {
@@ -126,7 +159,7 @@ mod tests {
     fn a_link_and_an_undecoded_report_are_no_rows() {
         for op in ["link", "unread"] {
             let gpu = Gpu { op: op.into(), ..dispatch(2, 10, 5) };
-            assert_eq!(GpuRows::default().row(0, 0, &gpu), None);
+            assert_eq!(GpuRows::default().row(0, 0, &gpu, &mut 0), None);
         }
     }
 }

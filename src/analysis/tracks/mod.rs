@@ -129,6 +129,7 @@ impl Tracks {
     fn arrows(&mut self, open: &mut Open, event: &Event) -> Arrows {
         let (record, call) = (event.record, event.call);
         let mut arrows = Arrows { begin: open.inside.take(call), ..Arrows::default() };
+        arrows.begin.extend(open.gpu.begin(event, &mut self.arrows));
         match record {
             Record::Launch(_) => {
                 if let Some(parent) = call.parent {
@@ -221,6 +222,7 @@ impl Analysis for Tracks {
         let Some(open) = &mut self.open else { return };
         let (number, epoch) = (self.processes.len() - 1, session.process().epoch);
         match record {
+            Record::GpuTime(state) => open.gpu.state(state),
             Record::GpuKernel(kernel) => open.gpu.define(kernel),
             Record::Gap(gap) => self.rows.push(others::loss(number, epoch, gap, &mut open.losses)),
             Record::Recording(recording) => match (recording.state.as_str(), open.stopped) {
@@ -239,7 +241,7 @@ impl Analysis for Tracks {
     fn event(&mut self, session: &Session, event: &Event) {
         if let (Record::Gpu(gpu), Some(open)) = (event.record, &mut self.open) {
             let number = self.processes.len() - 1;
-            self.rows.extend(open.gpu.row(number, session.process().epoch, gpu));
+            self.rows.extend(open.gpu.row(number, session.process().epoch, gpu, &mut self.arrows));
             return;
         }
         self.call(session, event, false);

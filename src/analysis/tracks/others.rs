@@ -84,6 +84,11 @@ pub(super) static PHASES: Table = table(
         integer("host_ns", "host time in calls that do not wait"),
         integer("wait_ns", "host time in calls that wait"),
         integer("between_ns", "between its passes"),
+        integer("gpu_busy_ns", "while a command of it ran on the GPU; absent without --gpu-time"),
+        integer("gpu_not_launched_ns", "while none ran, and the next one was not launched"),
+        integer("gpu_held_ns", "while none ran, although the next one was launched"),
+        text("gpu_evidence", "of these three: confirmed or limited"),
+        text("gpu_bound", "GPU-bound, launch-bound, held or mixed (inferred)"),
     ],
 );
 
@@ -92,6 +97,7 @@ pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, sl
     let known = || phase.columns.iter();
     let (begin, dur) = (epoch + phase.begin_ns, phase.end_ns - phase.begin_ns);
     let lane = phase.lane as u32;
+    let gpu = phase.gpu.as_ref();
     let cells = vec![
         Cell::count(number as u64),
         lane.into(),
@@ -112,6 +118,11 @@ pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, sl
         phase.host_ns.into(),
         phase.wait_ns.into(),
         phase.between_ns.into(),
+        gpu.map(|gpu| gpu.busy_ns).into(),
+        gpu.map(|gpu| gpu.not_launched_ns).into(),
+        gpu.map(|gpu| gpu.held_ns).into(),
+        gpu.map_or(Cell::Absent, |gpu| evidence(gpu.evidence)),
+        gpu.and_then(|gpu| gpu.bound).map_or(Cell::Absent, |bound| Cell::text(&bound.to_string())),
     ];
     Row {
         table: &PHASES,

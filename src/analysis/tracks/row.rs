@@ -56,7 +56,8 @@ pub enum Beside {
 /// Arrows to and from a row, each by its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrows {
-    /// Those that begin here: to the launches that were made inside this call.
+    /// Those that begin here: to the launches that were made inside this call, and to the command on
+    /// the GPU that this call asked for.
     pub begin: Vec<Range<u64>>,
     /// The one that ends here.
     pub end: Option<u64>,

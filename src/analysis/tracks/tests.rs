@@ -1,7 +1,8 @@
 //! A small trace with everything that a timeline shows, written here, and its rows by hand.
 
 use super::*;
-use crate::testing::tracked::*;
+use crate::testing::{Text, read_records, tracked::*};
+use rocshim_reader::End;
 use std::ops::Range;
 
 fn text(cell: &Cell) -> Option<String> {
@@ -94,6 +95,29 @@ fn arrows_go_from_a_product_to_its_launch_and_from_a_graph_to_its_launches() {
     assert_eq!(of("graph_calls")[0].through, through(true));
     assert_eq!(of("graph_launches").iter().map(|it| it.through).collect::<Vec<_>>(), [through(false); 2]);
     assert_eq!(of("launches")[1], Arrows::default());
+}
+
+#[test]
+fn an_arrow_goes_from_a_launch_to_its_command_on_the_gpu_whichever_is_read_first() {
+    let mut text = Text::new(0);
+    text.launch(7, 1, 1); // 1: the runtime is not asked yet
+    text.ask_for_gpu_times();
+    text.launch(7, 1, 1); // 2
+    text.ran(1, 2, 2, 1_000, 10);
+    text.ran(1, 5, 2, 2_000, 10); // before its launch is read
+    text.launch(7, 1, 1); // 5
+    let mut tracks = Tracks::default();
+    let records = text.records().into_iter();
+    read_records(Session::default(), records, End::Footer, &mut [&mut tracks]);
+    let rows = tracks.take_rows();
+    let arrows = |name: &str| {
+        let rows = rows.iter().filter(|row| row.table.name == name);
+        rows.map(|row| (row.arrows.begin.clone(), row.arrows.end)).collect::<Vec<_>>()
+    };
+    let arrow = |number: u64| Range { start: number, end: number + 1 };
+    let launches = [(vec![], None), (vec![arrow(0)], None), (vec![arrow(1)], None)];
+    assert_eq!(arrows("launches"), launches);
+    assert_eq!(arrows("gpu"), [(vec![], Some(0)), (vec![], Some(1))]);
 }
 
 #[test]
