@@ -129,7 +129,10 @@ pub use phases::{
     PhasesBuilder, Timeline, TimelineRow, Visit,
 };
 pub use processes::ProcessRow;
-pub use proxy::{Chunk, Outcome, Proxy, Request as ProxyRequest, Said, VECTORS as MMVQ_COLUMNS, proxy};
+pub use proxy::{
+    Chunk, Outcome, Proxy, Request as ProxyRequest, RequestTimes, Said, TimeParts, VECTORS as MMVQ_COLUMNS,
+    proxy,
+};
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};
 pub use run::{Run, RunBuilder};

@@ -1,14 +1,16 @@
 //! What a server said of each request, held against what was launched for it.
 //!
-//! Floors, lowest first: `requests` (which passes are whose), `statements` (what was said, what was launched, and what follows), then
-//! all of it here.
+//! Floors, lowest first: `requests` (which passes are whose), `statements` (what was said, what was launched, and what follows),
+//! `times` (what the server's times consist of), then all of it here.
 
 mod requests;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use statements::{Outcome, Said, VECTORS};
+pub use times::{RequestTimes, TimeParts};
 
 use super::{LossRow, Phases, ProcessRow};
 use crate::units::time;
@@ -63,6 +65,9 @@ pub struct Request {
     pub path: Said,
     /// How many tokens were generated.
     pub generated: Said,
+    /// What the server's times consist of; absent where the trace has no GPU times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<RequestTimes>,
 }
 
 /// Columns of a pass: the least and the most that there can be.
@@ -194,6 +199,7 @@ fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>)
         prompt: prompt(&response, passes, blind),
         path: path(&response, passes, &products, blind),
         generated: generated(&response, passes, blind),
+        times: times::times(&response, passes),
         products,
         tensile,
         code_objects,

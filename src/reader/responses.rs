@@ -79,7 +79,7 @@ pub struct Response {
     /// prompt's last batch.
     pub generated: Option<u64>,
     /// Duration of generation by the server in ns: `eval_duration`, `timings.predicted_ms`.
-    pub(crate) generated_ns: Option<u64>,
+    pub generated_ns: Option<u64>,
     /// Ollama's `load_duration` in ns: until the model was loaded.
     pub(crate) load_ns: Option<u64>,
     /// Ollama's `total_duration` in ns: from accepting the request to the end.

@@ -1,6 +1,7 @@
 //! The page of `rocshim proxy`.
 
 mod answer;
+mod times;
 
 use super::{
     section::{paragraph, section},
@@ -23,6 +24,10 @@ pub fn proxy(proxy: &Proxy, style: &Style) -> String {
     for (at, (_, statement)) in statements.into_iter().enumerate().filter(|_| style.all) {
         page.push('\n');
         page.push_str(&table(proxy, style, TITLES[at], at, statement).unwrap_or_default());
+    }
+    if let Some(times) = times::times(proxy, style) {
+        page.push('\n');
+        page.push_str(&times);
     }
     for note in notes(proxy) {
         page.push('\n');
@@ -215,5 +220,27 @@ Requests
   BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects
 ";
         assert_eq!(page, expected);
+    }
+    #[test]
+    fn the_times_of_a_request_are_split_where_the_gpu_was_reported() {
+        let mut text = Text::new(1_000_000);
+        text.ask_for_gpu_times();
+        text.pass(&[5, 5, 1]); // 1 to 6
+        text.pass(&[1, 1, 1]); // 7 to 12
+        (1..=4).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 1_000_000));
+        (7..=9).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 100_000)); // one is missing
+        let answer = r#"{"index":0,"content":"","timings":{"cache_n":0,"prompt_n":5,"prompt_ms":9.0,"predicted_n":2,"predicted_ms":7.0}}"#;
+        let mut responses = Responses::default();
+        take_responses(answer.as_bytes(), Path::new("answers"), &mut responses).expect("answers");
+        let held = hold(text.phases(Vec::new()), responses);
+        let expected = "\
+The server's times: work on the GPU, and the rest
+  #  request      of          stated  GPU busy  not launched     held     rest  evidence
+  1  /completion  prompt     9.00 ms   4.00 ms         10 ns  1.00 ms  4.00 ms  inferred
+  1  /completion  generated  7.00 ms    300 µs         10 ns  8.80 ms        -  limited
+  stated: prompt_ms and predicted_ms, or prompt_eval_duration and eval_duration; rest: what is left of it (sampling, the server's own work)
+  GPU busy, not launched, held: of the request's passes, as `rocshim phases` explains them
+";
+        assert_eq!(times::times(&held, &Style::default()).as_deref(), Some(expected));
     }
 }

@@ -1,14 +1,17 @@
 //! GPU times on the real HIP: every dispatch of the device's log is in the trace once, under its
 //! launch, with its name, and with the device's times.
 
-use rocshim_tests::Trace;
 use rocshim_tests::gguf::{self, Quantisation};
 use rocshim_tests::rocm::bench::run;
 use rocshim_tests::rocm::device::{Dispatch, every_dispatch};
-use rocshim_tests::rocm::{self, Bench, HIP6, HIP7, Tree};
+use rocshim_tests::rocm::server::Server;
+use rocshim_tests::rocm::{self, Bench, HIP6, HIP7, TRITON, Tree};
+use rocshim_tests::{Trace, artifacts};
 use rocshim_trace::{Gpu, Record};
-use std::collections::{BTreeMap, HashMap};
-use std::process::Stdio;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 fn bench(tree: &'static Tree) -> Bench {
     Bench::new(tree, "gfx1100").env("ROCSHIM_GPU_TIME", "on").env("DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING", "0")
@@ -98,22 +101,150 @@ fn each_launch_and_each_kernel_of_a_graph_has_the_times_that_the_device_had() {
     }
 }
 
-#[test]
-fn llama_completion_with_graphs_is_reported_whole() {
-    let bench = bench(&HIP6);
-    let mut command = bench.traced();
-    command
-        .arg("llama-completion")
-        .arg("-m")
-        .arg(rocm::model(Quantisation::Q4_0))
-        .args(["-ngl", "99", "-n", "24"]);
-    command.args(["-p", &gguf::prompt(17), "--temp", "0", "--seed", "1", "-no-cnv"]).stdin(Stdio::null());
-    let (_, err, code) = run(&mut command);
-    assert_eq!(code, Some(0), "{err}");
+/// Runs a program; compares its reports with the device's log, and `rocshim summary` with both.
+#[track_caller]
+fn assert_whole(bench: &Bench, command: &mut Command) -> BTreeMap<Asked, usize> {
+    let (out, err, code) = run(command);
+    assert_eq!(code, Some(0), "{out}{err}");
+    compare(bench)
+}
+
+#[track_caller]
+fn compare(bench: &Bench) -> BTreeMap<Asked, usize> {
     let asked = assert_equal(&bench.trace(), &every_dispatch(&bench.log()));
-    assert!(asked[&Asked::GraphLaunch] > asked[&Asked::Launch], "{asked:?}");
-    assert!(asked[&Asked::Runtime] > 0, "{asked:?}");
-    let (launches, graphs, evidence) = seen(&bench);
-    let counted = [asked[&Asked::Launch], asked[&Asked::GraphLaunch]].map(|count| count as u64);
-    assert_eq!(([launches, graphs], evidence.as_str()), (counted, "confirmed"));
+    let of = |who| asked.get(&who).copied().unwrap_or(0) as u64;
+    let counted = (of(Asked::Launch), of(Asked::GraphLaunch), "confirmed".to_owned());
+    assert_eq!(seen(bench), counted, "{asked:?}");
+    asked
+}
+
+#[test]
+fn four_streams_are_reported_each_on_its_queue() {
+    for tree in [&HIP6, &HIP7] {
+        let bench = bench(tree);
+        let program = [tree.program("streams"), rocm::code_object()];
+        let asked = assert_whole(&bench, bench.traced().args(program));
+        assert_eq!(asked[&Asked::Launch], 32, "{asked:?}");
+        let launches: BTreeMap<_, _> = bench
+            .trace()
+            .launches()
+            .map(|launch| ((launch.call.tid, launch.call.id), launch.stream))
+            .collect();
+        let trace = bench.trace();
+        let mut queues: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+        for report in trace.reports().filter(|report| report.op == "dispatch") {
+            if let Some(stream) = report.of.and_then(|call| launches.get(&call)) {
+                queues.entry(report.queue).or_default().insert(format!("{stream:?}"));
+            }
+        }
+        assert!(queues.values().all(|streams| streams.len() == 1), "a stream keeps its queue: {queues:?}");
+        let gpu = &bench.summary()["gpu"];
+        assert_eq!(gpu["delay"]["kernels"].as_u64(), Some(32), "{gpu}");
+        let commands = gpu["queues"].as_array().expect("queues").iter().map(|row| row["commands"].as_u64());
+        assert!(commands.map(Option::unwrap).sum::<u64>() >= 32, "{gpu}");
+    }
+}
+
+#[test]
+fn the_kernels_of_libraries_are_reported_and_give_each_shape_its_rate() {
+    let programs = [(&HIP6, "rocblas_gemm"), (&HIP7, "rocblas_gemm"), (&HIP7, "hipblaslt_matmul")];
+    for (tree, program) in programs {
+        let bench = bench(tree);
+        let asked = assert_whole(&bench, bench.traced().arg(tree.program(program)));
+        assert!(asked[&Asked::Launch] > 0, "{program}: {asked:?}");
+        let summary = bench.summary();
+        let products = summary["gpu"]["products"].as_array().expect("products");
+        assert!(!products.is_empty(), "{program}");
+        for row in products {
+            assert_eq!((&row["reported"], &row["evidence"]), (&row["kernels"], &"confirmed".into()), "{row}");
+            assert!(row["tflops"].as_f64().is_some_and(|rate| rate > 0.0), "{row}");
+        }
+    }
+}
+
+#[test]
+fn the_kernels_of_miopen_are_reported() {
+    let bench = bench(&HIP6)
+        .env("MIOPEN_CUSTOM_CACHE_DIR", rocm::made_here("miopen"))
+        .env("NULL_GPU_KERNEL_NS", "20000")
+        .env("CCC_OVERRIDE_OPTIONS", "#X-isystem");
+    let found = bench.folder().join("found");
+    let bench = bench.env("MIOPEN_USER_DB_PATH", found);
+    let asked = assert_whole(&bench, bench.traced().arg(HIP6.program("miopen_conv")));
+    assert!(asked[&Asked::Launch] > 0, "{asked:?}");
+    let summary = bench.summary();
+    let products = summary["gpu"]["products"].as_array().expect("products");
+    let is_conv = |row: &&Value| row["function"].as_str().is_some_and(|name| name.starts_with("miopen"));
+    assert!(products.iter().any(|row| is_conv(&row) && row["tflops"].as_f64().is_some()), "{products:?}");
+}
+
+#[test]
+fn the_launches_of_triton_are_reported() {
+    let python = artifacts::root().join("tests/programs/real/python/triton_client.py");
+    let bench = bench(&HIP6)
+        .env("PYTHONPATH", TRITON.folder())
+        .env("TRITON_CACHE_DIR", rocm::made_here("triton"))
+        .env("TRITON_DEFAULT_FP_FUSION", "1")
+        .env("CC", "clang-21");
+    let program: [PathBuf; 4] = ["/usr/bin/python3".into(), python, HIP6.inside("amdhip64"), "100".into()];
+    let asked = assert_whole(&bench, bench.traced().args(program));
+    assert_eq!(asked[&Asked::Launch], 101, "{asked:?}");
+}
+
+/// The time of a phase's kernels on the GPU, as `phases` gives it, and that of the device's log.
+#[track_caller]
+fn assert_phases_are_whole(bench: &Bench) {
+    let printed = bench.printed(["phases", "--steps"], []);
+    let phases = printed["phases"].as_array().expect("phases");
+    let mut sum = 0;
+    for phase in phases {
+        let gpu = &phase["gpu"];
+        assert_eq!((&gpu["reported"], &gpu["evidence"]), (&gpu["executed"], &"confirmed".into()), "{gpu}");
+        let of = |key: &str| gpu[key].as_u64().expect("ns");
+        assert_eq!(of("elapsed_ns"), of("busy_ns") + of("not_launched_ns") + of("held_ns"), "{gpu}");
+        assert!(of("busy_ns") > 0 && of("busy_ns") <= of("kernels_ns") + of("transfers_ns"), "{gpu}");
+        sum += of("kernels_ns");
+    }
+    let log = every_dispatch(&bench.log());
+    let kernels = log.iter().filter(|dispatch| !dispatch.is_builtin());
+    assert_eq!(sum, kernels.map(|dispatch| dispatch.end - dispatch.start).sum::<u64>());
+    for pass in printed["passes"].as_array().expect("passes") {
+        assert_eq!(pass["gpu"]["executed"], pass["launches"], "{pass}");
+    }
+}
+
+#[test]
+fn llama_server_is_reported_whole_request_after_request_with_graphs_and_without() {
+    for graphs in [true, false] {
+        let bench = bench(&HIP6);
+        let bench = if graphs { bench } else { bench.env("GGML_CUDA_DISABLE_GRAPHS", "1") };
+        let mut command = bench.traced();
+        command.args(["llama-server", "--temp", "0", "--seed", "1", "--parallel", "1"]);
+        let server = Server::start(command, &rocm::model(Quantisation::Q4_0));
+        for (prompt, steps) in [(17, 12), (46, 12)] {
+            server.complete(&gguf::prompt(prompt), steps);
+        }
+        server.stop();
+        let asked = compare(&bench);
+        assert_eq!(asked.contains_key(&Asked::GraphLaunch), graphs, "{asked:?}");
+        assert_phases_are_whole(&bench);
+    }
+}
+
+#[test]
+fn llama_completion_is_reported_whole_with_graphs_and_without() {
+    for graphs in [true, false] {
+        let bench = bench(&HIP6);
+        let bench = if graphs { bench } else { bench.env("GGML_CUDA_DISABLE_GRAPHS", "1") };
+        let mut command = bench.traced();
+        command.arg("llama-completion").arg("-m").arg(rocm::model(Quantisation::Q4_0));
+        command.args(["-ngl", "99", "-n", "24", "-p", &gguf::prompt(17), "--temp", "0", "--seed", "1"]);
+        let asked = assert_whole(&bench, command.arg("-no-cnv").stdin(Stdio::null()));
+        match graphs {
+            true => assert!(asked[&Asked::GraphLaunch] > asked[&Asked::Launch], "{asked:?}"),
+            false => assert!(!asked.contains_key(&Asked::GraphLaunch), "{asked:?}"),
+        }
+        assert!(asked[&Asked::Runtime] > 0, "{asked:?}");
+        assert_phases_are_whole(&bench);
+    }
 }
