@@ -90,6 +90,8 @@ pub struct Standing {
     pub running: usize,
     /// Of all their collectors, of one core.
     pub collectors: Option<f64>,
+    /// How busy GPUs were, of one device: 1.5 is one and a half. Absent where no process has GPU times.
+    pub gpu_busy: Option<f64>,
     pub phases: Vec<LivePhase>,
     pub processes: Vec<LiveProcess>,
     pub kernels: Vec<LiveRow>,
@@ -184,6 +186,7 @@ impl Live {
         let mut rates = Rates { before: before.counts, now: &mut self.before.counts, elapsed };
         let mut standing = Standing::default();
         let (mut events, mut launches, mut products, mut failed, mut lost) = (0, 0, 0, 0, 0);
+        let mut gpu_busy: Option<u64> = None;
         let mut tables: BTreeMap<(Table, String, String), (u64, u64)> = BTreeMap::new();
         for (number, trace) in &mut self.traces {
             trace.note_passes();
@@ -198,6 +201,9 @@ impl Live {
             products += summary.totals.gemms;
             failed += summary.totals.failed;
             lost += summary.totals.lost;
+            if let Some(gpu) = &summary.gpu {
+                *gpu_busy.get_or_insert(0) += gpu.busy_ns;
+            }
             summary.losses.iter().for_each(|row| {
                 *standing.losses.entry(row.reason.clone()).or_default() += row.lost;
             });
@@ -240,6 +246,7 @@ impl Live {
         standing.products = growth("products", products);
         standing.failed = growth("failed", failed);
         standing.lost = growth("lost", lost);
+        standing.gpu_busy = gpu_busy.map(|busy_ns| growth("gpu", busy_ns).per_second / 1e9);
         for ((table, name, of), (calls, host_ns)) in tables {
             let calls = rates.of(table, (&name, &of), calls);
             let row = LiveRow { name, of, calls, host_ns };

@@ -125,7 +125,7 @@ const HELP: [&str; 12] = [
     "+ -              look more or less often",
     "",
     "Phases are inferred, as `rocshim phases` does it, when their pass has ended.",
-    "Host time is how long the program's own calls took, not how long the GPU worked.",
+    "Host time is the calls'; GPU busy needs `rocshim run --gpu-time`.",
     "A family is inferred from the kernel's name.",
     "Any key goes back.",
 ];
@@ -209,6 +209,7 @@ fn numbers(standing: &Standing, screen: &Screen, width: u16) -> Line<'static> {
     let parts = [
         Some(format!("launches {}/s", per_second(standing.launches))),
         Some(lost),
+        standing.gpu_busy.map(|busy| format!("GPU busy {}", percent(busy))),
         collector,
         Some(format!("products {}/s", per_second(standing.products))),
         Some(format!("events {}/s", per_second(standing.events))),

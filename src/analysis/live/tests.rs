@@ -80,3 +80,20 @@ fn losses_are_told_by_reason_and_what_has_ended_stays() {
     assert_eq!((&*after.processes[0].end, after.launches.all, after.lost.all), ("killed", 2, 40));
     assert_eq!((after.running, after.phases.len()), (0, 0));
 }
+
+#[test]
+fn how_busy_gpus_are_is_known_where_the_runtime_reports_it() {
+    let mut live = Live::default();
+    let mut text = Text::new(1_000);
+    live.begin(0, Path::new("t/prog-7.ndjson"));
+    text.pass(&[1, 1]);
+    take(&mut live, text.take_records());
+    assert_eq!(look(&mut live, Some(SECOND)).gpu_busy, None);
+    text.ask_for_gpu_times();
+    text.ran(1, 1, 2, 1_000, 1_000);
+    take(&mut live, text.take_records());
+    assert_eq!(look(&mut live, Some(2 * SECOND)).gpu_busy, Some(1e-6));
+    text.ran(1, 2, 2, 5_000, SECOND / 4);
+    take(&mut live, text.take_records());
+    assert_eq!(look(&mut live, Some(3 * SECOND)).gpu_busy, Some(0.25));
+}

@@ -22,6 +22,7 @@ fn standing() -> Standing {
         losses: [("ring_full".into(), 1_200), ("no_memory".into(), 34)].into(),
         history: vec![0, 8],
         running: 1,
+        gpu_busy: Some(0.5),
         collectors: Some(0.042),
         phases: vec![LivePhase {
             pid: 4711,
@@ -83,7 +84,7 @@ fn a_screen_of_eighty_columns_says_what_is_now_and_what_was_lost() {
         lines(&screen(), 80, 14),
         [
             "rocshim top traces  1 running, 1 ended  every 1 s",
-            "launches 21 956/s  lost 1 234  collector 4.2% of a core  products 0.2/s",
+            "launches 21 956/s  lost 1 234  GPU busy 50.0%  collector 4.2% of a core",
             "LOST events: 34 no_memory, 1 200 ring_full",
             " █",
             "    PID lane phase     ne11     /s tokens/s launches    pass    ago evidence",
