@@ -157,7 +157,9 @@ fn the_kernels_of_libraries_are_reported_and_give_each_shape_its_rate() {
         assert!(!products.is_empty(), "{program}");
         for row in products {
             assert_eq!((&row["reported"], &row["evidence"]), (&row["kernels"], &"confirmed".into()), "{row}");
-            assert!(row["tflops"].as_f64().is_some_and(|rate| rate > 0.0), "{row}");
+            // Where the problem was given to an object before, its sizes are not known.
+            let is_known = !row["shape"].as_str().expect("a shape").contains('?');
+            assert_eq!(row["tflops"].as_f64().is_some_and(|rate| rate > 0.0), is_known, "{row}");
         }
     }
 }
