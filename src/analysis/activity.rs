@@ -1,8 +1,8 @@
-//! The share of time that each thread spent in calls, over time: a row of bins for each thread.
+//! Computes the share of time that each thread spent in calls, over time: a row of bins per thread.
 //!
-//! In the end all bins have one length, a power of two nanoseconds: the shortest with which all
-//! threads together need at most `MOST` bins. A thread that needs more while it is read folds its bins
-//! two by two, so that memory grows with the threads alone.
+//! In the end all bins have the same length, a power of two nanoseconds: the shortest with which
+//! all threads together need at most `MOST` bins. A thread that needs more while it is read merges
+//! its bins in pairs, so memory grows with the number of threads only.
 
 use super::session::{Analysis, Event, Session};
 use foldhash::HashMap;
@@ -26,7 +26,7 @@ pub struct Activity {
     pub bins: u64,
     /// Most time in calls first.
     pub threads: Vec<ThreadActivity>,
-    /// How many threads the last row stands for, where there are too many for a row each; else 0.
+    /// Number of threads that the last row sums up, when there are too many for a row each; else 0.
     pub merged: u64,
 }
 
@@ -65,7 +65,7 @@ impl Bins {
         }
     }
 
-    /// Makes bins for all that lies between two times.
+    /// Adds the time between two times to the bins.
     fn reach(&mut self, begin: u64, end: u64) {
         if self.busy.is_empty() {
             self.first = begin >> self.shift;
@@ -210,12 +210,13 @@ mod tests {
 
     #[test]
     fn a_call_is_counted_in_every_bin_that_it_lies_in() {
-        // From 0 to 2048: 512 bins of 4 ns would end at 2047, so bins have 8 ns. A child's time is its parent's.
+        // From 0 to 2048: 512 bins of 4 ns would end at 2047, so bins have 8 ns. A child's time is
+        // its parent's.
         let child = sync(7, 20, 8).replace("\"t\"", "\"parent\":1,\"t\"");
         let all = activity(&[header(7, 0), sync(7, 0, 10), child, sync(8, 2040, 8)]);
         assert_eq!((all.begin_ns, all.bin_ns, all.bins, all.merged), (0, 8, 257, 0));
-        let told: Vec<_> = all.threads.iter().map(|row| (row.tid, row.calls, row.in_calls_ns)).collect();
-        assert_eq!(told, [(Some(7), 1, 10), (Some(8), 1, 8)]);
+        let found: Vec<_> = all.threads.iter().map(|row| (row.tid, row.calls, row.in_calls_ns)).collect();
+        assert_eq!(found, [(Some(7), 1, 10), (Some(8), 1, 8)]);
         assert_eq!(all.threads[0].busy_ns[..3], [8, 2, 0]);
         assert_eq!(all.threads[1].busy_ns[254..], [0, 8, 0]);
     }
@@ -242,7 +243,8 @@ mod tests {
         assert_eq!((all.threads.len(), all.merged), (24, 8));
         let first = &all.threads[0];
         assert_eq!((first.pid, first.tid), (Some(8), Some(9)));
-        // 23 rows of their own: the second process's thread and 22 of the first's; the last 8 took 71 + … + 78 ns.
+        // 23 rows of their own: the second process's thread and 22 of the first's; the last 8 took
+        // 71 + … + 78 ns.
         let last = &all.threads[23];
         assert_eq!((last.pid, last.calls, last.in_calls_ns), (None, 8, 596));
     }

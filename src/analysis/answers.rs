@@ -1,5 +1,5 @@
-//! What people ask of a trace, answered from what it holds: in short, and the questions that a profiler cannot answer for them
-//! (each with how sure the answer is, and why it cannot be surer).
+//! Answers the questions that users ask of a trace: a short summary, and questions that a profiler
+//! cannot answer, each with its evidence and the reason why it is not more certain.
 
 mod questions;
 #[cfg(test)]
@@ -18,14 +18,14 @@ pub struct Answer {
     pub question: &'static str,
     pub answer: String,
     pub evidence: Evidence,
-    /// Where it was read, by which rule it follows, or what is missing.
+    /// Its source, the rule by which it follows, or what is missing.
     pub why: String,
 }
 
 /// All of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
-    /// What may be missing, a sentence each: losses, hooks without a function, files that were not read.
+    /// What may be missing, one sentence each: losses, unbound hooks, files that were not read.
     pub warnings: Vec<String>,
     /// What ran, on what, by which path, what was lost.
     pub glance: Vec<Answer>,
@@ -41,7 +41,7 @@ pub(crate) struct Facts<'a> {
     pub verified: &'a [Verified],
 }
 
-/// So many things are named; of more the number is told.
+/// Limit of the things that are named; of more, the number is stated.
 const NAMED: usize = 6;
 
 fn list(names: impl IntoIterator<Item = String>) -> String {
@@ -92,14 +92,14 @@ impl Facts<'_> {
         let question = "On which GPU?";
         let devices = &self.environment.devices;
         if !devices.is_empty() {
-            let told: BTreeSet<String> =
+            let found: BTreeSet<String> =
                 devices.iter().map(|row| format!("{} {}", row.gfx, row.name)).collect();
             let by: BTreeSet<&str> = devices.iter().map(|row| row.how.as_str()).collect();
             return Answer {
                 question,
-                answer: list(told.into_iter().map(|gpu| gpu.trim_end().to_owned())),
+                answer: list(found.into_iter().map(|gpu| gpu.trim_end().to_owned())),
                 evidence: Evidence::Confirmed,
-                why: format!("told by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
+                why: format!("as stated by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
             };
         }
         let objects = self.phases.kinds.iter().flat_map(|kind| &kind.code_objects);
@@ -123,8 +123,8 @@ impl Facts<'_> {
 
     fn path(&self) -> Answer {
         let question = "By which path?";
-        let told: Vec<String> = self.phases.kinds.iter().take(NAMED).map(path_of).collect();
-        if told.is_empty() {
+        let found: Vec<String> = self.phases.kinds.iter().take(NAMED).map(path_of).collect();
+        if found.is_empty() {
             let (evidence, why) = match &self.summary.unseen.launches {
                 None => (Evidence::ConfirmedAbsent, "no kernel was launched".to_string()),
                 Some(why) => (Evidence::Limited, why.clone()),
@@ -135,9 +135,9 @@ impl Facts<'_> {
         let rules: BTreeSet<&str> = self.phases.phases.iter().map(|phase| phase.why).collect();
         let why = match rules.len() {
             1 => rules.into_iter().collect(),
-            _ => "told from what was launched; the rule of each phase stands with it".to_string(),
+            _ => "found from what was launched; the rule of each phase stands with it".to_string(),
         };
-        Answer { question, answer: told.join("; "), evidence, why }
+        Answer { question, answer: found.join("; "), evidence, why }
     }
 
     /// How sure the least sure phase is.

@@ -1,16 +1,16 @@
-//! Bisection: the smallest set of differences between two environments that flips a decision, in
-//! few runs.
+//! Bisection: finds the smallest set of differences between two environments that flips a decision,
+//! in few runs.
 //!
 //! 1. The program runs in A and in B, twice each in random order. What differs between A and B and
-//!    is stable in both is to be explained.
+//!    is stable in both has to be explained.
 //! 2. For each such decision delta debugging (ddmin) narrows the differences: those of B, put on A,
 //!    that are needed for B's choice. A run answers for all decisions at once, so decisions with a
 //!    common cause cost no more runs than one.
-//! 3. Each set found is confirmed by an experiment of its own (A with the set and without, new runs
-//!    in random order); a set of several must not do with one less. One run with all other
-//!    differences says whether they matter.
+//! 3. Each set found is confirmed by a separate experiment (A with the set and without, new runs in
+//!    random order); of a set of several, none may be dispensable. One run with all other
+//!    differences shows whether they matter.
 //!
-//! A decision by chance may pass the first two steps; the third does not confirm it.
+//! A random decision may pass the first two steps; the third does not confirm it.
 
 use crate::{
     Choice, Decisions, Difference, Evidence, Judged, ObservedDecision, Subject,

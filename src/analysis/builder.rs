@@ -1,4 +1,4 @@
-//! The summary as an analysis: the tables of everything in a reading.
+//! Builds the summary: an analysis with the tables of everything in a reading.
 
 mod calls;
 mod in_flight;

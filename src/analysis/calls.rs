@@ -28,7 +28,7 @@ pub struct CallCounts {
     pub calls: u64,
     /// Calls that returned an error or were left by an exception.
     pub failed: u64,
-    /// Calls that were trials: made while MIOpen searched for the fastest way.
+    /// Calls that were trials: made while MIOpen searched for the fastest solver.
     pub trials: u64,
     /// Host time of all calls.
     pub total_ns: u64,

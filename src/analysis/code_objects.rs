@@ -1,4 +1,4 @@
-//! Code objects: loaded is one thing, dispatched from another.
+//! Code objects with their loads and dispatches: a loaded one is not evidence of a dispatch.
 
 use super::{
     evidence::Evidence,
@@ -48,8 +48,8 @@ pub struct CodeObjectRow {
     pub why: Option<String>,
 }
 
-/// Whether `library` brings a code object, within its file or in its folder: by the file that holds it,
-/// and the library file that an image from memory is.
+/// Whether `library` brings a code object, within its file or in its folder: by the file that holds
+/// it, and the library file that an image from memory is.
 pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &str) -> bool {
     let folder = match library {
         "librocblas.so" => "/rocblas/library/",
@@ -161,10 +161,10 @@ mod tests {
         objects.dispatch(used, SymbolId::at(6), true, 1);
 
         let rows = objects.rows(&session, None);
-        let told: Vec<_> =
+        let found: Vec<_> =
             rows.iter().map(|r| (r.ordinal, r.loaded, r.launches, r.kernels, r.evidence)).collect();
         assert_eq!(
-            told,
+            found,
             [(Some(30), 2, 3, 2, Evidence::Confirmed), (Some(31), 1, 0, 0, Evidence::ConfirmedAbsent)]
         );
         let rows = objects.rows(&session, Some("5 events were lost"));

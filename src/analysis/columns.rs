@@ -1,4 +1,4 @@
-//! ggml's matrix products: how many columns of activations (`ne11`) the launches of each kernel worked on.
+//! ggml's GEMMs by columns of activations (`ne11`), for the launches of each kernel.
 
 use super::{
     evidence::Evidence,
@@ -15,13 +15,13 @@ pub struct ColumnsRow {
     pub kernel: String,
     /// Its name as people write it, where the symbol is a mangled one.
     pub demangled: Option<String>,
-    /// At least so many columns.
+    /// Minimum number of columns.
     pub least: u64,
-    /// At most so many; the same as `least` where the number is known.
+    /// Maximum number of columns; equal to `least` when the number is known.
     pub most: u64,
     /// Where they were read.
     pub rule: &'static str,
-    /// Always inferred: by the rule, from what is known of ggml's kernels.
+    /// Always inferred: by a rule, from the known layouts of ggml's kernels.
     pub evidence: Evidence,
     /// Launches, failed ones among them: direct ones, and those that launched graphs made.
     pub launches: u64,
@@ -59,7 +59,7 @@ impl AllColumns {
         counts.by_graphs += launches;
     }
 
-    /// Fewest columns first: decode steps stand above prompts.
+    /// Fewest columns first: decode steps precede prompts.
     pub(crate) fn rows(&self, session: &Session) -> Vec<ColumnsRow> {
         let row = |(&(kernel, columns), counts): (&(SymbolId, Columns), &Counts)| ColumnsRow {
             kernel: session.symbol(kernel).name.clone(),
@@ -105,12 +105,12 @@ mod tests {
     #[test]
     fn launches_captures_and_graphs_are_counted_by_their_columns() {
         let rows = summary_of_text(TRACE, End::Footer).columns;
-        let told: Vec<_> = rows
+        let found: Vec<_> = rows
             .iter()
             .map(|row| (&*row.kernel, row.least, row.most, row.launches, row.by_graphs, row.captured))
             .collect();
         // A graph's node has no arguments: two tiles of 32 columns are 33 to 64.
-        assert_eq!(told, [("_Zv", 1, 1, 4, 4, 1), ("_Zq", 17, 17, 2, 0, 0), ("_Zq", 33, 64, 2, 2, 0)]);
+        assert_eq!(found, [("_Zv", 1, 1, 4, 4, 1), ("_Zq", 17, 17, 2, 0, 0), ("_Zq", 33, 64, 2, 2, 0)]);
         let rules: Vec<_> = rows.iter().map(|row| row.rule).collect();
         assert_eq!(
             rules,

@@ -1,8 +1,10 @@
-//! Two or more sides held against each other, the first of them the baseline: what each did, row by row, and what changed.
+//! Compares two or more runs, the first of which is the baseline: what each did, row by row, and
+//! what changed.
 //!
-//! A side is one summary, of as many traces as were named for it. Rows are merged by what they are (a kernel by its symbol, a
-//! product by its function and sizes, …), and a row that a side has not is not a zero until it is known that nothing can have
-//! been missed there: *confirmed absent*, else *limited*, with the reason.
+//! A side is the summary of one run, of all traces named for it. Rows are merged by identity (a
+//! kernel by its symbol, a GEMM by its function and sizes, …). A row that a side lacks counts as
+//! zero only if nothing can have been missed there: *confirmed absent*, else *limited*, with the
+//! reason.
 
 mod by_side;
 mod calls;

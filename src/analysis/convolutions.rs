@@ -1,4 +1,4 @@
-//! Convolutions by problem and by what was asked of MIOpen, with the solver and the kernels launched inside.
+//! Convolutions by problem and MIOpen operation, with the solver and the kernels launched inside.
 
 use super::{
     calls::{CallCounts, Calls},
@@ -83,8 +83,9 @@ fn launches(action: &str) -> bool {
     matches!(action, "run" | "immediate" | "run_solution" | "execute_plan")
 }
 
-/// The shape of a call that computes, and its additions and multiplications, by its sizes: 2 for each
-/// element of the output (of a transposed one: the input) and each of a filter's that it reads.
+/// The shape of a call that computes, and its additions and multiplications, by its sizes: 2 for
+/// each element of the output (of a transposed one: the input) and each of a filter's that it
+/// reads.
 pub(crate) fn shape_of_run(conv: &Conv) -> Option<(String, Option<f64>)> {
     if !launches(&conv.action) {
         return None;

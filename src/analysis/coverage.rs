@@ -68,7 +68,8 @@ impl Coverage {
         self.of_phases = true;
     }
 
-    /// Adds a process that has ended, or has been read as far as it went. `launches`: of kernels of a library's code objects.
+    /// Adds a process that has ended, or was read up to now. `launches`: of kernels of a library's
+    /// code objects.
     pub(crate) fn add_process<'a>(
         &mut self,
         hooks: impl Iterator<Item = HookUse<'a>>,
@@ -132,7 +133,8 @@ impl Coverage {
         self.libraries.get(library)?.circumstances.open_way.clone()
     }
 
-    /// How the rocBLAS of these processes numbers its solutions, by the versions in its files' names.
+    /// Returns how the rocBLAS of these processes numbers its solutions, by the versions in its
+    /// files' names.
     pub(crate) fn numbering(&self) -> Numbering {
         let of = |name: &'static str| self.loaded.iter().filter(move |library| is_of(library, name));
         let numbers_by_target = |library: &Library| {
@@ -191,8 +193,8 @@ impl Coverage {
 }
 
 impl Coverage {
-    /// Whether the functions that make the handles of `library` are hooked and were not called; `None` where that is not
-    /// known.
+    /// Whether the functions that make the handles of `library` are hooked and were not called;
+    /// `None` where that is not known.
     fn without_handle(&self, library: &str) -> Option<bool> {
         let (_, of, makers) = HANDLES.iter().find(|(name, ..)| *name == library)?;
         let row = |maker: &&str| {
@@ -225,7 +227,8 @@ fn add_hook(row: &mut FunctionRow, seen: &HookUse, bound_to: Option<&Library>) {
     *row.points.entry(seen.hook.point.clone()).or_default() += seen.calls;
     row.calls += seen.calls;
     row.silent += seen.silent;
-    // An exported function is bound by its first call; what another interception point gave out may never have been called.
+    // An exported function is bound by its first call; an address from another interception point
+    // may never have been called.
     let is_bound = !matches!(seen.hook.state.as_str(), "armed" | "off");
     let was_called = seen.hook.point == "preload" && is_bound;
     let may_be_more = if seen.calls == 0 { was_called } else { seen.is_partial };

@@ -1,11 +1,11 @@
 //! Decisions: which library, solution, solver, kernels or family served each distinct problem of a
 //! run, and which libraries were called.
 //!
-//! The one definition that every command uses which asks whether two runs decided alike. A decision
-//! is identified by its subject (a GEMM by function, sizes and types; a convolution by its problem;
-//! a product of ggml by its columns and quantisation; a library by its name) and has a choice. A
-//! choice that may be incomplete carries the reason, and so does the absence of a subject: what was
-//! lost may have been asked for, or decided otherwise.
+//! The single definition used by every command that tests whether two runs decided alike. A
+//! decision is identified by its subject (a GEMM by function, sizes and types; a convolution by its
+//! problem; a ggml product by its columns and quantisation; a library by its name) and has a
+//! choice. A choice that may be incomplete carries the reason, and so does the absence of a
+//! subject: what was lost may have been requested, or decided otherwise.
 
 use crate::{CallCounts, ColumnsRow, ConvRow, Evidence, GemmProblem, GemmRow, Side, Summary};
 use rocshim_trace::Tensor;
@@ -60,7 +60,7 @@ pub struct Choice {
     pub by: BTreeSet<String>,
     /// Solutions, solvers or algorithms that were asked for.
     pub asked: BTreeSet<String>,
-    /// Symbols of the kernels that were launched (or captured) for it, trials left out.
+    /// Symbols of the kernels launched (or captured) for it, without trials.
     pub kernels: BTreeSet<String>,
 }
 
@@ -183,7 +183,7 @@ impl Decisions {
         self.add(subject(SubjectKind::GgmlProduct, &what, ""), choice, None);
     }
 
-    /// Adds to what is known of a subject: several rows may be of one.
+    /// Adds to the facts about a subject: several rows may belong to one.
     fn add(&mut self, subject: Subject, choice: Choice, limit: Option<String>) {
         // What was lost may have been decided otherwise; that a library was called needs no more
         // calls.

@@ -1,5 +1,5 @@
-//! Differences between two environments: variables, files, libraries, GPUs; what a decision may
-//! have changed for.
+//! Differences between two environments, which may explain a changed decision: variables, files,
+//! libraries, GPUs.
 
 use crate::Environment;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
-//! How long calls took, in buckets: medians and comparisons of millions of calls in bounded memory.
+//! Durations of calls in buckets: medians and comparisons of millions of calls in bounded memory.
 //!
-//! Below 64 ns each length has a bucket of its own; above, 64 buckets lie between a power of two and the next, so that none is
-//! wider than 1/64 (1.6 %) of what it holds. Only buckets with calls take room: kernels are many (a JAX program has ten
-//! thousand), and each one's calls are mostly alike. A fixed array for each, as histogram crates have it, would be a hundred
-//! times larger.
+//! Below 64 ns each length has its own bucket; above, there are 64 buckets between two powers of
+//! two, so none is wider than 1/64 (1.6 %) of its values. Only buckets with calls take memory: a
+//! program may have ten thousand kernels (JAX), and the calls of each are mostly alike. A fixed
+//! array for each, as in histogram crates, would be a hundred times larger.
 
 /// Buckets between a power of two and the next.
 const PARTS: u64 = 64;
@@ -55,7 +55,8 @@ impl Durations {
         })
     }
 
-    /// What `percent` of 100 calls took no longer than, in ns, as the middle of its bucket: right to 0.8 %.
+    /// Returns the duration in ns that `percent` of 100 calls did not exceed, as the middle of its
+    /// bucket: accurate to 0.8 %.
     pub(crate) fn quantile(&self, percent: u64) -> Option<u64> {
         let rank = (self.calls * percent).div_ceil(100);
         let mut before = 0;
@@ -105,9 +106,9 @@ mod tests {
         let mut last = 0;
         for ns in (0..64).map(|power| 1_u64 << power).flat_map(|power| [power - 1, power, power + power / 3])
         {
-            let (number, told) = (bucket(ns), middle(bucket(ns)));
-            assert!(number >= last && bucket(told) == number, "{ns}");
-            assert!(ns.abs_diff(told) <= ns / 128, "{ns} is told as {told}");
+            let (number, found) = (bucket(ns), middle(bucket(ns)));
+            assert!(number >= last && bucket(found) == number, "{ns}");
+            assert!(ns.abs_diff(found) <= ns / 128, "{ns} is found as {found}");
             last = number;
         }
         assert_eq!(bucket(u64::MAX), 58 * 64 + 63);

@@ -1,4 +1,4 @@
-//! Where the traced programs ran: hosts, versions, clocks, GPUs, and the files of their ROCm libraries.
+//! The environment of the traced programs: hosts, versions, clocks, GPUs, and their ROCm libraries.
 
 use super::session::{Analysis, Session};
 use rocshim_trace::{Device, Library, Record};
@@ -30,9 +30,9 @@ pub struct DeviceRow {
     pub ordinal: i32,
     /// Its architecture, with features: `gfx90a:sramecc+:xnack-`.
     pub gfx: String,
-    /// What HIP calls it; empty where that was not told.
+    /// The name by HIP; empty when unknown.
     pub name: String,
-    /// The HIP function that told of it.
+    /// The HIP function that reported it.
     pub how: String,
     /// Processes that saw it.
     pub processes: u64,
@@ -89,7 +89,7 @@ impl EnvironmentBuilder {
         self.environment
     }
 
-    /// True when this process tells `what` for the first time.
+    /// Returns true when this process reports `what` for the first time.
     fn is_news(&mut self, what: String) -> bool {
         self.known.insert(what)
     }

@@ -1,4 +1,4 @@
-//! The rules by which statements are told as certain or inferred, all of them.
+//! Lists all rules by which statements are classified.
 
 use super::{RuleRow, experiment, gpu, phases, verdict, why};
 

@@ -1,14 +1,13 @@
-//! Experiments: a program run with a change and without it, in random order, and which of its
-//! decisions follow the change.
+//! Experiments: runs a program with a change and without it, in random order, and decides which of
+//! its decisions follow the change.
 //!
-//! Whether a decision follows a change cannot be read from two runs: a program that decides by
-//! chance, by time, or by how often it ran before would often seem to follow. So the order of the
-//! runs is drawn by lot. Where a change has no effect on a decision, its choices come in some
-//! sequence that does not depend on the lots, and the probability that they separate into one
-//! choice without and another one with the change is at most 2 in the number of orders that could
-//! have been drawn. A cause is *confirmed* where that is at most [`CONFIRMED_CHANCE`], after
-//! multiplication with the number of different sequences that were seen; this holds whatever else
-//! the program decides by.
+//! Two runs cannot show that a decision follows a change: one that depends on chance, on time or on
+//! the number of earlier runs would often seem to. So the order of the runs is drawn at random. If
+//! a change has no effect on a decision, its choices form a sequence that is independent of the
+//! order, and the probability that they separate into one choice with the change and another
+//! without is at most 2 in the number of possible orders. A cause is *confirmed* if that is at most
+//! [`CONFIRMED_CHANCE`], after multiplication with the number of distinct sequences seen; this
+//! holds whatever else the program decides by.
 
 mod order;
 mod times;
@@ -273,7 +272,7 @@ fn follows(facts: &Facts) -> (Evidence, String) {
     }
 }
 
-/// The choices of one side, most frequent first. A run that does not show all is left out.
+/// Returns the choices of one side, most frequent first, without incomplete runs.
 fn chosen(runs: &[ExperimentRun], values: &[Value<'_>], changed: bool) -> Vec<Chosen> {
     let mut counts: BTreeMap<Option<&Choice>, usize> = BTreeMap::new();
     for (run, value) in runs.iter().zip(values) {

@@ -1,4 +1,4 @@
-//! Calls that failed, by function and status.
+//! Failed calls, by function and status.
 
 use super::{
     interner::Interner,
@@ -8,7 +8,7 @@ use super::{
 use rocshim_trace::Call;
 use serde::Serialize;
 
-/// A way in which a function failed.
+/// A status with which a function failed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FailureRow {
     /// The library.

@@ -1,8 +1,9 @@
-//! Fallback kernels: what was dispatched out of Tensile's fallback library, or that nothing was, and how sure that is.
+//! Decides whether kernels of Tensile's fallback library were dispatched, with the evidence.
 //!
-//! A launch is a fact where its kernel's code object is a known file whose name says which library it is of. Where that is not known,
-//! the kernel's own name may do: only the fallback library holds source kernels that are compiled for any target (ISA000),
-//! and it holds no others. Kernels that help a product (beta, post-GSU) serve all libraries and count for nothing here.
+//! A launch is certain if its kernel's code object is a known file whose name states its library.
+//! Otherwise the kernel's own name may decide: only the fallback library contains source kernels
+//! compiled for any target (ISA000), and it contains no others. Helper kernels of a GEMM (beta,
+//! post-GSU) serve all libraries and do not count here.
 
 use super::{
     evidence::Evidence,
@@ -18,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Whether fallback kernels were dispatched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fallback {
-    /// Launches of kernels that compute a product, and of unknown ones inside GEMM calls; failed launches do not count.
+    /// Launches of kernels that compute a product, and of unknown ones inside GEMM calls; failed
+    /// launches do not count.
     pub products: u64,
     /// Those of which it is not known out of which library they came.
     pub unknown: u64,
@@ -190,7 +192,8 @@ fn is_no_tensile_file(object: &CodeObject) -> bool {
     name.is_some_and(|name| !name.starts_with("TensileLibrary") && !name.starts_with("Kernels"))
 }
 
-/// The file that holds a code object: its own, or the one that an image from memory was found to be.
+/// Returns the file of a code object: its own, or the one with the same bytes as an image from
+/// memory.
 fn file(object: &CodeObject) -> Option<String> {
     object.file.as_ref().or(object.path.as_ref()).cloned()
 }

@@ -1,4 +1,4 @@
-//! Kernels by the kind of work that they do, as their names tell.
+//! Kernels by family, the kind of work that their names state.
 
 use super::{evidence::Evidence, kernels::KernelRow};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct FamilyRow {
     pub launches: u64,
     /// Those of them that launched graphs made.
     pub by_graphs: u64,
-    /// Those of them that were trials: made while a library searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
     /// Launch calls that were to be recorded into a graph instead of being executed.
     pub captured: u64,
@@ -106,10 +106,10 @@ mod tests {
             row("mine", None, 50, 60),
             row("yours", None, 3, 40),
         ]);
-        let told: Vec<_> = rows.iter().map(|row| (row.of, row.family, row.kernels, row.launches)).collect();
+        let found: Vec<_> = rows.iter().map(|row| (row.of, row.family, row.kernels, row.launches)).collect();
         // 50 + 3; 30 + 10; 7.
         let tensile = (Some("BLAS"), Some("Tensile product"), 1, 7);
-        assert_eq!(told, [(None, None, 2, 53), (Some("ggml"), Some("mmvq"), 2, 40), tensile]);
+        assert_eq!(found, [(None, None, 2, 53), (Some("ggml"), Some("mmvq"), 2, 40), tensile]);
         assert_eq!((rows[1].total_ns, rows[1].captured, rows[1].failed), (400, 2, 2));
         assert!((rows[1].share - 0.4).abs() < 1e-9, "{}", rows[1].share);
         assert_eq!([rows[0].evidence, rows[1].evidence], [Evidence::Unresolved, Evidence::Inferred]);

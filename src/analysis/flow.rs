@@ -1,9 +1,8 @@
-//! The number of calls from each place to each, layer by layer: application, library, HIP, code
-//! object.
+//! Counts calls from each place to each, layer by layer: application, library, HIP, code object.
 //!
-//! A call's caller is the call that encloses it on its thread. Its line comes before its caller's:
-//! calls wait, by thread, for that of their caller, as in `nesting`. Where that line was lost, or the
-//! enclosing call makes no event, the caller is unknown.
+//! A call's caller is the enclosing call on its thread, whose line comes later: calls wait, by
+//! thread, for their caller's line, as in `nesting`. If that line was lost, or the enclosing call
+//! makes no event, the caller is unknown.
 
 #[cfg(test)]
 mod tests;
@@ -165,7 +164,8 @@ impl FlowBuilder {
         place
     }
 
-    /// A call of `place` has returned: those that lie in it have their caller now, and it waits for its own.
+    /// Handles the return of a call of `place`: the calls inside now have their caller, and it
+    /// waits for its own.
     fn returned(&mut self, call: &Call, place: usize) {
         let mut open = self.open.remove(&call.tid).unwrap_or_default();
         while let Some((_, calls)) = open.pop_if(|(id, _)| *id > call.id) {

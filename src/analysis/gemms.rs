@@ -1,4 +1,4 @@
-//! GEMMs by library, form, types, transposes and sizes, with the kernels that each kind launched.
+//! GEMMs by library, form, types, transposes and sizes, with the kernels launched by each kind.
 
 use super::{
     calls::{CallCounts, Calls},
@@ -45,8 +45,8 @@ impl GemmRow {
 /// What makes two matrix products the same. What a trace does not tell is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct GemmProblem {
-    /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by descriptors) or `object` (a C++
-    /// object that was given its problem before).
+    /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by
+    /// descriptors) or `object` (a C++ object that was given its problem before).
     pub form: Word,
     /// op(A): `N`, `T` or `C`.
     pub trans_a: Option<Word>,
@@ -120,8 +120,8 @@ impl GemmProblem {
         self.in_short() + &batch.unwrap_or_default()
     }
 
-    /// Additions and multiplications of a call, by its sizes: 2 m n k for each product, and four times as
-    /// many of complex numbers. `None` where something is not known.
+    /// Additions and multiplications of a call, by its sizes: 2 m n k for each product, and four
+    /// times as many of complex numbers. `None` where something is not known.
     pub(crate) fn operations(&self) -> Option<f64> {
         let sizes = [self.m?, self.n?, self.k?, self.batch?];
         let is_complex = self.types[0].as_ref()?.ends_with("_c");
@@ -129,7 +129,7 @@ impl GemmProblem {
         Some(sizes.iter().map(|size| *size as f64).product::<f64>() * factor)
     }
 
-    /// `TN 4096x12x512 f16_r`; `?` for what is not known.
+    /// Returns `TN 4096x12x512 f16_r`; `?` for unknown values.
     pub fn in_short(&self) -> String {
         let word = |word: &Option<Word>| word.clone().unwrap_or_else(|| "?".into());
         let [m, n, k] = [self.m, self.n, self.k].map(|size| size.map_or("?".into(), |size| size.to_string()));
@@ -154,7 +154,7 @@ struct Kind {
 }
 
 impl Gemms {
-    /// Counts a GEMM made through `function`: its id, library, and name. Returns the number of its kind.
+    /// Counts a GEMM of `function`: its id, library, and name. Returns the number of its kind.
     pub(crate) fn count(
         &mut self,
         function: (Option<FunctionId>, &str, &str),

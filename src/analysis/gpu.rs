@@ -1,9 +1,9 @@
-//! What the HIP runtime reported of the GPU: how long each kernel ran, how long each device was busy, and whether every
-//! dispatch has a launch that a hook saw.
+//! What the HIP runtime reported of the GPU: how long each kernel ran, how long each device was
+//! busy, and whether every dispatch has a launch that a hook saw.
 //!
-//! The reports are a count of their own: the launches that the hooks saw, the kernels that launched graphs executed and the
-//! runtime's own must add up to the dispatches reported. What is reported and belongs to no recorded call has come past every
-//! hook, and has its name here.
+//! The reports are a count of their own: the launches that the hooks saw, the kernels that launched
+//! graphs executed and the runtime's own must add up to the dispatches reported. What is reported
+//! and belongs to no recorded call has come past every hook, and has its name here.
 
 mod busy;
 mod queues;
@@ -37,7 +37,8 @@ pub(crate) const LEAST_ERROR: u64 = 1_000;
 /// What the runtime reported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GpuTimes {
-    /// Dispatches that were reported: of launches, of kernels of launched graphs, and the runtime's own.
+    /// Dispatches that were reported: of launches, of kernels of launched graphs, and the runtime's
+    /// own.
     pub dispatches: u64,
     /// Those of them that belong to launches that a hook saw.
     pub of_launches: u64,
@@ -61,7 +62,8 @@ pub struct GpuTimes {
     pub busy_ns: u64,
     /// From the first command of each device to the end of its last, over all devices.
     pub span_ns: u64,
-    /// Whether every dispatch was seen: `confirmed` (each has its launch), `inferred` (by their names alone), `limited`.
+    /// Whether every dispatch was seen: `confirmed` (each has its launch), `inferred` (by their
+    /// names alone), `limited`.
     pub evidence: Evidence,
     /// Why it is not confirmed.
     pub why: Option<String>,
@@ -160,7 +162,7 @@ struct Reports {
 #[derive(Clone)]
 struct AllReports {
     kernels: Interner<String, Times>,
-    told: GpuTimes,
+    times: GpuTimes,
     any: bool,
     why: BTreeSet<String>,
 }
@@ -174,7 +176,7 @@ impl Default for AllReports {
     fn default() -> AllReports {
         AllReports {
             kernels: Interner::new(),
-            told: GpuTimes { evidence: Evidence::Confirmed, ..GpuTimes::default() },
+            times: GpuTimes { evidence: Evidence::Confirmed, ..GpuTimes::default() },
             any: false,
             why: BTreeSet::new(),
         }
@@ -207,13 +209,13 @@ impl AllReports {
         }
         process.busy.entry(gpu.device).or_default().add(gpu.begin, gpu.begin + gpu.busy);
         if op == "copy" {
-            self.told.copies += 1;
-            self.told.copied_bytes += gpu.bytes.unwrap_or(0);
-            self.told.copies_ns += gpu.busy;
+            self.times.copies += 1;
+            self.times.copied_bytes += gpu.bytes.unwrap_or(0);
+            self.times.copies_ns += gpu.busy;
             return;
         }
-        self.told.dispatches += 1;
-        self.told.kernels_ns += gpu.busy;
+        self.times.dispatches += 1;
+        self.times.kernels_ns += gpu.busy;
         let name = gpu.kernel.and_then(|id| process.names.get(&id).copied());
         let kernel = name.unwrap_or_else(|| self.number("(name not kept)".into()));
         let times = self.kernels.get_mut(kernel);
@@ -229,7 +231,7 @@ impl AllReports {
 
     fn belongs_to_none(&mut self, process: &mut Reports, kernel: usize, function: Option<String>) {
         if function.is_none() && is_builtin(&self.kernels.get(kernel).name) {
-            self.told.of_runtime += 1;
+            self.times.of_runtime += 1;
         } else {
             *process.past.entry((kernel, function)).or_default() += 1;
         }
@@ -238,12 +240,12 @@ impl AllReports {
     /// A dispatch belongs to a recorded call.
     fn belongs(&mut self, process: &mut Reports, call: CallKey, kernel: usize) {
         if is_builtin(&self.kernels.get(kernel).name) {
-            self.told.of_runtime += 1;
+            self.times.of_runtime += 1;
         } else if process.graph_launches.contains(&call) {
-            self.told.of_graphs += 1;
+            self.times.of_graphs += 1;
         } else if process.calls.get(&call) == Some(&Half::Launched) {
             process.calls.remove(&call);
-            self.told.of_launches += 1;
+            self.times.of_launches += 1;
         } else {
             // Its own line, a launch's or a graph launch's, is yet to come.
             process.calls.insert(call, Half::Reported);
@@ -258,7 +260,7 @@ impl AllReports {
         }
         let key = (call.tid, call.id);
         if process.calls.remove(&key) == Some(Half::Reported) {
-            self.told.of_launches += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
+            self.times.of_launches += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
         } else {
             process.calls.insert(key, Half::Launched);
         }
@@ -269,7 +271,7 @@ impl AllReports {
         if process.asked.is_some() {
             let key = (call.tid, call.id);
             process.calls.remove(&key);
-            self.told.of_graphs += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
+            self.times.of_graphs += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
             process.graph_launches.insert(key);
         }
     }
@@ -284,24 +286,24 @@ impl AllReports {
         ties.end(|gpu, call| self.tied(&mut process, gpu, call));
         for busy in process.busy.values_mut() {
             let (busy, span) = busy.total();
-            self.told.busy_ns += busy;
-            self.told.span_ns += span;
+            self.times.busy_ns += busy;
+            self.times.span_ns += span;
         }
         let left: Vec<usize> = process.of_graphs.drain().flat_map(|(_, kernels)| kernels).collect();
         if !left.is_empty() {
             self.why.insert(format!("{} belong to calls whose lines are not in the trace", left.len()));
-            self.told.unseen += left.len() as u64;
+            self.times.unseen += left.len() as u64;
         }
         let unreported = process.calls.values().filter(|half| **half == Half::Launched).count() as u64;
-        self.told.unreported += unreported;
+        self.times.unreported += unreported;
         for ((kernel, function), dispatches) in std::mem::take(&mut process.past) {
-            self.told.unseen += dispatches;
+            self.times.unseen += dispatches;
             let kernel = self.kernels.get(kernel).name.clone();
             let known =
-                self.told.past.iter_mut().find(|row| row.kernel == kernel && row.function == function);
+                self.times.past.iter_mut().find(|row| row.kernel == kernel && row.function == function);
             match known {
                 Some(row) => row.dispatches += dispatches,
-                None => self.told.past.push(PastRow { kernel, function, dispatches }),
+                None => self.times.past.push(PastRow { kernel, function, dispatches }),
             }
         }
         self.why.append(&mut process.why_not);
@@ -324,8 +326,8 @@ impl AllReports {
         if !self.any {
             return None;
         }
-        let mut told = std::mem::take(&mut self.told);
-        let all = told.kernels_ns.max(1) as f64;
+        let mut times = std::mem::take(&mut self.times);
+        let all = times.kernels_ns.max(1) as f64;
         let row = |times: &Times| GpuKernelRow {
             kernel: times.name.clone(),
             family: family(&times.name, Some(&times.name)).map(|family| family.name),
@@ -338,30 +340,30 @@ impl AllReports {
             max_ns: times.max_ns,
             durations: times.durations.clone(),
         };
-        told.kernels = self.kernels.values().iter().map(row).filter(|row| row.calls > 0).collect();
-        told.kernels.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.kernel.cmp(&b.kernel)));
-        told.past.sort_by(|a, b| b.dispatches.cmp(&a.dispatches).then_with(|| a.kernel.cmp(&b.kernel)));
-        if told.unseen > 0 {
+        times.kernels = self.kernels.values().iter().map(row).filter(|row| row.calls > 0).collect();
+        times.kernels.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.kernel.cmp(&b.kernel)));
+        times.past.sort_by(|a, b| b.dispatches.cmp(&a.dispatches).then_with(|| a.kernel.cmp(&b.kernel)));
+        if times.unseen > 0 {
             self.why.insert("what came past every hook is listed by name".into());
         }
         if !self.why.is_empty() {
-            told.evidence = Evidence::Limited;
-            told.why = Some(self.why.into_iter().collect::<Vec<_>>().join("; "));
+            times.evidence = Evidence::Limited;
+            times.why = Some(self.why.into_iter().collect::<Vec<_>>().join("; "));
         }
-        Some(told)
+        Some(times)
     }
 }
 
 impl Reports {
     /// Whether and how the runtime is asked.
-    fn asked(&mut self, told: &GpuTime) {
-        match told.state.as_str() {
+    fn asked(&mut self, change: &GpuTime) {
+        match change.state.as_str() {
             "on" => {
-                self.asked.get_or_insert(told.t);
-                self.names_calls = told.release.is_some();
+                self.asked.get_or_insert(change.t);
+                self.names_calls = change.release.is_some();
             }
             "off" => drop(self.why_not.insert("the runtime was not asked all the time".into())),
-            _ => self.why_not.extend(told.why.clone()),
+            _ => self.why_not.extend(change.why.clone()),
         }
     }
 }
@@ -377,7 +379,7 @@ impl GpuBuilder {
     /// Takes what is no event.
     pub(crate) fn record(&mut self, record: &Record) {
         match record {
-            Record::GpuTime(told) => self.process.asked(told),
+            Record::GpuTime(change) => self.process.asked(change),
             Record::GpuKernel(kernel) => self.all.name(&mut self.process, kernel),
             _ => {}
         }

@@ -1,8 +1,9 @@
-//! Graphs: how often each was launched, and what that executed.
+//! Graphs: the launches of each, and what these executed.
 //!
-//! A graph launch executes every kernel of its graph once. Which kernels those are is confirmed where the runtime listed
-//! them when the graph was instantiated. Where it did not and the graph came from a capture, they are inferred to be those
-//! whose launches the capture recorded. Else the launches' kernels are not known, and every count of kernels is limited.
+//! A graph launch executes every kernel of its graph once. Which kernels these are is confirmed if
+//! the runtime listed them when the graph was instantiated. Otherwise, if the graph came from a
+//! capture, they are inferred to be the captured launches. Else the kernels of its launches are
+//! unknown, and every count of kernels is limited.
 
 use super::evidence::Evidence;
 use foldhash::HashMap;
@@ -81,8 +82,8 @@ impl Graphs {
         Some(graph.kernels.len() as u64)
     }
 
-    /// Something becomes of a capture or a graph. HIP goes on recording what the streams of a capture are asked that it
-    /// refused to end (clr up to 7.x), but says nowhere that it does.
+    /// Something becomes of a capture or a graph. HIP goes on recording what the streams of a
+    /// capture are asked that it refused to end (clr up to 7.x), but says nowhere that it does.
     pub(crate) fn call(&mut self, call: &GraphCall) {
         if let ("end_capture", 901 | 904, Some(capture)) =
             (call.action.as_str(), call.call.status, call.capture)
@@ -99,7 +100,8 @@ impl Graphs {
         *self.captured.entry(capture).or_default().entry(kernel).or_default() += 1;
     }
 
-    /// The graphs that were launched, most launches first; `execute` is given each kernel with how often it was executed.
+    /// Returns the launched graphs, most launches first; passes each kernel with its number of
+    /// executions to `execute`.
     pub(crate) fn rows(&self, pid: u32, mut execute: impl FnMut(&GraphKernel, u64)) -> Vec<GraphRow> {
         let row = |(id, launches): (&Option<u32>, &Launches)| {
             let graph = id.and_then(|id| self.graphs.get(&id));
@@ -132,7 +134,7 @@ impl Graphs {
         if graph.complete {
             let mut counts: Vec<(GraphKernel, u64)> = Vec::new();
             for kernel in &graph.kernels {
-                // Most kernels stand beside their like.
+                // Most kernels are next to their like.
                 match counts.last_mut() {
                     Some((last, count)) if last == kernel => *count += 1,
                     _ => counts.push((kernel.clone(), 1)),
@@ -166,7 +168,7 @@ mod tests {
     }
 
     /// The rows' evidence, and (kernel, times) as they were executed.
-    fn told(graphs: &Graphs) -> (Vec<GraphRow>, BTreeMap<u32, u64>) {
+    fn found(graphs: &Graphs) -> (Vec<GraphRow>, BTreeMap<u32, u64>) {
         let mut executed = BTreeMap::new();
         let rows =
             graphs.rows(7, |kernel, times| *executed.entry(kernel.kernel.unwrap()).or_default() += times);
@@ -179,7 +181,7 @@ mod tests {
         let kernels = [1, 2, 2, 1].map(kernel).to_vec();
         graphs.define(Graph { id: 5, complete: true, kernels, ..Graph::default() });
         [0, 0, 700].iter().for_each(|status| graphs.launch(&launch(Some(5), *status)));
-        let (rows, executed) = told(&graphs);
+        let (rows, executed) = found(&graphs);
         let row = &rows[0];
         assert_eq!((row.launches, row.failed, row.total_ns, row.kernels, row.executed), (3, 1, 30, 4, 8));
         assert_eq!((row.evidence, &row.why), (Evidence::Confirmed, &None));
@@ -210,7 +212,7 @@ mod tests {
         let captured = Launch { kernel: Some(1), grid: [1; 3], block: [64, 1, 1], ..Launch::default() };
         (0..2).for_each(|_| graphs.capture(3, &captured));
         [Some(5), Some(5), Some(6), None].iter().for_each(|id| graphs.launch(&launch(*id, 0)));
-        let (rows, executed) = told(&graphs);
+        let (rows, executed) = found(&graphs);
         let classes: Vec<_> = rows.iter().map(|row| (row.graph, row.evidence, row.executed)).collect();
         assert_eq!(classes[0], (Some(5), Evidence::Inferred, 4));
         assert_eq!(classes[1..], [(None, Evidence::Limited, 0), (Some(6), Evidence::Limited, 0)]);

@@ -1,4 +1,4 @@
-//! Dense ids for keys, in the order in which the keys are first seen.
+//! Dense ids for keys, in the order of their first occurrence.
 
 use foldhash::{HashMap, HashMapExt};
 use std::{hash::Hash, marker::PhantomData};

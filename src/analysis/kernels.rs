@@ -1,4 +1,4 @@
-//! Kernels by name, over all processes: how often they were launched, when, how long that took the host, in which shapes.
+//! Kernels by name, over all processes: launches, times, host durations, shapes.
 
 use super::{
     durations::Durations,
@@ -21,11 +21,11 @@ pub struct KernelRow {
     pub launches: u64,
     /// Those of them that launched graphs made.
     pub by_graphs: u64,
-    /// Those of them that were trials: made while a library searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
     /// Those of them that seem to be trials of the program's own: made in sweeps.
     pub swept: u64,
-    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
+    /// Launch calls recorded into a graph instead of executed, including failed ones.
     pub captured: u64,
     /// Launches that returned an error.
     pub failed: u64,
@@ -35,7 +35,8 @@ pub struct KernelRow {
     pub(crate) min_ns: u64,
     /// The longest of them.
     pub max_ns: u64,
-    /// When the first of them was entered, since the summary's `epoch`; absent where only graphs launched it.
+    /// Entry of its first launch in ns since the summary's `epoch`; absent if only graphs launched
+    /// it.
     pub first_ns: Option<u64>,
     /// When the last of them returned.
     pub last_ns: Option<u64>,
@@ -177,8 +178,8 @@ impl Kernels {
         self.all.of(kernel).trials += trials;
     }
 
-    /// The kernels that were launched or captured, longest host time first; where graphs launched some, which takes no
-    /// calls, most launches first.
+    /// The kernels that were launched or captured, longest host time first; where graphs launched
+    /// some, which takes no calls, most launches first.
     pub(crate) fn rows(&self, session: &Session) -> Vec<KernelRow> {
         let called = || self.all.iter().filter(|(_, stats)| stats.launches + stats.captured > 0);
         let all: u64 = called().map(|(_, stats)| stats.total_ns).sum();

@@ -1,23 +1,24 @@
-//! Records in, numbers out: what the traces of one or more processes say, in one pass and in bounded
-//! memory.
+//! Records in, numbers out: analyses of the traces of one or more processes, in one pass and in
+//! bounded memory.
 //!
 //! Layers, lowest first:
-//! - `units` (numbers in words), `evidence` (how sure a statement is), `interner` (names to numbers),
-//!   `durations`, `span`, `pauses`, `reorder`
-//!   (events in time);
-//! - `graphs` (what graph launches execute), `session` (each record resolved once, for any set of
+//! - `units` (numbers in words), `evidence` (evidence classes), `interner` (names to numbers),
+//!   `durations`, `span`, `pauses`, `reorder` (events in order of time);
+//! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
-//! - `rules` (premises and classes), `status_words` and `status` (what a status means), `solution_index`, `verdict` (the state of a
-//!   hook), `coverage`, `nesting` (what was launched inside a call);
+//! - `rules` (premises and classes), `status_words` and `status` (names of statuses),
+//!   `solution_index`, `verdict` (the state of a hook), `coverage`, `nesting` (launches inside a
+//!   call);
 //! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
-//!   `threads`, `processes`, `activity`, `columns`, `losses`, `code_objects`,
-//!   `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
+//!   `threads`, `processes`, `activity`, `columns`, `losses`, `code_objects`, `convolutions`,
+//!   `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
-//! - `compare` (what differs between summaries), `decisions` (what a run decided), `differences` (of two
-//!   environments), `experiment` (which
-//!   decisions follow a change), `bisect` (which difference they follow), `tracks` (records to rows, for other programs),
-//!   `verify` (which only counts), `replay`, `proxy` (what a server said), `answers`, `flow`;
-//! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the page);
+//! - `compare` (differences of summaries), `decisions` (what a run decided), `differences` (of two
+//!   environments), `experiment` (which decisions follow a change), `bisect` (which difference they
+//!   follow), `tracks` (records to timeline rows), `verify` (counts only), `replay`, `proxy` (a
+//!   server's responses), `answers`, `flow`;
+//! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the
+//!   page);
 //! - `why` (the chain of causes of each decision);
 //! - `evidence_rules` (every rule, listed);
 //! - `testing` (small traces, for the tests of this crate and of those above it).

@@ -1,7 +1,7 @@
-//! What the processes that are followed do now: since the last look, and in all.
+//! Live statistics of followed processes: since the last poll, and in total.
 //!
-//! The tables are those of `summary`, taken of every process at every look; a rate is the difference of two. Memory grows with
-//! what is different, not with events.
+//! The tables are those of `summary`, taken of every process at every poll; a rate is the
+//! difference of two. Memory grows with distinct things, not with events.
 
 use super::{Evidence, Kind, PhasesBuilder, Recent, Session, Summary, SummaryBuilder};
 use rocshim_reader::{End, Reading as FileReading, Watcher};
@@ -64,7 +64,8 @@ pub struct Collector {
 pub struct LiveProcess {
     pub pid: u32,
     pub program: String,
-    /// `running`, or how it ended, as in `summary`; `out of sight` where the trace has no end and its process is not seen running.
+    /// `running`, or how it ended, as in `summary`; `out of sight` when the trace has no end and
+    /// its process is not visible.
     pub end: String,
     pub events: Growth,
     pub launches: Growth,
@@ -74,7 +75,7 @@ pub struct LiveProcess {
     pub fullest_ring: Option<f64>,
 }
 
-/// How all stand.
+/// Statistics of all followed processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     pub events: Growth,
@@ -174,8 +175,9 @@ impl Live {
         traces.filter_map(|(number, trace)| Some((*number, trace.header.as_ref()?)))
     }
 
-    /// How all stand now, `unix_ns`, which is `at_ns` on a clock that only goes forward; `None` while what was written before is read, of which
-    /// no rate is to be told. `collectors` are those that could be asked, by trace.
+    /// Returns the statistics at `unix_ns`, which is `at_ns` on a monotonic clock; `None` while
+    /// earlier records are read, for which no rate is shown. `collectors` are those that replied,
+    /// by trace.
     pub fn look(
         &mut self,
         (at_ns, unix_ns): (Option<u64>, u64),

@@ -1,4 +1,5 @@
-//! What is not in the traces: lost events by thread and reason, and calls that had not returned when a process died.
+//! What is missing from the traces: lost events by thread and reason, and calls in flight when a
+//! process died.
 
 use super::{interner::Interner, session::ProcessId};
 use rocshim_trace::{Call, Gap, Word};

@@ -1,4 +1,4 @@
-//! Modules that were loaded or unloaded, by what was loaded and how it ended.
+//! Loaded and unloaded modules, by image and result.
 
 use super::interner::Interner;
 use rocshim_trace::{Load, Word};

@@ -1,9 +1,9 @@
-//! What was launched inside a call, gathered from lines that stand in the order in which calls returned.
+//! Finds the launches inside a call, from lines in the order in which calls returned.
 //!
-//! A child's line comes before its parent's. Each thread therefore has a stack of calls that have not returned yet but
-//! whose children have: numbers grow from bottom to top, because ids are given at entry. A call that returns takes
-//! everything at and above its own id; what stands between it and its parent belongs to calls whose lines were lost.
-//! So the stack is never higher than the calls were deep.
+//! A child's line precedes its parent's. So each thread has a stack of calls whose parent has not
+//! returned: ids grow from bottom to top, because they are assigned at entry. A returning call
+//! takes everything at and above its own id; what is between it and its parent belongs to calls
+//! whose lines were lost. So the stack is never higher than the calls were deep.
 
 use crate::session::SymbolId;
 use foldhash::HashMap;
@@ -14,9 +14,9 @@ use rocshim_trace::Call;
 pub(crate) struct Contents {
     /// Kernels by symbol, in order of first launch.
     pub kernels: Vec<(SymbolId, Launches)>,
-    /// Matrix products that the program asked for (one that is made inside another counts as that one).
+    /// GEMMs that the program requested (one inside another counts as that one).
     pub gemms: u64,
-    /// Kinds of matrix products by their number, with the calls that are not known to be trials of a search.
+    /// Kinds of GEMMs by number, with the calls that are not known to be trials of a search.
     pub products: Vec<(usize, u64)>,
     /// The ids of executed launches, where their GPU times are wanted.
     pub launched: Vec<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Contents {
 pub(crate) struct Launches {
     /// Executed.
     pub launches: u64,
-    /// Those of them that were trials: made while MIOpen searched for the fastest way.
+    /// Those of them that were trials: made while MIOpen searched for the fastest solver.
     pub trials: u64,
     /// Recorded into a graph instead.
     pub captured: u64,
@@ -100,7 +100,7 @@ impl Nesting {
         launched: Option<(SymbolId, Launches)>,
     ) {
         let Some(parent) = call.parent else {
-            // No call is open on this thread any more: what is left belongs to calls whose lines were lost.
+            // No call is open on this thread: the rest belongs to calls whose lines were lost.
             if let Some(open) = self.threads.get_mut(&call.tid) {
                 open.clear();
             }
@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn every_ancestor_contains_the_launch() {
         let mut nesting = Nesting::default();
-        // 1 contains 2, which contains the launches 3 and 4 of kernel 7; then 1 itself launches 8 (id 5).
+        // 1 contains 2, which contains the launches 3 and 4 of kernel 7; then 1 itself launches 8
+        // (id 5).
         assert!(returns(&mut nesting, 3, Some(2), Some(7)).is_empty());
         assert!(returns(&mut nesting, 4, Some(2), Some(7)).is_empty());
         assert_eq!(returns(&mut nesting, 2, Some(1), None), [(7, 2)]);

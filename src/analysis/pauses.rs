@@ -1,4 +1,5 @@
-//! When recording was stopped: what was called then is neither in the trace nor counted as lost.
+//! Intervals in which recording was stopped: their calls are neither in the trace nor counted as
+//! lost.
 
 use crate::units::{percent, time};
 use rocshim_trace::Recording;
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 /// The pauses of a process.
 #[derive(Clone, Default)]
 pub(crate) struct Pauses {
-    /// When recording was stopped (false) or begun (true). A recovered trace tells the same twice.
+    /// Handles a stop (false) or start (true) of recording. A recovered trace states the same
+    /// twice.
     changes: BTreeMap<u64, bool>,
 }
 

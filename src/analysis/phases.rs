@@ -1,12 +1,13 @@
-//! Phases of inference and of training, found from what was launched: passes over a model, what each is
-//! for, and what it took.
+//! Finds the phases of inference and training in what was launched: passes over a model, the
+//! purpose of each, and what it took.
 //!
-//! Layers, lowest first: `asked` (the GEMM that a call asks for), `kinds` (what
-//! a pass is taken for), `labels` (names of times), `pass` (what it holds), `kernels` (kernels by role),
-//! `executed` (what graphs execute), `gpu` (what was reported of each pass), `bound` (what bounds a phase),
-//! `lanes` (the pass that an event belongs to), `process` (the one that is read), then the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to
-//! draw), `recent` (passes while the process runs). A pass is kept as its times and the number of its
-//! content: memory grows with different contents, and by some 200 bytes a pass.
+//! Layers, lowest first: `asked` (the GEMM that a call requests), `kinds` (how a pass is
+//! classified), `labels` (named times), `pass` (the content of a pass), `kernels` (kernels by
+//! role), `executed` (what graphs execute), `gpu` (GPU reports of each pass), `bound` (what bounds
+//! a phase), `lanes` (the pass that an event belongs to), `process` (the process being read), then
+//! the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to draw),
+//! `recent` (passes while the process runs). A pass is kept as its times and the number of its
+//! content: memory grows with distinct contents, and by some 200 bytes per pass.
 
 mod asked;
 mod bound;
@@ -42,24 +43,24 @@ use executed::{Executed, columns, exactly};
 use gpu::Command;
 use kernels::{Names, pointer, wants_arguments};
 use labels::Labels;
-use lanes::{Hint, Part, Sign};
+use lanes::{BoundaryHint, Part, BoundaryEvidence};
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
 use rocshim_reader::{Label, Reading};
 use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
 
-/// What is known of a process that was read.
+/// Facts about a process that was read.
 struct ProcessKind {
     pid: u32,
     identity: Identity,
-    /// In Unix ns.
+    /// Epoch in Unix ns.
     epoch: u64,
     trains: bool,
-    /// It launches kernels as programs do that run language models.
+    /// True when it launches kernels as programs with language models do.
     is_language_model: bool,
 }
 
-/// Finds the passes of a reading.
+/// Analysis that finds the passes of a reading.
 pub struct PhasesBuilder {
     names: Names,
     contents: Interner<Content, Content>,
@@ -67,21 +68,21 @@ pub struct PhasesBuilder {
     /// All processes, by number.
     processes: Vec<ProcessKind>,
     passes: Vec<Pass>,
-    /// Passes that [`recent`](Self::recent) has taken.
+    /// Number of passes that [`recent`](Self::recent) has returned.
     taken: usize,
-    /// The earliest of all processes, in Unix ns.
+    /// Earliest epoch of all processes in Unix ns.
     epoch: Option<u64>,
     labels: Labels,
 }
 
-/// An event or a gap while it waits for the events that ended before it.
+/// An event or a gap that waits for the events that ended before it.
 struct Waiting {
     record: Record,
     ids: Ids,
 }
 
 impl PhasesBuilder {
-    /// Makes one for a reading with these labels, which the user gives to times.
+    /// Creates one for a reading, with the user's labels of time ranges.
     pub fn new(labels: Vec<Label>) -> PhasesBuilder {
         PhasesBuilder {
             names: Names::default(),
@@ -186,7 +187,7 @@ impl Analysis for PhasesBuilder {
 }
 
 impl PhasesBuilder {
-    /// What is recorded into a graph is known from its place in the trace.
+    /// The order of a capture follows from the events' order in the trace.
     fn capture(&mut self, session: &Session, process: &mut Process, event: &Event) {
         let Some(capture) = event.ids.capture else { return };
         let product = match event.record {
@@ -200,7 +201,7 @@ impl PhasesBuilder {
         process.graphs.capture_call(capture, event.ids.function, product);
     }
 
-    /// Looks at the events that are due.
+    /// Processes the events that are due.
     fn look_at_events(&mut self, session: &Session, process: &mut Process, at_end: bool) {
         while let Some(Waiting { record, ids }) = process.events.pop(at_end) {
             if let Record::Gap(gap) = &record {
@@ -214,7 +215,7 @@ impl PhasesBuilder {
 
     fn look(&mut self, session: &Session, process: &mut Process, event: &Event) {
         match event.record {
-            // What it launches is executed by the graph; the time that it takes is now.
+            // The graph executes what it launches; only its time counts here.
             _ if event.ids.capture.is_some() => self.spend(process, event.call),
             Record::Launch(launch) => self.launch(session, process, event, launch),
             Record::GraphLaunch(launch) => self.graph_launch(process, event, launch),
@@ -263,7 +264,7 @@ impl PhasesBuilder {
             open.opaque += u64::from(kernel.is_opaque(launch));
             if let Some(product) = kernel.product {
                 let weights = pointer(launch, 0);
-                let open = lane.decide(Sign::Weights(weights), &mut ended);
+                let open = lane.decide(BoundaryEvidence::Weights(weights), &mut ended);
                 open.product(columns(product, launch), weights);
             }
             if let (true, Some(from), Some(to)) =
@@ -288,11 +289,11 @@ impl PhasesBuilder {
         let open = match launch.graph {
             Some(graph) => {
                 let weights = executed.and_then(Executed::first_weights);
-                let open = lane.decide(Sign::Graph(graph, weights), &mut ended);
+                let open = lane.decide(BoundaryEvidence::Graph(graph, weights), &mut ended);
                 open.graphs.push(graph);
                 open
             }
-            None => lane.decide(Sign::Weights(None), &mut ended),
+            None => lane.decide(BoundaryEvidence::Weights(None), &mut ended),
         };
         match executed {
             _ if event.failed() => open.failed += 1,
@@ -313,7 +314,8 @@ impl PhasesBuilder {
         self.close(process, lane_number, ended);
     }
 
-    /// A product of a BLAS library that the program asked for: one with a caller of ours is part of another call.
+    /// A GEMM of a BLAS library that the program called; one with a hooked caller is part of
+    /// another call.
     fn gemm(&mut self, process: &mut Process, event: &Event, gemm: &Gemm) {
         if let Some((n, a)) = product_of_gemm(gemm) {
             self.blas(process, &gemm.call, gemm.stream, n, a);
@@ -331,10 +333,10 @@ impl PhasesBuilder {
     fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
         let Some(number) = process.lanes.of_call(call.tid, stream) else { return };
         let lane = process.lanes.get(number);
-        // Weights that were dequantised for this product lie where others lie for the next one.
+        // Memory for dequantised weights is reused by the next GEMM.
         let weights = lane.dequantised.remove(&a).unwrap_or(a);
         let mut ended = Vec::new();
-        lane.decide(Sign::Weights(Some(weights)), &mut ended).product(exactly(n), Some(weights));
+        lane.decide(BoundaryEvidence::Weights(Some(weights)), &mut ended).product(exactly(n), Some(weights));
         lane.dequantised.clear();
         self.close(process, number, ended);
     }
@@ -348,8 +350,8 @@ impl PhasesBuilder {
         let lane = process.lanes.get(number);
         match (copy.action.as_str(), copy.kind.as_deref()) {
             ("memset", _) => lane.clear(),
-            (_, Some("d2h")) if copy.call.status == 0 => lane.hint(Hint::Delivery, &mut ended),
-            (_, Some("h2d")) => lane.hint(Hint::Pause, &mut ended),
+            (_, Some("d2h")) if copy.call.status == 0 => lane.hint(BoundaryHint::Delivery, &mut ended),
+            (_, Some("h2d")) => lane.hint(BoundaryHint::Pause, &mut ended),
             _ => {}
         }
         self.close(process, number, ended);
@@ -359,18 +361,19 @@ impl PhasesBuilder {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
         self.call(process, event, None, if waits { Part::Wait } else { Part::Other });
         let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits);
-        // A wait ends nothing that a copy to the host has not.
-        lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(Hint::Pause, &mut Vec::new()));
+        // A wait ends nothing that a copy to the host has not ended.
+        lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(BoundaryHint::Pause, &mut Vec::new()));
     }
 
-    /// The time of a call that a capture recorded.
+    /// Adds the time of a call that a capture recorded.
     fn spend(&mut self, process: &mut Process, call: &Call) {
         let Some(lane) = process.lanes.of_call(call.tid, None) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         process.lanes.get(lane).call(None, dur, (call.t, call.t + call.dur), Part::Other);
     }
 
-    /// What every call adds to the pass that it belongs to. Time is counted once: that of calls which the program itself made.
+    /// Adds a call to the pass that it belongs to. Time is counted once: that of calls by the
+    /// program itself.
     fn call(&mut self, process: &mut Process, event: &Event, stream: Option<StreamRef>, part: Part) {
         let call = event.call;
         let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };

@@ -17,9 +17,10 @@ pub struct ProcessRow {
     pub exe: String,
     /// Its command line.
     pub argv: Vec<String>,
-    /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed` (it
-    /// died; what it left was read, the file is not finished), `running`, `snapshot` (it ran on), `cut`
-    /// (it died and what was not written is lost), or `rotated` (it continues in a segment of the trace
+    /// `exit` (it ended in order), `recovered` (it died and its file was finished later), `killed`
+    /// (it died; its remains were read, the file is not finished), `running`, `snapshot` (it
+    /// continued), `cut` (it died and what was not written is lost), or `rotated` (it continues in
+    /// a segment of the trace
     /// that was not read).
     pub end: String,
     /// Events in the trace.

@@ -1,7 +1,7 @@
-//! What a server said of each request, held against what was launched for it.
+//! Compares a server's report on each request with what was launched for it.
 //!
-//! Floors, lowest first: `requests` (which passes are whose), `statements` (what was said, what was launched, and what follows),
-//! `times` (what the server's times consist of), then all of it here.
+//! Layers, lowest first: `requests` (passes of each request), `statements` (reported, launched,
+//! verdict), `times` (the parts of the server's times), then everything together here.
 
 mod requests;
 mod statements;
@@ -27,7 +27,7 @@ pub struct Proxy {
     /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
     pub epoch: String,
     pub requests: Vec<Request>,
-    /// Passes in the time of no request, by what they are taken for.
+    /// Passes outside of every request, by kind.
     pub others: Vec<(&'static str, u64)>,
     pub processes: Vec<ProcessRow>,
     pub losses: Vec<LossRow>,
@@ -49,7 +49,7 @@ pub struct Request {
     pub matched: &'static str,
     /// Columns (ne11) of the passes that evaluated the prompt, in time: its chunks.
     pub chunks: Vec<Chunk>,
-    /// Launches of matrix products in those, by family; of kernels of BLAS libraries (`Cijk_*`) among them.
+    /// Launches of GEMMs in these, by family; of kernels of BLAS libraries (`Cijk_*`) among them.
     pub products: Vec<(&'static str, u64)>,
     pub tensile: u64,
     /// The code objects of those products.
@@ -125,7 +125,8 @@ impl Request {
     }
 }
 
-/// A sentence, if nothing at all was launched in the time of any request, though something was in the trace.
+/// A sentence, if nothing was launched within the time of any request, although the trace has
+/// launches.
 fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch: u64) -> Option<String> {
     let sent = responses.iter().filter_map(|response| response.sent).min()?;
     let first = phases.passes.iter().map(|pass| pass.begin_ns + epoch).min()?;

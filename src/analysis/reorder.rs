@@ -1,9 +1,9 @@
-//! A reorder buffer: gives events in the order of their ends, whichever threads made them.
+//! A reorder buffer: delivers events in the order of their ends, across threads.
 //!
-//! A trace has each thread's calls in the order in which they returned; threads follow one another as
-//! the collector polled their rings. What one thread did between two polls is therefore written before
-//! what another did at the same time. An event waits here until something was read that ended two
-//! seconds later: the collector polls more often than that.
+//! A trace has each thread's calls in the order in which they returned; threads follow one another
+//! as the collector polled their rings. So what one thread did between two polls is written before
+//! what another did at the same time. An event waits here until one was read that ended two seconds
+//! later: the collector polls more often than that.
 
 use foldhash::HashMap;
 use std::cmp::Reverse;

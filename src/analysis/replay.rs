@@ -1,5 +1,5 @@
-//! GEMMs and convolutions as command lines of the libraries' benchmark programs, each of which runs one
-//! problem again: `rocblas-bench`, `hipblaslt-bench`, `MIOpenDriver`.
+//! Formats GEMMs and convolutions as command lines of the libraries' benchmark programs, each of
+//! which runs one problem again: `rocblas-bench`, `hipblaslt-bench`, `MIOpenDriver`.
 //!
 //! The options are those that the libraries print when they log (`ROCBLAS_LAYER=2`,
 //! `HIPBLASLT_LOG_MASK=32`, `MIOPEN_ENABLE_LOGGING_CMD=1`); the tests compare with these. What

@@ -1,12 +1,13 @@
-//! Rules: each derived statement with the class it is told with, and the premises that it follows from.
+//! Rules: each derived statement with its evidence class and its premises.
 //!
-//! A rule is a row: what it says, the class of that, and premises, each a function of the facts. A premise that cannot be
-//! decided is as good as one that does not hold: the statement is not made. *Confirmed*, *confirmed absent* and
-//! *contradicted* are classes of rules all of whose premises were observed; a test holds every table to that.
+//! A rule is a row: its statement, the class, and premises, each a function of the facts. An
+//! undecidable premise is treated as one that does not hold: the statement is not made.
+//! *Confirmed*, *confirmed absent* and *contradicted* are classes of rules all of whose premises
+//! were observed; a test enforces that for every table.
 
 use serde::Serialize;
 
-/// How a statement is told.
+/// Class of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -38,7 +39,8 @@ impl std::fmt::Display for Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Intercepted calls, their arguments, the code objects they launch from, the account of what was lost.
+    /// Intercepted calls, their arguments, the code objects that they launch from, the counters of
+    /// losses.
     Observed,
     /// What is known of how programs of that kind work.
     Known,
@@ -84,7 +86,7 @@ impl<F> Rule<F> {
         self.answer(facts) == Answer::Met
     }
 
-    /// The rule as it is listed.
+    /// The rule, as listed.
     pub(crate) fn row(&self, about: &'static str) -> RuleRow {
         let premises = self.premises.iter().map(|premise| (premise.text, premise.basis)).collect();
         RuleRow { about, says: self.says, class: self.class, premises }
@@ -113,8 +115,9 @@ macro_rules! premises {
 }
 pub(crate) use premises;
 
-/// Shows that `rule` answers in each of its three ways: from facts that meet it, and for each premise from facts of which
-/// that one does not hold. Where some premise can be unknown, `unknown` is such a case.
+/// Shows that `rule` answers in each of its three ways: from facts that meet it, and for each
+/// premise from facts of which that one does not hold. Where some premise can be unknown, `unknown`
+/// is such a case.
 #[cfg(test)]
 #[track_caller]
 pub(crate) fn check<F>(rule: &Rule<F>, met: &F, not_met: &[F], unknown: &[F]) {

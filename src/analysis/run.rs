@@ -1,4 +1,4 @@
-//! Everything at once: all analyses of a run, from one pass over its traces.
+//! Runs all analyses on a run, in one pass over its traces.
 
 use super::{
     Activity, Answers, Environment, Flow, Phases, PhasesBuilder, Proxy, Replay, Replays, Session, Summary,
@@ -84,8 +84,8 @@ impl RunBuilder {
         self.session.pass_over(why);
     }
 
-    /// All of it; held against what a server said, where that is given. `in_folders`: no file was named by itself, so that
-    /// every part of a trace must be among them.
+    /// All of it; held against what a server said, where that is given. `in_folders`: no file was
+    /// named by itself, so that every part of a trace must be among them.
     pub fn finish(mut self, responses: Option<Responses>, in_folders: bool) -> Run {
         pass!(self.end());
         let summary = self.summary.finish(&self.session);

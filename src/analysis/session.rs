@@ -7,8 +7,8 @@
 //!
 //! A trace refers to everything by ids of its process (`hook`, `kernel`, `code_object`, …). The
 //! session gives each function, symbol, kernel and code object one typed id over all processes, and
-//! knows what the process that is read has defined. An analysis looks up an id of an event in
-//! the session and keeps its own numbers in tables by id; it resolves nothing itself.
+//! keeps the definitions of the process being read. An analysis looks up an event's ids in the
+//! session and keeps its own numbers in tables by id; it resolves nothing itself.
 //!
 //! ```
 //! use rocshim_analysis::{Analysis, Event, Session, Spine};
@@ -103,7 +103,7 @@ pub struct KernelOf {
     pub target: Option<String>,
 }
 
-/// What the traces of a reading have defined so far, over all processes.
+/// Definitions of all traces of a reading, over all processes.
 #[derive(Clone, Default)]
 pub struct Session {
     functions: Interner<(String, String), Function, FunctionId>,
@@ -140,7 +140,8 @@ impl Session {
     ///
     /// # Panics
     ///
-    /// Where none is: analyses are called from the first header on, up to `end_process` of the last.
+    /// Default outside of a process: analyses are called from the first header on, up to
+    /// `end_process` of the last.
     #[inline]
     pub fn process(&self) -> &Process {
         self.process.as_deref().expect("a process is read")
@@ -203,7 +204,7 @@ impl Session {
         self.process = Some(Box::new(process));
     }
 
-    /// Takes what is no event; returns whether it is in scope.
+    /// Handles a record that is not an event; returns whether it is in scope.
     fn define(&mut self, record: &Record, wants_arguments: impl Fn(&Kernel) -> bool) -> bool {
         let Some(mut process) = self.process.take() else { return false };
         let mut is_in_scope = true;
@@ -275,7 +276,7 @@ impl Session {
         process.code_objects.insert(object.id, id);
     }
 
-    /// Returns the id of a code object that `process` defines; keeps what the definition says of it.
+    /// Returns the id of a code object that `process` defines; keeps the definition's contents.
     pub(crate) fn intern_code_object(&mut self, process: &str, object: &CodeObject) -> CodeObjectId {
         // The same place in the same file is the same object in every process, and so is the same
         // content from memory.
@@ -285,8 +286,8 @@ impl Session {
             (None, _, None) => format!("{process} {}", object.id),
         };
         let id = self.code_objects.number(key, CodeObject::default);
-        // A later definition may know more; but one that was written elsewhere (a recovered trace, in
-        // another container) may not find the file again.
+        // A later definition may know more; but one that was written elsewhere (a recovered trace,
+        // in another container) may not find the file again.
         let known = std::mem::replace(self.code_objects.get_mut(id), object.clone());
         if object.file.is_none() && known.file.is_some() {
             let object = self.code_objects.get_mut(id);
@@ -332,7 +333,7 @@ impl Session {
         id
     }
 
-    /// Resolves the ids of a call's record; `None` for what is no call, and where no process is read.
+    /// Resolves the ids of a call's record; `None` for other records, and outside of a process.
     #[inline]
     fn resolve(&mut self, record: &Record) -> Option<Ids> {
         let call = record.call()?;
@@ -392,7 +393,7 @@ impl Session {
     }
 }
 
-/// The symbol that stands for a kernel whose handle was never seen being made.
+/// The symbol of a kernel whose handle was not seen being created.
 fn unknown_kernel(process: &Process, handle: Option<Hex>) -> String {
     format!("unknown kernel {} of process {}", handle.unwrap_or_default(), process.header.pid)
 }

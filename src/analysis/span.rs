@@ -1,14 +1,15 @@
-//! When calls of several processes were made, on one scale.
+//! Time spans of calls of several processes, on one time line.
 //!
-//! A trace's times are relative to its own epoch. Here they are kept as Unix nanoseconds until all traces are read, and told
-//! since the earliest epoch of them: comparable between hosts as far as the hosts' clocks agree.
+//! A trace's times are relative to its epoch. They are kept as Unix ns until all traces are read,
+//! and reported since the earliest epoch: comparable between hosts as far as the hosts' clocks
+//! agree.
 
 use rocshim_trace::Call;
 
 /// The epochs of the processes that were read.
 #[derive(Clone, Default)]
 pub(crate) struct Epoch {
-    /// Of the process that is read, Unix nanoseconds; 0 where its header tells none that can be read.
+    /// Epoch of the process being read in Unix ns; 0 if its header has none.
     own: u64,
     earliest: Option<u64>,
 }

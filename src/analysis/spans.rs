@@ -1,4 +1,4 @@
-//! Calls that are known by their name: by function and, for collectives, by what they move.
+//! Calls recorded by name: by function and, for collectives, by the data that they move.
 
 use super::{
     interner::Interner,
@@ -51,7 +51,7 @@ struct Kind {
 #[derive(Clone, Default)]
 pub(crate) struct Spans(Interner<Key, Kind>);
 
-/// What makes two calls the same: the function, the type, the operation; the solution's solver and operations.
+/// Identity of a kind: the function, the type, the operation; the solution's solver and operations.
 type Key = (Option<FunctionId>, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
 
 impl Spans {
@@ -90,7 +90,8 @@ impl Spans {
         kind.inside.add(inside);
     }
 
-    /// Every kind by library, in the order of the libraries' first calls; in each, longest host time first.
+    /// Returns all kinds by library, in the order of the libraries' first calls; in each, longest
+    /// host time first.
     pub(crate) fn rows(&self, session: &Session) -> Vec<SpanRow> {
         let mut libraries: Vec<&str> = Vec::new();
         let mut rows: Vec<SpanRow> = Vec::new();
@@ -138,14 +139,14 @@ mod tests {
         count(1, "librccl.so", "ncclAllReduce", Some("f32"), Some(7), 20, 0);
         count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(30), 5, 4);
         let rows = spans.rows(&session);
-        let told: Vec<_> = rows
+        let found: Vec<_> = rows
             .iter()
             .map(|row| {
                 (&*row.function, row.datatype.as_deref(), row.count, row.calls, row.failed, row.launches)
             })
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 ("ncclAllReduce", Some("f32"), Some(7), 1, 0, 2),
                 ("ncclAllReduce", Some("f16"), Some(40), 2, 1, 4),

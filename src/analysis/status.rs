@@ -1,9 +1,10 @@
-//! What a status of each library is called, in the vendor's own words, and which of them is a failure.
+//! Names of each library's statuses, in the vendor's words, and which of them are failures.
 
 use super::status_words::TABLES;
 use rocshim_trace::Call;
 
-/// The name of a status that a function of `library` (`librocblas.so`) returned; `None` for a number without a name.
+/// Returns the name of a status that a function of `library` (`librocblas.so`) returned; `None` for
+/// one without a name.
 pub(crate) fn status_name(library: &str, status: i32) -> Option<&'static str> {
     let table: &[(i32, &str)] = match library {
         "libamdhip64.so" => HIP,
@@ -15,15 +16,16 @@ pub(crate) fn status_name(library: &str, status: i32) -> Option<&'static str> {
     table.iter().find(|(number, _)| *number == status).map(|(_, name)| *name)
 }
 
-/// True when a call of `library` failed. Work that has begun and goes on (`ncclInProgress`, of communicators that do not
-/// block) is no failure.
+/// True when a call of `library` failed. Work that has begun and goes on (`ncclInProgress`, of
+/// communicators that do not block) is no failure.
 pub(crate) fn is_failure(library: &str, call: &Call) -> bool {
     let goes_on = library == "librccl.so" && call.status == 7;
     call.unwound || (call.status != 0 && !goes_on && !is_query(library, call))
 }
 
 /// True when a call of `library` only answered how much workspace it would need, as between
-/// `rocblas_start_device_memory_size_query` and `rocblas_stop_device_memory_size_query`: it did nothing.
+/// `rocblas_start_device_memory_size_query` and `rocblas_stop_device_memory_size_query`: it did
+/// nothing.
 pub(crate) fn is_query(library: &str, call: &Call) -> bool {
     let of_rocblas = matches!(library, "librocblas.so" | "librocsolver.so");
     of_rocblas && !call.unwound && matches!(call.status, 9 | 10)
@@ -193,9 +195,9 @@ mod tests {
     #[test]
     fn a_query_of_workspace_is_no_failure() {
         let call = |status| Call { status, ..Call::default() };
-        let told = |library| [8, 9, 10, 11].map(|status| is_failure(library, &call(status)));
-        assert_eq!(told("librocblas.so"), [true, false, false, true]);
-        assert_eq!(told("librocsolver.so"), [true, false, false, true]);
-        assert_eq!(told("libhipblas.so"), [true; 4], "HIPBLAS_STATUS_HANDLE_IS_NULLPTR and others");
+        let found = |library| [8, 9, 10, 11].map(|status| is_failure(library, &call(status)));
+        assert_eq!(found("librocblas.so"), [true, false, false, true]);
+        assert_eq!(found("librocsolver.so"), [true, false, false, true]);
+        assert_eq!(found("libhipblas.so"), [true; 4], "HIPBLAS_STATUS_HANDLE_IS_NULLPTR and others");
     }
 }

@@ -1,4 +1,4 @@
-//! Status numbers of the libraries whose calls are known by their name, in the vendors' own words.
+//! Names of statuses, in the vendors' words, of the libraries whose calls are recorded by name.
 
 type Words = &'static [(i32, &'static str)];
 

@@ -1,4 +1,4 @@
-//! What was put on each stream.
+//! Commands on each stream.
 
 use super::interner::Interner;
 use foldhash::HashMap;

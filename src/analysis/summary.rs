@@ -1,4 +1,4 @@
-//! Everything that the traces of one or more processes say, as tables of numbers.
+//! The summary of one or more processes, as tables of numbers.
 
 use super::{
     CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
@@ -16,8 +16,9 @@ pub struct Summary {
     /// The phases of which it is the summary; absent: of everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and `last_ns` are relative to. (Times of
-    /// processes, threads, streams and losses are since their own process's epoch.)
+    /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and
+    /// `last_ns` are relative to. (Times of processes, threads, streams and losses are since their
+    /// own process's epoch.)
     pub epoch: Option<String>,
     pub totals: Totals,
     pub unseen: Unseen,
@@ -41,7 +42,7 @@ pub struct Summary {
     pub fallback: Fallback,
     pub code_objects: Vec<CodeObjectRow>,
     pub libraries: Vec<LibraryRow>,
-    /// The GPUs that HIP told the programs of: target and name.
+    /// The GPUs that HIP reported to the programs: target and name.
     pub gpus: BTreeSet<String>,
     /// The same of each process alone, in the order of `processes`.
     #[serde(skip)]
@@ -54,7 +55,8 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// Why there may have been more than the tables tell; each is absent where nothing can have been missed.
+/// Reasons why there may have been more than the tables show; each is absent if nothing can have
+/// been missed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Unseen {
     /// Calls of any kind.
@@ -78,11 +80,11 @@ pub struct Totals {
     pub launches: u64,
     /// Those of them that launched graphs made.
     pub by_graphs: u64,
-    /// Those of them that were trials: made while a library searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
     /// Those of them that seem to be trials of the program's own: made in sweeps.
     pub swept: u64,
-    /// Launch calls that were to be recorded into a graph instead of being executed, failed ones among them.
+    /// Launch calls recorded into a graph instead of executed, including failed ones.
     pub captured: u64,
     /// Those of them that came after their capture had failed to end: they may have been executed.
     pub launches_in_doubt: u64,
@@ -104,8 +106,8 @@ pub struct Totals {
     pub queries: u64,
     /// Convolution calls: searches, runs, questions.
     pub convolutions: u64,
-    /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those of BLAS libraries that
-    /// make no product.
+    /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those
+    /// of BLAS libraries that make no product.
     pub spans: u64,
     /// Marks, ranges and names of the programs' own.
     pub marks: u64,

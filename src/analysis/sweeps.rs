@@ -1,8 +1,9 @@
-//! Sweeps: one product asked for again and again, each time with another solution index.
+//! Sweeps: one GEMM requested repeatedly, each time with another solution index.
 //!
-//! So do programs that look for the fastest solution: PyTorch's TunableOp asks the library once for all solutions of the
-//! types, then runs each by its index, a few times, before it makes the product with the best (TunableOp.h). It does so with
-//! the calls that make its products, so no single call tells that it is a trial, but that they stand in a row does.
+//! Programs that search for the fastest solution do so: PyTorch's TunableOp queries the library
+//! once for all solutions of the types, then runs each by its index, a few times, before it
+//! computes the GEMM with the best (TunableOp.h). It uses the same calls as its later GEMMs, so no
+//! single call shows that it is a trial, but a series of them does.
 
 use super::{
     evidence::Evidence,
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 /// So many different solutions in a row are a sweep.
 const LEAST: usize = 3;
 
-/// How sweeps are told.
+/// Evidence class of a sweep.
 pub const RULE: &str = "three or more solution indices for one problem, one call after the other; the last call of a row is not counted, for it may be the choice";
 
 /// The sweeps of a problem.
@@ -163,7 +164,7 @@ mod tests {
         GemmProblem::from(Gemm { m, algo, solution: solution.unwrap_or(0), ..Gemm::default() })
     }
 
-    /// What is told of these products of one thread, each of which launches the kernel with its index.
+    /// Facts about these GEMMs of one thread, each of which launches the kernel with its index.
     fn swept(products: &[(i64, Option<i32>)]) -> Vec<(usize, u64, u64)> {
         let mut runs = Runs::default();
         let mut over = Vec::new();

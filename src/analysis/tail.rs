@@ -1,4 +1,4 @@
-//! Calls of processes that go on, as they come: the rows of timelines, of those alone that were asked for.
+//! Calls of running processes as they arrive: timeline rows, filtered.
 
 use super::{
     Summary,
@@ -22,7 +22,8 @@ pub struct Wanted {
     pub processes: Patterns,
 }
 
-/// Patterns of names, in lower case. One with `*` fits a whole name, one without is a part of it; upper and lower case are the same.
+/// Patterns of names, in lower case: case-insensitive. With `*` a pattern matches the whole name,
+/// without it a part.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns(Vec<String>);
 
@@ -40,7 +41,7 @@ impl Patterns {
         self.0.is_empty() || names.into_iter().any(fits_one)
     }
 
-    /// The same for a process, which a number stands for by its id.
+    /// Same for a process, which a number selects by its id.
     fn fit_process(&self, process: &Process) -> bool {
         let name = process.name().to_lowercase();
         let fits_it = |pattern: &String| match pattern.parse::<u32>() {
@@ -74,7 +75,8 @@ fn is_like(pattern: &str, name: &str) -> bool {
 }
 
 impl Wanted {
-    /// True for a row that was asked for. What was lost or not recorded may be such: it is always one.
+    /// Returns true for a row that was requested. What was lost or not recorded may include such:
+    /// it always is.
     fn takes(&self, row: &Row, process: &Process) -> bool {
         let has = |columns: &[&str], patterns: &Patterns| {
             let words = columns.iter().filter_map(|column| match row.cell(column) {
@@ -94,7 +96,7 @@ impl Wanted {
 /// What became of a trace that is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceChange {
-    /// It is there, and goes on.
+    /// The trace exists and continues.
     Begun,
     /// Nothing more will come.
     Ended(End),
@@ -102,10 +104,10 @@ pub enum TraceChange {
     Silent,
 }
 
-/// Takes what is read of the traces that are followed.
+/// Receives the records of followed traces.
 pub struct Tail {
     wanted: Wanted,
-    /// Of what is there, the last rows alone are kept.
+    /// Of earlier records, only the last rows are kept.
     last: usize,
     /// Somebody wants launches' arguments.
     has_arguments: bool,
@@ -121,16 +123,17 @@ struct Followed {
     is_open: bool,
 }
 
-/// Rows are sorted and dropped when there are so many more than are kept.
+/// Rows are sorted and dropped when this many more than needed are kept.
 const SPARE: usize = 4096;
 
 impl Tail {
-    /// Of what is there at first, the last `last` rows that are wanted.
+    /// Keeps the last `last` requested rows of the records that exist at first.
     pub fn new(wanted: Wanted, last: usize, has_arguments: bool) -> Tail {
         Tail { wanted, last, has_arguments, traces: BTreeMap::new(), rows: Vec::new(), changes: Vec::new() }
     }
 
-    /// What is there was read: from now on every row is kept until it is taken, and everything that happens to a trace is told.
+    /// Called when the existing records were read: from then on every row is kept until it is
+    /// taken, and every change of a trace is reported.
     pub fn has_caught_up(&mut self) {
         self.keep_last();
         self.last = usize::MAX;

@@ -1,4 +1,4 @@
-//! Small traces for the tests of this crate and of those above it: what they say, and what the analyses make of them.
+//! Small traces for the tests of this crate and of those above it, and their analyses.
 
 pub mod compared;
 mod text;

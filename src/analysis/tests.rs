@@ -1,4 +1,4 @@
-//! Small traces, whole: what the builder makes of them.
+//! Summaries of small traces.
 
 use super::{Session, Spine, Summary, SummaryBuilder, evidence::Evidence};
 use crate::testing::summary_of_text;
@@ -51,25 +51,25 @@ fn account(written: u64) -> String {
 #[test]
 fn a_product_made_through_another_library_counts_once() {
     // hipblasGemmEx (1) calls rocblas_gemm_ex (2), which launches (3).
-    let told =
+    let found =
         summary(&[launch(3, Some(2)), gemm(2, Some(1), 1), gemm(1, None, 2), launch(4, None)], End::Footer);
-    assert_eq!((told.totals.gemms, told.totals.gemm_calls, told.totals.launches), (1, 2, 2));
-    for row in &told.gemms {
+    assert_eq!((found.totals.gemms, found.totals.gemm_calls, found.totals.launches), (1, 2, 2));
+    for row in &found.gemms {
         assert_eq!((row.counts.calls, row.counts.kernels[0].launches), (1, 1), "{}", row.function);
         assert_eq!(row.counts.evidence, Evidence::Confirmed);
     }
-    assert_eq!(told.kernels[0].launches, 2);
+    assert_eq!(found.kernels[0].launches, 2);
 }
 
 #[test]
 fn a_call_without_a_launch_inside_is_unresolved_and_with_losses_limited() {
-    let told = summary(&[gemm(1, None, 1)], End::Footer);
-    assert_eq!(told.gemms[0].counts.evidence, Evidence::Unresolved);
+    let found = summary(&[gemm(1, None, 1)], End::Footer);
+    assert_eq!(found.gemms[0].counts.evidence, Evidence::Unresolved);
     let gap =
         "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n".to_string();
-    let told = summary(&[gap, gemm(1, None, 1)], End::Footer);
-    assert_eq!(told.gemms[0].counts.why.as_deref(), Some("9 events were lost"));
-    assert_eq!((told.totals.lost, told.losses[0].first_ns, told.losses[0].last_ns), (9, 3, 7));
+    let found = summary(&[gap, gemm(1, None, 1)], End::Footer);
+    assert_eq!(found.gemms[0].counts.why.as_deref(), Some("9 events were lost"));
+    assert_eq!((found.totals.lost, found.losses[0].first_ns, found.losses[0].last_ns), (9, 3, 7));
 }
 
 #[test]
@@ -79,39 +79,40 @@ fn a_kernel_of_two_processes_has_its_first_and_last_launch_on_one_scale() {
         let begin = BEGIN.replace("\"pid\":7", &format!("\"pid\":{pid}"));
         begin.replace("\"epoch\":\"0\"", &format!("\"epoch\":\"{epoch}\"")) + kernel + &launch(1, None)
     };
-    let told = summary_of_text(&(process(8, "7000") + &process(9, "1000")), End::Cut);
-    // Each launches 10 ns after its epoch for 5 ns: at 7010 to 7015 and at 1010 to 1015, told since 1000.
-    assert_eq!(told.epoch.as_deref(), Some("1000"));
-    let row = &told.kernels[0];
+    let found = summary_of_text(&(process(8, "7000") + &process(9, "1000")), End::Cut);
+    // Each launches 10 ns after its epoch for 5 ns: at 7010 to 7015 and at 1010 to 1015, in ns
+    // since 1000.
+    assert_eq!(found.epoch.as_deref(), Some("1000"));
+    let row = &found.kernels[0];
     assert_eq!((row.launches, row.first_ns, row.last_ns), (2, Some(10), Some(6015)));
 }
 
 #[test]
 fn calls_that_make_no_event_are_taken_from_the_footer() {
-    let told = summary(&[launch(1, None)], End::Footer);
+    let found = summary(&[launch(1, None)], End::Footer);
     let look_up =
-        |told: &Summary| told.functions.iter().find(|row| row.function == "hipModuleGetFunction").cloned();
-    assert_eq!(look_up(&told).map(|row| row.calls), Some(0));
+        |found: &Summary| found.functions.iter().find(|row| row.function == "hipModuleGetFunction").cloned();
+    assert_eq!(look_up(&found).map(|row| row.calls), Some(0));
 
     let footer = r#"{"type":"footer","t":9,"end":"exit","calls":[[3,19]]}"#;
-    let told = summary_of_text(&format!("{BEGIN}{footer}"), End::Footer);
-    assert_eq!(look_up(&told).map(|row| row.calls), Some(19));
+    let found = summary_of_text(&format!("{BEGIN}{footer}"), End::Footer);
+    assert_eq!(look_up(&found).map(|row| row.calls), Some(19));
 }
 
 #[test]
 fn a_thread_account_that_does_not_fit_is_noted() {
-    let told = summary(&[launch(1, None), account(2)], End::Footer);
+    let found = summary(&[launch(1, None), account(2)], End::Footer);
     assert_eq!(
-        told.processes[0].notes,
+        found.processes[0].notes,
         ["limited: its threads say that they wrote 2 events, and 1 were read"]
     );
     // What is missing there may have been a product, of a library that is loaded.
     let product = |written: u64| {
         let library =
             r#"{"type":"library","id":90,"path":"/opt/rocm/lib/librocblas.so.4"}"#.to_string() + "\n";
-        let told = summary(&[library, launch(1, None), account(written)], End::Footer);
+        let found = summary(&[library, launch(1, None), account(written)], End::Footer);
         let row =
-            told.libraries.into_iter().find(|row| row.library == "librocblas.so").expect("it is hooked");
+            found.libraries.into_iter().find(|row| row.library == "librocblas.so").expect("it is hooked");
         (row.evidence, row.why)
     };
     let misfit = "; its threads say that they wrote 2 events, and 1 were read";
@@ -123,11 +124,11 @@ fn a_thread_account_that_does_not_fit_is_noted() {
 #[test]
 fn a_call_in_flight_is_named() {
     let event = gemm(1, None, 1).trim().to_string();
-    let told = summary(&[format!("{{\"type\":\"in_flight\",\"event\":{event}}}\n")], End::Leftover);
-    let row = &told.in_flight[0];
+    let found = summary(&[format!("{{\"type\":\"in_flight\",\"event\":{event}}}\n")], End::Leftover);
+    let row = &found.in_flight[0];
     assert_eq!((row.pid, row.function.as_str(), row.what.as_str()), (7, "rocblas_gemm_ex", "TN 4x5x6 f16_r"));
-    assert_eq!((told.totals.gemm_calls, told.totals.in_flight), (0, 1));
-    assert_eq!(told.processes[0].end, "killed");
+    assert_eq!((found.totals.gemm_calls, found.totals.in_flight), (0, 1));
+    assert_eq!(found.processes[0].end, "killed");
 }
 
 #[test]
@@ -147,18 +148,18 @@ fn a_graph_launch_executes_its_kernels_and_a_captured_launch_executes_nothing() 
         .map(|line| line + "\n")
     };
     let listed = r#""complete":true,"kernels":[{"kernel":1,"grid":[2,1,1],"block":[64,1,1]},{"kernel":1,"grid":[2,1,1],"block":[64,1,1]}]"#;
-    let told = summary(&lines(listed), End::Footer);
-    assert_eq!((told.totals.launches, told.totals.by_graphs, told.totals.captured), (5, 4, 1));
-    assert_eq!((told.kernels[0].launches, told.kernels[0].shape.grid), (5, [2, 1, 1]));
-    assert_eq!(told.processes[0].launches, 5);
-    let inside = &told.gemms[0].counts;
+    let found = summary(&lines(listed), End::Footer);
+    assert_eq!((found.totals.launches, found.totals.by_graphs, found.totals.captured), (5, 4, 1));
+    assert_eq!((found.kernels[0].launches, found.kernels[0].shape.grid), (5, [2, 1, 1]));
+    assert_eq!(found.processes[0].launches, 5);
+    let inside = &found.gemms[0].counts;
     assert_eq!((inside.kernels[0].launches, inside.kernels[0].captured), (0, 1));
     assert_eq!(inside.evidence, Evidence::Confirmed);
-    assert_eq!((told.graphs[0].executed, told.graphs[0].evidence), (4, Evidence::Confirmed));
+    assert_eq!((found.graphs[0].executed, found.graphs[0].evidence), (4, Evidence::Confirmed));
 
-    let told = summary(&lines(r#""complete":false,"why":"not listed","kernels":[]"#), End::Footer);
-    assert_eq!((told.totals.launches, told.totals.by_graphs), (3, 2), "what its capture recorded");
-    assert_eq!(told.graphs[0].evidence, Evidence::Inferred);
+    let found = summary(&lines(r#""complete":false,"why":"not listed","kernels":[]"#), End::Footer);
+    assert_eq!((found.totals.launches, found.totals.by_graphs), (3, 2), "what its capture recorded");
+    assert_eq!(found.graphs[0].evidence, Evidence::Inferred);
 }
 
 #[test]
@@ -176,7 +177,8 @@ fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
         )
     };
     let hooks = [hook(8, "miopenFindSolutions"), hook(9, "miopenRunSolution")].concat();
-    // A search (1) tries a product (2, 3) and a kernel (4); a run (5) launches one; a second search dies with one made.
+    // A search (1) tries a product (2, 3) and a kernel (4); a run (5) launches one; a second search
+    // dies with one made.
     let lines = [
         hooks,
         launch(3, Some(2)),
@@ -189,18 +191,18 @@ fn what_a_search_launches_is_a_trial_and_what_runs_after_it_is_not() {
         launch(9, Some(8)),
         format!(r#"{{"type":"in_flight","event":{}}}"#, conv(8, 8, "find_solutions").trim()) + "\n",
     ];
-    let told = summary(&lines, End::Leftover);
-    assert_eq!((told.totals.launches, told.totals.trials), (4, 3));
-    assert_eq!((told.kernels[0].launches, told.kernels[0].trials), (4, 3));
-    assert_eq!((told.gemms[0].counts.calls, told.gemms[0].counts.trials), (2, 1));
+    let found = summary(&lines, End::Leftover);
+    assert_eq!((found.totals.launches, found.totals.trials), (4, 3));
+    assert_eq!((found.kernels[0].launches, found.kernels[0].trials), (4, 3));
+    assert_eq!((found.gemms[0].counts.calls, found.gemms[0].counts.trials), (2, 1));
     let inside = |action: &str| {
-        let row = told.convolutions.iter().find(|row| row.action == action).unwrap();
+        let row = found.convolutions.iter().find(|row| row.action == action).unwrap();
         (row.counts.kernels[0].launches, row.counts.kernels[0].trials)
     };
     assert_eq!([inside("find_solutions"), inside("run_solution")], [(2, 2), (1, 0)]);
 }
 
-/// What a trace in parts tells, of which these were read: (number, how it ends, the first that is left).
+/// Reads segments of a trace: (number, how it ends, the first that is kept).
 fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
     let mut builder = SummaryBuilder::default();
     let mut spine = Spine::new(Session::default(), vec![&mut builder]);
@@ -226,22 +228,22 @@ fn in_parts(parts: &[(u32, &str, u32)]) -> Summary {
 }
 
 #[test]
-fn the_parts_of_a_trace_are_one_process_and_what_is_missing_is_told() {
-    let first = |told: &Summary| {
-        let process = &told.processes[0];
+fn the_parts_of_a_trace_are_one_process_and_what_is_missing_is_reported() {
+    let first = |found: &Summary| {
+        let process = &found.processes[0];
         (process.parts, process.events, process.end.clone(), process.notes.clone())
     };
     let limited = |what: &str| vec![format!("limited: {what}")];
-    let told = in_parts(&[(1, "rotated", 0), (2, "rotated", 0), (3, "exit", 0)]);
-    assert_eq!((told.processes.len(), first(&told)), (1, (3, 3, "exit".into(), vec![])));
-    let told = in_parts(&[(1, "rotated", 0), (3, "exit", 0)]);
-    assert_eq!(first(&told), (2, 2, "exit".into(), limited("part 2 of the trace was not read")));
-    let told = in_parts(&[(4, "exit", 0)]);
-    assert_eq!(first(&told), (1, 1, "exit".into(), limited("parts 1 to 3 of the trace were not read")));
-    let told = in_parts(&[(4, "rotated", 3), (5, "exit", 4)]);
-    assert_eq!(first(&told), (2, 2, "exit".into(), vec![]), "what was removed is counted as lost");
-    let told = in_parts(&[(1, "rotated", 0)]);
-    assert_eq!(first(&told), (1, 1, "rotated".into(), vec![]));
-    let absent = told.libraries.iter().find(|row| row.library.contains("rocblas")).unwrap();
+    let found = in_parts(&[(1, "rotated", 0), (2, "rotated", 0), (3, "exit", 0)]);
+    assert_eq!((found.processes.len(), first(&found)), (1, (3, 3, "exit".into(), vec![])));
+    let found = in_parts(&[(1, "rotated", 0), (3, "exit", 0)]);
+    assert_eq!(first(&found), (2, 2, "exit".into(), limited("part 2 of the trace was not read")));
+    let found = in_parts(&[(4, "exit", 0)]);
+    assert_eq!(first(&found), (1, 1, "exit".into(), limited("parts 1 to 3 of the trace were not read")));
+    let found = in_parts(&[(4, "rotated", 3), (5, "exit", 4)]);
+    assert_eq!(first(&found), (2, 2, "exit".into(), vec![]), "what was removed is counted as lost");
+    let found = in_parts(&[(1, "rotated", 0)]);
+    assert_eq!(first(&found), (1, 1, "rotated".into(), vec![]));
+    let absent = found.libraries.iter().find(|row| row.library.contains("rocblas")).unwrap();
     assert!(absent.why.ends_with("so far"), "{}", absent.why);
 }

@@ -1,4 +1,4 @@
-//! What each thread did: its calls, how long it was inside them, and how long between them.
+//! Each thread's calls, the time inside them, and the time between them.
 
 use super::interner::Interner;
 use rocshim_trace::Call;
@@ -94,7 +94,7 @@ impl Threads {
             return;
         }
         if row.calls > 0 {
-            // What a thread lost in between is no gap of the program's, and is told as lost.
+            // Time in which a thread lost events is reported as lost, not as a gap of the program.
             let gap = call.t.saturating_sub(row.last_ns);
             self.gaps.count(gap);
             if gap > row.longest_gap_ns {
@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn calls_inside_another_are_no_calls_of_the_program_and_leave_no_gap() {
         let mut threads = Threads::default();
-        // Thread 7: 100 to 200, then 1,200 to 1,700 with a call inside, then 1,700 to 1,710. Gaps: 1,000 and 0.
+        // Thread 7: 100 to 200, then 1,200 to 1,700 with a call inside, then 1,700 to 1,710. Gaps:
+        // 1,000 and 0.
         threads.count(&call(7, 100, 100, None));
         threads.count(&call(9, 150, 10, None));
         threads.count(&call(7, 1300, 50, Some(3)));
@@ -157,7 +158,7 @@ mod tests {
         let mut more = Gaps::default();
         more.count(u64::MAX / 2);
         gaps.add(&more);
-        let told: Vec<_> = gaps.rows().iter().map(|row| (row.from_ns, row.below_ns, row.gaps)).collect();
-        assert_eq!(told, [(100_000_000, Some(1_000_000_000), 1), (1_000_000_000, None, 2)]);
+        let found: Vec<_> = gaps.rows().iter().map(|row| (row.from_ns, row.below_ns, row.gaps)).collect();
+        assert_eq!(found, [(100_000_000, Some(1_000_000_000), 1), (1_000_000_000, None, 2)]);
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct CopyRow {
     /// `copy` or `memset`.
     pub action: Word,
-    /// `h2d`, `d2h`, …; absent for memory being set, and where it was not told.
+    /// `h2d`, `d2h`, …; absent for memory sets, and when unknown.
     pub kind: Option<Word>,
     /// By the functions that do not wait.
     pub is_async: bool,

@@ -1,4 +1,4 @@
-//! Times, counts and sizes as people read them.
+//! Formats times, counts and sizes for people.
 
 /// A time with three digits and its unit: `412 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`.
 pub fn time(ns: u64) -> String {
@@ -27,7 +27,8 @@ fn three_digits(value: f64) -> String {
 /// A moment in Unix nanoseconds as people write it, to the second: `2026-11-22 18:11:03 UTC`.
 pub fn date(unix_ns: u64) -> String {
     let seconds = unix_ns / 1_000_000_000;
-    // Years begin in March here, so that a leap day is the last of its year; 400 of them have 146,097 days.
+    // Years begin in March here, so that a leap day is the last of its year; 400 of them have
+    // 146,097 days.
     let days = seconds / 86_400 + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -67,7 +68,7 @@ pub fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
-/// What lies between two numbers: `46`, `33..64`.
+/// Formats a range: `46`, `33..64`.
 pub fn range(least: u64, most: u64) -> String {
     if least == most { least.to_string() } else { format!("{least}..{most}") }
 }
@@ -108,13 +109,13 @@ mod tests {
 
     #[test]
     fn a_time_has_three_digits() {
-        let told: Vec<String> =
+        let found: Vec<String> =
             [0, 999, 1_000, 9_994, 9_996, 99_940, 123_456, 999_499, 999_500, 2_500_000_000]
                 .into_iter()
                 .map(time)
                 .collect();
         assert_eq!(
-            told,
+            found,
             [
                 "0 ns", "999 ns", "1.00 µs", "9.99 µs", "10.0 µs", "99.9 µs", "123 µs", "999 µs", "1.00 ms",
                 "2.50 s"
@@ -126,10 +127,10 @@ mod tests {
     #[test]
     fn a_moment_is_a_date() {
         // By `date -u -d @…`.
-        let told = [0, 951_782_399, 951_782_400, 1_709_210_096, 1_735_689_599, 4_107_542_400]
+        let found = [0, 951_782_399, 951_782_400, 1_709_210_096, 1_735_689_599, 4_107_542_400]
             .map(|s| date(s * 1_000_000_000));
         assert_eq!(
-            told,
+            found,
             [
                 "1970-01-01 00:00:00 UTC",
                 "2000-02-28 23:59:59 UTC",

@@ -1,9 +1,9 @@
-//! Called or not called, and how sure that is.
+//! Verdicts on whether a function or library was called, with the evidence.
 //!
-//! That a library was called is confirmed by a call that was intercepted, or by a kernel of its code objects that was
-//! launched. That it was not is confirmed where it was in no process; or where nothing could have been missed, and all its
-//! functions are hooked. Else it is limited (a program that makes no handle may still ask for a version), and unresolved
-//! where a function that was called could not be found.
+//! That a library was called is confirmed by an intercepted call, or by a launch of a kernel of its
+//! code objects. That it was not is confirmed if no process loaded it; or if nothing can have been
+//! missed, and all its functions are hooked. Otherwise it is limited (a program without a handle
+//! may still query a version), and unresolved if a called function could not be found.
 
 use super::evidence::Evidence;
 use super::rules::{Class, Rule, RuleRow, premises};
@@ -17,9 +17,10 @@ pub struct FunctionRow {
     pub function: String,
     /// Its ROCm library, without version.
     pub library: String,
-    /// The ways in, each with the calls that came through it.
+    /// The interception points, each with the calls through it.
     pub points: BTreeMap<String, u64>,
-    /// `armed` (never called), `bound` (called, and the real function was found), `unbound` (not found) or `off` (left out).
+    /// `armed` (never called), `bound` (called, and the real function was found), `unbound` (not
+    /// found) or `off` (excluded).
     pub state: String,
     /// The files that hold the real function.
     pub bound_to: BTreeSet<String>,
@@ -30,10 +31,11 @@ pub struct FunctionRow {
     /// Those of them that made no events.
     #[serde(skip)]
     pub(super) silent: u64,
-    /// Processes in which it was called, but how often is not known (they were killed, still run, or were not recording for a
-    /// while).
+    /// Processes in which it was called, but how often is not known (they were killed, still run,
+    /// or were not recording for a while).
     pub uncounted: u64,
-    /// Processes that looked it up (`dlsym`) and left no count of its calls: whether it was called is not known.
+    /// Processes that looked it up (`dlsym`) and left no count of its calls: whether it was called
+    /// is unknown.
     pub looked_up: u64,
 }
 
@@ -44,7 +46,8 @@ impl FunctionRow {
     }
 }
 
-/// In how many processes a library could have been called, and in how many of them that could have been missed.
+/// Number of processes in which a library could have been called, and of those in which that could
+/// have been missed.
 #[derive(Clone, Default)]
 pub(super) struct Circumstances {
     /// All that hooked it.
@@ -61,16 +64,17 @@ pub(super) struct Circumstances {
     pub(super) open_way: Option<String>,
     /// Launches of kernels of its code objects.
     pub(super) launches: u64,
-    /// Functions of its interface that its file exports, and how many of them are hooked, where it was read.
+    /// Functions of its interface that its file exports, and how many of them are hooked, where it
+    /// was read.
     pub(super) exported: Option<(u64, u64)>,
     /// Its files that could not be read.
     pub(super) unread: u64,
-    /// Whether the functions that make its handles, without which it does nothing, are hooked and were not called; `None`
-    /// where they are not known or not hooked.
+    /// Whether the functions that make its handles, without which it does nothing, are hooked and
+    /// were not called; `None` where they are not known or not hooked.
     pub(super) without_handle: Option<bool>,
 }
 
-/// What the rules are asked of: a library's hooked functions and what is known around them.
+/// Facts for the rules: a library's hooked functions and their circumstances.
 #[derive(Clone, Default)]
 struct Facts {
     called: u64,
@@ -80,8 +84,9 @@ struct Facts {
     stats: Circumstances,
 }
 
-/// The functions that make what all functions of a library need that do work, and the library that has them. rocSOLVER
-/// works on rocBLAS's handles. Not here: libraries that have functions which need no handle.
+/// The functions that make what all functions of a library need that do work, and the library that
+/// has them. rocSOLVER works on rocBLAS's handles. Not here: libraries that have functions which
+/// need no handle.
 pub(super) const HANDLES: &[(&str, &str, &[&str])] = &[
     ("librocblas.so", "librocblas.so", &["rocblas_create_handle"]),
     ("librocsolver.so", "librocblas.so", &["rocblas_create_handle"]),
@@ -288,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_told_in_words() {
-        let told = |facts: &Facts| facts.judge(0);
-        assert_eq!(told(&idle()).0, Evidence::ConfirmedAbsent);
+    fn doubts_are_reported_in_words() {
+        let found = |facts: &Facts| facts.judge(0);
+        assert_eq!(found(&idle()).0, Evidence::ConfirmedAbsent);
         let some = with(|facts| facts.stats.exported = Some((40, 10)));
         assert_eq!(
-            told(&some),
+            found(&some),
             (
                 Evidence::Limited,
                 "loaded in the process, no call seen; 10 of its 40 functions are hooked".into()
@@ -301,13 +306,13 @@ mod tests {
         );
         let launched = with(|facts| facts.stats.launches = 406);
         assert_eq!(
-            told(&launched),
+            found(&launched),
             (
                 Evidence::Confirmed,
                 "406 launches of kernels of its code objects, by functions that are not hooked".into()
             )
         );
         let looked_up = with(|facts| facts.looked_up = 44);
-        assert_eq!(told(&looked_up).0, Evidence::Limited);
+        assert_eq!(found(&looked_up).0, Evidence::Limited);
     }
 }

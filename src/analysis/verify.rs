@@ -1,7 +1,7 @@
-//! Whether a trace adds up: counts each thread's events and compares with its gaps and its account.
+//! Verifies a trace: counts each thread's events and compares with its gaps and its totals.
 //!
-//! Memory is bounded by threads and gaps: of the ids of a thread's events only the ranges not yet seen
-//! are kept, of which there are as many as open calls and gaps.
+//! Memory is bounded by threads and gaps: of the ids of a thread's events only the ranges not yet
+//! seen are kept, as many as open calls and gaps.
 
 use super::{
     GpuTimes,
@@ -24,11 +24,11 @@ const DEPTH: u64 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Everything is there or counted as lost.
+    /// Everything is present or counted as lost.
     Right,
     /// So far: its process still runs.
     RightSoFar,
-    /// Something does not add up, or cannot be told.
+    /// Something is inconsistent, or unknown.
     #[default]
     Wrong,
 }
@@ -52,7 +52,8 @@ pub struct Verified {
     pub reasons: BTreeMap<String, u64>,
     /// Calls in flight when the process died.
     pub in_flight: u64,
-    /// Whether every dispatch that the HIP runtime reported was seen; absent where it was not asked.
+    /// Whether every dispatch that the HIP runtime reported was seen; absent when reports were not
+    /// requested.
     pub gpu: Option<GpuTimes>,
     /// What is wrong, one sentence each.
     pub wrong: Vec<String>,
@@ -144,7 +145,8 @@ struct FileCounts {
     order: Complaints,
     undefined: Complaints,
     accounts: Vec<String>,
-    /// Threads with calls that have no event: the thread, how many calls, how many of them are known to have none.
+    /// Threads with calls that have no event: the thread, how many calls, how many of them are
+    /// known to have none.
     missing: Vec<(u32, u64, u64)>,
     segment: Option<Segment>,
     gpu: GpuBuilder,
@@ -386,8 +388,8 @@ impl FileCounts {
     }
 }
 
-/// Adds to the faults of `all` where, between the first segment that is left of a trace and its last, one is
-/// not among them.
+/// Adds to the faults of `all` where, between the first segment that is left of a trace and its
+/// last, one is not among them.
 pub fn find_missing_parts(all: &mut [Verified]) {
     let segments: Vec<Segment> = all.iter().filter_map(|one| one.segment.clone()).collect();
     for one in all {

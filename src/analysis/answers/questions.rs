@@ -1,4 +1,4 @@
-//! What is asked for a phase of inference or training, and a profiler cannot tell.
+//! Questions about a phase of inference or training that a profiler cannot answer.
 
 use super::{Answer, Facts, NAMED, list, products_of};
 use crate::units::{count, counted, range, time};
@@ -61,7 +61,7 @@ impl Facts<'_> {
         let question = "Which bundle or code object did the kernels come from?";
         let used = self.summary.code_objects.iter().filter(|row| row.launches > 0);
         let name = |path: &str| file_name(path).to_string();
-        let told = list(used.map(|row| {
+        let found = list(used.map(|row| {
             let file = row.file.as_deref().or(row.path.as_deref()).map_or("from memory".to_string(), name);
             let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
             format!("{file}{ordinal}: {}", counted(row.launches, "launch"))
@@ -74,11 +74,11 @@ impl Facts<'_> {
             ),
             Some(why) => (Evidence::Limited, why.clone()),
         };
-        if told.is_empty() {
+        if found.is_empty() {
             let evidence = if evidence == Evidence::Confirmed { Evidence::ConfirmedAbsent } else { evidence };
             return Answer { question, answer: "none was dispatched from".into(), evidence, why };
         }
-        Answer { question, answer: told, evidence, why }
+        Answer { question, answer: found, evidence, why }
     }
 
     pub(super) fn tensile(&self) -> Answer {
@@ -130,7 +130,7 @@ impl Facts<'_> {
             let why = "no pass was taken for one that evaluates a prompt";
             return Answer {
                 question,
-                answer: "no prompt was told".into(),
+                answer: "no prompt was found".into(),
                 evidence: Evidence::Unresolved,
                 why: why.into(),
             };
@@ -176,7 +176,7 @@ impl Facts<'_> {
         };
         let answer: Vec<String> = self.phases.kinds.iter().take(NAMED).map(of).collect();
         if answer.is_empty() {
-            return Answer { answer: "no phase was told".into(), ..Answer { question, ..self.path() } };
+            return Answer { answer: "no phase was found".into(), ..Answer { question, ..self.path() } };
         }
         let why = format!(
             "calls that make an event, by the time in which they returned (between {} and {}); calls that make none are counted for the process",

@@ -12,7 +12,7 @@ fn text() -> Text {
     text
 }
 
-fn told(answers: &[Answer]) -> Vec<(&str, Evidence)> {
+fn lines_of(answers: &[Answer]) -> Vec<(&str, Evidence)> {
     answers.iter().map(|one| (one.answer.as_str(), one.evidence)).collect()
 }
 
@@ -30,7 +30,7 @@ fn what_ran_by_which_path_and_what_was_lost() {
         ("none was seen", Evidence::ConfirmedAbsent),
         ("nothing", Evidence::Confirmed),
     ];
-    assert_eq!(told(&run.answers.glance), expected);
+    assert_eq!(lines_of(&run.answers.glance), expected);
     assert_eq!(run.answers.warnings, Vec::<String>::new());
 }
 
@@ -48,7 +48,7 @@ fn the_questions_that_a_profiler_cannot_answer() {
         ("not known", Evidence::Unresolved),
         ("prompt: libamdhip64 6; decode: libamdhip64 12", Evidence::Inferred),
     ];
-    assert_eq!(told(&run.answers.questions), expected);
+    assert_eq!(lines_of(&run.answers.questions), expected);
 }
 
 /// The same with some lines more before the end.

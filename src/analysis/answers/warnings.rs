@@ -1,9 +1,9 @@
-//! What may be missing from a run: one sentence for each thing that anyone who reads its numbers must know.
+//! Warnings about what may be missing from a run: one sentence for each.
 
 use crate::units::{counted, time};
 use crate::{Summary, Verdict, Verified};
 
-/// None: everything is there.
+/// True when nothing is missing.
 pub(super) fn warnings(summary: &Summary, verified: &[Verified]) -> Vec<String> {
     let totals = &summary.totals;
     let mut all: Vec<String> = Vec::new();

@@ -11,11 +11,11 @@ enum Decider {
     Nothing,
     /// A coin that shows one side so often, of 16.
     Chance(u64),
-    /// Every so many runs.
+    /// Period of the flip in runs.
     Period(usize),
     /// How often it ran: like a cache that is filled.
     After(usize),
-    /// A coin, where a difference is there.
+    /// A random decision, if a difference is present.
     ChanceWith(usize),
 }
 

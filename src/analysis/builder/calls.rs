@@ -1,4 +1,4 @@
-//! Calls that are no launches, GEMMs, copies or waits: convolutions, calls known by their names, loads.
+//! Adds calls other than launches, GEMMs, copies and waits: convolutions, calls by name, loads.
 
 use super::{SummaryBuilder, names};
 use crate::{

@@ -1,4 +1,4 @@
-//! Calls that had not returned when their process died.
+//! Adds calls in flight when their process died.
 
 use super::{SummaryBuilder, names};
 use crate::{

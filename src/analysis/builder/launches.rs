@@ -1,4 +1,4 @@
-//! Kernel launches: those that are events, those that captures recorded, and those by launched graphs.
+//! Adds kernel launches: events, recorded in captures, and by graph launches.
 
 use super::{Open, SummaryBuilder};
 use crate::{

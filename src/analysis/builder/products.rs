@@ -1,4 +1,4 @@
-//! GEMMs, whichever library makes them.
+//! Adds GEMMs of any library.
 
 use super::{SummaryBuilder, names};
 use crate::{

@@ -1,12 +1,15 @@
-//! Trials: what a library launches while it searches for the fastest way. They tell nothing about which way is taken
-//! after. Only what lies inside a call that makes nothing else is one: PyTorch's TunableOp tries solutions with the calls
-//! and arguments with which it makes its products afterwards (TunableOp.h, GemmRocblas.h: it asks once for all solutions of
-//! the types, then calls `rocblas_gemm_ex` by index), so no call of its tells which it is (`sweeps` infers it from calls in a row).
+//! Detects trials: launches of a library that searches for the fastest solution, which do not show
+//! the solution used later. Only what is inside a call that computes nothing else is a trial.
+//! PyTorch's TunableOp tries solutions with the same calls and arguments as its later GEMMs
+//! (TunableOp.h, GemmRocblas.h: it queries all solutions of the types once, then calls
+//! `rocblas_gemm_ex` by index), so no single call shows it (`sweeps` infers it from calls in a
+//! row).
 
 use super::SummaryBuilder;
 use crate::nesting::Contents;
 
-/// Whether a function searches, and may do so by trying. Compiling a fusion plan does, since it has solvers (MIOpen,
+/// Returns true for a function that searches, possibly by trials. Compiling a fusion plan does,
+/// since it has solvers (MIOpen,
 /// fusion.cpp).
 fn is_search(function: &str) -> bool {
     function.starts_with("miopenFind")
@@ -14,7 +17,7 @@ fn is_search(function: &str) -> bool {
 }
 
 impl SummaryBuilder {
-    /// Counts as trials what is inside a call of `function`, if that is a search.
+    /// Counts what is inside a call of `function` as trials, if that is a search.
     pub(super) fn trials(&mut self, function: &str, inside: &mut Contents) {
         if !is_search(function) {
             return;

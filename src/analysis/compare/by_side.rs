@@ -1,10 +1,11 @@
-//! What each side has in a row, under its label; and what it means that a side has nothing.
+//! Values by side: what each has in a row, under its label, and the meaning of an absent value.
 
 use super::Side;
 use crate::Evidence;
 use serde::{Serialize, Serializer};
 
-/// A thing for each side, in their order; absent where a side has none. In JSON an object with the sides' labels.
+/// A value per side, in the sides' order; absent if a side has none. In JSON an object with the
+/// sides' labels as keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BySide<T>(Vec<(String, Option<T>)>);
 

@@ -1,4 +1,4 @@
-//! What a side's library calls of one kind (a product, a convolution) came to: how often, how long, and by which kernels.
+//! Library calls of one kind (a GEMM, a convolution) of a side: number, duration, kernels.
 
 use super::{Presence, Side, by_side::absence};
 use crate::{CallCounts, Evidence};
@@ -14,7 +14,7 @@ pub struct CallCell {
     pub total_ns: u64,
     /// What was asked for: solution indices of a product, solvers or algorithms of a convolution.
     pub chosen: BTreeSet<String>,
-    /// The symbols of the kernels launched (or captured) inside, trials left out, with their launches.
+    /// Symbols of the kernels launched (or captured) inside, without trials, with their launches.
     pub kernels: BTreeMap<String, u64>,
     /// Whether those kernels are all of them.
     pub evidence: Evidence,
@@ -71,7 +71,7 @@ impl CallCell {
 }
 
 impl CallChange {
-    /// Another way was taken for the same work.
+    /// Another kernel or solver served the same problem.
     pub fn is_change(&self) -> bool {
         self.chosen.changed || self.kernels.changed
     }
@@ -86,7 +86,7 @@ impl CallChange {
         let limit = |side: usize| limit(&sides[[0, other][side]]);
         let presence = Presence::of(cells.map(|cell| cell.is_some()), |side| absence(limit(side)));
         let calls = cells.map(|cell| cell.map_or(0, |cell| cell.calls) as i64);
-        let told =
+        let found =
             |changed: bool, (evidence, why): (Evidence, Option<String>)| Change { changed, evidence, why };
         // What was lost may have been asked for otherwise.
         let limited = || {
@@ -101,9 +101,9 @@ impl CallChange {
                 // Where nothing was seen inside, there is nothing to hold against the other.
                 let are_known = !was.kernels.is_empty() && !is.kernels.is_empty();
                 let kernels = are_known && !was.kernels.keys().eq(is.kernels.keys());
-                (told(was.chosen != is.chosen, limited()), told(kernels, inside))
+                (found(was.chosen != is.chosen, limited()), found(kernels, inside))
             }
-            _ => (told(false, limited()), told(false, limited())),
+            _ => (found(false, limited()), found(false, limited())),
         };
         CallChange { presence, calls: calls[1] - calls[0], chosen, kernels }
     }

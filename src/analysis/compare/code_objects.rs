@@ -1,4 +1,4 @@
-//! Code objects that some sides dispatched from and others did not.
+//! Code objects from which some sides dispatched and others did not.
 
 use super::{BySide, Presence, Seen, Side, by_side::absence};
 use crate::{CodeObjectRow, Evidence};
@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A code object that not all sides dispatched from.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedObject {
-    /// `libggml-hip.so #46`: the name of its file and its number in that; the hash of one from memory without a file.
+    /// `libggml-hip.so #46`: the file's name and the ordinal in it; the hash of an image from
+    /// memory without a file.
     pub object: String,
-    /// How sure it is that it is the same object on all sides: inferred where files of one name lie in different places or
-    /// have other lengths.
+    /// How sure it is that it is the same object on all sides: inferred where files of one name lie
+    /// in different places or have other lengths.
     pub same: Evidence,
     /// Where it is, on any side.
     pub paths: BTreeSet<String>,

@@ -1,7 +1,8 @@
-//! `--fail-if`: a condition, read before any trace is, and held against each side but the baseline.
+//! `--fail-if`: a condition, parsed before any trace is read, and tested on each side but the
+//! baseline.
 //!
-//! `QUANTITY OPERATOR NUMBER`, or `NUMBERx` for a multiple of what the baseline has. Of 0, 0 is the same (1x) and anything else
-//! is infinitely much.
+//! `QUANTITY OPERATOR NUMBER`, or `NUMBERx` for a multiple of the baseline's value. Relative to 0,
+//! 0 is equal (1x) and anything else is infinite.
 
 use super::{
     Comparison, Side,
@@ -49,7 +50,7 @@ pub struct Checked {
     pub condition: String,
     /// The side.
     pub side: String,
-    /// What it has; absent where that cannot be told.
+    /// Its value; absent when unknown.
     pub value: Option<f64>,
     /// What the baseline has, where the condition asks for a multiple of it.
     pub baseline: Option<f64>,
@@ -67,7 +68,7 @@ impl Condition {
     /// Reads a condition.
     ///
     /// # Errors
-    /// What is wrong with it, and what could stand there.
+    /// Returns what is wrong with it, and what is allowed there.
     pub fn parse(text: &str) -> Result<Condition, String> {
         let (quantity, rest) = quantity::parse(text.trim())?;
         let rest = rest.trim_start();
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_condition_is_told_what_could_stand_there() {
+    fn a_wrong_condition_is_reported_what_could_stand_there() {
         let wrong = |text| Condition::parse(text).unwrap_err();
         assert!(wrong("launchs > 1").starts_with("there is no quantity `launchs`; there are: new_kernels, "));
         assert_eq!(wrong("launches = 1"), "after the quantity comes > >= < <= == or !=, not `= 1`");

@@ -1,4 +1,4 @@
-//! Convolutions by problem: by which solvers and kernels each side ran them.
+//! Convolutions by problem: the solvers and kernels by which each side ran them.
 
 use super::{
     BySide, Side,
@@ -12,7 +12,8 @@ use serde::Serialize;
 pub struct ComparedConv {
     #[serde(flatten)]
     pub problem: ConvProblem,
-    /// What each side did; absent where it never ran this convolution. Searches and questions are no runs.
+    /// What each side did; absent when it never ran this convolution. Searches and queries are not
+    /// runs.
     pub sides: BySide<CallCell>,
     /// What is different from the baseline, for each other side.
     pub versus: BySide<CallChange>,

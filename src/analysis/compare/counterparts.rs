@@ -1,13 +1,13 @@
-//! What stands in the place of a kernel that only one side has.
+//! Counterparts: matches kernels that only one side has with the other side's.
 //!
-//! Kernels are the same where their symbols are. Where one side has a kernel that the other has not, and the other has one that
-//! this one has not, two rules say which belong together, the surer one first; both are inferences, and a rule that fits
-//! more than one pair says nothing:
+//! Kernels are equal if their symbols are. If each side has a kernel that the other lacks, two
+//! rules decide which correspond, the more certain first. Both are inferences, and a rule that fits
+//! several pairs decides nothing:
 //!
-//! 1. both names are Tensile's and say the same problem (types, transposes, what is asked for beside the product): the same work
-//!    by another kernel;
-//! 2. both names are of one family, and both were launched equally often in the same grid and block. Several that are
-//!    alike in all of that are paired in the order in which each side launched them first.
+//! 1. both names are Tensile's and state the same problem (types, transposes, additional
+//!    operations): the same work by another kernel;
+//! 2. both names are of one family, and both were launched equally often with the same grid and
+//!    block. Several that are alike in all of that are paired in the order of their first launches.
 
 use super::kernels::{Row, is_unnamed};
 use crate::{Evidence, KernelRow};
@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The kernel of the other side that seems to stand in a kernel's place.
+/// The other side's presumed counterpart of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterpart {
     /// Its symbol.
@@ -46,7 +46,7 @@ const SAME_ORDER: Rule = (
 /// All rules.
 pub const RULES: [Rule; 3] = [SAME_PROBLEM, SAME_PLACE, SAME_ORDER];
 
-/// By the place of its row, what stands in each kernel's place on the other side.
+/// By row index: the counterpart of each kernel on the other side.
 pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
     let mut found = BTreeMap::new();
     for (gone, new) in
@@ -82,7 +82,7 @@ fn only<'a>(rows: &[Row<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
     placed.filter_map(|(place, row)| Some((place, row[on]?))).filter(|(_, row)| !is_unnamed(row)).collect()
 }
 
-/// The two stand in each other's place.
+/// Records the two as counterparts.
 fn pair(found: &mut BTreeMap<usize, Counterpart>, gone: Placed, new: Placed, rule: Rule) {
     found.insert(gone.0, counterpart(new.1, rule));
     found.insert(new.0, counterpart(gone.1, rule));
@@ -95,7 +95,8 @@ fn counterpart(row: &KernelRow, (rule, why): Rule) -> Counterpart {
 
 type Problem = (String, [Option<String>; 6], Vec<String>);
 
-/// What a Tensile kernel's name says of its problem, and not of how it is solved; nothing for one that says nothing.
+/// Returns what a Tensile kernel's name states about its problem, not about its solution; nothing
+/// for other names.
 fn problem(tensile: &Tensile) -> Option<Problem> {
     let Tensile { kind, contraction, a, b, d, compute, batch, extras, .. } = tensile.clone();
     contraction.is_some().then_some((kind, [contraction, a, b, d, compute, batch], extras))

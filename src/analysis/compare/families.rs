@@ -1,4 +1,4 @@
-//! Families of kernels: what kinds of work each side did.
+//! Kernel families: the kinds of work of each side.
 
 use super::{
     BySide, Side,

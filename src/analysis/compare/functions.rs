@@ -50,7 +50,7 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedFunction> {
 }
 
 const UNCOUNTED: &str =
-    "nobody counted its calls where it was seen: its address may only have been asked for";
+    "its calls were not counted where it was seen: its address may only have been asked for";
 
 /// Its address was given out in a process that did not tell how often it was called.
 fn may_only_be_known(row: &FunctionRow) -> bool {
@@ -59,11 +59,11 @@ fn may_only_be_known(row: &FunctionRow) -> bool {
 
 /// What it means that a side did not call a function.
 fn absence(side: &Side, library: &str, row: Option<&FunctionRow>) -> (Evidence, Option<String>) {
-    let told = |evidence, why: &str| (evidence, Some(why.to_string()));
+    let found = |evidence, why: &str| (evidence, Some(why.to_string()));
     match row.map(|row| row.state.as_str()) {
-        None => told(Evidence::Unresolved, "the shim that wrote the trace did not hook it"),
-        Some("off") => told(Evidence::Limited, "it was left out by ROCSHIM_RECORD"),
-        Some("unbound") => told(Evidence::Unresolved, "the real function was not found"),
+        None => found(Evidence::Unresolved, "the shim that wrote the trace did not hook it"),
+        Some("off") => found(Evidence::Limited, "it was left out by ROCSHIM_RECORD"),
+        Some("unbound") => found(Evidence::Unresolved, "the real function was not found"),
         Some(_) => super::by_side::absence(side.limit_of(library)),
     }
 }

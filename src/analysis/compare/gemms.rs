@@ -1,4 +1,4 @@
-//! Matrix products by function and problem: by which solutions and kernels each side computed them.
+//! GEMMs by function and problem: the solutions and kernels by which each side computed them.
 
 use super::{
     BySide, Side,

@@ -1,4 +1,4 @@
-//! Kernels by their symbol: how often each side launched them, how long its calls took, which only one side has.
+//! Kernels by symbol: launches and durations on each side, and kernels that only one side has.
 
 use super::{
     BySide, Presence, Seen, Side,
@@ -31,7 +31,7 @@ pub struct KernelCell {
     pub launches: u64,
     /// Those of them that launched graphs made, which take no call and no time of their own.
     pub by_graphs: u64,
-    /// Those of them that were trials: made while a library searched for the fastest way.
+    /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
     /// Launches that returned an error.
     pub failed: u64,
@@ -61,7 +61,7 @@ pub struct KernelChange {
     pub times: Test,
     /// Whether it took longer on the GPU.
     pub gpu: Test,
-    /// The kernel of the other side that seems to stand in its place, where only one side has it.
+    /// The other side's presumed counterpart, if only one side has it.
     pub counterpart: Option<Counterpart>,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedKernel> {
 /// A kernel's rows, one for each side.
 pub(super) type Row<'a> = Vec<Option<&'a KernelRow>>;
 
-/// The kernels that were launched, by symbol. One whose name is not known stands for itself on its own side.
+/// Returns the launched kernels, by symbol. An unnamed one is separate on each side.
 fn merged(sides: &[Side]) -> Vec<Row<'_>> {
     let mut rows: BTreeMap<(&str, Option<usize>), Row> = BTreeMap::new();
     for (side, of) in sides.iter().enumerate() {

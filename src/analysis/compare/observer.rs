@@ -1,4 +1,4 @@
-//! What observing cost: a program's own numbers with the shim, held against its own numbers without.
+//! Measures the cost of observation: a program's own numbers with the shim and without.
 
 use crate::Evidence;
 use rocshim_reader::Results;
@@ -23,7 +23,8 @@ pub struct ObservedTest {
     pub untraced: Rate,
     /// Tokens a second with the shim, as a multiple of those without.
     pub ratio: f64,
-    /// Whether the mean with the shim lies among the samples without; absent where there are not two of those.
+    /// True when the mean with the shim is within the range of the samples without; absent with
+    /// fewer than two of those.
     pub within_spread: Option<bool>,
     pub evidence: Evidence,
     pub why: &'static str,
@@ -118,10 +119,10 @@ mod tests {
         let without =
             results("u", &[("pp512", &[100.0, 110.0, 90.0]), ("tg128", &[50.0, 52.0]), ("one", &[7.0])]);
         let with = results("t", &[("tg128", &[45.0, 47.0]), ("pp512", &[99.0, 95.0]), ("one", &[7.0])]);
-        let told = observe(&with, &without).unwrap();
+        let found = observe(&with, &without).unwrap();
         let tests: Vec<_> =
-            told.tests.iter().map(|t| (t.test.as_str(), t.ratio, t.within_spread, t.evidence)).collect();
-        // 46 of 51 lies below 50; 97 of 100 lies in 90 to 110.
+            found.tests.iter().map(|t| (t.test.as_str(), t.ratio, t.within_spread, t.evidence)).collect();
+        // 46 of 51 is below 50; 97 of 100 is within 90 to 110.
         assert_eq!(
             tests,
             [
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_do_not_fit_are_told_in_a_sentence() {
+    fn files_that_do_not_fit_are_reported_in_a_sentence() {
         let (one, two) = (results("t.json", &[("pp512", &[1.0])]), results("u.json", &[("tg128", &[1.0])]));
         assert_eq!(
             observe(&one, &two).unwrap_err(),

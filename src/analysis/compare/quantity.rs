@@ -1,4 +1,4 @@
-//! The numbers that a condition may ask for: changes since the baseline, and amounts of a side.
+//! Quantities that a condition can test: changes since the baseline, and amounts of a side.
 
 use super::{BySide, Comparison, Seen, Side, Speed};
 use crate::{Evidence, durations::Durations};
@@ -158,7 +158,7 @@ impl Quantity {
         }
     }
 
-    /// What it comes to on a side; nothing where it cannot be told.
+    /// Returns its value on a side; nothing when unknown.
     pub(super) fn value(&self, all: &Comparison, sides: &[Side], side: usize) -> Option<f64> {
         match self {
             Quantity::Change(row) | Quantity::Amount(row) => Some((row.count)(all, side) as f64),
@@ -205,13 +205,13 @@ fn origins(side: &Side) -> Doubt {
     limited(side.limit_of_origins())
 }
 
-/// The verdict on fallback kernels has an evidence class of its own.
+/// The verdict on fallback kernels has a separate evidence class.
 fn fallback(side: &Side) -> Doubt {
-    let told = &side.summary.fallback;
-    match told.evidence {
-        Evidence::Confirmed | Evidence::ConfirmedAbsent if told.unknown == 0 => origins(side),
-        Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(told.why.clone())),
-        evidence => Some((evidence, told.why.clone())),
+    let found = &side.summary.fallback;
+    match found.evidence {
+        Evidence::Confirmed | Evidence::ConfirmedAbsent if found.unknown == 0 => origins(side),
+        Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(found.why.clone())),
+        evidence => Some((evidence, found.why.clone())),
     }
 }
 
@@ -255,17 +255,17 @@ fn solvers(all: &Comparison, side: usize) -> u64 {
 
 fn functions(all: &Comparison, side: usize, seen: Seen) -> u64 {
     let is_it =
-        |row: &&super::ComparedFunction| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
+        |row: &&super::ComparedFunction| versus(&row.versus, side).is_some_and(|found| found.seen == seen);
     all.functions.iter().filter(is_it).count() as u64
 }
 
 fn objects(all: &Comparison, side: usize, seen: Seen) -> u64 {
     let is_it =
-        |row: &&super::ComparedObject| versus(&row.versus, side).is_some_and(|told| told.seen == seen);
+        |row: &&super::ComparedObject| versus(&row.versus, side).is_some_and(|found| found.seen == seen);
     all.code_objects.iter().filter(is_it).count() as u64
 }
 
-/// A pattern chooses a kernel by its symbol, or by its name as people write it, with or without `void`.
+/// A pattern selects a kernel by its symbol, or by its readable name, with or without `void`.
 fn fits_kernel(pattern: &str, name: &str, demangled: Option<&str>) -> bool {
     let readable =
         |name: &str| fits(pattern, name) || fits(pattern, name.strip_prefix("void ").unwrap_or(name));

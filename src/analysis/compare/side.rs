@@ -1,4 +1,5 @@
-//! A side: its summary, its label, and why it may have done more than it tells.
+//! A side of a comparison: its summary, its label, and why it may have done more than its traces
+//! show.
 
 use crate::{Evidence, FunctionRow, Summary, Totals};
 use rocshim_trace::fits;
@@ -108,13 +109,13 @@ impl Side {
             let notes = summary.processes.iter().flat_map(|row| &row.notes);
             notes.filter_map(|note| note.strip_prefix("limited: ")).map(str::to_owned).next()
         };
-        let told = |condition: bool, why: &str| condition.then(|| why.to_string());
+        let found = |condition: bool, why: &str| condition.then(|| why.to_string());
         let endless = summary.processes.iter().any(|row| matches!(row.end.as_str(), "cut" | "rotated"));
-        told(summary.totals.running > 0, "a process still runs")
-            .or_else(|| told(endless, "a trace has no end"))
-            .or_else(|| told(ran_on, "a process ran on after the snapshot"))
+        found(summary.totals.running > 0, "a process still runs")
+            .or_else(|| found(endless, "a trace has no end"))
+            .or_else(|| found(ran_on, "a process ran on after the snapshot"))
             .or_else(|| summary.notes.first().map(|note| format!("a file was not read: {note}")))
-            .or_else(|| told(summary.totals.late > 0, "calls came after recording had ended"))
+            .or_else(|| found(summary.totals.late > 0, "calls came after recording had ended"))
             .or_else(noted)
     }
 }

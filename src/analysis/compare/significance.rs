@@ -1,17 +1,18 @@
-//! Whether the calls of one kind took longer in one run than in another: the Mann–Whitney U test.
+//! Tests whether calls of one kind took longer in one run than in another: the Mann–Whitney U test.
 //!
-//! It asks whether a call of the one is more often longer than one of the other, and supposes nothing about how times are
-//! distributed: a few slow calls do not decide. Times are compared by their buckets (1.6 %), so that many are tied: the variance
-//! is corrected for ties, U for continuity, and p (two-sided) is that of the normal approximation, which holds from about
-//! eight calls on each side on. One page tests many kernels, so p is adjusted by Benjamini and Hochberg's procedure to q: of the
-//! differences that are told at q < 0.05, one in twenty is expected to be none.
+//! It tests whether a call of one run tends to be longer than one of the other, without assuming a
+//! distribution of times, so a few slow calls do not decide. Times are compared by their buckets
+//! (1.6 %), so many are tied: the variance is corrected for ties, U for continuity, and p
+//! (two-sided) is that of the normal approximation, which holds from about eight calls on each
+//! side. One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure:
+//! of the differences reported at q < 0.05, one in twenty is expected to be false.
 
 use crate::durations::Durations;
 use serde::Serialize;
 
 /// Calls that each side must have.
 pub const LEAST_CALLS: u64 = 8;
-/// Differences are told below this q.
+/// Differences are reported below this q.
 const LEVEL: f64 = 0.05;
 
 /// What the test says of a kernel's calls, held against the baseline's.
@@ -112,7 +113,8 @@ fn side_by_side(a: &Durations, b: &Durations) -> Vec<(f64, f64)> {
     both
 }
 
-/// Benjamini and Hochberg: the k-th smallest of n is multiplied by n/k, and none is larger than a larger one's.
+/// Benjamini and Hochberg: multiplies the k-th smallest of n by n/k, then makes the result
+/// monotonic.
 fn adjusted(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));
@@ -135,26 +137,28 @@ mod tests {
     }
 
     #[track_caller]
-    fn near(told: f64, expected: f64) {
-        assert!((told - expected).abs() < 1e-6, "{told} is not {expected}");
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
     }
 
     #[test]
     fn p_is_that_of_the_textbook() {
-        // No ties, b all above a: U = 64, variance 8·8·17/12 = 90.667, z = (64 - 32 - 0.5)/9.5219 = 3.30817,
-        // p = erfc(3.30817/√2) = 0.000939 (scipy: mannwhitneyu(range(8), range(8, 16), method="asymptotic")).
+        // No ties, b all above a: U = 64, variance 8·8·17/12 = 90.667, z = (64 - 32 - 0.5)/9.5219 =
+        // 3.30817, p = erfc(3.30817/√2) = 0.000939 (scipy: mannwhitneyu(range(8), range(8, 16),
+        // method="asymptotic")).
         let (low, high) = (of(&[0, 1, 2, 3, 4, 5, 6, 7]), of(&[8, 9, 10, 11, 12, 13, 14, 15]));
         let (p, longer) = mann_whitney(&low, &high).unwrap();
         near(p, 0.000_939_109_1);
         near(longer, 1.0);
         assert_eq!(mann_whitney(&high, &low).unwrap(), (p, 0.0));
-        // Ties: 6 of ten at 1 and 4 at 2, against 2 at 1 and 8 at 2. U = 2·3 + 8·(6 + 2) = 70, ties 8³ - 8 + 12³ - 12 = 2220,
-        // variance 100/12·(21 - 2220/380) = 126.316, z = (70 - 50 - 0.5)/11.239 = 1.73502, p = 0.082738.
+        // Ties: 6 of ten at 1 and 4 at 2, against 2 at 1 and 8 at 2. U = 2·3 + 8·(6 + 2) = 70, ties
+        // 8³ - 8 + 12³ - 12 = 2220, variance 100/12·(21 - 2220/380) = 126.316, z = (70 - 50 -
+        // 0.5)/11.239 = 1.73502, p = 0.082738.
         let (a, b) = (of(&[1, 1, 1, 1, 1, 1, 2, 2, 2, 2]), of(&[1, 1, 2, 2, 2, 2, 2, 2, 2, 2]));
         let (p, longer) = mann_whitney(&a, &b).unwrap();
         assert!((p - 0.0827).abs() < 1e-4, "{p}");
         near(longer, 0.7);
-        // All alike: nothing can be told.
+        // All alike: undecided.
         assert_eq!(mann_whitney(&of(&[5; 9]), &of(&[5; 8])), Some((1.0, 0.5)));
     }
 
@@ -169,14 +173,14 @@ mod tests {
     #[test]
     fn a_verdict_wants_calls_and_medians_that_differ() {
         let (few, fast, slow, none) = (of(&[5; 7]), of(&[10; 40]), of(&[12; 40]), of(&[]));
-        let told = |a, b| tests(&[(a, b)])[0];
-        assert_eq!(told(&fast, &few).speed, Speed::TooFewCalls);
-        assert_eq!(told(&fast, &none).speed, Speed::NotTimed);
-        assert_eq!(told(&fast, &fast).speed, Speed::NoDifference);
-        assert_eq!(told(&slow, &fast).speed, Speed::Faster);
-        let told = told(&fast, &slow);
-        assert_eq!((told.speed, told.median_ratio, told.longer), (Speed::Slower, Some(1.2), Some(1.0)));
-        assert!(told.q.unwrap() < 1e-9);
+        let found = |a, b| tests(&[(a, b)])[0];
+        assert_eq!(found(&fast, &few).speed, Speed::TooFewCalls);
+        assert_eq!(found(&fast, &none).speed, Speed::NotTimed);
+        assert_eq!(found(&fast, &fast).speed, Speed::NoDifference);
+        assert_eq!(found(&slow, &fast).speed, Speed::Faster);
+        let found = found(&fast, &slow);
+        assert_eq!((found.speed, found.median_ratio, found.longer), (Speed::Slower, Some(1.2), Some(1.0)));
+        assert!(found.q.unwrap() < 1e-9);
         // The same medians: a tail is no other speed.
         let tail = of(&[[10; 30].as_slice(), &[90; 10]].concat());
         assert_eq!(tests(&[(&fast, &tail)])[0].speed, Speed::NoDifference);

@@ -1,4 +1,4 @@
-//! Small traces, whole, held against each other.
+//! Comparisons of small traces.
 
 use super::*;
 use crate::Evidence;
@@ -7,8 +7,8 @@ use rocshim_reader::End;
 
 const GAP: &str = "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n";
 
-fn change<'a>(told: &'a Comparison, name: &str) -> &'a KernelChange {
-    told.kernels.iter().find(|row| row.name == name).unwrap().versus.get(0).unwrap()
+fn change<'a>(found: &'a Comparison, name: &str) -> &'a KernelChange {
+    found.kernels.iter().find(|row| row.name == name).unwrap().versus.get(0).unwrap()
 }
 
 #[test]
@@ -22,51 +22,51 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
         "B",
         &[kernel(5, "new"), kernel(6, "both"), launches(6, 100, 1, &[20; 15]), launches(5, 200, 1, &[3, 4])],
     );
-    let told = compare(&[a, b], &[]);
-    let names: Vec<_> = told.kernels.iter().map(|row| row.name.as_str()).collect();
+    let found = compare(&[a, b], &[]);
+    let names: Vec<_> = found.kernels.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["both", "gone", "new"], "300, 7, 3 + 4 ns on the side with most; then by name");
-    let both = change(&told, "both");
+    let both = change(&found, "both");
     assert_eq!((both.launches, both.launches_ratio, both.total_ns), (5, Some(1.5), 200));
     assert_eq!(
         (both.presence.seen, both.times.speed, both.times.median_ratio),
         (Seen::Both, Speed::Slower, Some(2.0))
     );
-    let (gone, new) = (change(&told, "gone"), change(&told, "new"));
+    let (gone, new) = (change(&found, "gone"), change(&found, "new"));
     assert_eq!((gone.presence.seen, gone.launches, gone.launches_ratio), (Seen::Gone, -1, Some(0.0)));
     assert_eq!((new.presence.seen, new.launches, new.launches_ratio), (Seen::New, 2, None));
-    for told in [gone, new] {
-        assert_eq!((told.presence.evidence, told.times.speed), (Evidence::ConfirmedAbsent, Speed::NotTimed));
+    for found in [gone, new] {
+        assert_eq!((found.presence.evidence, found.times.speed), (Evidence::ConfirmedAbsent, Speed::NotTimed));
     }
 }
 
 #[test]
 fn an_absence_is_limited_where_something_may_have_been_missed() {
     let has = || side("A", &[kernel(1, "k"), launches(1, 100, 1, &[5])]);
-    let told = |other: Side| {
-        let told = compare(&[has(), other], &[]);
-        let presence = change(&told, "k").presence.clone();
-        (presence.evidence, presence.why, told.sides[1].limited.clone())
+    let presence_of = |other: Side| {
+        let found = compare(&[has(), other], &[]);
+        let presence = change(&found, "k").presence.clone();
+        (presence.evidence, presence.why, found.sides[1].limited.clone())
     };
     let limited = |why: &str| (Evidence::Limited, Some(why.to_string()), Some(why.to_string()));
-    assert_eq!(told(side("B", &[])), (Evidence::ConfirmedAbsent, None, None));
-    assert_eq!(told(side("B", &[GAP.into()])), limited("9 events were lost"));
-    assert_eq!(told(ended("B", "", End::Cut)), limited("a trace has no end"));
-    assert_eq!(told(ended("B", "", End::Running)), limited("a process still runs"));
+    assert_eq!(presence_of(side("B", &[])), (Evidence::ConfirmedAbsent, None, None));
+    assert_eq!(presence_of(side("B", &[GAP.into()])), limited("9 events were lost"));
+    assert_eq!(presence_of(ended("B", "", End::Cut)), limited("a trace has no end"));
+    assert_eq!(presence_of(ended("B", "", End::Running)), limited("a process still runs"));
     assert_eq!(
-        told(ended("B", "", End::Leftover)),
+        presence_of(ended("B", "", End::Leftover)),
         (Evidence::ConfirmedAbsent, None, None),
         "killed, and all read"
     );
     let mut open = side("B", &[]);
     open.summary.unseen.launches = Some("what x calls would not be seen".into());
-    assert_eq!(told(open), limited("what x calls would not be seen"));
+    assert_eq!(presence_of(open), limited("what x calls would not be seen"));
     let mut unread = side("B", &[]);
     unread.summary.notes.push("b.ndjson is empty".into());
-    assert_eq!(told(unread), limited("a file was not read: b.ndjson is empty"));
+    assert_eq!(presence_of(unread), limited("a file was not read: b.ndjson is empty"));
     // Killed in the launch itself.
     let in_flight = launches(1, 100, 1, &[5]);
     let in_flight = format!("{}{{\"type\":\"in_flight\",\"event\":{}}}\n", kernel(1, "k"), in_flight.trim());
-    let (evidence, why, _) = told(ended("B", &in_flight, End::Leftover));
+    let (evidence, why, _) = presence_of(ended("B", &in_flight, End::Leftover));
     assert_eq!(
         (evidence, why.unwrap()),
         (Evidence::Limited, "a launch of it had not returned when the process died".into())
@@ -76,9 +76,9 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
 #[test]
 fn a_kernel_without_a_name_is_never_said_to_be_new() {
     let nameless = launches(1, 100, 1, &[5]).replace("\"kernel\":1", "\"function\":\"0x55\"");
-    let told = compare(&[side("A", std::slice::from_ref(&nameless)), side("B", &[nameless])], &[]);
-    assert_eq!(told.kernels.len(), 2, "the same handle of two runs is not the same kernel");
-    for row in &told.kernels {
+    let found = compare(&[side("A", std::slice::from_ref(&nameless)), side("B", &[nameless])], &[]);
+    assert_eq!(found.kernels.len(), 2, "the same handle of two runs is not the same kernel");
+    for row in &found.kernels {
         let change = row.versus.get(0).unwrap();
         assert_eq!((change.presence.evidence, &change.counterpart), (Evidence::Unresolved, &None));
     }
@@ -100,16 +100,16 @@ fn what_stands_in_a_kernels_place_is_inferred_by_its_problem_then_by_its_family_
             launches(3, 30, 1, &[5]),
         ]
     };
-    let told = compare(&[side("A", &a), side("B", &b(4))], &[]);
+    let found = compare(&[side("A", &a), side("B", &b(4))], &[]);
     let instead =
-        |told: &Comparison, name: &str| change(told, name).counterpart.clone().map(|c| (c.name, c.rule));
-    let (name, rule) = instead(&told, small).unwrap();
+        |found: &Comparison, name: &str| change(found, name).counterpart.clone().map(|c| (c.name, c.rule));
+    let (name, rule) = instead(&found, small).unwrap();
     assert_eq!((name.as_str(), rule), (large, "same problem"));
-    assert_eq!(instead(&told, large).unwrap().0, small);
-    assert_eq!(instead(&told, other), None, "other types, and no launches like these");
+    assert_eq!(instead(&found, large).unwrap().0, small);
+    assert_eq!(instead(&found, other), None, "other types, and no launches like these");
     let family = |name| rocshim_trace::family(name, None).map(|family| family.name);
     if family(old) == family(new) && family(old).is_some() {
-        assert_eq!(instead(&told, old).unwrap().0, new);
+        assert_eq!(instead(&found, old).unwrap().0, new);
         // In another grid it is another place.
         assert_eq!(instead(&compare(&[side("A", &a), side("B", &b(8))], &[]), old), None);
     }
@@ -122,10 +122,10 @@ fn kernels_that_are_alike_are_paired_in_the_order_of_their_first_launches() {
             .map(|[first, second]| {
                 [kernel(1, second), kernel(2, first), launches(2, 10, 1, &[5]), launches(1, 20, 1, &[5])]
             });
-    let told = compare(&[side("A", &a), side("B", &b)], &[]);
-    let told = change(&told, "_Z9rope_normILi2EEvv").counterpart.clone().unwrap();
-    assert_eq!(told.name, "_Z9rope_normILi4EEvv");
-    assert_eq!(told.rule, "same order");
+    let found = compare(&[side("A", &a), side("B", &b)], &[]);
+    let found = change(&found, "_Z9rope_normILi2EEvv").counterpart.clone().unwrap();
+    assert_eq!(found.name, "_Z9rope_normILi4EEvv");
+    assert_eq!(found.rule, "same order");
 }
 
 #[test]
@@ -138,57 +138,58 @@ fn a_product_that_took_another_kernel_or_solution_is_a_change() {
         )
     };
     let b = [kernels(), gemm(10, 4, -1, 1), gemm(20, 8, 6, 1), gemm(30, 9, -1, 2), gemm(40, 11, -1, 1)];
-    let told = compare(&[a(), side("B", &b)], &[]);
-    let of = |told: &Comparison, m: i64| {
-        let row = told.gemms.iter().find(|row| row.problem.m == Some(m)).unwrap();
+    let found = compare(&[a(), side("B", &b)], &[]);
+    let of = |found: &Comparison, m: i64| {
+        let row = found.gemms.iter().find(|row| row.problem.m == Some(m)).unwrap();
         let change = row.versus.get(0).unwrap();
         (change.presence.seen, change.chosen.changed, change.kernels.changed, change.kernels.evidence)
     };
     let confirmed = Evidence::Confirmed;
-    assert_eq!(of(&told, 4), (Seen::Both, false, false, confirmed));
-    assert_eq!(of(&told, 8), (Seen::Both, true, false, confirmed));
-    assert_eq!(of(&told, 9), (Seen::Both, false, true, confirmed));
-    assert_eq!(of(&told, 10), (Seen::Gone, false, false, confirmed));
-    assert_eq!(of(&told, 11).0, Seen::New);
+    assert_eq!(of(&found, 4), (Seen::Both, false, false, confirmed));
+    assert_eq!(of(&found, 8), (Seen::Both, true, false, confirmed));
+    assert_eq!(of(&found, 9), (Seen::Both, false, true, confirmed));
+    assert_eq!(of(&found, 10), (Seen::Gone, false, false, confirmed));
+    assert_eq!(of(&found, 11).0, Seen::New);
     let chosen =
-        &told.gemms.iter().find(|row| row.problem.m == Some(8)).unwrap().sides.get(1).unwrap().chosen;
+        &found.gemms.iter().find(|row| row.problem.m == Some(8)).unwrap().sides.get(1).unwrap().chosen;
     assert_eq!(chosen.iter().collect::<Vec<_>>(), ["solution 6"]);
     // With losses, what makes the difference may be among them.
-    let told = compare(&[a(), side("B", &[b.concat(), GAP.into()])], &[]);
-    assert_eq!(of(&told, 9), (Seen::Both, false, true, Evidence::Limited));
-    let gone = told.gemms.iter().find(|row| row.problem.m == Some(10)).unwrap().versus.get(0).unwrap();
+    let found = compare(&[a(), side("B", &[b.concat(), GAP.into()])], &[]);
+    assert_eq!(of(&found, 9), (Seen::Both, false, true, Evidence::Limited));
+    let gone = found.gemms.iter().find(|row| row.problem.m == Some(10)).unwrap().versus.get(0).unwrap();
     assert_eq!((gone.presence.seen, gone.presence.evidence), (Seen::Gone, Evidence::Limited));
 }
 
 #[test]
 fn a_product_is_not_absent_for_certain_where_its_function_was_not_hooked() {
     let a = || side("A", &[kernel(1, "one"), gemm(10, 4, -1, 1)]);
-    let told = |other: Side| {
-        let told = compare(&[a(), other], &[]);
-        told.gemms[0].versus.get(0).unwrap().presence.clone()
+    let presence_of = |other: Side| {
+        let found = compare(&[a(), other], &[]);
+        found.gemms[0].versus.get(0).unwrap().presence.clone()
     };
-    assert_eq!(told(side("B", &[])).evidence, Evidence::ConfirmedAbsent);
+    assert_eq!(presence_of(side("B", &[])).evidence, Evidence::ConfirmedAbsent);
     let mut older = side("B", &[]);
     older.summary.functions.retain(|row| row.function != "rocblas_gemm_ex");
-    let presence = told(older);
+    let presence = presence_of(older);
     assert_eq!(presence.evidence, Evidence::Limited);
     assert_eq!(presence.why.as_deref(), Some("the shim that wrote the trace did not hook rocblas_gemm_ex"));
 }
 
 #[test]
 fn a_convolution_that_took_another_solver_is_a_change() {
-    let told = compare(
+    let found = compare(
         &[side("A", &[conv(1, 91, "GemmFwdRest")]), side("B", &[conv(1, 85, "ConvDirectNaiveConvFwd")])],
         &[],
     );
-    let change = told.convolutions[0].versus.get(0).unwrap();
+    let change = found.convolutions[0].versus.get(0).unwrap();
     assert!(change.chosen.changed && !change.kernels.changed);
-    // The runs launched nothing that was seen: what was asked for is confirmed, what was launched is not.
+    // The runs launched nothing that was seen: what was requested is confirmed, what was launched
+    // is not.
     assert_eq!(
         (change.chosen.evidence, change.kernels.evidence),
         (Evidence::Confirmed, Evidence::Unresolved)
     );
-    assert_eq!(told.functions.len(), 0, "both called the same functions");
+    assert_eq!(found.functions.len(), 0, "both called the same functions");
 }
 
 #[test]
@@ -204,14 +205,14 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
     let objects = || object(1, 30) + &object(2, 31) + &placed(1, "x", 1) + &placed(2, "y", 2);
     let a = side("A", &[objects(), launches(1, 10, 1, &[5]), gemm(20, 4, -1, 1)]);
     let b = side("B", &[objects(), launches(1, 10, 1, &[5]), launches(2, 20, 1, &[5])]);
-    let told = compare(&[a, b], &[]);
-    let [object] = &told.code_objects[..] else { panic!("{:?}", told.code_objects) };
+    let found = compare(&[a, b], &[]);
+    let [object] = &found.code_objects[..] else { panic!("{:?}", found.code_objects) };
     assert_eq!(
         (object.object.as_str(), object.sides.get(0), object.sides.get(1)),
         ("libggml-hip.so bundle 31", Some(&0), Some(&1))
     );
     assert_eq!(object.versus.get(0).unwrap().seen, Seen::New);
-    let [function] = &told.functions[..] else { panic!("{:?}", told.functions) };
+    let [function] = &found.functions[..] else { panic!("{:?}", found.functions) };
     let presence = function.versus.get(0).unwrap();
     assert_eq!((function.function.as_str(), presence.seen), ("rocblas_gemm_ex", Seen::Gone));
     assert_eq!(presence.evidence, Evidence::ConfirmedAbsent);
@@ -221,14 +222,14 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
 fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_called() {
     let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","point":"dlsym","state":"bound","library":1}"#;
     let armed = hook.replace("dlsym", "preload").replace("bound", "armed").replace(",\"library\":1", "");
-    let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
-    assert_eq!(told.functions.len(), 0, "nobody called it, as far as is known");
+    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
+    assert_eq!(found.functions.len(), 0, "it was not called, as far as is known");
     let called = hook.replace("dlsym", "preload");
-    let told = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[called + "\n"])], &[]);
-    let [function] = &told.functions[..] else { panic!("{:?}", told.functions) };
+    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[called + "\n"])], &[]);
+    let [function] = &found.functions[..] else { panic!("{:?}", found.functions) };
     let presence = function.versus.get(0).unwrap();
     assert_eq!((presence.seen, presence.evidence), (Seen::New, Evidence::Limited));
-    assert!(presence.why.as_ref().unwrap().starts_with("nobody counted its calls"), "{presence:?}");
+    assert!(presence.why.as_ref().unwrap().starts_with("its calls were not counted"), "{presence:?}");
 }
 
 #[test]
@@ -237,15 +238,15 @@ fn the_first_of_three_sides_is_the_baseline_of_both_others() {
         let mine = if label == "C" { kernel(2, "c") + &launches(2, 50, 1, &[5]) } else { String::new() };
         side(label, &[kernel(1, "k"), launches(1, 10, 1, &vec![5; if label == "A" { 4 } else { 6 }]), mine])
     });
-    let told = compare(&[a, b, c], &[]);
-    let k = told.kernels.iter().find(|row| row.name == "k").unwrap();
+    let found = compare(&[a, b, c], &[]);
+    let k = found.kernels.iter().find(|row| row.name == "k").unwrap();
     let launches: Vec<_> =
         k.versus.iter().flatten().map(|change| (change.launches, change.presence.seen)).collect();
     assert_eq!(launches, [(2, Seen::Both), (2, Seen::Both)]);
-    let c = told.kernels.iter().find(|row| row.name == "c").unwrap();
+    let c = found.kernels.iter().find(|row| row.name == "c").unwrap();
     let seen: Vec<_> = c.versus.iter().flatten().map(|change| change.presence.seen).collect();
     assert_eq!(seen, [Seen::Neither, Seen::New]);
-    let json = serde_json::to_value(&told).unwrap();
+    let json = serde_json::to_value(&found).unwrap();
     let row = &json["kernels"][0];
     assert_eq!(
         (&row["sides"]["A"]["launches"], &row["versus"]["C"]["launches_ratio"]),
@@ -259,9 +260,9 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
     let a = || side("A", &[kernels(), launches(1, 10, 1, &[10; 10]), gemm(90, 4, -1, 1)]);
     let b = [kernels(), launches(1, 10, 1, &[10; 11]), launches(2, 50, 1, &[30]), gemm(90, 4, -1, 2)];
     let judged = |text: &str, other: Side| {
-        let told = compare(&[a(), other], &[Condition::parse(text).unwrap()]);
-        let [told] = <[Checked; 1]>::try_from(told.conditions).unwrap();
-        (told.holds, told.value, told.ratio, told.evidence)
+        let found = compare(&[a(), other], &[Condition::parse(text).unwrap()]);
+        let [found] = <[Checked; 1]>::try_from(found.conditions).unwrap();
+        (found.holds, found.value, found.ratio, found.evidence)
     };
     let on = |text: &str| judged(text, side("B", &b));
     let confirmed = Evidence::Confirmed;
@@ -282,7 +283,8 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
     assert_eq!(on("kernel('none').median_ns > 0"), (false, None, None, Evidence::Unresolved));
     assert_eq!(on("library('librocblas').calls > 1x"), (false, Some(1.0), Some(1.0), confirmed));
     assert_eq!(on("lost > 0"), (false, Some(0.0), None, confirmed));
-    // Out of which library the products' kernels came is not known: no fallback was seen, and that is no proof.
+    // Out of which library the products' kernels came is not known: no fallback was seen, and that
+    // is no proof.
     assert_eq!(on("fallback_launches > 0"), (false, Some(0.0), None, Evidence::Unresolved));
     assert_eq!(on("library('libnone').calls > 0").3, Evidence::Limited, "it was not hooked");
     let lossy = judged("lost > 0", side("B", &[b.concat(), GAP.into()]));

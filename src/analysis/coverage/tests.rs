@@ -1,4 +1,4 @@
-//! Each verdict of small hook tables.
+//! Verdicts of small hook tables.
 
 use super::*;
 use crate::interner::Id;
@@ -36,32 +36,32 @@ fn verdict(
 #[test]
 fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
     let armed = hook("hipblasLtMatmul", "armed", None);
-    let told = |bypass: Option<&str>, libraries, gaps| {
+    let found = |bypass: Option<&str>, libraries, gaps| {
         let row = verdict(&[(armed.clone(), 0)], libraries, gaps, bypass);
         (row.evidence, row.why)
     };
     let whole = VisibilityGaps::default;
     assert_eq!(
-        told(Some("by a tunnel"), BTreeMap::new(), whole()),
+        found(Some("by a tunnel"), BTreeMap::new(), whole()),
         (Evidence::ConfirmedAbsent, "not loaded in the process".into())
     );
     assert_eq!(
-        told(None, loaded(), whole()),
+        found(None, loaded(), whole()),
         (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
     );
     assert_eq!(
-        told(Some("by a tunnel"), loaded(), whole()),
+        found(Some("by a tunnel"), loaded(), whole()),
         (Evidence::Limited, "loaded in the process, no call seen; by a tunnel".into())
     );
-    assert_eq!(told(None, loaded(), VisibilityGaps { lossy: true, ..whole() }).0, Evidence::Limited);
+    assert_eq!(found(None, loaded(), VisibilityGaps { lossy: true, ..whole() }).0, Evidence::Limited);
     let stopped = VisibilityGaps { unrecorded: Some("recording was stopped".into()), ..whole() };
     assert_eq!(
-        told(None, loaded(), stopped.clone()),
+        found(None, loaded(), stopped.clone()),
         (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
     );
-    assert_eq!(told(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
+    assert_eq!(found(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
     assert_eq!(
-        told(None, loaded(), VisibilityGaps { running: true, ..whole() }).1,
+        found(None, loaded(), VisibilityGaps { running: true, ..whole() }).1,
         "loaded in the process, no call seen so far"
     );
 }
@@ -93,8 +93,8 @@ fn the_numbering_of_solutions_is_known_from_rocblas_4_2_on() {
         let libraries = paths.iter().map(library).enumerate().map(|(id, l)| (id as u32, l)).collect();
         let mut coverage = Coverage::default();
         coverage.add_process(std::iter::empty(), &libraries, &VisibilityGaps::default(), |_| None, |_| 0);
-        let told = coverage.numbering();
-        (told.by_target, told.hipblaslt)
+        let found = coverage.numbering();
+        (found.by_target, found.hipblaslt)
     };
     let (old, some, new) = ("/l/librocblas.so.3.1", "/l/librocblas.so.4", "/l/librocblas.so.4.2.60200");
     assert_eq!(numbering(&[]), (false, false));
@@ -132,11 +132,12 @@ fn of_a_library_that_is_not_hooked_whole_it_is_limited_that_it_was_not_called() 
     );
 }
 
-/// A process that was killed left no footer: hipBLAS looks rocSOLVER's functions up, whether it needs them or not.
+/// A process that was killed left no footer: hipBLAS looks rocSOLVER's functions up, whether it
+/// needs them or not.
 #[test]
 fn what_was_looked_up_was_not_therefore_called() {
     let looked_up = Hook { point: "dlsym".into(), ..hook("hipblasLtMatmul", "bound", Some(4)) };
-    let told = |is_counted, calls| {
+    let found = |is_counted, calls| {
         let mut coverage = Coverage::default();
         let function = FunctionId::at(0);
         let seen = HookUse { function, hook: &looked_up, calls, silent: 0, is_counted, is_partial: false };
@@ -144,9 +145,9 @@ fn what_was_looked_up_was_not_therefore_called() {
         let row = coverage.libraries().remove(0);
         (row.evidence, row.functions_called)
     };
-    assert_eq!(told(false, 0), (Evidence::Limited, 0));
-    assert_eq!(told(true, 0), (Evidence::ConfirmedAbsent, 0));
-    assert_eq!(told(false, 2), (Evidence::Confirmed, 1));
+    assert_eq!(found(false, 0), (Evidence::Limited, 0));
+    assert_eq!(found(true, 0), (Evidence::ConfirmedAbsent, 0));
+    assert_eq!(found(false, 2), (Evidence::Confirmed, 1));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The order of the runs of an experiment, drawn by lot.
+//! The random order of the runs of an experiment.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl Order {
     }
 }
 
-/// In how many ways half of `runs` runs can be chosen.
+/// Returns the number of ways to choose half of `runs` runs.
 fn halves(runs: usize) -> f64 {
     // Each product is a binomial coefficient, so the division leaves no rest; doubles have room for
     // any number of runs.

@@ -1,4 +1,4 @@
-//! What a change does to times: the same measure of every run, with the change and without.
+//! The effect of a change on times: the same measure of every run, with the change and without.
 
 use super::{CONFIRMED_CHANCE, Order};
 use crate::Evidence;

@@ -6,7 +6,8 @@ const ASSEMBLY: &str = "Cijk_Ailk_Bljk_HHS_BH_MT64x64x8_SE_GSU1_ISA900_K1_KLA";
 const SILENT: &str = "Cijk_Ailk_Bljk_HHS_BH_MT64x64x8_SE_K1";
 const BUILT_IN: &str = "rocblas_gemm_kernel";
 
-/// A code object of each situation: a fallback file, a target's own, one without a known file, rocBLAS itself.
+/// Code objects, one of each situation: a fallback file, a target's own, one without a known file,
+/// rocBLAS itself.
 fn objects() -> [CodeObject; 4] {
     let memory = CodeObject { source: "memory".into(), ..CodeObject::default() };
     let file = |id, name: &str, fallback| CodeObject {
@@ -41,24 +42,24 @@ fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fall
 
 #[test]
 fn a_kernel_out_of_a_fallback_file_is_confirmed_with_the_file() {
-    let told = judged(&[(SOURCE, Some(0), 5), (ASSEMBLY, Some(1), 7), ("Cijk_S", Some(2), 9)], Some("lost"));
+    let found = judged(&[(SOURCE, Some(0), 5), (ASSEMBLY, Some(1), 7), ("Cijk_S", Some(2), 9)], Some("lost"));
     let row = FallbackRow {
         kernel: SOURCE.into(),
         launches: 5,
         file: Some("/rocblas/library/TensileLibrary_fallback_gfx900.hsaco".into()),
         evidence: Evidence::Confirmed,
     };
-    assert_eq!(told.kernels, [row]);
-    assert_eq!((told.evidence, told.products), (Evidence::Confirmed, 12), "a helper is no product");
-    assert_eq!(told.why, "5 of 12 product launches");
+    assert_eq!(found.kernels, [row]);
+    assert_eq!((found.evidence, found.products), (Evidence::Confirmed, 12), "a helper is no product");
+    assert_eq!(found.why, "5 of 12 product launches");
 }
 
 #[test]
 fn none_is_confirmed_absent_only_where_every_product_came_out_of_another_file_and_nothing_was_unseen() {
     let all = [(ASSEMBLY, Some(1), 7), (BUILT_IN, Some(3), 2)];
-    let told = judged(&all, None);
-    assert_eq!((told.evidence, told.products), (Evidence::ConfirmedAbsent, 9));
-    assert_eq!(told.why, "all 9 product launches came out of other files");
+    let found = judged(&all, None);
+    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 9));
+    assert_eq!(found.why, "all 9 product launches came out of other files");
     assert_eq!(judged(&all, Some("3 events were lost")).evidence, Evidence::Limited);
     assert_eq!(judged(&[], None).evidence, Evidence::ConfirmedAbsent);
     assert_eq!(judged(&[], Some("3 events were lost")).why, "3 events were lost");
@@ -66,25 +67,25 @@ fn none_is_confirmed_absent_only_where_every_product_came_out_of_another_file_an
 
 #[test]
 fn where_the_file_is_not_known_the_name_may_tell() {
-    let told = judged(&[(SOURCE, Some(2), 5), (ASSEMBLY, Some(1), 1)], None);
-    assert_eq!((told.evidence, told.kernels[0].evidence), (Evidence::Inferred, Evidence::Inferred));
-    assert_eq!(told.kernels[0].file, None);
-    let told = judged(&[(ASSEMBLY, Some(2), 5), (ASSEMBLY, Some(1), 1)], None);
-    assert_eq!((told.evidence, told.kernels.len()), (Evidence::Inferred, 0));
-    assert!(told.why.starts_with("5 of 6 launches are placed by their kernels' names: "), "{}", told.why);
+    let found = judged(&[(SOURCE, Some(2), 5), (ASSEMBLY, Some(1), 1)], None);
+    assert_eq!((found.evidence, found.kernels[0].evidence), (Evidence::Inferred, Evidence::Inferred));
+    assert_eq!(found.kernels[0].file, None);
+    let found = judged(&[(ASSEMBLY, Some(2), 5), (ASSEMBLY, Some(1), 1)], None);
+    assert_eq!((found.evidence, found.kernels.len()), (Evidence::Inferred, 0));
+    assert!(found.why.starts_with("5 of 6 launches are placed by their kernels' names: "), "{}", found.why);
 }
 
 #[test]
 fn what_neither_file_nor_name_tells_stays_unresolved() {
     for (name, object) in [(SILENT, Some(2)), (SILENT, None), (BUILT_IN, Some(2)), ("Custom_Cijk_x", Some(2))]
     {
-        let told = judged(&[(name, object, 4), (ASSEMBLY, Some(1), 1)], None);
-        assert_eq!((told.evidence, told.products), (Evidence::Unresolved, 5), "{name}: {}", told.why);
+        let found = judged(&[(name, object, 4), (ASSEMBLY, Some(1), 1)], None);
+        assert_eq!((found.evidence, found.products), (Evidence::Unresolved, 5), "{name}: {}", found.why);
     }
-    let told = judged(&[(SILENT, Some(2), 4), (SILENT, None, 1), (SOURCE, Some(0), 2)], None);
-    assert_eq!(told.evidence, Evidence::Confirmed);
+    let found = judged(&[(SILENT, Some(2), 4), (SILENT, None, 1), (SOURCE, Some(0), 2)], None);
+    assert_eq!(found.evidence, Evidence::Confirmed);
     assert_eq!(
-        told.why,
+        found.why,
         "2 of 7 product launches; of 5 launches the library is not known: its code object was never seen being \
          loaded, no file of the library folders has its size"
     );
@@ -92,14 +93,14 @@ fn what_neither_file_nor_name_tells_stays_unresolved() {
 
 #[test]
 fn launches_that_failed_were_not_dispatched() {
-    let told = judged(&[(SOURCE, Some(0), 0)], None);
-    assert_eq!((told.evidence, told.products), (Evidence::ConfirmedAbsent, 0));
+    let found = judged(&[(SOURCE, Some(0), 0)], None);
+    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 0));
 }
 
 #[test]
 fn a_kernel_outside_of_gemm_calls_that_is_not_tensiles_does_not_count() {
     let (mut session, mut fallbacks) = (Session::default(), Fallbacks::default());
     fallbacks.add(session.intern_symbol("triton_kernel".into(), None), None, 3);
-    let told = fallbacks.judge(&session, None);
-    assert_eq!((told.evidence, told.products), (Evidence::ConfirmedAbsent, 0));
+    let found = fallbacks.judge(&session, None);
+    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 0));
 }

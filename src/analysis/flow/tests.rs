@@ -1,4 +1,4 @@
-//! Small traces whose calls are counted by hand.
+//! Small traces whose calls were counted by hand.
 
 use super::*;
 
@@ -28,13 +28,14 @@ fn flow(lines: &[String]) -> Vec<(String, String, u64)> {
     builder.finish().edges.into_iter().map(|edge| (edge.from.name, edge.to.name, edge.calls)).collect()
 }
 
-fn told(edges: &[(&str, &str, u64)]) -> Vec<(String, String, u64)> {
+fn named(edges: &[(&str, &str, u64)]) -> Vec<(String, String, u64)> {
     edges.iter().map(|(from, to, calls)| (from.to_string(), to.to_string(), *calls)).collect()
 }
 
 #[test]
 fn a_call_is_counted_from_the_call_that_it_lies_in() {
-    // hipBLAS (1) calls rocBLAS (2), which launches twice (3, 4); then the program launches by itself, once without success.
+    // hipBLAS (1) calls rocBLAS (2), which launches twice (3, 4); then the program launches by
+    // itself, once without success.
     let lines = [
         launch(3, 2, 1, 0),
         launch(4, 2, 2, 0),
@@ -43,7 +44,7 @@ fn a_call_is_counted_from_the_call_that_it_lies_in() {
         launch(5, 0, 1, 0),
         launch(6, 0, 1, 1),
     ];
-    let expected = told(&[
+    let expected = named(&[
         ("prog", "libhipblas", 1),
         ("prog", "kernel launches", 2),
         ("librocblas", "kernel launches", 2),
@@ -60,9 +61,10 @@ fn a_call_is_counted_from_the_call_that_it_lies_in() {
 
 #[test]
 fn what_a_lost_call_called_has_an_unknown_caller() {
-    // The line of call 1, which called rocBLAS (2), was lost; so was that of call 8 when the process died.
+    // The line of call 1, which called rocBLAS (2), was lost; so was that of call 8 when the
+    // process died.
     let lines = [span(2, 1, 2), launch(5, 0, 1, 0), launch(9, 8, 1, 0)];
-    let expected = told(&[
+    let expected = named(&[
         ("kernel launches", "libx.so bundle 3", 2),
         ("prog", "kernel launches", 1),
         ("unknown caller", "kernel launches", 1),
@@ -82,7 +84,7 @@ fn a_graph_launch_runs_the_kernels_of_its_graph() {
         )
     };
     let edges = flow(&[graph.to_string(), run(1), run(2), run(3)]);
-    assert_eq!(edges, told(&[("prog", "graph launches", 3), ("graph launches", "libx.so bundle 3", 6)]));
+    assert_eq!(edges, named(&[("prog", "graph launches", 3), ("graph launches", "libx.so bundle 3", 6)]));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! commands waited between their launch and their begin, and which queues worked at the same time.
 //!
 //! A pause is the time from the end of a command of a queue to the begin of its next one. Up to the
-//! return of the call that asked for that next one it was *not launched*, and the calls of that call's
-//! thread say what the host did; after it the command was *held*: it waited on the GPU.
+//! return of the call that asked for that next one it was *not launched*, and the calls of that
+//! call's thread say what the host did; after it the command was *held*: it waited on the GPU.
 
 use super::{CallKey, Ties, busy::Busy};
 use crate::Evidence;
@@ -45,8 +45,8 @@ pub struct GpuQueueRow {
     /// Half of the pauses were no longer (right to 0.8 %), and the longest.
     pub median_pause_ns: Option<u64>,
     pub longest_pause_ns: u64,
-    /// Of the pauses: the call that asks for the next command had not returned; it had; that call is
-    /// not known.
+    /// Of the pauses: the call that asks for the next command had not returned; it had; that call
+    /// is not known.
     pub not_launched_ns: u64,
     pub held_ns: u64,
     pub unknown_ns: u64,
@@ -166,7 +166,8 @@ struct Queue {
 struct Host {
     /// Calls that the program made itself, by thread.
     calls: HashMap<u32, VecDeque<HostCall>>,
-    /// When calls that ask for commands were entered and returned: the latest, and those before them.
+    /// When calls that ask for commands were entered and returned: the latest, and those before
+    /// them.
     asked: [HashMap<CallKey, (u64, u64)>; 2],
 }
 

@@ -1,8 +1,8 @@
 //! What the time on the GPU was spent for: code objects, graphs, matrix products and convolutions.
 //!
-//! A report names its call. A launch's call names its code object; the library calls around it are its
-//! owners, and their lines follow the launch's. So a reported time is kept for each thread until the
-//! outermost call around it has been read.
+//! A report names its call. A launch's call names its code object; the library calls around it are
+//! its owners, and their lines follow the launch's. So a reported time is kept for each thread
+//! until the outermost call around it has been read.
 
 use super::GpuKernelRow;
 use super::{CallKey, Ties, is_builtin};
@@ -37,8 +37,8 @@ pub struct ProductRow {
     /// Those of them that were reported, and their time.
     pub reported: u64,
     pub total_ns: u64,
-    /// Operations of all calls by the shape's sizes, in `total_ns`, in 10¹² a second; absent where the
-    /// sizes are not known or not all kernels were reported.
+    /// Operations of all calls by the shape's sizes, in `total_ns`, in 10¹² a second; absent where
+    /// the sizes are not known or not all kernels were reported.
     pub tflops: Option<f64>,
     /// `confirmed` if every kernel was reported, else `limited`.
     pub evidence: Evidence,

@@ -13,8 +13,8 @@ fn call(id: u64) -> Call {
 /// Reports about three kernels: a launch's, a graph's, and one of the runtime's own.
 fn begun() -> (AllReports, Reports) {
     let (mut all, mut process) = (AllReports::default(), Reports::default());
-    let told = GpuTime { state: "on".into(), t: 50, release: Some("7.2".into()), ..GpuTime::default() };
-    process.asked(&told);
+    let found = GpuTime { state: "on".into(), t: 50, release: Some("7.2".into()), ..GpuTime::default() };
+    process.asked(&found);
     for (id, name) in [(1, "_Z5scalePff"), (2, "__amd_rocclr_fillBufferAligned"), (3, "past")] {
         all.name(&mut process, &GpuKernel { id, name: name.into() });
     }
@@ -33,26 +33,26 @@ fn every_dispatch_that_has_its_launch_was_seen_whichever_line_comes_first() {
     all.graph_launched(&mut process, &call(3));
     all.report(&mut process, &dispatch(1, Some((7, 3)), 2_400, 50));
     all.end(process, None);
-    let told = all.finish().unwrap();
-    assert_eq!((told.dispatches, told.of_launches, told.of_graphs, told.of_runtime), (5, 2, 2, 1));
-    assert_eq!((told.unseen, told.unreported, told.evidence, &told.why), (0, 0, Evidence::Confirmed, &None));
-    assert_eq!((told.busy_ns, told.span_ns), (150 + 310 + 50, 1_450));
+    let found = all.finish().unwrap();
+    assert_eq!((found.dispatches, found.of_launches, found.of_graphs, found.of_runtime), (5, 2, 2, 1));
+    assert_eq!((found.unseen, found.unreported, found.evidence, &found.why), (0, 0, Evidence::Confirmed, &None));
+    assert_eq!((found.busy_ns, found.span_ns), (150 + 310 + 50, 1_450));
     let rows: Vec<_> =
-        told.kernels.iter().map(|row| (row.kernel.as_str(), row.calls, row.total_ns)).collect();
+        found.kernels.iter().map(|row| (row.kernel.as_str(), row.calls, row.total_ns)).collect();
     assert_eq!(rows, [("scale(float*, float)", 4, 550), ("__amd_rocclr_fillBufferAligned", 1, 10)]);
 }
 
 #[test]
-fn what_came_past_every_hook_is_told_by_name_and_nothing_is_confirmed() {
+fn what_came_past_every_hook_is_reported_by_name_and_nothing_is_confirmed() {
     let (mut all, mut process) = begun();
     let function = Some("hipModuleLaunchKernel".to_owned());
     for _ in 0..2 {
         all.report(&mut process, &Gpu { function: function.clone(), ..dispatch(3, None, 1, 1) });
     }
     all.end(process, None);
-    let told = all.finish().unwrap();
-    assert_eq!(told.past, [PastRow { kernel: "past".into(), function, dispatches: 2 }]);
-    assert_eq!((told.unseen, told.evidence), (2, Evidence::Limited));
+    let found = all.finish().unwrap();
+    assert_eq!(found.past, [PastRow { kernel: "past".into(), function, dispatches: 2 }]);
+    assert_eq!((found.unseen, found.evidence), (2, Evidence::Limited));
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_launch_that_was_not_reported_limits_and_one_before_the_runtime_was_asked_do
     all.launched(&mut process, &Call { status: 1, ..call(2) });
     all.launched(&mut process, &call(3));
     all.end(process, None);
-    let told = all.finish().unwrap();
-    assert_eq!((told.unreported, told.evidence), (1, Evidence::Limited));
+    let found = all.finish().unwrap();
+    assert_eq!((found.unreported, found.evidence), (1, Evidence::Limited));
 }
 
 #[test]
@@ -78,6 +78,6 @@ fn a_report_by_the_number_of_somebody_else_finds_its_launch_before_and_after_the
     all.report(&mut process, &by_other(41));
     all.launched(&mut process, &call(2));
     all.end(process, None);
-    let told = all.finish().unwrap();
-    assert_eq!((told.of_launches, told.unseen, told.unreported), (2, 0, 0));
+    let found = all.finish().unwrap();
+    assert_eq!((found.of_launches, found.unseen, found.unreported), (2, 0, 0));
 }

@@ -15,8 +15,8 @@ pub(crate) struct Ties {
 }
 
 impl Ties {
-    /// Hands on each report whose call is now decided: `report` itself, or those that waited for the
-    /// link that it is. A report that no recorded call caused has `None`.
+    /// Hands on each report whose call is now decided: `report` itself, or those that waited for
+    /// the link that it is. A report that no recorded call caused has `None`.
     pub(crate) fn tie(&mut self, report: &Gpu, mut take: impl FnMut(&Gpu, Option<CallKey>)) {
         if report.op == "link" {
             let Some(call) = report.of else { return };

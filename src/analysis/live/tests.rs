@@ -1,4 +1,4 @@
-//! Looks at a small trace that goes on.
+//! Polls of a small trace that continues.
 
 use super::*;
 use crate::testing::Text;
@@ -19,7 +19,8 @@ fn rates_are_differences_of_two_looks_and_nothing_is_forgotten() {
     let mut live = Live::default();
     let mut text = Text::new(1_000);
     live.begin(0, Path::new("t/prog-7.ndjson"));
-    // Two passes of a norm and two products of one column: the second one's first product ends the first one.
+    // Two passes of a norm and two GEMMs of one column: the first GEMM of the second ends the
+    // first.
     text.pass(&[1, 1]);
     text.pass(&[1, 1]);
     take(&mut live, text.take_records());

@@ -1,9 +1,9 @@
-//! The GEMM that a call asks a BLAS library for.
+//! The GEMM that a call requests from a BLAS library.
 
 use rocshim_trace::{Gemm, Matmul};
 
-/// The columns and the weights of a product that the program asked a BLAS library for: one with a caller of ours is part of
-/// another call.
+/// Returns the columns and the weights of a GEMM that the program requests from a BLAS library. One
+/// with a hooked caller is part of another call.
 pub(super) fn product_of_gemm(gemm: &Gemm) -> Option<(i64, u64)> {
     let is_plain = gemm.form == "plain" || gemm.form == "any_order";
     let is_asked = gemm.call.parent.is_none() && is_plain && gemm.call.status == 0;

@@ -1,4 +1,4 @@
-//! What bounds a phase, by the times of its commands on the GPU.
+//! Decides what bounds a phase, from the times of its commands on the GPU.
 
 use super::gpu::PassGpu;
 use crate::evidence::Evidence;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Time of a phase on the GPU, over its passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseGpu {
-    /// Kernels of its launches that were reported, and that were executed.
+    /// Reported kernels of its launches, and executed ones.
     pub reported: u64,
     pub executed: u64,
     /// Of each pass from the entry of its first launch to the end of its last command, ns:
@@ -28,8 +28,8 @@ pub struct PhaseGpu {
     /// `busy_ns` and `elapsed_ns` for one of the phase's tokens.
     pub busy_per_token_ns: Option<f64>,
     pub elapsed_per_token_ns: Option<f64>,
-    /// From the entry of the first launch to the end of the last command; of prompts: the time to the
-    /// first token, up to its sampling.
+    /// From the entry of the first launch to the end of the last command; of prompts: the time to
+    /// the first token, up to its sampling.
     pub span_ns: u64,
     /// Time of its kernels by family, most first.
     pub families: Vec<PhaseGpuFamily>,
@@ -77,7 +77,7 @@ impl std::fmt::Display for Bound {
     }
 }
 
-/// What the rules are asked of.
+/// The facts that the rules test.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     /// Reports were not requested all the time, or do not name their calls.
@@ -94,7 +94,7 @@ struct Facts {
     held: u64,
 }
 
-/// `part` is at least so many hundredths of `all`.
+/// Returns true when `part` is at least this many hundredths of `all`.
 fn is_share(part: u64, all: u64, hundredths: u64) -> Option<bool> {
     Some(all > 0 && u128::from(part) * 100 >= u128::from(all) * u128::from(hundredths))
 }
@@ -193,7 +193,7 @@ const MIXED: Rule<Facts> = Rule {
 const BOUNDS: [(Bound, Rule<Facts>); 4] =
     [(Bound::Gpu, GPU), (Bound::Launch, LAUNCH), (Bound::Held, HELD), (Bound::Mixed, MIXED)];
 
-/// As they are listed.
+/// All rules, in the order of their listing.
 pub(crate) fn rules() -> Vec<RuleRow> {
     [&WHOLE, &GPU, &LAUNCH, &HELD, &MIXED].iter().map(|rule| rule.row("time on the GPU")).collect()
 }
@@ -210,8 +210,8 @@ pub(super) struct GpuSum {
 }
 
 impl GpuSum {
-    /// Adds a pass: its reports, whether they are not all, when it began, and its process's epoch, both
-    /// in Unix ns.
+    /// Adds a pass: its reports, whether they are not all, when it began, and its process's epoch,
+    /// both in Unix ns.
     pub(super) fn add(&mut self, gpu: &PassGpu, is_partial: bool, begin: u64, epoch: u64) {
         let facts = &mut self.facts;
         facts.partial |= is_partial;
@@ -228,8 +228,8 @@ impl GpuSum {
         gpu.families.iter().for_each(|(family, ns)| *self.families.entry(*family).or_default() += ns);
     }
 
-    /// Returns the times of all that was added, if any was: of passes that executed so many kernels,
-    /// lost so many events, and have so many launches whose kernels are unknown.
+    /// Returns the times of all that was added, if any was: of passes that executed so many
+    /// kernels, lost so many events, and have so many launches whose kernels are unknown.
     pub(super) fn finish(
         &self,
         (executed, lost, unlisted): (u64, u64, u64),
@@ -271,7 +271,7 @@ impl GpuSum {
 }
 
 impl Facts {
-    /// The premise of a rule that does not hold, or is not known to hold.
+    /// Returns the premise of a rule that does not hold, or is not known to hold.
     fn unmet(&self, rule: &Rule<Facts>) -> Option<&'static str> {
         match rule.answer(self) {
             Answer::Met => None,

@@ -1,4 +1,4 @@
-//! What a launch of a graph executes, with the arguments that its capture recorded.
+//! Determines what a graph launch executes, with the arguments that its capture recorded.
 
 use super::{
     kernels::{Names, pointer},
@@ -15,19 +15,19 @@ use rocshim_trace::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct Executed {
     pub(super) kernels: Vec<(usize, Launches)>,
-    /// Library calls of which the capture recorded what they launched.
+    /// Library calls whose launches the capture recorded.
     pub(super) functions: HashMap<FunctionId, u64>,
-    /// The columns and the weights of its products, in their order.
+    /// Columns and weights of its GEMMs, in order.
     pub(super) products: Vec<(Option<Range>, Option<u64>)>,
-    /// Products whose columns are not known.
+    /// Number of GEMMs with unknown columns.
     pub(super) opaque: u64,
-    /// Its kernels are all known.
+    /// True when all its kernels are known.
     pub(super) listed: bool,
-    /// While it is captured: where dequantised weights lie, and where they were read.
+    /// During capture: the source of dequantised weights, by their address.
     dequantised: HashMap<u64, u64>,
 }
 
-/// What captures of the process that is read have recorded, and what its graphs execute.
+/// Captures and graphs of the process being read.
 #[derive(Default)]
 pub(super) struct Graphs {
     graphs: HashMap<u32, Executed>,
@@ -40,7 +40,7 @@ impl Graphs {
         self.graphs.get(&graph?)
     }
 
-    /// A launch that capture `id` records.
+    /// Adds a launch that capture `id` records.
     pub(super) fn capture(&mut self, names: &Names, session: &Session, id: u32, launch: &Launch) {
         let Some(kernel) = names.of(session, launch.kernel) else { return };
         let recorded = self.captures.entry(id).or_default();
@@ -56,8 +56,8 @@ impl Graphs {
         }
     }
 
-    /// A library's call of which capture `id` records the launches; `product` are the columns and the weights of the
-    /// matrix product that it makes, if it makes one.
+    /// Adds a library call whose launches capture `id` records; `product` are the columns and the
+    /// weights of the GEMM that it computes, if any.
     pub(super) fn capture_call(
         &mut self,
         id: u32,
@@ -67,15 +67,16 @@ impl Graphs {
         let recorded = self.captures.entry(id).or_default();
         function.into_iter().for_each(|function| *recorded.functions.entry(function).or_default() += 1);
         if let Some((n, a)) = product {
-            // Weights that were dequantised for this product lie where others lie for the next one.
+            // Memory for dequantised weights is reused by the next GEMM.
             let weights = recorded.dequantised.remove(&a).unwrap_or(a);
             recorded.dequantised.clear();
             recorded.products.push((exactly(n), Some(weights)));
         }
     }
 
-    /// What a graph executes: by its list, else by what its capture recorded. A list tells no arguments and no calls of
-    /// libraries; the capture does, where it recorded the same kernels.
+    /// Returns what a graph executes: by its node list, else by what its capture recorded. A node
+    /// list has neither arguments nor library calls; the capture has them, if it recorded the same
+    /// kernels.
     pub(super) fn graph(&mut self, names: &Names, session: &Session, graph: &Graph) {
         let captured = graph.capture.and_then(|capture| self.captures.get(&capture));
         let mut executed = Executed { listed: graph.complete, ..Executed::default() };
@@ -119,18 +120,18 @@ impl Executed {
         sorted(self) == sorted(other)
     }
 
-    /// The weights of its first product.
+    /// Returns the weights of its first GEMM.
     pub(super) fn first_weights(&self) -> Option<u64> {
         self.products.first().and_then(|(_, weights)| *weights)
     }
 }
 
-/// This many columns.
+/// Returns an exact number of columns.
 pub(super) fn exactly(n: i64) -> Option<Range> {
     u64::try_from(n).ok().map(|n| Range { least: n, most: n })
 }
 
-/// The columns of a launch of a product, the sums over experts left aside.
+/// Returns the columns of a GEMM launch, without sums over experts.
 pub(super) fn columns(product: &MatMul, launch: &Launch) -> Option<Range> {
     product.columns(launch).filter(|columns| !columns.of_all_experts()).map(|columns: Columns| columns.into())
 }

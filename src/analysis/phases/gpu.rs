@@ -1,9 +1,9 @@
 //! What the commands of each pass did on the GPU, as the HIP runtime reports them.
 //!
-//! A report names its call, and a call belongs to one pass. The time of a pass, from the entry of its
-//! first launch to the end of its last command, is then of three kinds: *busy* (a command of the pass
-//! runs), *not launched* (none runs, and the call that asks for the next one has not returned), and
-//! *held* (none runs, although the next one was launched: it waits on the GPU).
+//! A report names its call, and a call belongs to one pass. The time of a pass, from the entry of
+//! its first launch to the end of its last command, is then of three kinds: *busy* (a command of
+//! the pass runs), *not launched* (none runs, and the call that asks for the next one has not
+//! returned), and *held* (none runs, although the next one was launched: it waits on the GPU).
 
 use crate::gpu::{CallKey, Ties, is_builtin};
 use foldhash::{HashMap, HashSet};
@@ -212,7 +212,8 @@ impl Reports {
         }
     }
 
-    /// Takes a pass that has ended: its number, when its first launch was entered, and its commands.
+    /// Takes a pass that has ended: its number, when its first launch was entered, and its
+    /// commands.
     pub(super) fn pass(&mut self, pass: usize, begin: u64, commands: Vec<Command>) {
         if !self.are_asked() {
             return;
@@ -239,7 +240,8 @@ impl Reports {
     fn fold(&mut self) {
         let Some(Awaited { pass, begin, calls, ran, mut gpu }) = self.awaited.pop_front() else { return };
         for call in calls {
-            // What comes later of another call makes the pass partial; of a launch its count shows it.
+            // What comes later of another call makes the pass partial; of a launch its count shows
+            // it.
             if self.calls.get(&call).is_some_and(|of| of.is_reported || of.command.is_launch) {
                 self.calls.remove(&call);
             }

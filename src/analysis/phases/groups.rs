@@ -1,4 +1,4 @@
-//! Passes to phases: which are one, what they add up to.
+//! Groups passes into phases, and sums them.
 
 use super::{
     Kind, Phase, Phases, PhasesBuilder, ProcessKind,
@@ -18,17 +18,18 @@ use std::collections::BTreeMap;
 
 type Contents = Interner<Content, Content>;
 
-/// A phase while passes are added to it.
+/// A phase under construction.
 struct Sum {
     phase: Phase,
-    /// `None` where there are several.
+    /// The label; `None` when there are several.
     process: Option<usize>,
     contents: BTreeMap<usize, u64>,
     gpu: GpuSum,
     all_known: bool,
 }
 
-/// Which passes are one phase: those of a kind in a row or, where the program names its parts or trains, all of a kind.
+/// Identity of a phase: passes of a kind in a row or, if the program names its parts or trains, all
+/// of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     process: usize,
@@ -41,8 +42,8 @@ struct Key {
 }
 
 impl PhasesBuilder {
-    /// Returns the phases of a reading that has ended, of which this is the summary; with every pass where
-    /// `all_passes`.
+    /// Returns the phases of a reading that has ended, of which this is the summary; with every
+    /// pass where `all_passes`.
     pub fn finish(self, session: &Session, summary: &Summary, all_passes: bool) -> Phases {
         let PhasesBuilder { names, contents, processes, mut passes, epoch, .. } = self;
         let epoch = epoch.unwrap_or(0);
@@ -116,7 +117,7 @@ fn step(pass: &Pass, phase: usize, epoch: u64) -> Step {
     Step { phase, begin: since(pass.begin), end: since(pass.end), columns: pass.columns }
 }
 
-/// When a pass was, with the time before it in its lane: calls for its first launch.
+/// The time of a pass, and of the pause before it in its lane; calls for its first launch.
 fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
     let since = |t: u64| t.saturating_sub(epoch);
     Window {
@@ -129,14 +130,14 @@ fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
     }
 }
 
-/// Passes as they become phases.
+/// Builder that assigns passes to phases.
 #[derive(Default)]
 struct Groups {
     phases: Vec<Sum>,
     kinds: BTreeMap<(Kind, Option<usize>), Sum>,
-    /// The last phase of each lane.
+    /// Last phase of each lane.
     last: BTreeMap<(usize, usize), (Key, usize)>,
-    /// Phases that all passes with one key belong to.
+    /// Phases that all passes with the same key belong to.
     together: BTreeMap<Key, usize>,
     requests: BTreeMap<(usize, usize), Requests>,
 }
@@ -149,7 +150,8 @@ impl Groups {
         Key { process, lane, kind, label: pass.label, sequences, request }
     }
 
-    /// The number of the phase of a pass: that of the pass before it, where they are alike, or of any, where `together`.
+    /// Returns the number of a pass's phase: that of the previous pass if they are alike, or with
+    /// `together` of any.
     fn phase(&mut self, key: &Key, together: bool, new: impl Fn(&Key) -> Sum) -> usize {
         let place = (key.process, key.lane);
         let known = match together {
@@ -167,7 +169,7 @@ impl Groups {
         number
     }
 
-    /// What all passes of a kind and label add up to.
+    /// Sums of all passes of a kind and label.
     fn kind(&mut self, key: &Key, pid: u32, new: impl Fn(&Key) -> Sum) -> &mut Sum {
         let sum = self.kinds.entry((key.kind, key.label)).or_insert_with(|| new(key));
         sum.phase.pid = sum.phase.pid.filter(|known| *known == pid);
@@ -177,20 +179,21 @@ impl Groups {
     }
 }
 
-/// The requests of a lane: one begins with a prompt, the chunks of which follow each other.
+/// Requests of a lane: one begins with a prompt, whose chunks follow each other.
 #[derive(Default)]
 struct Requests {
     number: u64,
-    /// The columns of the last pass, if that was a prompt's chunk after which another one can come.
+    /// Columns of the last pass, if it was a prompt's chunk after which another can come.
     chunk: Option<u64>,
 }
 
-/// What programs take as the size of a chunk is a multiple of this.
+/// Programs use a multiple of this as the size of a chunk.
 const CHUNK: u64 = 32;
 
 impl Requests {
-    /// The request that a pass is of; `None` where it is of none, or of several at once. A chunk that delivers nothing is
-    /// one of a longer prompt. One that delivers is, if it is as large as a chunk can be, and what follows is no larger.
+    /// Returns the request of a pass; `None` if it has none, or several at once. A chunk that
+    /// delivers nothing is part of a longer prompt. One that delivers is, if it has the maximum
+    /// size and the next is not larger.
     fn of(&mut self, pass: &Pass) -> Option<u64> {
         let columns = pass.columns.map_or(0, |columns| columns.most);
         match pass.kind {
@@ -258,14 +261,14 @@ impl Sum {
         }
     }
 
-    /// Adds a pass of a process with the first epoch; the second one is that of all.
+    /// Adds a pass of a process with the first epoch; the second is the overall epoch.
     fn add(&mut self, pass: &Pass, evidence: Evidence, (of_process, epoch): (u64, u64)) {
         if let Some(known) = &pass.gpu {
             self.gpu.add(&known.0, known.1, pass.begin, of_process);
         }
         let phase = &mut self.phase;
         phase.passes += 1;
-        // The least sure of its passes.
+        // Its evidence is that of its least certain pass.
         if evidence == Evidence::Limited {
             phase.evidence = evidence;
         }
@@ -283,7 +286,7 @@ impl Sum {
         phase.end_ns = phase.end_ns.max(pass.end.saturating_sub(epoch));
         phase.host_ns += pass.host;
         phase.wait_ns += pass.wait;
-        // What lies before its first pass is not within it.
+        // The time before its first pass is not part of it.
         phase.between_ns += if phase.passes > 1 { pass.before } else { 0 };
         phase.failed += pass.failed;
         phase.unlisted += pass.unlisted;
@@ -292,7 +295,7 @@ impl Sum {
         *self.contents.entry(pass.content).or_default() += 1;
     }
 
-    /// The phase; with its `kernels` by name.
+    /// Returns the phase; with its `kernels` by name.
     fn finish(
         self,
         (names, session): (&Names, &Session),

@@ -1,4 +1,4 @@
-//! Kernels as phases tell them apart: by symbol and code object, with the roles that their names imply.
+//! Classifies kernels for phases: by symbol and code object, with the roles that their names imply.
 
 use super::labels::Named;
 use crate::{
@@ -18,7 +18,7 @@ pub(super) struct KernelInfo {
     pub(super) owner: Option<Owner>,
 }
 
-/// The code object that a kernel is of.
+/// Returns the code object of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Owner {
     pub(super) source: String,
@@ -29,13 +29,13 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// True for the code objects that `library` brings: within it, or in its folder.
+    /// Returns true for code objects of `library`: within it, or in its folder.
     pub(super) fn is_of(&self, library: &str) -> bool {
         is_of_library(self.path.as_deref(), self.file.as_deref(), library)
     }
 }
 
-/// Kernels and labels over all processes.
+/// Kernels and labels of all processes.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) kernels: Interner<(SymbolId, Option<Owner>), KernelInfo>,
@@ -43,22 +43,22 @@ pub(super) struct Names {
     roles: PerId<KernelId, Option<Roles>>,
 }
 
-/// What a kernel does, by its name.
+/// Roles of a kernel, by its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Roles {
     /// Its number in [`Names::kernels`].
     pub(super) number: usize,
-    /// It is of a family of GEMM kernels.
+    /// True for a family of GEMM kernels.
     is_gemm: bool,
     pub(super) is_dequantise: bool,
     pub(super) is_torch: bool,
-    /// Programs that run language models launch it: ggml's kernels, attention, rotary embedding.
+    /// True for kernels of programs with language models: ggml's, attention, rotary embedding.
     pub(super) is_of_language_model: bool,
     pub(super) is_optimiser: bool,
     pub(super) is_backward: bool,
 }
 
-/// A kernel as the process that is read defined it.
+/// A kernel as defined in the process being read.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) roles: Roles,
@@ -66,7 +66,7 @@ pub(super) struct Known<'a> {
 }
 
 impl Names {
-    /// Learns the roles of a kernel that was defined.
+    /// Adds a kernel definition, and derives its roles.
     pub(super) fn define(&mut self, session: &Session, local: &LocalKernel) -> Roles {
         if let Some(roles) = *self.roles.of(local.id) {
             return roles;
@@ -101,7 +101,7 @@ impl Names {
         roles
     }
 
-    /// Returns a kernel by its id in the process that is read.
+    /// Returns a kernel by its id in the process being read.
     pub(super) fn of<'a>(&self, session: &'a Session, kernel: Option<u32>) -> Option<Known<'a>> {
         let local = session.process().kernel(kernel?)?;
         let roles = *self.roles.get(local.id)?.as_ref()?;
@@ -110,7 +110,7 @@ impl Names {
 }
 
 impl Known<'_> {
-    /// Whether it is a matrix product whose columns neither this launch nor a call around it has.
+    /// Returns true for a GEMM whose columns neither this launch nor an enclosing call has.
     pub(super) fn is_opaque(&self, launch: &Launch) -> bool {
         match self.product {
             Some(product) => product.columns(launch).is_none(),
@@ -119,7 +119,7 @@ impl Known<'_> {
     }
 }
 
-/// Whether phases read the arguments of a kernel's launches.
+/// Returns true when phases read the arguments of a kernel's launches.
 pub(super) fn wants_arguments(kernel: &rocshim_trace::Kernel) -> bool {
     let is_dequantise = || {
         let family = rocshim_trace::family(&kernel.name, kernel.demangled.as_deref());
@@ -132,7 +132,7 @@ fn is_of_language_model(family: &Family) -> bool {
     family.of == "ggml" || family.name.ends_with("attention") || family.name == "rope"
 }
 
-/// The address that an argument is.
+/// Returns an argument as an address.
 pub(super) fn pointer(launch: &Launch, at: usize) -> Option<u64> {
     match launch.args.get(at)? {
         Arg::Hex(value) if !value.is_zero() => Some(value.0),

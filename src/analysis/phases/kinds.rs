@@ -1,10 +1,10 @@
-//! What a pass is taken for, by which rule.
+//! Classifies a pass, by rules that are printed.
 
 use super::pass::{Pass, Range, Role};
 use crate::evidence::Evidence;
 use serde::Serialize;
 
-/// What a pass, or several, is for.
+/// Purpose of a pass, or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -14,13 +14,13 @@ pub enum Kind {
     Decode,
     /// The first evaluation of a model, whose results are thrown away.
     WarmUp,
-    /// What the program, or the user, calls it.
+    /// The label of the program or the user.
     Labelled,
-    /// Forward, backward and optimiser of a program that trains.
+    /// Forward, backward and optimiser of a training program.
     Forward,
     Backward,
     Optimiser,
-    /// It cannot be told.
+    /// Undecided.
     Step,
 }
 
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// A kind with how sure it is, and the rule or the reason.
+/// A kind with its evidence, and the rule or the reason.
 pub(super) type Judged = (Kind, Evidence, &'static str);
 
 const LABELLED: &str = "the program or the user says so";
@@ -60,7 +60,8 @@ const PROMPT: &str = "the last GEMM has fewer columns than the others: only the 
 const ONE: &str = "every GEMM has one column: one token";
 const MANY: &str = "every GEMM, the last one too, has as many columns: one token of each of as many sequences, or a prompt of which every position is needed";
 
-/// Judges a pass of a process, which may be one that trains, or one with a language model; `by_time`: where it has a label.
+/// Classifies a pass of a process, which may train, or have a language model; `by_time`: its label
+/// is one by time.
 pub(super) fn judge(pass: &Pass, trains: bool, is_language_model: bool, by_time: bool) -> Judged {
     if pass.label.is_some() {
         return match by_time {

@@ -1,17 +1,17 @@
-//! What the program calls its parts (ranges of roctx), and what the user calls them (by time).
+//! Labels of passes: the program's ranges (roctx), and the user's named times.
 
 use crate::interner::Interner;
 use foldhash::HashMap;
 use rocshim_reader::Label;
 use rocshim_trace::Mark;
 
-/// A name of a part, and whether it is one by time only.
+/// A label, and whether it is one by time only.
 pub(super) type Named = (String, bool);
 
 /// The user's labels, by their begin.
 pub(super) struct Labels(Vec<Label>);
 
-/// So many labels that begin before a moment are looked at for one that has not ended: more do not lie in one another.
+/// Limit of the labels that are searched for one that has not ended: labels are not nested deeper.
 const NESTED: usize = 64;
 
 impl Labels {
@@ -20,19 +20,19 @@ impl Labels {
         Labels(labels)
     }
 
-    /// The label of moment `t`; the last to begin where there are several.
+    /// Returns the label at time `t`; of several, the last to begin.
     fn at(&self, t: u64) -> Option<&Label> {
         let begun = self.0.partition_point(|label| label.begin <= t);
         self.0[..begun].iter().rev().take(NESTED).find(|label| t < label.end)
     }
 }
 
-/// The ranges of a process that are open.
+/// Open ranges of a process.
 #[derive(Default)]
 pub(super) struct Ranges {
-    /// Of each thread, the outermost first.
+    /// By thread, the outermost first.
     of_threads: HashMap<u32, Vec<usize>>,
-    /// Those with an id, in the order in which they began.
+    /// Those with an id, in the order of their begin.
     started: Vec<(u64, usize)>,
 }
 
@@ -56,8 +56,9 @@ impl Ranges {
         }
     }
 
-    /// What a launch of `thread` at `t` (Unix ns) is called: what the user says; else by the outermost range of the thread;
-    /// else by the first range with an id; else by the range of the only other thread that has one.
+    /// Returns the label of a launch of `thread` at `t` (Unix ns): the user's; else the outermost
+    /// range of the thread; else the first range with an id; else the range of the only other
+    /// thread that has one.
     pub(super) fn label(
         &self,
         thread: u32,
@@ -101,12 +102,12 @@ mod tests {
         let mut called = |ranges: &Ranges, thread, t| {
             ranges.label(thread, &labels, &mut names, t).map(|label| names.get(label).clone())
         };
-        let told =
+        let found =
             [(1, 5), (2, 5), (1, 10), (1, 25), (1, 30), (1, 100)].map(|(tid, t)| called(&ranges, tid, t));
         let name = |name: &str, by_time| Some((name.to_string(), by_time));
         let forward = name("forward", false);
         assert_eq!(
-            told,
+            found,
             [
                 forward.clone(),
                 name("forward", true),

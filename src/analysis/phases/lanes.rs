@@ -1,14 +1,16 @@
-//! Which pass an event belongs to.
+//! Assigns events to passes.
 //!
-//! A lane is what works on one model at a time: the streams that one thread launches on within one pass (several GPUs, a stream
-//! for copies), whichever threads launch on them later (Go moves its work from thread to thread).
+//! A lane is a model stream group: the streams on which one thread launches within one pass
+//! (several GPUs, a stream for copies), whichever threads launch on them later (Go moves work
+//! between threads).
 //!
-//! Where a pass ends. It may end where its results are copied to the host, and where something is copied to the device or
-//! waited for: that is a hint. What comes after a hint is kept apart until its first matrix product tells: after a copy to
-//! the host a new pass has begun if the weights of that product were used in the pass already, or if nothing is known of
-//! the weights; else the copy was one in the middle (experts' ids, layers on the CPU). After another hint it has begun only
-//! if they are the weights with which the pass began: the next chunk of a prompt. Something without products belongs to the
-//! pass before it (sampling), if that has products.
+//! Pass boundaries. A pass may end where its results are copied to the host, where something is
+//! copied to the device, or where the host waits: a boundary hint. What follows a hint is a
+//! tentative pass until its first GEMM decides. After a copy to the host, a new pass has begun if
+//! the weights of that GEMM were used in the pass already, or if the weights are unknown; else the
+//! copy was within the pass (experts' ids, layers on the CPU). After another hint, a new pass has
+//! begun only if the weights are those with which the pass began: the next chunk of a prompt. A
+//! tentative pass without GEMMs belongs to the previous pass (sampling), if that has GEMMs.
 
 use super::gpu::Command;
 use super::pass::{Launches, Open, Role, add};
@@ -16,58 +18,58 @@ use crate::session::FunctionId;
 use foldhash::HashMap;
 use rocshim_trace::StreamRef;
 
-/// Why a pass may have ended.
+/// A boundary hint: why a pass may have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Hint {
-    /// Something was copied to the device, or waited for.
+pub(super) enum BoundaryHint {
+    /// A copy to the device, or a wait of the host.
     Pause,
-    /// Something was copied to the host.
+    /// A copy to the host.
     Delivery,
 }
 
-/// What a call is to the pass that it belongs to.
+/// Relation of a call to its pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A launch, or a copy of what it works on: the pass goes on until it returns.
+    /// A launch, or a copy of its data: the pass extends until it returns.
     Work,
     /// A wait of the host.
     Wait,
-    /// An upload: it is for the next chunk.
+    /// An upload for the next chunk.
     Upload,
     Other,
 }
 
-/// What tells whether a product begins a pass.
+/// Evidence on whether a GEMM begins a pass.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sign {
+pub(super) enum BoundaryEvidence {
     Weights(Option<u64>),
-    /// A graph, and the weights of its first product.
+    /// A graph, and the weights of its first GEMM.
     Graph(u32, Option<u64>),
 }
 
 #[derive(Default)]
 pub(super) struct Lane {
     open: Option<Open>,
-    /// What was launched after a hint, before its first product.
-    apart: Option<(Hint, Open)>,
-    hint: Option<Hint>,
-    /// Calls since the last pass, for the next one.
+    /// The tentative pass after a hint.
+    tentative: Option<(BoundaryHint, Open)>,
+    hint: Option<BoundaryHint>,
+    /// Calls since the last pass, counted for the next.
     functions: HashMap<FunctionId, Launches>,
     commands: Vec<Command>,
     host: u64,
     /// The thread that launched first.
     pub(super) main: Option<u32>,
-    /// Where dequantised weights lie, and where they were read.
+    /// Source of dequantised weights, by their address.
     pub(super) dequantised: HashMap<u64, u64>,
 }
 
 impl Lane {
-    /// A pass that has begun and of which nothing was copied to the host.
+    /// The open pass, if nothing of it was copied to the host.
     fn is_within(&self) -> bool {
-        self.apart.is_some() || self.open.as_ref().is_some_and(|open| open.has_launched() && !open.delivered)
+        self.tentative.is_some() || self.open.as_ref().is_some_and(|open| open.has_launched() && !open.delivered)
     }
 
-    /// What a launch at `t` belongs to.
+    /// Returns the pass of a launch at `t`.
     pub(super) fn launch(
         &mut self,
         t: u64,
@@ -79,15 +81,15 @@ impl Lane {
             self.end(ended);
         }
         if let Some(hint) = self.hint.take() {
-            match &mut self.apart {
+            match &mut self.tentative {
                 Some((before, _)) => *before = hint.max(*before),
-                None if self.open.is_some() => self.apart = Some((hint, Open::default())),
+                None if self.open.is_some() => self.tentative = Some((hint, Open::default())),
                 None => {}
             }
         }
         let (functions, host) = (std::mem::take(&mut self.functions), std::mem::take(&mut self.host));
         let mut commands = std::mem::take(&mut self.commands);
-        let open = match &mut self.apart {
+        let open = match &mut self.tentative {
             Some((_, open)) => open,
             None => self.open.get_or_insert_default(),
         };
@@ -99,33 +101,34 @@ impl Lane {
         open
     }
 
-    /// The pass that the next event without a launch belongs to.
+    /// Returns the pass of the next event without a launch.
     fn current(&mut self) -> Option<&mut Open> {
-        match &mut self.apart {
+        match &mut self.tentative {
             Some((_, open)) => Some(open),
             None => self.open.as_mut(),
         }
     }
 
-    /// A product or a graph is launched, which `launch` was told of: decides whether it begins a pass, and gives that.
-    pub(super) fn decide(&mut self, sign: Sign, ended: &mut Vec<Open>) -> &mut Open {
-        if let Some((hint, apart)) = self.apart.take() {
-            let open = self.open.take().expect("something is apart from a pass");
+    /// Decides whether this GEMM or graph launch, announced by `launch`, begins a pass; returns its
+    /// pass.
+    pub(super) fn decide(&mut self, sign: BoundaryEvidence, ended: &mut Vec<Open>) -> &mut Open {
+        if let Some((hint, tentative)) = self.tentative.take() {
+            let open = self.open.take().expect("something is tentative from a pass");
             if begins(&open, hint, sign) {
                 ended.push(open);
-                self.open = Some(apart);
+                self.open = Some(tentative);
             } else {
                 let mut open = open;
-                open.merge(apart);
+                open.merge(tentative);
                 self.open = Some(open);
             }
         }
         self.open.get_or_insert_default()
     }
 
-    /// Something was copied to the host, or waited for.
-    pub(super) fn hint(&mut self, hint: Hint, ended: &mut Vec<Open>) {
-        if hint == Hint::Delivery {
+    /// Handles a boundary hint: a copy to the host, or a wait.
+    pub(super) fn hint(&mut self, hint: BoundaryHint, ended: &mut Vec<Open>) {
+        if hint == BoundaryHint::Delivery {
             self.settle(ended);
             if let Some(open) = self.open.as_mut().filter(|open| open.has_launched()) {
                 open.delivered = true;
@@ -136,25 +139,25 @@ impl Lane {
         }
     }
 
-    /// Memory was set.
+    /// Handles a memory set.
     pub(super) fn clear(&mut self) {
-        if let (None, Some(open)) = (&self.apart, self.open.as_mut().filter(|open| open.delivered)) {
+        if let (None, Some(open)) = (&self.tentative, self.open.as_mut().filter(|open| open.delivered)) {
             open.cleared = true;
         }
     }
 
-    /// A call asks for a command on the GPU: for the open pass, or the next one if that has delivered or
-    /// it is an upload.
+    /// Handles a call that requests a command on the GPU: for the open pass, or for the next if
+    /// that has delivered or it is an upload.
     pub(super) fn command(&mut self, command: Command, is_upload: bool) {
-        let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
+        let after = self.tentative.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
         match self.current().filter(|_| !after && !is_upload) {
             Some(open) => open.commands.push(command),
             None => self.commands.push(command),
         }
     }
 
-    /// A call from `begin` to `end`, of which `dur` counts: if it launches nothing it belongs to the next pass where nothing
-    /// is open or the open one has delivered.
+    /// Adds a call from `begin` to `end`, of which `dur` counts. One that launches nothing belongs
+    /// to the next pass if no pass is open or the open one has delivered.
     pub(super) fn call(
         &mut self,
         function: Option<FunctionId>,
@@ -162,11 +165,11 @@ impl Lane {
         (begin, end): (u64, u64),
         part: Part,
     ) {
-        let after = self.apart.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
+        let after = self.tentative.is_none() && self.open.as_ref().is_none_or(|open| open.delivered);
         let waits = part == Part::Wait;
         if waits && let Some(open) = self.current() {
-            // The first wait after its last launch or copy is for them. A later one is not, nor one that comes after a
-            // pause longer than the pass: its time is nobody's.
+            // The first wait after its last launch or copy is for the pass. A later one is not, nor
+            // one after a pause longer than the pass: its time counts nowhere.
             if open.wait_for(begin, end) {
                 open.wait += dur;
             }
@@ -176,7 +179,8 @@ impl Lane {
             open.host += dur;
             match part {
                 Part::Work => open.work_until(end),
-                // A call around launches returns after them; one by itself, after a pause, does not prolong the pass.
+                // A call that encloses launches returns after them; a separate one, after a pause,
+                // does not extend the pass.
                 Part::Other if begin <= open.end => open.end = open.end.max(end),
                 _ => {}
             }
@@ -189,27 +193,27 @@ impl Lane {
         functions.entry(function).or_default().direct += 1;
     }
 
-    /// Events were lost.
+    /// Counts lost events.
     pub(super) fn lose(&mut self, lost: u64) {
         if let Some(open) = self.current() {
             open.lost += lost;
         }
     }
 
-    /// What is apart and had no product belongs to the pass before it, if that has products.
+    /// Ends the tentative pass: without GEMMs it belongs to the previous pass, if that has any.
     fn settle(&mut self, ended: &mut Vec<Open>) {
-        let Some((_, apart)) = self.apart.take() else { return };
-        let mut open = self.open.take().expect("something is apart from a pass");
-        if open.has_products() && !apart.has_products() {
-            open.merge(apart);
+        let Some((_, tentative)) = self.tentative.take() else { return };
+        let mut open = self.open.take().expect("something is tentative from a pass");
+        if open.has_products() && !tentative.has_products() {
+            open.merge(tentative);
             self.open = Some(open);
         } else {
             ended.push(open);
-            self.open = Some(apart);
+            self.open = Some(tentative);
         }
     }
 
-    /// Ends what is open.
+    /// Ends the open passes.
     pub(super) fn end(&mut self, ended: &mut Vec<Open>) {
         self.settle(ended);
         ended.extend(self.open.take().filter(Open::has_launched));
@@ -217,21 +221,21 @@ impl Lane {
     }
 }
 
-/// Whether a product with this sign, after such a hint, begins a pass after `open`.
-fn begins(open: &Open, hint: Hint, sign: Sign) -> bool {
+/// Returns true when a GEMM with this evidence, after such a hint, begins a pass after `open`.
+fn begins(open: &Open, hint: BoundaryHint, sign: BoundaryEvidence) -> bool {
     match (hint, sign) {
-        (Hint::Delivery, Sign::Graph(_, None) | Sign::Weights(None)) => true,
-        (Hint::Delivery, Sign::Graph(_, Some(weights)) | Sign::Weights(Some(weights))) => {
+        (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, None) | BoundaryEvidence::Weights(None)) => true,
+        (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, Some(weights)) | BoundaryEvidence::Weights(Some(weights))) => {
             open.weights.is_empty() || open.weights.contains(&weights)
         }
-        (Hint::Pause, Sign::Graph(graph, None)) => open.graphs.contains(&graph),
-        (Hint::Pause, Sign::Graph(_, weights) | Sign::Weights(weights)) => {
+        (BoundaryHint::Pause, BoundaryEvidence::Graph(graph, None)) => open.graphs.contains(&graph),
+        (BoundaryHint::Pause, BoundaryEvidence::Graph(_, weights) | BoundaryEvidence::Weights(weights)) => {
             weights.is_some() && open.first_weights == weights
         }
     }
 }
 
-/// The lanes of a process.
+/// Lanes of a process.
 #[derive(Default)]
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
@@ -240,10 +244,10 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// The lane of a launch.
+    /// Returns the lane of a launch.
     pub(super) fn of_launch(&mut self, thread: u32, stream: StreamRef) -> usize {
         let of_thread = self.of_thread.get(&thread).copied();
-        // A thread within a pass that launches on another stream: the pass has more than one.
+        // A thread within a pass launches on another stream: the pass has several.
         let within = of_thread.filter(|lane| self.lanes[*lane].is_within());
         let lane = match (self.of_stream.get(&stream), within) {
             (Some(lane), None) => *lane,
@@ -260,7 +264,8 @@ impl Lanes {
         lane
     }
 
-    /// The lane of a call that launches nothing: its stream's, its thread's, or the only one there is.
+    /// Returns the lane of a call that launches nothing: its stream's, its thread's, or the only
+    /// one.
     pub(super) fn of_call(&self, thread: u32, stream: Option<StreamRef>) -> Option<usize> {
         let by_stream = stream.and_then(|stream| self.of_stream.get(&stream));
         let only = (self.lanes.len() == 1).then_some(0);

@@ -1,4 +1,4 @@
-//! A pass: what was launched to evaluate a model once, while it is gathered and when it is whole.
+//! A pass, which evaluates a model once: while it is open, and when it is complete.
 
 use super::{
     Kind,
@@ -8,8 +8,8 @@ use crate::session::FunctionId;
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::ggml::Columns;
 
-/// What a pass launched and called, as numbers of kernels and functions with their counts; in order of the numbers, so that equal
-/// passes are equal.
+/// Launches and calls of a pass: numbers of kernels and functions with their counts, sorted, so
+/// that equal passes compare equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     pub(super) kernels: Vec<(usize, Launches)>,
@@ -21,7 +21,7 @@ pub(super) struct Content {
 pub(super) struct Launches {
     /// By calls.
     pub(super) direct: u64,
-    /// By launched graphs.
+    /// By graph launches.
     pub(super) by_graphs: u64,
 }
 
@@ -36,7 +36,7 @@ impl Launches {
     }
 }
 
-/// A number of columns that is known to lie between two others.
+/// A number of columns, known to be between two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Range {
     pub(super) least: u64,
@@ -49,57 +49,59 @@ impl From<Columns> for Range {
     }
 }
 
-/// A whole pass.
+/// A complete pass.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
-    /// Its process and lane, by number.
+    /// Number of its process, and of its lane.
     pub(super) process: usize,
     pub(super) lane: usize,
-    /// When its first launch was entered and its last call returned, in Unix ns.
+    /// Entry of its first launch and return of its last call, in Unix ns.
     pub(super) begin: u64,
     pub(super) end: u64,
-    /// From the end of the pass before it in its lane to its begin, in ns.
+    /// From the end of the previous pass in its lane to its begin, in ns.
     pub(super) before: u64,
-    /// Host time in calls, those that wait left aside, and in calls that wait, in ns.
+    /// Host time in calls that do not wait, and in calls that wait, in ns.
     pub(super) host: u64,
     pub(super) wait: u64,
-    /// The columns that most of its products have, how many products have them, of how many whose columns are known.
+    /// Columns of most of its GEMMs; number of GEMMs with these; number of GEMMs with known
+    /// columns.
     pub(super) columns: Option<Range>,
     pub(super) agreeing: u64,
     pub(super) products: u64,
-    /// The columns of its last product.
+    /// Columns of its last GEMM.
     pub(super) outputs: Option<Range>,
-    /// Something was copied to the host after its last launch.
+    /// True when something was copied to the host after its last launch.
     pub(super) delivered: bool,
-    /// Nothing was copied to the host after the pass before it in its lane, which had products.
+    /// True when nothing was copied to the host after the previous pass in its lane, which had
+    /// GEMMs.
     pub(super) continues: bool,
-    /// It is the first one of its lane, of at most two columns, and memory was set after it; or it follows such a pass and has
-    /// as many columns.
+    /// True for the first pass of its lane with at most two columns, followed by a memory set; or
+    /// for one after such a pass with as many columns.
     pub(super) warms_up: bool,
-    /// The trace ends with it, before something was copied.
+    /// True when the trace ends with it, before anything was copied.
     pub(super) unfinished: bool,
-    /// Events that were lost in it.
+    /// Number of events lost in it.
     pub(super) lost: u64,
-    /// Launches that failed: they are not among those counted.
+    /// Number of failed launches, which are not counted as launches.
     pub(super) failed: u64,
-    /// Launches of graphs whose kernels are not known.
+    /// Number of graph launches with unknown kernels.
     pub(super) unlisted: u64,
-    /// Executed matrix products whose columns are not known.
+    /// Number of executed GEMMs with unknown columns.
     pub(super) opaque: u64,
-    /// Products whose weights another product of the pass had already.
+    /// Number of GEMMs whose weights an earlier GEMM of the pass had.
     pub(super) repeated: u64,
-    /// What the program says it is, by number.
+    /// Number of the program's label.
     pub(super) label: Option<usize>,
     pub(super) role: Role,
-    /// The number of its content.
+    /// Number of its content.
     pub(super) content: usize,
-    /// What it is taken for; set when everything was read.
+    /// Its kind; set after everything was read.
     pub(super) kind: Kind,
-    /// What was reported of it, and whether that may not be all.
+    /// Its GPU reports, and whether they may be incomplete.
     pub(super) gpu: Option<Box<(PassGpu, bool)>>,
 }
 
-/// What a launch of a program that trains seems to be for.
+/// Presumed purpose of a training program's launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     #[default]
@@ -108,7 +110,7 @@ pub(super) enum Role {
     Optimiser,
 }
 
-/// A pass that is gathered.
+/// An open pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     pub(super) begin: u64,
@@ -119,10 +121,10 @@ pub(super) struct Open {
     pub(super) functions: HashMap<FunctionId, Launches>,
     /// Its calls that ask for commands on the GPU, while the runtime is asked for reports.
     pub(super) commands: Vec<Command>,
-    /// Products by their columns.
+    /// GEMMs by their columns.
     columns: HashMap<Range, u64>,
     pub(super) outputs: Option<Range>,
-    /// The weights of its first product, and of all.
+    /// Weights of its first GEMM, and of all.
     pub(super) first_weights: Option<u64>,
     pub(super) weights: HashSet<u64>,
     pub(super) graphs: Vec<u32>,
@@ -136,15 +138,15 @@ pub(super) struct Open {
     pub(super) label: Option<usize>,
     pub(super) role: Role,
     launched: bool,
-    /// The host has waited since its last launch or copy.
+    /// True when the host has waited since its last launch or copy.
     waited: bool,
 }
 
-/// A pause before a wait that is none, in ns: what a program does between its last launch and the wait for it.
+/// Limit in ns of what a program does between its last launch and the wait for it.
 const SHORT: u64 = 1_000_000;
 
 impl Open {
-    /// Something is launched, at `t`.
+    /// Adds a launch at `t`.
     pub(super) fn launch(&mut self, t: u64) {
         if !self.launched {
             self.begin = t;
@@ -153,13 +155,14 @@ impl Open {
         self.work_until(t);
     }
 
-    /// It goes on until `end`, and is not waited for.
+    /// Extends the pass until `end`, which is not waited for.
     pub(super) fn work_until(&mut self, end: u64) {
         self.end = self.end.max(end);
         self.waited = false;
     }
 
-    /// The host waits from `begin` to `end`: true where that is for this pass, which then goes on until `end`.
+    /// Handles a wait of the host from `begin` to `end`. Returns true when it is for this pass,
+    /// which then extends until `end`.
     pub(super) fn wait_for(&mut self, begin: u64, end: u64) -> bool {
         let pause = begin.saturating_sub(self.end);
         let is_own = !self.waited && pause <= self.end.saturating_sub(self.begin).max(SHORT);
@@ -174,7 +177,7 @@ impl Open {
         self.launched
     }
 
-    /// It has products, or graphs that may have some.
+    /// Returns true when it has GEMMs, or graphs that may have some.
     pub(super) fn has_products(&self) -> bool {
         !self.columns.is_empty() || !self.weights.is_empty() || !self.graphs.is_empty()
     }
@@ -190,13 +193,13 @@ impl Open {
         }
     }
 
-    /// The columns that most products have; the more columns where it is a tie.
+    /// Returns the columns of most GEMMs; on a tie, the larger number.
     fn most_columns(&self) -> Option<(Range, u64)> {
         let most = self.columns.iter().max_by_key(|(range, times)| (**times, **range));
         most.map(|(range, times)| (*range, *times))
     }
 
-    /// What was launched after it belongs to it.
+    /// Merges the launches of a tentative pass that belongs to it.
     pub(super) fn merge(&mut self, later: Open) {
         if !self.launched {
             self.begin = later.begin;
@@ -233,7 +236,8 @@ impl Open {
         Content { kernels, functions }
     }
 
-    /// The whole pass, of which `content` is the number of what it launched. Times stay as they are.
+    /// Returns the complete pass; `content` is the number of its launches and calls. Times are
+    /// unchanged.
     pub(super) fn close(self, process: usize, lane: usize, content: usize, last: Option<&Last>) -> Pass {
         let most = self.most_columns();
         let columns = most.map(|(range, _)| range);
@@ -272,13 +276,13 @@ impl Open {
     }
 }
 
-/// What the pass before leaves for the next one of its lane.
+/// What the previous pass of a lane passes on to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     end: u64,
-    /// It had products, and nothing was copied to the host after it.
+    /// True when it had GEMMs, and nothing was copied to the host after it.
     goes_on: bool,
-    /// The columns of a pass that warmed up.
+    /// Columns of a warm-up pass.
     warmed_up: Option<Range>,
     place: (Option<usize>, Role),
 }
@@ -291,7 +295,7 @@ impl Last {
     }
 }
 
-/// Adds counts to counts.
+/// Adds counts.
 pub(super) fn add(to: &mut HashMap<FunctionId, Launches>, counts: &HashMap<FunctionId, Launches>) {
     counts.iter().for_each(|(key, count)| to.entry(*key).or_default().add(*count, 1));
 }

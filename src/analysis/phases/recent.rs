@@ -1,4 +1,4 @@
-//! Passes of a process that still runs.
+//! Passes of a process that is still running.
 
 use super::{Kind, PhasesBuilder, kinds::judge, pass::Pass};
 use crate::{Evidence, session::Session};
@@ -6,31 +6,31 @@ use crate::{Evidence, session::Session};
 /// A pass that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recent {
-    /// The lane, by number.
+    /// Number of its lane.
     pub lane: usize,
     pub kind: Kind,
     /// What the program calls it.
     pub label: Option<String>,
     pub evidence: Evidence,
-    /// The columns that most of its products have, where that is one number.
+    /// Columns of most of its GEMMs, if they are one number.
     pub columns: Option<u64>,
-    /// Launches that were executed in it.
+    /// Executed launches.
     pub launches: u64,
-    /// When its first launch was entered and its last call returned, in Unix ns.
+    /// Entry of its first launch and return of its last call, in Unix ns.
     pub begin: u64,
     pub end: u64,
 }
 
 impl Recent {
-    /// What the program calls it, or else what it is taken for.
+    /// The program's label, or else the kind.
     pub(crate) fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.kind.name())
     }
 }
 
 impl PhasesBuilder {
-    /// Takes the passes that have ended since this was called last. Everything that was read is looked at,
-    /// in its order in the trace: threads that were polled one after the other are merged no further.
+    /// Returns the passes that have ended since the last call. Processes everything that was read,
+    /// in the trace's order: threads that were polled one after the other are not merged further.
     pub(crate) fn recent(&mut self, session: &Session) -> Vec<Recent> {
         if let Some(mut process) = self.process.take() {
             self.look_at_events(session, &mut process, true);

@@ -15,29 +15,29 @@ use std::collections::BTreeMap;
 /// All phases; also the JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phases {
-    /// The form of this object: 1.
+    /// Version of this object's form: 1.
     pub format: u32,
-    /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
+    /// Earliest epoch of the traces in Unix ns, as a string; all times are ns since it.
     pub epoch: String,
     pub processes: Vec<ProcessRow>,
-    /// In time.
+    /// Phases in order of time.
     pub phases: Vec<Phase>,
-    /// The same for all phases of a kind (and label) together, in time.
+    /// Sums over all phases of a kind (and label), in order of time.
     pub kinds: Vec<Phase>,
     pub libraries: Vec<LibraryRow>,
-    /// The same of each process alone, in the order of `processes`.
+    /// The same sums by process, in the order of `processes`.
     #[serde(skip)]
     pub libraries_by_process: Vec<Vec<LibraryRow>>,
     pub losses: Vec<LossRow>,
-    /// Files that could not be read.
+    /// Errors of files that could not be read.
     pub notes: Vec<String>,
-    /// Every pass, in time.
+    /// Every pass, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<Visit>,
-    /// Every pass in short, in time.
+    /// A summary of every pass, in order of time.
     #[serde(skip)]
     pub(super) steps: Vec<Step>,
-    /// When each pass was, in time, and the processes by number.
+    /// Times of every pass, in order, and the processes by number.
     #[serde(skip)]
     pub(super) windows: Vec<Window>,
     #[serde(skip)]
@@ -45,7 +45,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Returns the scope of the phases of this name; `None` where there is none.
+    /// Returns the scope of the phases with this name; `None` if there is none.
     pub fn scope(&self, name: &str) -> Option<Scope> {
         let windows = self.windows.iter().filter(|window| self.phases[window.phase].name() == name);
         let mut windows = windows
@@ -54,7 +54,7 @@ impl Phases {
         windows.peek().is_some().then(|| Scope::new(name, windows))
     }
 
-    /// Leaves out what does not belong to phases of this name: phases, kinds and passes.
+    /// Removes what does not belong to phases with this name: phases, kinds and passes.
     pub fn retain(&mut self, name: &str) {
         let mut numbers: Vec<Option<usize>> = Vec::new();
         for phase in &self.phases {
@@ -69,7 +69,7 @@ impl Phases {
         self.windows.clear();
     }
 
-    /// When each pass was, in time.
+    /// Times of every pass, in order.
     pub fn moments(&self) -> impl Iterator<Item = Moment> {
         self.windows.iter().map(|window| {
             let epoch: u64 = self.identities[window.process].2.parse().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Phases {
         })
     }
 
-    /// What the phases are called, in time.
+    /// Returns the names of the phases, in order of time.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.phases.iter().map(Phase::name) {
@@ -90,92 +90,92 @@ impl Phases {
     }
 }
 
-/// When a pass was: after `from` and up to `to`, in ns since the process's epoch.
+/// Time of a pass: after `from` and up to `to`, in ns since the process's epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Window {
-    /// Its process and its phase, by number.
+    /// Numbers of its process and its phase.
     pub(super) process: usize,
     pub(super) phase: usize,
     pub(super) from: u64,
     pub(super) to: u64,
-    /// When its first launch was entered, in the same ns.
+    /// Entry of its first launch, in the same ns.
     pub(super) begin: u64,
-    /// The columns that most of its products have: the least and the most that there can be.
+    /// Columns of most of its GEMMs: minimum and maximum.
     pub(super) columns: Option<[u64; 2]>,
 }
 
-/// A pass in short, for pictures.
+/// A summary of a pass, for pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
-    /// The number of its phase in `phases`, from 0.
+    /// Index of its phase in `phases`.
     pub(super) phase: usize,
-    /// Since the epoch of all, in ns.
+    /// In ns since the overall epoch.
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) columns: Option<Range>,
 }
 
-/// When a pass was.
+/// Time of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Its process and its phase, by number.
+    /// Numbers of its process and its phase.
     pub process: usize,
     pub phase: usize,
-    /// The columns that most of its products have: the least and the most that there can be.
+    /// Columns of most of its GEMMs: minimum and maximum.
     pub columns: Option<[u64; 2]>,
     /// In Unix ns.
     pub begin: u64,
     pub end: u64,
 }
 
-/// A phase: passes of a kind, one after the other.
+/// A phase: passes of a kind in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
     pub kind: Kind,
-    /// What the program or the user calls it.
+    /// Label of the program or the user.
     pub label: Option<String>,
-    /// The process; absent where there are several.
+    /// The process; absent when there are several.
     pub pid: Option<u32>,
-    /// What works on one model at a time: a number in its process.
+    /// Number of its lane (model stream group) in its process.
     pub lane: usize,
-    /// The request, by number in its lane; absent where it cannot be told.
+    /// Number of its request in its lane; absent when unknown.
     pub request: Option<u64>,
     pub evidence: Evidence,
-    /// The rule, or why it is not resolved.
+    /// The rule, or why it is unresolved.
     pub why: &'static str,
-    /// How often the model was evaluated.
+    /// Number of passes.
     pub passes: u64,
-    /// Columns of its products (ne11), by passes.
+    /// Columns (ne11) of its GEMMs, by passes.
     pub columns: Vec<ColumnsOf>,
-    /// Columns of all passes together, where all are known.
+    /// Sum of the columns of all passes, if all are known.
     pub tokens: Option<u64>,
-    /// From the first launch to the last call's return.
+    /// From the first launch to the return of the last call, in ns.
     pub begin_ns: u64,
     pub end_ns: u64,
-    /// Host time in calls, those that wait left aside.
+    /// Host time in calls that do not wait, in ns.
     pub host_ns: u64,
-    /// Host time in calls that wait.
+    /// Host time in calls that wait, in ns.
     pub wait_ns: u64,
-    /// From the end of a pass to the begin of the next, over all passes.
+    /// Sum of the times between passes, in ns.
     pub between_ns: u64,
-    /// Kernels that were executed: by calls and by graphs.
+    /// Executed kernels: by calls and by graphs.
     pub launches: u64,
     pub by_graphs: u64,
-    /// `launches` for one of `tokens`.
+    /// `launches` per token.
     pub launches_per_token: Option<f64>,
-    /// Launches that failed.
+    /// Failed launches.
     pub failed: u64,
-    /// Graph launches and launches whose kernels are not known.
+    /// Graph launches and launches with unknown kernels.
     pub unlisted: u64,
-    /// Executed matrix products whose columns are not known.
+    /// Executed GEMMs with unknown columns.
     pub opaque: u64,
-    /// Events that were lost in it.
+    /// Events lost in it.
     pub lost: u64,
-    /// Its time on the GPU; absent where the runtime was not asked for it.
+    /// Its GPU time; absent when GPU times were not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<PhaseGpu>,
     pub families: Vec<PhaseFamily>,
-    /// By name; in `kinds` alone.
+    /// Kernels by name; in `kinds` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<PhaseKernel>,
     pub code_objects: Vec<PhaseObject>,
@@ -183,13 +183,13 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// What it is called.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.kind.name())
     }
 }
 
-/// Passes with one number of columns.
+/// Passes with the same number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ColumnsOf {
     pub least: u64,
@@ -200,7 +200,7 @@ pub struct ColumnsOf {
 /// Launches of a family of kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseFamily {
-    /// Absent for kernels whose names tell nothing.
+    /// Absent for kernels whose names match no family.
     pub family: Option<&'static str>,
     pub of: Option<&'static str>,
     pub launches: u64,
@@ -220,14 +220,14 @@ pub struct PhaseKernel {
 /// Launches of the kernels of a code object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PhaseObject {
-    /// `fat_binary`, `file` or `memory`; absent where it is not known.
+    /// `fat_binary`, `file` or `memory`; absent when unknown.
     pub source: Option<String>,
     pub path: Option<String>,
-    /// Fat binary: its number in the file.
+    /// Of a fat binary: its ordinal in the file.
     pub ordinal: Option<u32>,
-    /// The GPU target of the kernels that were launched.
+    /// GPU target of the launched kernels.
     pub target: Option<String>,
-    /// The library file that an image from memory is.
+    /// The library file with the same bytes as an image from memory.
     pub file: Option<String>,
     pub launches: u64,
 }
@@ -236,28 +236,29 @@ pub struct PhaseObject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Usage {
     pub library: String,
-    /// Calls whose work was done in the phase: made in it, or captured before into a graph that was launched in it.
+    /// Calls whose work was done in the phase: made in it, or captured earlier into a graph that
+    /// was launched in it.
     pub calls: u64,
-    /// The latter.
+    /// The captured ones of these.
     pub by_graphs: u64,
     /// Launches of kernels of its own code objects.
     pub launches: u64,
-    /// `confirmed` where there are calls or launches; what it means where there are none.
+    /// `confirmed` when there are calls or launches; otherwise the meaning of their absence.
     pub evidence: Evidence,
     pub functions: BTreeMap<String, u64>,
 }
 
-/// A pass, told alone.
+/// A pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Visit {
     pub pid: u32,
     pub lane: usize,
-    /// The number of its phase in `phases`, from 0.
+    /// Index of its phase in `phases`.
     pub phase: usize,
     pub kind: Kind,
     pub evidence: Evidence,
     pub columns: Option<ColumnsOf>,
-    /// Columns of the last product.
+    /// Columns of the last GEMM.
     pub outputs: Option<u64>,
     pub begin_ns: u64,
     pub end_ns: u64,
@@ -266,24 +267,24 @@ pub struct Visit {
     pub between_ns: u64,
     pub launches: u64,
     pub families: Vec<PhaseFamily>,
-    /// The code objects of its matrix products.
+    /// Code objects of its GEMMs.
     pub code_objects: Vec<PhaseObject>,
-    /// Graph launches and launches whose kernels are not known.
+    /// Graph launches and launches with unknown kernels.
     pub unlisted: u64,
-    /// Matrix products whose columns are not known.
+    /// GEMMs with unknown columns.
     pub opaque: u64,
-    /// Products whose weights another product of the pass had already.
+    /// GEMMs whose weights an earlier GEMM of the pass had.
     pub repeated: u64,
-    /// Launches that failed.
+    /// Failed launches.
     pub failed: u64,
     pub lost: u64,
-    /// Its time on the GPU; absent where the runtime was not asked for it.
+    /// Its GPU time; absent when GPU times were not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<PhaseGpu>,
 }
 
 impl PhaseFamily {
-    /// True for the families that tell which path was taken: matrix products.
+    /// Returns true for the families that show the kernel path: GEMMs.
     pub fn is_product(&self) -> bool {
         is_product(self.family)
     }
@@ -299,7 +300,7 @@ pub(super) fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {
     }
 }
 
-/// Launches by family, most first.
+/// Returns launches by family, largest first.
 pub(super) fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseFamily> {
     let mut sums: BTreeMap<(Option<&'static str>, Option<&'static str>), Launches> = BTreeMap::new();
     for (kernel, launches) in kernels {
@@ -318,7 +319,7 @@ pub(super) fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phas
     rows
 }
 
-/// Launches by code object, most first.
+/// Returns launches by code object, largest first.
 pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseObject> {
     let mut sums = BTreeMap::new();
     for (kernel, launches) in kernels {
@@ -335,7 +336,7 @@ pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phase
     rows
 }
 
-/// Calls by library: of those that were called in the phase, and what it means that others were not.
+/// Returns calls by library: for those called in the phase, and the meaning of the others' absence.
 pub(super) fn usage(
     (names, session): (&Names, &Session),
     functions: &BTreeMap<FunctionId, Launches>,
@@ -348,7 +349,7 @@ pub(super) fn usage(
         let of_it = |owner: &&Owner| owner.is_of(&library.library);
         let is_its = |kernel: &usize| names.kernels.get(*kernel).owner.as_ref().filter(of_it).is_some();
         let launches = kernels.iter().filter(|(kernel, _)| is_its(kernel)).map(|(_, l)| l.all()).sum();
-        // What was lost or is not listed may be its work; what makes no event is not told by phase.
+        // Lost or unlisted work may be its own; setters are not counted by phase.
         let is_whole = phase.lost + phase.unlisted + phase.opaque == 0 && !library.has_silent_calls;
         let evidence = match library.evidence {
             _ if launches > 0 => Evidence::Confirmed,

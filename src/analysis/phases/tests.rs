@@ -1,4 +1,4 @@
-//! Small traces whose phases can be told by hand. Call number N is entered at 100 N and takes 10.
+//! Small traces whose phases are known by hand. Call number N is entered at 100 N and takes 10.
 
 use super::{Bound, Kind, Phase, Visit};
 use crate::testing::Text;
@@ -77,9 +77,9 @@ pub(super) fn phases(text: &Text) -> Vec<Phase> {
 }
 
 /// Kind, request, passes, columns with their passes, tokens, launches.
-pub(super) type Told = (Kind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
+pub(super) type Found = (Kind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
 
-pub(super) fn told(phases: &[Phase]) -> Vec<Told> {
+pub(super) fn found(phases: &[Phase]) -> Vec<Found> {
     let columns = |phase: &Phase| phase.columns.iter().map(|c| (c.most, c.passes)).collect();
     phases.iter().map(|p| (p.kind, p.request, p.passes, columns(p), p.tokens, p.launches)).collect()
 }
@@ -97,25 +97,25 @@ fn a_prompt_in_chunks_and_the_tokens_after_it() {
         text.copy(7, "h2d"); // 18, 25
         text.pass(&[1, 1, 1]); // 19 to 22, 23, 24; 26 to 29, 30, 31
     }
-    let told_phases = phases(&text);
+    let found_phases = phases(&text);
     assert_eq!(
-        told(&told_phases),
+        found(&found_phases),
         [
             // 8 + 8 + 5 columns; four launches each.
             (Kind::Prompt, Some(1), 3, vec![(8, 2), (5, 1)], Some(21), 12),
             (Kind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 8),
         ]
     );
-    let prompt = &told_phases[0];
+    let prompt = &found_phases[0];
     assert_eq!((prompt.evidence, prompt.launches_per_token), (Evidence::Inferred, Some(12.0 / 21.0)));
-    // From call 2 to the end of the wait, 17. Calls: two copies in (what comes before the first launch of all is of no
-    // pass), twelve launches, one copy out.
+    // From call 2 to the end of the wait, 17. Calls: two copies in (what comes before the first
+    // launch belongs to no pass), twelve launches, one copy out.
     assert_eq!((prompt.begin_ns, prompt.end_ns), (200, 1710));
     assert_eq!((prompt.host_ns, prompt.wait_ns), (15 * 10, 10));
     // Chunk 1 ends with call 5 at 510 and chunk 2 begins with 7; 10 and 12 likewise.
     assert_eq!(prompt.between_ns, (700 - 510) + (1200 - 1010));
     // 24 ends at 2410, 26 begins at 2600.
-    assert_eq!(told_phases[1].between_ns, 2600 - 2410);
+    assert_eq!(found_phases[1].between_ns, 2600 - 2410);
     let families: Vec<_> = prompt.families.iter().map(|row| (row.family.unwrap(), row.launches)).collect();
     assert_eq!(families, [("mmvq", 9), ("norm", 3)]);
     let object = &prompt.code_objects[0];
@@ -136,15 +136,15 @@ fn a_copy_to_the_host_in_the_middle_ends_no_pass() {
         text.products(&[1]);
         text.copy(7, "d2h");
         text.wait(7);
-        // Other weights: it goes on.
+        // Other weights: the pass continues.
         text.launch(7, 1, 0x70);
         text.copy(7, "d2h");
         text.wait(7);
-        // Something without products after it (sampling) belongs to it.
+        // What follows without GEMMs (sampling) belongs to it.
         text.launch(7, 9, 1);
         text.copy(7, "d2h");
     }
-    assert_eq!(told(&phases(&text)), [(Kind::Decode, None, 2, vec![(1, 2)], Some(2), 8)]);
+    assert_eq!(found(&phases(&text)), [(Kind::Decode, None, 2, vec![(1, 2)], Some(2), 8)]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_first_pass_is_a_warm_up_where_memory_is_cleared_after_it() {
     assert_eq!(kinds, [Kind::WarmUp, Kind::Prompt]);
 }
 
-/// llama-server evaluates two tokens twice before it listens: no request is made of them.
+/// llama-server evaluates two tokens twice before it listens: they are not a request.
 #[test]
 fn requests_begin_after_the_passes_of_the_start() {
     let mut text = Text::new(0);
@@ -167,8 +167,8 @@ fn requests_begin_after_the_passes_of_the_start() {
     for columns in [[2, 2, 2], [5, 5, 1], [1, 1, 1]] {
         text.pass(&columns);
     }
-    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes)).collect();
-    assert_eq!(told, [(Kind::WarmUp, None, 2), (Kind::Prompt, Some(1), 1), (Kind::Decode, Some(1), 1)]);
+    let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes)).collect();
+    assert_eq!(found, [(Kind::WarmUp, None, 2), (Kind::Prompt, Some(1), 1), (Kind::Decode, Some(1), 1)]);
 }
 
 #[test]
@@ -176,19 +176,19 @@ fn a_pass_ends_with_the_wait_for_it_and_idle_time_is_its_own() {
     let mut text = Text::new(0);
     text.pass(&[5, 5, 1]); // 1 to 6
     text.pass(&[1, 1, 1]); // 7 to 12
-    // Much later the program waits for everything once more, and frees what it has.
+    // Much later the program synchronises once more, and frees its memory.
     text.later(50_000_000);
     text.wait(7);
-    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.begin_ns, p.end_ns, p.wait_ns)).collect();
-    assert_eq!(told, [(Kind::Prompt, 100, 610, 10), (Kind::Decode, 700, 1210, 10)]);
-    // Nobody waits after the last copy of this one before a long pause.
+    let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.begin_ns, p.end_ns, p.wait_ns)).collect();
+    assert_eq!(found, [(Kind::Prompt, 100, 610, 10), (Kind::Decode, 700, 1210, 10)]);
+    // Nothing waits after the last copy of this one before a long pause.
     let mut text = Text::new(0);
     text.products(&[5, 5, 1]); // 1 to 4
     text.copy(7, "d2h"); // 5
     text.later(50_000_000);
     text.wait(7);
-    let told = phases(&text);
-    assert_eq!((told[0].begin_ns, told[0].end_ns, told[0].wait_ns), (100, 510, 0));
+    let found = phases(&text);
+    assert_eq!((found[0].begin_ns, found[0].end_ns, found[0].wait_ns), (100, 510, 0));
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn a_program_without_a_language_model_has_no_decode_steps() {
         text.copy(7, "d2h");
     }
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.passes)).collect();
-    assert_eq!(told, [(Kind::Step, Evidence::Unresolved, 2)]);
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.passes)).collect();
+    assert_eq!(found, [(Kind::Step, Evidence::Unresolved, 2)]);
     assert!(
         phases[0].why.starts_with("the process launched no kernel of a language model"),
         "{}",
@@ -217,9 +217,9 @@ fn several_sequences_are_evaluated_together() {
     (0..3).for_each(|_| text.pass(&[2, 2, 2]));
     text.pass(&[1, 1, 1]);
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
     assert_eq!(
-        told,
+        found,
         [
             (Kind::Prompt, Some(1), 1, Some(5)),
             (Kind::Decode, Some(1), 1, Some(1)),
@@ -243,7 +243,7 @@ fn products_of_a_blas_library_have_columns_too() {
         text.wait(7);
     }
     assert_eq!(
-        told(&phases(&text)),
+        found(&phases(&text)),
         [
             (Kind::Prompt, Some(1), 1, vec![(46, 1)], Some(46), 3),
             (Kind::Prompt, Some(2), 1, vec![(46, 1)], Some(46), 3),
@@ -262,13 +262,13 @@ fn a_graph_executes_what_it_lists() {
         text.copy(7, "d2h");
         text.wait(7);
     }
-    let told_phases = phases(&text);
-    assert_eq!(told(&told_phases)[1], (Kind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 6));
-    assert_eq!((told_phases[1].by_graphs, told_phases[1].unlisted), (6, 0));
+    let found_phases = phases(&text);
+    assert_eq!(found(&found_phases)[1], (Kind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 6));
+    assert_eq!((found_phases[1].by_graphs, found_phases[1].unlisted), (6, 0));
 }
 
 #[test]
-fn what_was_lost_or_cut_off_is_not_told_as_if_it_were_whole() {
+fn what_was_lost_or_cut_off_is_not_reported_as_if_it_were_whole() {
     let mut text = Text::new(0);
     text.pass(&[5, 5, 1]);
     text.pass(&[1, 1, 1]);
@@ -279,9 +279,9 @@ fn what_was_lost_or_cut_off_is_not_told_as_if_it_were_whole() {
     text.copy(7, "d2h");
     text.products(&[1, 1]);
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.lost)).collect();
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.lost)).collect();
     assert_eq!(
-        told,
+        found,
         [
             (Kind::Prompt, Evidence::Inferred, 0),
             (Kind::Decode, Evidence::Limited, 4),
@@ -305,10 +305,10 @@ fn a_program_that_trains_has_forward_backward_and_optimiser() {
         (0..3).for_each(|_| text.launch(7, 12, 1));
     }
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.launches, p.tokens)).collect();
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.launches, p.tokens)).collect();
     // The gemms launch nothing in this trace.
     assert_eq!(
-        told,
+        found,
         [(Kind::Forward, 2, 2, None), (Kind::Backward, 2, 4, None), (Kind::Optimiser, 2, 6, None)]
     );
 }
@@ -326,10 +326,10 @@ fn what_the_program_or_the_user_calls_its_parts_comes_first() {
     }
     // Unix 1900 to 1950 is call 9.
     let phases = text.phases(vec![Label { name: "mine".into(), begin: 1900, end: 1950 }]).phases;
-    let told: Vec<_> =
+    let found: Vec<_> =
         phases.iter().map(|p| (p.label.as_deref(), p.evidence, p.passes, p.launches)).collect();
     assert_eq!(
-        told,
+        found,
         [
             (Some("sample"), Evidence::Confirmed, 2, 2),
             (Some("sample"), Evidence::Inferred, 1, 1),
@@ -353,6 +353,6 @@ fn two_threads_with_streams_of_their_own_do_not_mix() {
     other(&mut text, 0x40);
     text.copy(7, "d2h");
     text.call("copy", 8, r#""hook":1,"action":"copy","kind":"d2h","bytes":8,"stream":4"#);
-    let told: Vec<_> = phases(&text).iter().map(|p| (p.lane, p.tokens, p.launches)).collect();
-    assert_eq!(told, [(0, Some(1), 2), (1, Some(2), 2)]);
+    let found: Vec<_> = phases(&text).iter().map(|p| (p.lane, p.tokens, p.launches)).collect();
+    assert_eq!(found, [(0, Some(1), 2), (1, Some(2), 2)]);
 }

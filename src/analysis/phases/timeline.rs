@@ -1,7 +1,8 @@
-//! Requests, phases and passes as bars in time: a row of each for every lane (what works on one model) of every process.
+//! Timeline bars of requests, phases and passes: one row per lane and level of each process.
 //!
-//! A picture has room for some hundred bars in a row. Where a row has more slices than that, those of one name that begin
-//! within the same part of the time are one bar, which says of how many it is made: nothing is left out.
+//! A picture has room for some hundred bars per row. If a row has more slices, those of one name
+//! that begin within the same part of the time become one bar, which states their number: nothing
+//! is omitted.
 
 use super::{Kind, Phases, pass::Range, rows::Step};
 use crate::Evidence;
@@ -9,11 +10,12 @@ use crate::units::{count, time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Bars of a row for each name, at most, where there is one row; shared by the rows where there are several, …
+/// Limit of the bars per row and name with one row; shared by several rows, …
 const MOST: u64 = 2_400;
 /// … but not fewer than this.
 const LEAST: u64 = 150;
-/// Lanes with rows of their own: those with most passes. The others share one row for each level.
+/// Limit of the lanes with their own rows: those with most passes. The others share one row per
+/// level.
 const LANES: usize = 12;
 
 /// All rows, by process and lane. Times are ns since the earliest epoch.
@@ -22,15 +24,15 @@ pub struct Timeline {
     pub begin_ns: u64,
     pub end_ns: u64,
     pub rows: Vec<TimelineRow>,
-    /// Requests, phases and steps that there are, and the bars that they are drawn as.
+    /// Numbers of requests, phases and steps, and of the bars that show them.
     pub levels: Vec<Drawn>,
-    /// By which rule slices became bars.
+    /// The rule by which slices became bars.
     pub rule: String,
-    /// Lanes that share the last rows, where there are too many for rows of their own; else 0.
+    /// Number of lanes that share the last rows; 0 if none.
     pub merged: u64,
 }
 
-/// How many slices of a level became how many bars.
+/// Numbers of slices and bars of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drawn {
     pub level: Level,
@@ -38,7 +40,7 @@ pub struct Drawn {
     pub bars: u64,
 }
 
-/// What the slices of a row are.
+/// Level of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -59,14 +61,14 @@ impl Level {
     }
 }
 
-/// A row.
+/// A row of bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimelineRow {
-    /// Its process and lane; absent of several together.
+    /// Its process and lane; absent for several together.
     pub lane: Option<(u32, usize)>,
     pub level: Level,
     pub slices: u64,
-    /// In time.
+    /// Bars in order of time.
     pub bars: Vec<Bar>,
 }
 
@@ -75,24 +77,24 @@ pub struct TimelineRow {
 pub struct Bar {
     /// `prompt`, `decode`, a label, `request 3`.
     pub name: String,
-    /// Absent of requests.
+    /// Absent for requests.
     pub kind: Option<Kind>,
     pub begin_ns: u64,
     pub end_ns: u64,
-    /// How many slices it is.
+    /// Number of slices.
     pub slices: u64,
-    /// Passes in it.
+    /// Number of passes.
     pub passes: u64,
-    /// Columns (ne11) of its passes: the fewest and the most; absent where those of one are not known.
+    /// Columns (ne11) of its passes: minimum and maximum; absent when one's are unknown.
     pub columns: Option<(u64, u64)>,
-    /// The least sure of them.
+    /// Evidence of the least certain.
     pub evidence: Evidence,
 }
 
 type Lane = (u32, usize);
 
 impl Phases {
-    /// The bars of a picture.
+    /// Returns the bars of a picture.
     pub fn timeline(&self) -> Timeline {
         let Some(begin) = self.phases.iter().map(|phase| phase.begin_ns).min() else {
             return Timeline::default();
@@ -171,7 +173,7 @@ impl Phases {
         }
     }
 
-    /// From the first phase of each request to the end of its last.
+    /// Returns the requests: from the first phase of each to the end of its last.
     fn requests(&self) -> Vec<(Lane, Bar)> {
         let mut places: BTreeMap<(Lane, u64), usize> = BTreeMap::new();
         let mut requests: Vec<(Lane, Bar)> = Vec::new();
@@ -202,14 +204,14 @@ impl Phases {
     }
 }
 
-/// The lanes with most passes.
+/// Returns the lanes with most passes.
 fn own_rows(lanes: &BTreeMap<Lane, u64>) -> Vec<Lane> {
     let mut most: Vec<(&Lane, &u64)> = lanes.iter().collect();
     most.sort_by_key(|(lane, passes)| (std::cmp::Reverse(**passes), **lane));
     most.into_iter().take(LANES).map(|(lane, _)| *lane).collect()
 }
 
-/// Those of one name that begin in the same part of the time, as one.
+/// Merges those of one name that begin in the same part of the time.
 fn merged(bars: Vec<Bar>, begin: u64, part: u64) -> Vec<Bar> {
     let mut merged: Vec<Bar> = Vec::new();
     for bar in bars {
@@ -233,7 +235,7 @@ fn merged(bars: Vec<Bar>, begin: u64, part: u64) -> Vec<Bar> {
     merged
 }
 
-/// The fewest and the most columns of two, where both are known.
+/// Returns the minimum and maximum of two, if both are known.
 fn both(one: Option<Range>, other: Option<Range>) -> Option<Range> {
     let (one, other) = (one?, other?);
     Some(Range { least: one.least.min(other.least), most: one.most.max(other.most) })
@@ -255,30 +257,31 @@ mod tests {
     use crate::testing::Text;
 
     /// Name, begin, end, slices, and columns.
-    type Told<'a> = (&'a str, u64, u64, u64, Option<(u64, u64)>);
+    type Found<'a> = (&'a str, u64, u64, u64, Option<(u64, u64)>);
 
-    fn told(row: &TimelineRow) -> Vec<Told<'_>> {
+    fn found(row: &TimelineRow) -> Vec<Found<'_>> {
         row.bars.iter().map(|bar| (&*bar.name, bar.begin_ns, bar.end_ns, bar.slices, bar.columns)).collect()
     }
 
     #[test]
     fn requests_phases_and_steps_are_bars() {
-        // Call N is entered at 100 N and takes 10: a prompt of five columns (calls 1 to 6), two tokens (7 to 12, 13 to 18).
+        // Call N is entered at 100 N and takes 10: a prompt of five columns (calls 1 to 6), two
+        // tokens (7 to 12, 13 to 18).
         let mut text = Text::new(0);
         text.pass(&[5, 5, 1]);
         (0..2).for_each(|_| text.pass(&[1, 1, 1]));
         let timeline = text.phases(Vec::new()).timeline();
         let levels: Vec<_> = timeline.rows.iter().map(|row| (row.lane, row.level)).collect();
         assert_eq!(levels, Level::ALL.map(|level| (Some((7, 0)), level)));
-        assert_eq!(told(&timeline.rows[0]), [("request 1", 100, 1810, 1, None)]);
+        assert_eq!(found(&timeline.rows[0]), [("request 1", 100, 1810, 1, None)]);
         let phases = [("prompt", 100, 610, 1, Some((5, 5))), ("decode", 700, 1810, 1, Some((1, 1)))];
-        assert_eq!(told(&timeline.rows[1]), phases);
+        assert_eq!(found(&timeline.rows[1]), phases);
         let steps = [
             ("prompt", 100, 610, 1, Some((5, 5))),
             ("decode", 700, 1210, 1, Some((1, 1))),
             ("decode", 1300, 1810, 1, Some((1, 1))),
         ];
-        assert_eq!(told(&timeline.rows[2]), steps);
+        assert_eq!(found(&timeline.rows[2]), steps);
         assert_eq!((timeline.begin_ns, timeline.end_ns, timeline.merged), (100, 1810, 0));
         assert_eq!(timeline.rule, "each by itself");
     }
@@ -307,7 +310,8 @@ mod tests {
         text.pass(&[5, 5, 1]);
         (0..3_000).for_each(|_| text.pass(&[1, 1, 1]));
         let timeline = text.phases(Vec::new()).timeline();
-        // Three rows share 2,400 bars. From 100 to 1,800,610 + … there are 800 parts, each of two to three passes of 600 ns.
+        // Three rows share 2,400 bars. From 100 to 1,800,610 + … there are 800 parts, each of two
+        // to three passes of 600 ns.
         let [request, phase, step] = timeline.levels[..] else { panic!("three levels") };
         assert_eq!((request.slices, request.bars, phase.slices, phase.bars), (1, 1, 2, 2));
         assert_eq!((step.slices, step.bars), (3_001, 801));

@@ -1,4 +1,4 @@
-//! Which passes were made for which request.
+//! Assigns passes to requests.
 
 use crate::{Kind, Phases, Visit};
 use rocshim_reader::responses::Response;
@@ -15,7 +15,7 @@ pub(super) struct Passes {
     pub(super) how: &'static str,
     /// They were found by time, or in order.
     pub(super) by_time: bool,
-    /// Other requests were under way at that time.
+    /// True when other requests were in progress at that time.
     pub(super) beside: u64,
     /// Columns that all of these together say, and those that were launched: at least, at most.
     pub(super) together: Option<(u64, (u64, u64))>,
@@ -30,7 +30,8 @@ const UNTIMED: &str =
 
 impl Passes {
     fn new(all: Vec<Visit>, how: &'static str, by_time: bool, beside: u64) -> Passes {
-        // The prompt's passes come first; if none looks like one, the first pass evaluated what was left of it.
+        // The prompt's passes come first; if none looks like one, the first pass evaluated the rest
+        // of it.
         let prompts = all.iter().take_while(|pass| pass.kind == Kind::Prompt).count();
         let split = prompts.max(usize::from(!all.is_empty()));
         Passes { all, split, how, by_time, beside, together: None }
@@ -50,11 +51,11 @@ impl Passes {
 /// The time of a request, in Unix ns, and how it is known.
 fn window(response: &Response) -> Option<(u64, u64, &'static str)> {
     let asked = response.sent.zip(response.received).map(|(sent, received)| (sent, received, BY_TIME));
-    let told = response.created.zip(response.total_ns);
-    asked.or(told.map(|(created, total)| (created.saturating_sub(total), created, BY_CREATED)))
+    let reported = response.created.zip(response.total_ns);
+    asked.or(reported.map(|(created, total)| (created.saturating_sub(total), created, BY_CREATED)))
 }
 
-/// The passes of each response, and what is left, by kind.
+/// Returns the passes of each response, and the remaining passes by kind.
 pub(super) fn assign(
     phases: &Phases,
     responses: &[Response],
@@ -94,7 +95,7 @@ pub(super) fn assign(
     (assigned, others.into_iter().collect())
 }
 
-/// Of requests that were under way at the same time: what they say in all, against what was launched in all.
+/// For concurrent requests: the sums of their reports, and of what was launched.
 fn together(
     phases: &Phases,
     responses: &[Response],
@@ -139,7 +140,7 @@ pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a Visit>) -> Option
     })
 }
 
-/// Without times: the requests that the phases tell, one after the other, if they are as many as the responses.
+/// Without times: the requests in the phases, in order, if they are as many as the responses.
 fn in_order(phases: &Phases, assigned: &mut [Passes], taken: &mut [bool]) {
     let request = |pass: &Visit| {
         let phase = &phases.phases[pass.phase];

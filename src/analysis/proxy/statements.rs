@@ -1,4 +1,4 @@
-//! What is said, what was launched, and what follows from both.
+//! Statements on a request: reported, launched, and the verdict.
 
 use super::requests::{Passes, columns};
 use crate::Visit;
@@ -15,14 +15,14 @@ pub enum Outcome {
     Contradicted,
     /// It agrees, by a rule.
     Inferred,
-    /// Part of what was launched cannot be seen, or cannot be told from that of other requests.
+    /// Part of what was launched is not visible, or not distinguishable from other requests.
     Limited,
     /// It cannot be decided.
     Unresolved,
 }
 
 impl Outcome {
-    /// In the order in which they are told.
+    /// In the order in which they are printed.
     pub const ALL: [Outcome; 5] =
         [Outcome::Confirmed, Outcome::Contradicted, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved];
 }
@@ -51,7 +51,8 @@ pub struct Said {
     pub why: String,
 }
 
-/// Columns up to which ggml multiplies quantised weights with vectors (MMVQ_MAX_BATCH_SIZE, ggml-cuda/mmvq.cuh).
+/// Maximum columns for which ggml multiplies quantised weights with vectors (MMVQ_MAX_BATCH_SIZE,
+/// ggml-cuda/mmvq.cuh).
 pub const VECTORS: u64 = 8;
 
 fn said(
@@ -71,7 +72,7 @@ fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Said> {
     passes.all.is_empty().then(|| said(what, "-", Outcome::Unresolved, passes.how))
 }
 
-/// Why launches of this request cannot be told, if so.
+/// Returns why launches of this request cannot be determined, if so.
 fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String> {
     let lost: u64 = some.iter().map(|pass| pass.lost).sum();
     let unlisted: u64 = some.iter().map(|pass| pass.unlisted).sum();
@@ -98,7 +99,8 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     blind.map(str::to_string)
 }
 
-/// Why it is not certain where these passes begin and end, if so: a model's weights are multiplied once in a pass.
+/// Returns why the boundaries of these passes are uncertain, if so: a pass multiplies a model's
+/// weights once.
 fn uncertain(some: &[Visit]) -> Option<String> {
     let repeated: u64 = some.iter().map(|pass| pass.repeated).sum();
     (repeated > 0).then(|| {
@@ -123,19 +125,19 @@ fn agreed(passes: &Passes, (least, most): (u64, u64)) -> Outcome {
 
 /// How many tokens of the prompt were evaluated.
 pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
-    let Some(told) = response.prompt_tokens else {
+    let Some(reported) = response.prompt_tokens else {
         return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
     };
-    if let Some(undecided) = undecided(response, passes, &told.to_string()) {
+    if let Some(undecided) = undecided(response, passes, &reported.to_string()) {
         return undecided;
     }
     let some = passes.prompt();
     let Some(seen) = columns(some.iter()) else {
-        return said(told.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
+        return said(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
     if let Some(why) = limit(passes, some, blind) {
-        return said(told.to_string(), observed, Outcome::Limited, why);
+        return said(reported.to_string(), observed, Outcome::Limited, why);
     }
     let chunks = match some.len() {
         1 => String::new(),
@@ -143,27 +145,27 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
     };
     let (least, most) = seen;
     let by = |what: &str| if chunks.is_empty() { what.to_string() } else { format!("{what}, {chunks}") };
-    if (least..=most).contains(&told) {
+    if (least..=most).contains(&reported) {
         let cached = response.cached.filter(|cached| *cached > 0);
         let cached = cached.map_or(String::new(), |cached| format!(", {cached} cached"));
         let why = by(&format!("{observed} evaluated{cached}"));
-        return said(told.to_string(), observed, agreed(passes, seen), why);
+        return said(reported.to_string(), observed, agreed(passes, seen), why);
     }
     if let Some(why) = uncertain(some) {
-        return said(told.to_string(), observed, Outcome::Limited, by(&why));
+        return said(reported.to_string(), observed, Outcome::Limited, by(&why));
     }
     let why = match response.server {
-        Server::Ollama if most < told => format!(
+        Server::Ollama if most < reported => format!(
             "cached prefix: prompt_eval_count counts cached tokens too, and {} of them were not evaluated",
-            range((told - most, told - least))
+            range((reported - most, reported - least))
         ),
-        _ if most < told => format!("{} tokens were not evaluated", range((told - most, told - least))),
+        _ if most < reported => format!("{} tokens were not evaluated", range((reported - most, reported - least))),
         _ => format!(
             "{} columns more than tokens were launched: padding, or other work",
-            range((least - told, most - told))
+            range((least - reported, most - reported))
         ),
     };
-    said(told.to_string(), observed, Outcome::Contradicted, by(&why))
+    said(reported.to_string(), observed, Outcome::Contradicted, by(&why))
 }
 
 /// Whether the chunks are as long as batches may be.
@@ -187,7 +189,7 @@ fn is_quantised(some: &[Visit]) -> bool {
     families.any(|family| family.of == Some("ggml") && family.family.is_some_and(reads))
 }
 
-/// The family of matrix products that took most columns: of a prompt in chunks, that of the large ones.
+/// Returns the GEMM family with most columns: of a prompt in chunks, that of the large ones.
 pub(super) fn path_of(some: &[Visit]) -> Option<&'static str> {
     let mut columns: Vec<(&'static str, u64)> = Vec::new();
     for pass in some {
@@ -211,10 +213,10 @@ pub(super) fn path(
     blind: Option<&str>,
 ) -> Said {
     let zone = |tokens: u64| if tokens <= VECTORS { "mmvq" } else { "mmq" };
-    let Some(told) = response.prompt_tokens else {
+    let Some(reported) = response.prompt_tokens else {
         return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
     };
-    let implied = zone(told);
+    let implied = zone(reported);
     if let Some(undecided) = undecided(response, passes, implied) {
         return undecided;
     }
@@ -222,8 +224,8 @@ pub(super) fn path(
     let Some(taken) = path_of(some) else {
         return said(implied, "-", Outcome::Unresolved, "no GEMM kernel of a known family was launched");
     };
-    let told_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
-    let observed = products.iter().map(told_of).collect::<Vec<_>>().join(", ");
+    let found_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
+    let observed = products.iter().map(found_of).collect::<Vec<_>>().join(", ");
     if let Some(why) = limit(passes, some, blind) {
         return said(implied, observed, Outcome::Limited, why);
     }
@@ -238,8 +240,8 @@ pub(super) fn path(
     let launched = columns(some.iter()).map_or(0, |(_, most)| most);
     let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);
     let why = match taken {
-        "mmvq" if launched < told => {
-            format!("cached prefix: {launched} of {told} tokens were evaluated, few enough for mmvq")
+        "mmvq" if launched < reported => {
+            format!("cached prefix: {launched} of {reported} tokens were evaluated, few enough for mmvq")
         }
         "mmvq" => format!("{largest} columns at once went to mmvq"),
         "mmq" => format!("{largest} columns at once went to mmq"),
@@ -252,34 +254,34 @@ pub(super) fn path(
 
 /// How many tokens were generated.
 pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
-    let Some(told) = response.generated else {
+    let Some(reported) = response.generated else {
         return said("-", "-", Outcome::Unresolved, "the response does not count generated tokens");
     };
-    if let Some(undecided) = undecided(response, passes, &told.to_string()) {
+    if let Some(undecided) = undecided(response, passes, &reported.to_string()) {
         return undecided;
     }
     let some = passes.generated();
     let Some(seen) = columns(some.iter()) else {
-        return said(told.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
+        return said(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
     if let Some(why) = limit(passes, &passes.all, blind) {
-        return said(told.to_string(), observed, Outcome::Limited, why);
+        return said(reported.to_string(), observed, Outcome::Limited, why);
     }
     match seen {
-        (least, most) if least == most && most + 1 == told => said(
-            told.to_string(),
+        (least, most) if least == most && most + 1 == reported => said(
+            reported.to_string(),
             observed,
             agreed(passes, seen),
             "the prompt's last pass generates the first one",
         ),
-        (least, most) if least == most && most == told => {
-            said(told.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
+        (least, most) if least == most && most == reported => {
+            said(reported.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
         }
         _ => match uncertain(&passes.all) {
-            Some(why) => said(told.to_string(), observed, Outcome::Limited, why),
+            Some(why) => said(reported.to_string(), observed, Outcome::Limited, why),
             None => said(
-                told.to_string(),
+                reported.to_string(),
                 observed,
                 Outcome::Contradicted,
                 "neither as many passes, nor one fewer",

@@ -1,4 +1,4 @@
-//! Small traces and answers, each verdict by hand.
+//! Small traces and responses, with each verdict known by hand.
 
 use super::{Outcome, Proxy, proxy};
 use crate::testing::Text;
@@ -45,7 +45,8 @@ fn verdicts(proxy: &Proxy) -> Vec<[Outcome; 3]> {
 
 use Outcome::{Confirmed, Contradicted, Inferred, Limited, Unresolved};
 
-/// Two requests: seven columns and two tokens (calls 1 to 18), then, from a warm cache, one column and one token (19 to 30).
+/// Two requests: seven columns and two tokens (calls 1 to 18), then, from a warm cache, one column
+/// and one token (19 to 30).
 fn cold_and_warm() -> Text {
     let mut text = Text::new(EPOCH);
     text.pass(&[7, 7, 1]); // 1 to 6
@@ -119,7 +120,8 @@ fn what_cannot_be_told_apart_is_limited_and_what_is_not_there_unresolved() {
     let (first, second) = (answer(50, 2500, &llama(7, 0, 3)), answer(1860, 3100, &llama(1, 10, 2)));
     let proxy = held(&cold_and_warm(), &(first + &second));
     assert_eq!(verdicts(&proxy), [[Limited; 3]; 2]);
-    // 7 and 1 tokens of prompts, two and one generated ones after the first; 7 + 1 + 1 + 1 + 1 columns.
+    // 7 and 1 tokens of prompts, two and one generated ones after the first; 7 + 1 + 1 + 1 + 1
+    // columns.
     assert_eq!(
         proxy.requests[0].prompt.why,
         "another request was under way at that time; together they report 11 columns, and 11 were launched"

@@ -1,4 +1,4 @@
-//! Matrix products for `rocblas-bench` and `hipblaslt-bench`.
+//! Command lines of GEMMs for `rocblas-bench` and `hipblaslt-bench`.
 
 use super::Line;
 use rocshim_trace::{Gemm, LtMatrix, Matmul, Matrix};
@@ -106,7 +106,7 @@ fn epilogue(line: &mut String, epilogue: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// In the words of the benchmark programs: those of rocBLAS are its own, those of hipBLAS and hipBLASLt are not.
+/// In the benchmark programs' names: rocBLAS's are its own, hipBLAS's and hipBLASLt's are not.
 fn compute(word: &str) -> Result<&str, &'static str> {
     Ok(match word {
         "16f" => "f16_r",

@@ -1,4 +1,4 @@
-//! Convolutions for `MIOpenDriver`.
+//! Command lines of convolutions for `MIOpenDriver`.
 
 use super::Line;
 use rocshim_trace::{Conv, Tensor};
@@ -47,7 +47,7 @@ fn command(conv: &Conv) -> Line {
     }
     let _ = write!(line, " -m {} -g {}", if transposed { "trans" } else { "conv" }, conv.groups);
     for (option, tensor) in [("in", x), ("fil", w), ("out", y)] {
-        match layout(tensor).ok_or("a tensor that lies in memory in an order of its own")? {
+        match layout(tensor).ok_or("a tensor with a memory order of its own")? {
             Layout::ChannelsFirst => {}
             Layout::ChannelsLast => {
                 let _ = write!(line, " --{option}_layout {}", if spatial == 3 { "NDHWC" } else { "NHWC" });
@@ -82,7 +82,7 @@ enum Layout {
     ChannelsLast,
 }
 
-/// How a tensor lies in memory; `None` where it has gaps or another order.
+/// Returns the memory layout of a tensor; `None` if it has gaps or another order.
 fn layout(tensor: &Tensor) -> Option<Layout> {
     let rank = tensor.dims.len();
     let first: Vec<usize> = (0..rank).collect();

@@ -1,4 +1,4 @@
-//! An intercepted call as analyses get it: its record, and the ids that the record refers to.
+//! An intercepted call as analyses receive it: its record, and the ids that the record refers to.
 
 use super::id::{CodeObjectId, FunctionId, KernelId, SymbolId};
 use rocshim_trace::{Call, Record};
@@ -23,7 +23,7 @@ pub struct Ids {
     pub function: Option<FunctionId>,
     /// The kernel that a launch launches; absent if its handle was never seen being made.
     pub kernel: Option<KernelId>,
-    /// The symbol of that kernel; a launch of an unknown kernel has one that stands for its handle.
+    /// The symbol of that kernel; a launch of an unknown kernel has a symbol for its handle.
     pub symbol: Option<SymbolId>,
     /// The code object of that kernel, or the one that a module call loads; absent if unknown.
     pub code_object: Option<CodeObjectId>,

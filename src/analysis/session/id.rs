@@ -1,4 +1,4 @@
-//! Typed ids of what a [`Session`](super::Session) resolves.
+//! Typed ids that a [`Session`](super::Session) resolves.
 
 use crate::interner::Id;
 

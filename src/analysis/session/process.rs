@@ -1,4 +1,4 @@
-//! The process whose records are read: what it has defined, and how complete its trace is.
+//! The process being read: its definitions, and the completeness of its trace.
 
 use super::id::{CodeObjectId, FunctionId, KernelId, ProcessId, SymbolId};
 use crate::{graphs::Graphs, pauses::Pauses};
@@ -82,7 +82,8 @@ pub struct Process {
     /// Segments that were read.
     segments: u64,
     first_segment: u32,
-    /// The first segment that was not deleted to make room: events of earlier ones are counted as lost.
+    /// The first segment that was not deleted to make room: events of earlier ones are counted as
+    /// lost.
     oldest: u32,
     missing: Vec<String>,
     notes: Vec<String>,
@@ -242,7 +243,8 @@ impl Process {
         }
     }
 
-    /// Returns the hooks with their calls: events, and the footer's counts of hooks that make no events.
+    /// Returns the hooks with their calls: events, and the footer's counts of hooks that make no
+    /// events.
     pub(crate) fn hook_uses(&self) -> impl Iterator<Item = HookUse<'_>> {
         let footer = self.footer.as_ref();
         let silent_calls: HashMap<u16, u64> =
@@ -256,7 +258,7 @@ impl Process {
         })
     }
 
-    /// Why calls of `library` may have bypassed the hooks; `None` if no way to do so is known.
+    /// Returns why calls of `library` may have bypassed the hooks; `None` if no such path is known.
     pub(crate) fn possible_bypass(&self, library: &str) -> Option<String> {
         match self.hooks().filter(|local| local.hook.of == library && local.hook.state == "off").count() {
             0 => {}
@@ -288,7 +290,8 @@ impl Process {
         }
     }
 
-    /// Why reports of the GPU or launches may be missing, so that not every dispatch has its launch.
+    /// Why reports of the GPU or launches may be missing, so that not every dispatch has its
+    /// launch.
     pub(crate) fn gpu_limits(&self, end: End) -> Option<String> {
         let lost = (self.lost > 0).then(|| format!("{} events were lost", self.lost));
         let late = self.footer.as_ref().is_some_and(|footer| footer.late > 0);
@@ -306,7 +309,8 @@ impl Process {
         self.count_mismatch().or_else(|| self.pauses.sentence(self.end())).or(in_rings)
     }
 
-    /// Where the accounts of its threads, which are complete with the footer, differ from what was read.
+    /// Returns the differences between its threads' totals, which are complete with the footer, and
+    /// what was read.
     fn count_mismatch(&self) -> Option<String> {
         let read = self.events + self.out_of_scope;
         (self.footer.is_some() && self.accounted != read).then(|| {
@@ -324,7 +328,7 @@ impl Process {
         self.pauses.total(self.end())
     }
 
-    /// When the first call was entered and when the last returned, ns since the epoch; 0 without events.
+    /// Entry of the first call and return of the last, in ns since the epoch; 0 without events.
     pub(crate) fn first_and_last(&self) -> (u64, u64) {
         (if self.events == 0 { 0 } else { self.first }, self.last)
     }

@@ -1,8 +1,8 @@
-//! The part of a trace that a reading counts: the passes of some phases.
+//! The scope of a reading: the part of a trace that counts, such as the passes of some phases.
 //!
-//! A pass has the calls that returned after the pass before it (of its model stream group) had ended,
-//! until it ended itself. Definitions are in every scope. Calls that make no event are counted for
-//! the whole process, not by phase: whether they came in a phase is not known. A function that makes
+//! A pass has the calls that returned after the previous pass (of its model stream group) had
+//! ended, until its own end. Definitions are in every scope. Setters make no events: they are
+//! counted per process, not per phase, because their phase is unknown. A function that makes
 //! events, and made none in a phase, was not called there.
 
 use super::process::Identity;
@@ -19,7 +19,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Makes the scope of phases that are called `name` from the windows of their passes, in any order:
+    /// Creates the scope of the phases named `name` from the windows of their passes, in any order:
     /// after the first and up to the second, ns since the process's epoch.
     pub fn new(name: &str, windows: impl Iterator<Item = (Identity, (u64, u64))>) -> Scope {
         let mut scope = Scope { name: name.to_string(), ..Scope::default() };

@@ -1,4 +1,4 @@
-//! The pass over the records of a reading, and what an analysis gets of it.
+//! The pass over the records of a reading, and the trait of an analysis.
 
 use super::{Event, Session};
 use rocshim_reader::{End, Reading, RecordVisitor};
@@ -6,11 +6,11 @@ use rocshim_trace::{Header, Kernel, Record};
 
 /// Computes something from the records of a reading.
 ///
-/// What reads millions of events calls these methods through a vtable: marking one `#[inline]` would
-/// compile it where the table is made, in the command, which is not optimised.
+/// What reads millions of events calls these methods through a vtable: marking one `#[inline]`
+/// would compile it where the table is made, in the command, which is not optimised.
 ///
-/// Calls come in the order of the files, each file from its first line to its last; the records of a
-/// thread in the order in which its calls returned. The segments of a trace are one process.
+/// Calls come in the order of the files, each file from its first line to its last; the records of
+/// a thread in the order in which its calls returned. The segments of a trace are one process.
 #[allow(unused_variables)]
 pub trait Analysis {
     /// A file begins, which is a whole trace or a segment of one.
@@ -22,7 +22,8 @@ pub trait Analysis {
     /// A header was read: that of a process that begins, or of its next segment.
     fn header(&mut self, session: &Session, header: &Header) {}
 
-    /// What is neither an event nor a header was read: a definition, which the session has taken in,
+    /// Called for a record that is neither an event nor a header: a definition, which the session
+    /// has handled,
     /// a gap, a device, a thread's account, the footer …
     fn record(&mut self, session: &Session, record: &Record) {}
 

@@ -1,4 +1,4 @@
-//! What a session makes of small traces.
+//! Sessions of small traces.
 
 use super::*;
 use rocshim_reader::{End, Reading, RecordVisitor};

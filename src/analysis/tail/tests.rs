@@ -1,4 +1,4 @@
-//! Which rows come out, of traces written by hand.
+//! The rows of traces written by hand.
 
 use super::*;
 use crate::testing::tracked;

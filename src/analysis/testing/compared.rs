@@ -1,4 +1,4 @@
-//! The sides of a comparison, each from the lines of a small trace.
+//! Sides of a comparison, each from the lines of a small trace.
 
 use super::read_records;
 use crate::{Session, Side, SummaryBuilder};

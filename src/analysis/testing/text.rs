@@ -17,9 +17,9 @@ pub struct Text {
 }
 
 impl Text {
-    /// Of process 7, whose epoch is `epoch`. Kernels 1 to 8 are ggml's products of so many columns, 9 is a norm, 10 to 12 are
-    /// PyTorch's: forward, backward, optimiser; 13 is Tensile's,
-    /// 14 ggml's product of floats.
+    /// Of process 7, whose epoch is `epoch`. Kernels 1 to 8 are ggml's products of so many columns,
+    /// 9 is a norm, 10 to 12 are PyTorch's: forward, backward, optimiser; 13 is Tensile's, 14
+    /// ggml's product of floats.
     pub fn new(epoch: u64) -> Text {
         let mut lines = format!(
             r#"{{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{{}},"host":"h","clock":"tsc","tick_hz":1,"epoch":"{epoch}","rings":""}}
@@ -76,7 +76,7 @@ impl Text {
         self.call("launch", tid, &rest);
     }
 
-    /// From here on the runtime is asked for GPU times. Its kernel 1 is ggml's GEMM of one column, 2 is the
+    /// Turns on GPU times. The runtime's kernel 1 is ggml's GEMM of one column, 2 is the
     /// runtime's own.
     pub fn ask_for_gpu_times(&mut self) {
         self.lines += concat!(
@@ -89,7 +89,8 @@ impl Text {
         );
     }
 
-    /// Thread 9 reports that kernel `kernel`, which call `id` of thread 7 asked for, ran on `queue`.
+    /// Adds a report by thread 9 that kernel `kernel`, requested by call `id` of thread 7, ran on
+    /// `queue`.
     pub fn ran(&mut self, kernel: u64, id: u64, queue: u64, begin: u64, busy: u64) {
         let rest = format!(
             r#""hook":0,"op":"dispatch","command":"kernel","device":1,"queue":{queue},"kernel":{kernel},"of":[7,{id}],"begin":{begin},"busy":{busy}"#
@@ -170,7 +171,8 @@ impl Text {
         self.call("mark", tid, &format!(r#""hook":1,"action":"{action}","text":"{text}""#));
     }
 
-    /// A pass whose products, of so many columns, have the weights 0x10, 0x20 and so on; it delivers.
+    /// Adds a pass whose GEMMs, with these columns, have the weights 0x10, 0x20 and so on; it
+    /// delivers.
     pub fn pass(&mut self, columns: &[u64]) {
         self.products(columns);
         self.copy(7, "d2h");
@@ -182,7 +184,7 @@ impl Text {
         (0x10..).step_by(0x10).zip(columns).for_each(|(weights, columns)| self.launch(7, *columns, weights));
     }
 
-    /// What was written since this was asked last, of a trace that goes on.
+    /// Returns what was added since the last call, for a trace that continues.
     pub fn take_records(&mut self) -> Vec<Record> {
         let lines = std::mem::take(&mut self.lines);
         lines.lines().map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line)).collect()

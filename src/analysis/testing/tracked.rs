@@ -16,8 +16,8 @@ fn header(host: &str, epoch: u64) -> String {
     )
 }
 
-/// A range around a product, in which a kernel is launched, and a copy; a graph that is launched twice; three events lost; recording stopped for
-/// a while; a wait that never ended.
+/// A range around a product, in which a kernel is launched, and a copy; a graph that is launched
+/// twice; three events lost; recording stopped for a while; a wait that never ended.
 fn first() -> String {
     let matrix = r#"{"ptr":"0x1","type":"f16_r","ld":8}"#;
     let rest = format!(

@@ -1,4 +1,4 @@
-//! Which catalogs would explain a trace's GEMMs, and what was read of them.
+//! Catalogs that would explain a trace's GEMMs, and what was read of them.
 
 use rocshim_catalog::{Folder, Product};
 use rocshim_trace::CodeObject;

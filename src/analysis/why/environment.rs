@@ -1,5 +1,5 @@
-//! Variables and handle settings that steer a decision: what each does, of which library and version,
-//! and where that is read.
+//! Variables and handle settings that steer a decision: the effect of each, the library and
+//! version, and the source.
 
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ impl VariableRow {
     }
 }
 
-/// The row of a variable: that of its own name before one of a beginning.
+/// Returns the row of a variable: that of its own name before one of a prefix.
 pub(super) fn variable(name: &str) -> Option<&'static VariableRow> {
     let own = VARIABLES.iter().find(|row| row.name == name);
     own.or_else(|| VARIABLES.iter().find(|row| row.is_named(name)))

@@ -1,4 +1,4 @@
-//! Decisions to chains: the part that is common to all, and each library's own.
+//! Builds the chain of each decision: the common part, and each library's own.
 
 use super::{
     WhyBuilder,
@@ -244,7 +244,7 @@ fn asked_ggml(family: &str, element: &str, seen: &Seen) -> Link {
     };
     let experts = if seen.of_experts > 0 { ", of all experts together for some" } else { "" };
     let text = format!("{launches} of {family}{element}{columns}{experts}");
-    // The columns are read by what is known of ggml's kernels.
+    // Columns are read by the known layouts of ggml's kernels.
     Link::new("asked", Evidence::Inferred, text).from("names and arguments of ggml's kernels")
 }
 

@@ -1,4 +1,4 @@
-//! Records of one file after the other, in one pass, to what was asked and launched.
+//! Gathers what was requested and launched from the records, in one pass.
 
 use super::seen::{
     Asked, Band, CallEnd, ConvKey, Gemm, Heuristic, Kernel, Key, Process, Search, Seen, alignment, element,

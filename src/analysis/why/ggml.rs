@@ -1,7 +1,8 @@
-//! Which kernel family of ggml serves a product: the rules of its source as rows.
+//! Rules for the kernel family by which ggml serves a product, from its source.
 //!
-//! The version of ggml is not in a trace. A rule that every version that was read has is inferred
-//! where the launches follow it; one that versions differ in is unresolved, with what they differ in.
+//! A trace does not contain ggml's version. A rule common to all versions that were read is
+//! inferred if the launches follow it; one that differs by version is unresolved, with the
+//! difference.
 //! Read: ggml-cuda.cu, mmvq.cu, mmq.cu, mmvf.cu, mmf.cu and fattn.cu of llama.cpp, 2024 to 2026.
 
 use super::{

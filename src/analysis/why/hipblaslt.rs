@@ -1,4 +1,4 @@
-//! The chain of a GEMM of hipBLASLt: what its heuristic was asked and returned, and what ran.
+//! The chain of a hipBLASLt GEMM: the query and result of its heuristic, and what ran.
 
 use super::{
     rows::{Change, Link},

@@ -1,4 +1,4 @@
-//! The chain of a convolution of MIOpen: what was searched for before, and what ran.
+//! The chain of a MIOpen convolution: the searches before, and what ran.
 
 use super::{
     rows::{Change, Link},

@@ -1,13 +1,14 @@
-//! Why: for each distinct decision of a trace the chain of its causes, from what was asked to what
-//! decided, each link with its evidence class, and what would change it.
+//! Explains each distinct decision of a trace by a chain of causes, from what was requested to what
+//! decided, each link with its evidence class, and states what would change it.
 //!
-//! A decision is which library, solution or kernel family served a GEMM, a convolution or a product
-//! of ggml. Records are gathered in one pass; what the library could choose from comes from
-//! catalogs that the caller has read (`rocshim_catalog`), so that nothing here opens a file.
+//! A decision is which library, solution or kernel family served a GEMM, a convolution or a ggml
+//! product. Records are gathered in one pass; the library's alternatives come from catalogs that
+//! the caller has read (`rocshim_catalog`), so nothing here opens a file.
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
-//! `catalogs` (what was read), `seen` (what was asked and launched), `gather` (records to that),
-//! `rules` (statements with their premises), `tensile`, `hipblaslt`, `miopen`, `ggml` (one library's chain each), `explain`.
+//! `catalogs` (what was read), `seen` (what was requested and launched), `gather` (records to
+//! that), `rules` (statements with their premises), `tensile`, `hipblaslt`, `miopen`, `ggml` (one
+//! library's chain each), `explain`.
 
 mod catalogs;
 mod environment;

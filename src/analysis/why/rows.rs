@@ -1,4 +1,4 @@
-//! The result: decisions, and the links of each one's chain.
+//! The result: decisions, and the links of each chain.
 
 use super::environment::VariableRow;
 use crate::Evidence;

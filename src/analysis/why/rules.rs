@@ -1,4 +1,4 @@
-//! The statements that are more than what a call or an argument says, each with its premises.
+//! The statements that go beyond a call or an argument, each with its premises.
 
 use crate::Evidence;
 use crate::rules::{Answer, Class, Rule, RuleRow, premises};
@@ -41,7 +41,7 @@ impl Facts {
         }
     }
 
-    /// How sure it is that the catalog is the process's, with what is missing.
+    /// Evidence that the catalog is the process's, with what is missing.
     pub(super) fn catalog(&self) -> (Evidence, Option<&'static str>) {
         if SAME.is_met(self) {
             return (Evidence::Confirmed, None);
@@ -126,8 +126,8 @@ pub(super) const NEAREST: Rule<Facts> = Rule {
     },
 };
 
-/// Evidence of a statement that all but the first premise of `rule` support: as the rule says, or as
-/// much as the catalog's identity allows. `None`: the statement does not hold.
+/// Evidence of a statement that all but the first premise of `rule` support: as the rule says, or
+/// as much as the catalog's identity allows. `None`: the statement does not hold.
 pub(super) fn evidence(rule: &Rule<Facts>, facts: &Facts) -> Option<Evidence> {
     let without_identity =
         Facts { loaded: true, here: true, unchanged: Some(true), content: Some(true), ..facts.clone() };

@@ -1,4 +1,5 @@
-//! What was asked and what was launched for it: the decisions of a trace before they are explained.
+//! What was requested and what was launched for it: the decisions of a trace before they are
+//! explained.
 
 use crate::gemms::GemmProblem;
 use rocshim_catalog::Product;
@@ -198,8 +199,8 @@ pub(super) struct Process {
 }
 
 impl Kernel {
-    /// Its name as far as it says what it computes: of a Tensile kernel up to its parameters, of a C++
-    /// one without its arguments.
+    /// Its name as far as it says what it computes: of a Tensile kernel up to its parameters, of a
+    /// C++ one without its arguments.
     pub(super) fn in_short(&self) -> String {
         let name = self.demangled.as_deref().unwrap_or(&self.name);
         short(name)
@@ -299,7 +300,8 @@ pub(super) fn alignment(address: u64) -> u32 {
     if address == 0 { 0 } else { 1 << address.trailing_zeros().min(8) }
 }
 
-/// The type of the weights: the first template argument of ggml's products, `(ggml_type)2` → `q4_0`.
+/// The type of the weights: the first template argument of ggml's products, `(ggml_type)2` →
+/// `q4_0`.
 pub(super) fn element(demangled: &str) -> Option<String> {
     let first = demangled.split_once('<')?.1.split([',', '>']).next()?.trim();
     let Some(number) = first.strip_prefix("(ggml_type)") else {

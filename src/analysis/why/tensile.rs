@@ -1,4 +1,4 @@
-//! The chain of a GEMM that rocBLAS gives to Tensile.
+//! The chain of a GEMM that rocBLAS passes to Tensile.
 
 use super::{
     catalogs::CatalogFolder,
@@ -20,7 +20,7 @@ pub(super) struct Gemm<'a> {
     pub(super) catalog: Option<&'a CatalogFolder>,
 }
 
-/// A file of solutions in which the library looks, as it is now.
+/// A solution file in which the library searches, as it is now.
 struct Looked {
     reached: Reached,
     unread: Option<Unread>,

@@ -1,4 +1,4 @@
-//! Chains of small traces, with catalogs that a test writes.
+//! Chains of small traces, with catalogs written by the tests.
 
 use super::{CatalogFolder, Decision, Why, WhyBuilder};
 use crate::Evidence;
@@ -18,7 +18,7 @@ const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"p
 "#;
 const FOOTER: &str = "{\"type\":\"footer\",\"t\":9000,\"end\":\"exit\"}\n";
 
-/// The chains of a trace with these lines; `catalog` reads the folder of what is wanted.
+/// Returns the chains of a trace with these lines; `catalog` reads the folder of a request.
 fn why(lines: &str, catalog: impl Fn(&super::Wanted) -> Option<CatalogFolder>) -> Why {
     let mut builder = WhyBuilder::default();
     let text = format!("{HEADER}{lines}{FOOTER}");

@@ -1,13 +1,14 @@
 //! Passes by graphs, and prompts in chunks.
 
 use crate::Evidence;
-use crate::phases::tests::{phases, told};
+use crate::phases::tests::{phases, found};
 use crate::phases::{Kind, Phase};
 use crate::testing::Text;
 
-/// Three prompts of chunks of eight and five columns, each followed by a token, by two graphs and by direct launches.
+/// Three prompts of chunks of eight and five columns, each followed by a token, by two graphs and
+/// by direct launches.
 #[test]
-fn chunks_by_graphs_and_by_launches_are_told_by_their_weights() {
+fn chunks_by_graphs_and_by_launches_are_reported_by_their_weights() {
     let mut text = Text::new(0);
     for (graph, columns) in [(60, 8), (61, 5)] {
         [0x10, 0x20].into_iter().for_each(|weights| text.captured(columns, weights, graph));
@@ -32,7 +33,7 @@ fn chunks_by_graphs_and_by_launches_are_told_by_their_weights() {
         text.wait(7);
         text.pass(&[1, 1, 1]);
     }
-    let told: Vec<_> = told(&phases(&text))
+    let found: Vec<_> = found(&phases(&text))
         .into_iter()
         .map(|(kind, request, passes, columns, ..)| (kind, request, passes, columns))
         .collect();
@@ -42,7 +43,7 @@ fn chunks_by_graphs_and_by_launches_are_told_by_their_weights() {
             (Kind::Decode, Some(request), 1, vec![(1, 1)]),
         ]
     });
-    assert_eq!(told, requests.collect::<Vec<_>>());
+    assert_eq!(found, requests.collect::<Vec<_>>());
 }
 
 #[test]
@@ -54,9 +55,9 @@ fn the_last_token_of_a_prompt_in_chunks_is_no_decode_step() {
         text.pass(&[1, 1, 1]);
         text.pass(&[1, 1, 1]);
     }
-    let told: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
+    let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
     let request = |n| [(Kind::Prompt, Some(n), 2, Some(9)), (Kind::Decode, Some(n), 1, Some(1))];
-    assert_eq!(told, [request(1), request(2)].concat());
+    assert_eq!(found, [request(1), request(2)].concat());
 }
 
 #[test]
@@ -72,9 +73,9 @@ fn a_product_of_a_library_is_made_where_its_graph_runs() {
         text.wait(7);
     }
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.tokens, p.launches, p.opaque)).collect();
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.tokens, p.launches, p.opaque)).collect();
     let by_graph = (Kind::Prompt, 1, Some(46), 3, 0);
-    assert_eq!(told, [(Kind::Prompt, 1, Some(5), 4, 0), by_graph, by_graph]);
+    assert_eq!(found, [(Kind::Prompt, 1, Some(5), 4, 0), by_graph, by_graph]);
     let usage = |phase: &Phase| {
         let row = phase.libraries.iter().find(|row| row.library == "libhipblas.so").unwrap();
         (row.calls, row.by_graphs, row.evidence)
@@ -93,10 +94,10 @@ fn products_of_unknown_columns_leave_a_pass_unresolved() {
     text.graph_launch(60);
     text.copy(7, "d2h");
     let phases = phases(&text);
-    let told: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.opaque)).collect();
+    let found: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.opaque)).collect();
     assert_eq!(
-        told,
+        found,
         [(Kind::Prompt, Evidence::Inferred, 0), (Kind::Step, Evidence::Unresolved, 2)],
-        "one product of one column, two of which nobody knows"
+        "one product of one column, two with unknown columns"
     );
 }
