@@ -90,12 +90,12 @@ impl EnvironmentBuilder {
     }
 
     /// Returns true when this process reports `what` for the first time.
-    fn is_news(&mut self, what: String) -> bool {
+    fn is_first(&mut self, what: String) -> bool {
         self.known.insert(what)
     }
 
     fn device(&mut self, device: &Device) {
-        if !self.is_news(format!("device {} {}", device.ordinal, device.gfx)) {
+        if !self.is_first(format!("device {} {}", device.ordinal, device.gfx)) {
             return;
         }
         let is_same = |row: &&mut DeviceRow| {
@@ -111,7 +111,7 @@ impl EnvironmentBuilder {
     }
 
     fn library(&mut self, library: &Library) {
-        if !self.is_news(format!("library {}", library.path)) {
+        if !self.is_first(format!("library {}", library.path)) {
             return;
         }
         let is_same = |row: &&mut LibraryFileRow| {

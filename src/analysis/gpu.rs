@@ -260,7 +260,8 @@ impl AllReports {
         }
         let key = (call.tid, call.id);
         if process.calls.remove(&key) == Some(Half::Reported) {
-            self.times.of_launches += process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
+            self.times.of_launches +=
+                process.of_graphs.remove(&key).map_or(0, |kernels| kernels.len() as u64);
         } else {
             process.calls.insert(key, Half::Launched);
         }

@@ -91,7 +91,8 @@ pub struct Standing {
     pub running: usize,
     /// Of all their collectors, of one core.
     pub collectors: Option<f64>,
-    /// How busy GPUs were, of one device: 1.5 is one and a half. Absent where no process has GPU times.
+    /// How busy GPUs were, of one device: 1.5 is one and a half. Absent where no process has GPU
+    /// times.
     pub gpu_busy: Option<f64>,
     pub phases: Vec<LivePhase>,
     pub processes: Vec<LiveProcess>,

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_added_and_what_is_told_twice_counts_once() {
+    fn stretches_are_added_and_what_is_reported_twice_counts_once() {
         let twice = pauses(&[(100, "stopped"), (300, "started"), (100, "stopped"), (700, "stopped")]);
         assert_eq!(twice.total(1000), 500);
         assert_eq!(

@@ -43,7 +43,7 @@ use executed::{Executed, columns, exactly};
 use gpu::Command;
 use kernels::{Names, pointer, wants_arguments};
 use labels::Labels;
-use lanes::{BoundaryHint, Part, BoundaryEvidence};
+use lanes::{BoundaryEvidence, BoundaryHint, Part};
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
 use rocshim_reader::{Label, Reading};

@@ -87,7 +87,7 @@ fn what_may_be_missing_is_said_and_makes_answers_limited() {
 }
 
 #[test]
-fn a_gpu_that_hip_told_of_is_confirmed() {
+fn a_gpu_that_hip_reported_of_is_confirmed() {
     let device =
         r#"{"type":"device","ordinal":0,"gfx":"gfx1201","name":"Radeon","how":"hipGetDeviceProperties"}"#;
     let run = run_with(&[device, r#"{"type":"footer","t":9,"end":"exit"}"#]);

@@ -2,7 +2,7 @@
 //!
 //! It tests whether a call of one run tends to be longer than one of the other, without assuming a
 //! distribution of times, so a few slow calls do not decide. Times are compared by their buckets
-//! (1.6 %), so many are tied: the variance is corrected for ties, U for continuity, and p
+//! (1.6 %), so ties are frequent: the variance is corrected for ties, U for continuity, and p
 //! (two-sided) is that of the normal approximation, which holds from about eight calls on each
 //! side. One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure:
 //! of the differences reported at q < 0.05, one in twenty is expected to be false.

@@ -35,7 +35,10 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
     assert_eq!((gone.presence.seen, gone.launches, gone.launches_ratio), (Seen::Gone, -1, Some(0.0)));
     assert_eq!((new.presence.seen, new.launches, new.launches_ratio), (Seen::New, 2, None));
     for found in [gone, new] {
-        assert_eq!((found.presence.evidence, found.times.speed), (Evidence::ConfirmedAbsent, Speed::NotTimed));
+        assert_eq!(
+            (found.presence.evidence, found.times.speed),
+            (Evidence::ConfirmedAbsent, Speed::NotTimed)
+        );
     }
 }
 

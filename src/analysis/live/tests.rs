@@ -62,7 +62,7 @@ fn rates_are_differences_of_two_looks_and_nothing_is_forgotten() {
 }
 
 #[test]
-fn losses_are_told_by_reason_and_what_has_ended_stays() {
+fn losses_are_reported_by_reason_and_what_has_ended_stays() {
     let mut live = Live::default();
     let mut text = Text::new(0);
     live.begin(0, Path::new("t/prog-7.ndjson"));

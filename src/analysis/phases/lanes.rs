@@ -66,7 +66,8 @@ pub(super) struct Lane {
 impl Lane {
     /// The open pass, if nothing of it was copied to the host.
     fn is_within(&self) -> bool {
-        self.tentative.is_some() || self.open.as_ref().is_some_and(|open| open.has_launched() && !open.delivered)
+        self.tentative.is_some()
+            || self.open.as_ref().is_some_and(|open| open.has_launched() && !open.delivered)
     }
 
     /// Returns the pass of a launch at `t`.
@@ -225,9 +226,10 @@ impl Lane {
 fn begins(open: &Open, hint: BoundaryHint, sign: BoundaryEvidence) -> bool {
     match (hint, sign) {
         (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, None) | BoundaryEvidence::Weights(None)) => true,
-        (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, Some(weights)) | BoundaryEvidence::Weights(Some(weights))) => {
-            open.weights.is_empty() || open.weights.contains(&weights)
-        }
+        (
+            BoundaryHint::Delivery,
+            BoundaryEvidence::Graph(_, Some(weights)) | BoundaryEvidence::Weights(Some(weights)),
+        ) => open.weights.is_empty() || open.weights.contains(&weights),
         (BoundaryHint::Pause, BoundaryEvidence::Graph(graph, None)) => open.graphs.contains(&graph),
         (BoundaryHint::Pause, BoundaryEvidence::Graph(_, weights) | BoundaryEvidence::Weights(weights)) => {
             weights.is_some() && open.first_weights == weights

@@ -159,7 +159,9 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
             "cached prefix: prompt_eval_count counts cached tokens too, and {} of them were not evaluated",
             range((reported - most, reported - least))
         ),
-        _ if most < reported => format!("{} tokens were not evaluated", range((reported - most, reported - least))),
+        _ if most < reported => {
+            format!("{} tokens were not evaluated", range((reported - most, reported - least)))
+        }
         _ => format!(
             "{} columns more than tokens were launched: padding, or other work",
             range((least - reported, most - reported))

@@ -116,7 +116,7 @@ fn a_chunked_prompt_is_the_sum_of_its_chunks() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_limited_and_what_is_not_there_unresolved() {
+fn what_cannot_be_reported_apart_is_limited_and_what_is_not_there_unresolved() {
     let (first, second) = (answer(50, 2500, &llama(7, 0, 3)), answer(1860, 3100, &llama(1, 10, 2)));
     let proxy = held(&cold_and_warm(), &(first + &second));
     assert_eq!(verdicts(&proxy), [[Limited; 3]; 2]);

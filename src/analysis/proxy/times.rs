@@ -16,11 +16,11 @@ pub struct TimeParts {
     pub not_launched_ns: u64,
     /// While none ran, although the next one was launched.
     pub held_ns: u64,
-    /// What is left of `stated_ns`: sampling, copies on the host, other work of the server. Absent where
-    /// that states less than the passes took.
+    /// What is left of `stated_ns`: sampling, copies on the host, other work of the server. Absent
+    /// where that states less than the passes took.
     pub rest_ns: Option<u64>,
-    /// `inferred` if every pass was reported whole: that the server's time is of these passes follows
-    /// from how they were matched. Else `limited`.
+    /// `inferred` if every pass was reported whole: that the server's time is of these passes
+    /// follows from how they were matched. Else `limited`.
     pub evidence: Evidence,
 }
 

@@ -70,7 +70,7 @@ fn of_what_is_there_the_last_rows_are_kept_and_of_what_comes_all() {
 }
 
 #[test]
-fn what_had_ended_before_is_not_news() {
+fn what_had_ended_before_is_not_changes() {
     let mut tail = Tail::new(Wanted::default(), 0, false);
     tail_of(usize::MAX, &mut tail);
     tail.end(0, Reading { end: End::Footer, notes: Vec::new() });

@@ -148,7 +148,7 @@ fn fallback_is_confirmed_by_the_processs_own_catalog_alone() {
 }
 
 #[test]
-fn native_kernels_for_other_types_are_told_apart() {
+fn native_kernels_for_other_types_are_reported_apart() {
     let folder = library(&[("Float", false, "SS_gfx1100")]);
     let lines = gemm("HH_fallback_gfx1100.hsaco", true, "Cijk_1", 0);
     let why = why(&lines, |wanted| Some(own(folder.path(), wanted)));

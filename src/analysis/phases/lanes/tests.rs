@@ -1,7 +1,7 @@
 //! Passes by graphs, and prompts in chunks.
 
 use crate::Evidence;
-use crate::phases::tests::{phases, found};
+use crate::phases::tests::{found, phases};
 use crate::phases::{Kind, Phase};
 use crate::testing::Text;
 
