@@ -28,6 +28,7 @@ OTHERS = [
     ("summary reads, per core",            lambda s: s["reading"]["longest"]["mb_per_cpu_second"],                     "MB/s", ">400"),
     ("an export's memory, long ÷ short",   lambda s: s["exporting"]["growth"],                                          "×", 1.1),
     ("summary's memory, long ÷ short",     lambda s: s["reading"]["longest"]["rss_mib"] / s["reading"]["shortest"]["rss_mib"], "×", 1.1),
+    ("GPU times on ÷ off, a launch, HIP 7.2", lambda s: s["gpu-time"]["HIP 7.2"]["calls"]["launch"]["gpu ÷ on"]["median"],   "×",    1.5),
     ("llama-bench, on ÷ off",              lambda s: s["real"]["paired"]["median"],                                    "×",    None),
 ]
 # The workloads that --check runs: those with bars.

@@ -1,19 +1,21 @@
 """The command scripts/bench: what is asked for, in which order it is measured, and where it is printed.
 
 The files of this folder, in the order in which one reads them: command; the sections, which each have measure() and
-tables() (calls, instructions, full_ring, sustained, encoder, growth, memory, loading, reading, exporting, endings, real); bars, which the figures are
+tables() (calls, instructions, full_ring, sustained, encoder, growth, memory, loading, reading, exporting, endings, real, gpu_time); bars, which the figures are
 held against; overview, table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
 figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (what the shim is measured against).
 """
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, encoder, endings, exporting, full_ring, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
+import bars, build, calls, encoder, endings, exporting, full_ring, gpu_time, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
 # What there is to measure, in this order.
-SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real}
+SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real, "gpu-time": gpu_time}
+# Those that run in the real ROCm user space.
+REAL = ["real", "gpu-time"]
 
 
 @dataclass
@@ -98,12 +100,12 @@ def check(sections):
 def parse(about):
     parser = argparse.ArgumentParser(prog="scripts/bench", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     cpus = lambda text: {int(cpu) for cpu in text.split(",")}
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"measure these only: {', '.join(SECTIONS)} (all but real; with --check calls and instructions)")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"measure these only: {', '.join(SECTIONS)} (all but real and gpu-time; with --check calls and instructions)")
     parser.add_argument("--rounds", type=int, default=10, help="how often each variant is run in section calls (%(default)s)")
     parser.add_argument("--bursts", type=int, default=41, help="bursts of a run, of which the median counts (%(default)s)")
     parser.add_argument("--only", action="append", choices=[w.name for w in WORKLOADS], help="of section calls this workload; more than once for several")
     parser.add_argument("--peers", action="store_true", help="in section calls beside LTTng-UST, uftrace, ltrace and fprintf; what is missing is installed from the distribution, as root")
-    parser.add_argument("--real", action="store_true", help="section real too: llama-bench in the real ROCm user space, which scripts/real-rocm fetches once")
+    parser.add_argument("--real", action="store_true", help="sections real and gpu-time too: llama-bench and launches in the real ROCm user space, which scripts/real-rocm fetches once")
     parser.add_argument("--urgent", action="store_true", help="section sustained at real-time priority (as root), where the machine does other work too")
     parser.add_argument("--short", action="store_true", help="the other sections with fewer repetitions and points")
     parser.add_argument("--cpus", type=cpus, metavar="0,1", help="run on these only")
@@ -120,10 +122,10 @@ def parse(about):
     for section in options.sections:
         if section not in SECTIONS:
             parser.error(f"there is no section '{section}'; there are {', '.join(SECTIONS)}")
-    if options.real and options.sections and "real" not in options.sections:
-        options.sections.append("real")
+    if options.real and options.sections:
+        options.sections += [name for name in REAL if name not in options.sections]
     if options.instructions:
         options.sections = ["instructions"]
     elif not options.sections:
-        options.sections = ["instructions", "calls"] if options.check else [name for name in SECTIONS if name != "real" or options.real]
+        options.sections = ["instructions", "calls"] if options.check else [name for name in SECTIONS if name not in REAL or options.real]
     return options

@@ -65,6 +65,11 @@ impl Packet {
         self.0[offset / 4]
     }
 
+    /// What orders it: the fences of its header, and whether it has a signal to complete.
+    fn order(&self) -> String {
+        format!("header={:#x} signal={}", self.half(0), u8::from(self.long(56) != 0))
+    }
+
     fn long(&self, offset: usize) -> u64 {
         u64::from(self.word(offset)) | u64::from(self.word(offset + 4)) << 32
     }
@@ -74,6 +79,9 @@ impl Packet {
 /// meanwhile.
 fn execute(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -> Option<u64> {
     let (kind, format) = (packet.half(0) & 0xff, packet.half(2) & 0xff);
+    if matches!(kind, BARRIER_AND | BARRIER_OR) || (kind, format) == (VENDOR, BARRIER_VALUE) {
+        log::line("barrier", format_args!("queue={} {}", ring.id, packet.order()));
+    }
     let is_done = match (kind, format) {
         // As the log has it.
         (DISPATCH, _) => return Some(dispatch(ring, packet, names, start)),
@@ -100,7 +108,8 @@ fn dispatch(ring: &Ring, packet: &Packet, names: &mut KernelNames, start: u64) -
         "kernel",
         format_args!(
             "queue={id} name={name} grid={gx},{gy},{gz} block={bx},{by},{bz} lds={lds} kernarg={arguments:#x} \
-             start={start} end={end}"
+             start={start} end={end} {}",
+            packet.order()
         ),
     );
     end
