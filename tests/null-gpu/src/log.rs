@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! queue pid=71 id=0 kind=aql bytes=1048576
-//! kernel pid=71 queue=0 name=_Z4scalPff grid=1024,1,1 block=256,1,1 lds=0 kernarg=0x7f.. start=5120 end=5300 header=0x1502 signal=1
+//! kernel pid=71 queue=0 name=_Z4scalPff grid=1024,1,1 block=256,1,1 lds=0 kernarg=0x7f.. start=5120 \
+//!     end=5300 header=0x1502 signal=1
 //! barrier pid=71 queue=0 header=0x1503 signal=1
 //! copy pid=71 queue=2 bytes=4096 from=0x7f.. to=0x7f..
 //! rect pid=71 queue=2 size=64,8,1 element=4
