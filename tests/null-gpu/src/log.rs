@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! queue pid=71 id=0 kind=aql bytes=1048576
-//! kernel pid=71 queue=0 name=_Z4scalPff grid=1024,1,1 block=256,1,1 lds=0 kernarg=0x7f.. start=5120 \
-//!     end=5300 header=0x1502 signal=1
+//! kernel pid=71 queue=0 name=_Z4scalPff grid=1024,1,1 block=256,1,1 lds=0 kernarg=0x7f.. \
+//!     start=5120 end=5300 header=0x1502 signal=1
 //! barrier pid=71 queue=0 header=0x1503 signal=1
 //! copy pid=71 queue=2 bytes=4096 from=0x7f.. to=0x7f..
 //! rect pid=71 queue=2 size=64,8,1 element=4
@@ -18,8 +18,8 @@
 //!
 //! `name` is the kernel's mangled name as its code object spells it; `grid` and `block` are in
 //! work-items, `lds` in bytes, times in nanoseconds of `CLOCK_MONOTONIC`. `header` is the packet's:
-//! its kind, barrier bit and fences; `signal` is 1 if it has one to complete. Names that begin with `#`
-//! are not from a code object: the runtime's own hand-assembled copies and fills (`#copy_aligned`,
+//! its kind, barrier bit and fences; `signal` is 1 if it has one to complete. Names that begin with
+//! `#` are not from a code object: the runtime's own hand-assembled copies and fills (`#copy_aligned`,
 //! `#copy_misaligned`, `#fill`) and what could not be named (`#unknown`). `refused` says that the
 //! runtime asked for something that this device does not know.
 
