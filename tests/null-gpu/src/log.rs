@@ -19,9 +19,9 @@
 //! `name` is the kernel's mangled name as its code object spells it; `grid` and `block` are in
 //! work-items, `lds` in bytes, times in nanoseconds of `CLOCK_MONOTONIC`. `header` is the packet's:
 //! its kind, barrier bit and fences; `signal` is 1 if it has one to complete. Names that begin with
-//! `#` are not from a code object: the runtime's own hand-assembled copies and fills (`#copy_aligned`,
-//! `#copy_misaligned`, `#fill`) and what could not be named (`#unknown`). `refused` says that the
-//! runtime asked for something that this device does not know.
+//! `#` are not from a code object: the runtime's own hand-assembled copies and fills
+//! (`#copy_aligned`, `#copy_misaligned`, `#fill`) and what could not be named (`#unknown`).
+//! `refused` says that the runtime asked for something that this device does not know.
 
 use std::fmt::Arguments;
 use std::fs::{File, OpenOptions};
