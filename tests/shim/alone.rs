@@ -106,9 +106,14 @@ fn a_run_without_a_trace_says_what_its_program_lacked() {
 
 #[test]
 fn odd_control_flow_leaves_program_and_trace_whole() {
-    for (program, kernel, launches) in
-        [("coroutines", "of_a_coroutine", 9600), ("waits_for_all", "beside_one_that_waits", 2000)]
-    {
+    let programs = [
+        ("coroutines", "of_a_coroutine", 9600),
+        ("waits_for_all", "beside_one_that_waits", 2000),
+        // A launch that was left by a jump is recorded without its end.
+        ("jump_from_fault", "beside_faults", 400),
+        ("debugged", "debugged", 3000),
+    ];
+    for (program, kernel, launches) in programs {
         for outcome in unharmed_with(program, &[], |program| program.env("STANDIN_LOG", "")) {
             assert_eq!(assert_all(&outcome).of_kernel(kernel), launches, "{program}");
         }
