@@ -1,4 +1,5 @@
-//! Computes the share of time that each thread spent in calls, over time: a row of bins per thread.
+//! Computes the share of time that each thread spent in calls, and that each queue of a GPU was busy,
+//! over time: a row of bins per thread and per queue.
 //!
 //! In the end all bins have the same length, a power of two nanoseconds: the shortest with which
 //! all threads together need at most `MOST` bins. A thread that needs more while it is read merges
@@ -6,6 +7,7 @@
 
 use super::session::{Analysis, Event, Session};
 use foldhash::HashMap;
+use rocshim_trace::Record;
 use serde::Serialize;
 
 /// Bins of all threads together, at most.
@@ -24,7 +26,7 @@ pub struct Activity {
     pub bin_ns: u64,
     /// Number of bins.
     pub bins: u64,
-    /// Most time in calls first.
+    /// Queues of GPUs, then threads; most time first.
     pub threads: Vec<ThreadActivity>,
     /// Number of threads that the last row sums up, when there are too many for a row each; else 0.
     pub merged: u64,
@@ -36,7 +38,10 @@ pub struct ThreadActivity {
     /// Absent of several together.
     pub pid: Option<u32>,
     pub tid: Option<u32>,
-    /// Calls that the program made itself.
+    /// The device and the queue, where this is a queue of a GPU and no thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<(u32, u64)>,
+    /// Calls that the program made itself; of a queue: its commands.
     pub calls: u64,
     /// Time in them.
     pub in_calls_ns: u64,
@@ -110,10 +115,17 @@ struct Thread {
 pub(crate) struct ActivityBuilder {
     first_epoch: Option<u64>,
     pids: Vec<u32>,
-    /// The threads of the process that is read, by their numbers in `threads`.
-    here: HashMap<u32, usize>,
-    /// Each with its process's place in `pids`, and its number.
-    threads: Vec<((usize, u32), Thread)>,
+    /// The rows of the process that is read, by their numbers in `threads`.
+    here: HashMap<Of, usize>,
+    /// Each with its process's place in `pids`.
+    threads: Vec<((usize, Of), Thread)>,
+}
+
+/// What a row is of: queues come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Of {
+    Queue(u32, u64),
+    Thread(u32),
 }
 
 impl Analysis for ActivityBuilder {
@@ -126,26 +138,33 @@ impl Analysis for ActivityBuilder {
 
     fn event(&mut self, session: &Session, event: &Event) {
         let (call, process) = (event.call, self.pids.len() - 1);
-        // The time of a call inside another is that call's time.
-        if call.parent.is_some() {
-            return;
-        }
-        let number = *self.here.entry(call.tid).or_insert_with(|| {
-            self.threads.push(((process, call.tid), Thread::default()));
+        let (of, t, dur) = match event.record {
+            Record::Gpu(gpu) if matches!(&*gpu.op, "dispatch" | "copy") => {
+                (Of::Queue(gpu.device, gpu.queue), gpu.begin, gpu.busy)
+            }
+            // The time of a call inside another is that call's time.
+            Record::Gpu(_) => return,
+            _ if call.parent.is_some() => return,
+            _ => (Of::Thread(call.tid), call.t, call.dur),
+        };
+        let number = *self.here.entry(of).or_insert_with(|| {
+            self.threads.push(((process, of), Thread::default()));
             self.threads.len() - 1
         });
         let thread = &mut self.threads[number].1;
         thread.calls += 1;
-        thread.in_calls_ns = thread.in_calls_ns.saturating_add(call.dur);
-        let begin = session.process().epoch.saturating_add(call.t).min(LATEST);
-        thread.bins.add(begin, begin.saturating_add(call.dur).min(LATEST));
+        thread.in_calls_ns = thread.in_calls_ns.saturating_add(dur);
+        let begin = session.process().epoch.saturating_add(t).min(LATEST);
+        thread.bins.add(begin, begin.saturating_add(dur).min(LATEST));
     }
 }
 
 impl ActivityBuilder {
     /// All threads in bins of one length.
     pub(crate) fn finish(mut self) -> Activity {
-        self.threads.sort_by_key(|(key, thread)| (std::cmp::Reverse(thread.in_calls_ns), *key));
+        let is_thread = |of: &Of| matches!(of, Of::Thread(_));
+        self.threads
+            .sort_by_key(|(key, thread)| (is_thread(&key.1), std::cmp::Reverse(thread.in_calls_ns), *key));
         let bins = || self.threads.iter().map(|(_, thread)| &thread.bins);
         let begin = bins().map(|bins| bins.first << bins.shift).min();
         let end = bins().map(|bins| (bins.first + bins.busy.len() as u64) << bins.shift).max();
@@ -163,7 +182,7 @@ impl ActivityBuilder {
             ..Activity::default()
         };
         let own = if self.threads.len() > ROWS { ROWS - 1 } else { ROWS };
-        for (at, ((process, tid), mut thread)) in self.threads.into_iter().enumerate() {
+        for (at, ((process, of), mut thread)) in self.threads.into_iter().enumerate() {
             while thread.bins.shift < shift {
                 thread.bins.fold();
             }
@@ -173,7 +192,11 @@ impl ActivityBuilder {
             }
             if at < own {
                 let row = &mut all.threads[at];
-                (row.pid, row.tid) = (Some(self.pids[process]), Some(tid));
+                row.pid = Some(self.pids[process]);
+                match of {
+                    Of::Queue(device, queue) => row.queue = Some((device, queue)),
+                    Of::Thread(tid) => row.tid = Some(tid),
+                }
             } else {
                 all.merged += 1;
             }
@@ -247,5 +270,16 @@ mod tests {
         // 71 + … + 78 ns.
         let last = &all.threads[23];
         assert_eq!((last.pid, last.calls, last.in_calls_ns), (None, 8, 596));
+    }
+
+    #[test]
+    fn a_queue_of_a_gpu_has_a_row_before_the_threads() {
+        let mut text = crate::testing::Text::new(0);
+        text.ask_for_gpu_times();
+        text.launch(7, 1, 1); // 100 to 110
+        text.ran(1, 1, 2, 120, 40);
+        let all = text.run().activity;
+        let rows: Vec<_> = all.threads.iter().map(|row| (row.queue, row.tid, row.in_calls_ns)).collect();
+        assert_eq!(rows, [(Some((1, 2)), None, 40), (None, Some(7), 10)]);
     }
 }

@@ -43,6 +43,14 @@ pub struct Shown {
 /// The parts of a run: its anchor, its name in the list of contents, and what is to be seen.
 type Part = (&'static str, &'static str, Markup);
 
+/// What the times of the page are.
+fn clocks(shown: &[Shown]) -> &'static str {
+    match shown.iter().any(|one| one.run.summary.gpu.is_some()) {
+        true => "times are host times of calls, except those on the GPU where they are called so",
+        false => "all times are host times of calls; `rocshim run --gpu-time` records those on the GPU too",
+    }
+}
+
 /// The whole page.
 pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
     let title = title(shown);
@@ -72,7 +80,7 @@ pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
                 a.skip href="#content" { "To the content" }
                 header.top {
                     h1 { (title) }
-                    span.by { "report of rocshim " (env!("CARGO_PKG_VERSION")) "; all times are host times of calls, not times on the GPU" }
+                    span.by { "report of rocshim " (env!("CARGO_PKG_VERSION")) "; " (clocks(shown)) }
                     button #theme type="button" { "Theme" }
                 }
                 div.frame {

@@ -1,4 +1,4 @@
-//! Requests, phases and steps in time, and how busy each thread was.
+//! Requests, phases and steps in time, and how busy each thread and each queue of a GPU was.
 
 use super::{
     figure::{Figure, View, colour, label},
@@ -36,6 +36,9 @@ fn figure(run: &Run) -> Figure {
         .iter()
         .map(|row| match (row.pid, row.tid) {
             (Some(pid), Some(tid)) => format!("{pid} thread {tid}"),
+            (Some(pid), None) => row
+                .queue
+                .map_or_else(String::new, |(device, queue)| format!("{pid} GPU {device} queue {queue}")),
             _ => format!("{} others", counted(activity.merged, "thread")),
         })
         .collect();
@@ -79,14 +82,15 @@ fn figure(run: &Run) -> Figure {
     };
     Figure {
         key: "timeline",
-        title: "Requests, phases and steps; how busy each thread was",
+        title: "Requests, phases and steps; how busy each thread and GPU queue was",
         words: format!(
-            "From {} to {}: {}. {} with calls; a cell is {} of a thread, the darker the more of it was spent in calls.",
+            "From {} to {}: {}. {} with calls; a cell is {} of a thread, the darker the more of it was spent in calls.{}",
             time(begin),
             time(end),
             words.join(", "),
             counted(activity.threads.len() as u64, "thread row"),
-            time(activity.bin_ns)
+            time(activity.bin_ns),
+            gpu_words(run)
         ),
         note: Some(format!(
             "{}: {}.{merged} Drag to zoom, double-click to see all.",
@@ -99,6 +103,15 @@ fn figure(run: &Run) -> Figure {
         narrow: json!({}),
         zooms: true,
         least_width: 560,
+    }
+}
+
+/// What the rows of queues are, or how to get them.
+fn gpu_words(run: &Run) -> String {
+    let queues = run.activity.threads.iter().filter(|row| row.queue.is_some()).count() as u64;
+    match queues {
+        0 => " No GPU times in this trace: `rocshim run --gpu-time` records them.".into(),
+        queues => format!(" {}: the time in which its commands ran.", counted(queues, "GPU queue row")),
     }
 }
 
@@ -237,7 +250,8 @@ fn busy(run: &Run, threads: &[String], ns: f64) -> Value {
         .iter()
         .zip(threads)
         .map(|(row, name)| {
-            row.busy_ns.iter().map(|busy| format!("{name}: {} in calls", percent(part(busy)))).collect()
+            let what = if row.queue.is_some() { "busy" } else { "in calls" };
+            row.busy_ns.iter().map(|busy| format!("{name}: {} {what}", percent(part(busy)))).collect()
         })
         .collect();
     json!({
