@@ -1,5 +1,5 @@
-//! Computes the share of time that each thread spent in calls, and that each queue of a GPU was busy,
-//! over time: a row of bins per thread and per queue.
+//! Computes the share of time that each thread spent in calls, and that each queue of a GPU was
+//! busy, over time: a row of bins per thread and per queue.
 //!
 //! In the end all bins have the same length, a power of two nanoseconds: the shortest with which
 //! all threads together need at most `MOST` bins. A thread that needs more while it is read merges
