@@ -5,6 +5,7 @@ use super::{
     kernels::{Inside, inside},
     nesting::Contents,
     session::Session,
+    table::Cell,
 };
 use rocshim_trace::Call;
 use serde::Serialize;
@@ -38,6 +39,18 @@ pub struct CallCounts {
     pub evidence: Evidence,
     /// Why not.
     pub why: Option<String>,
+}
+
+impl CallCounts {
+    /// Host time of a call.
+    pub(crate) fn mean_ns(&self) -> u64 {
+        self.total_ns / self.calls.max(1)
+    }
+
+    pub(crate) fn kernels_cell(&self) -> Cell {
+        let kernel = |row: &Inside| (row.launches + row.captured, row.kernel.clone(), row.demangled.clone());
+        Cell::Kernels(self.kernels.iter().map(kernel).collect())
+    }
 }
 
 impl Calls {

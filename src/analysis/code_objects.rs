@@ -4,8 +4,9 @@ use super::{
     evidence::Evidence,
     interner::PerId,
     session::{CodeObjectId, Session, SymbolId},
+    table::Cell,
 };
-use rocshim_trace::{CodeObject, is_library};
+use rocshim_trace::{CodeObject, file_name, is_library};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
@@ -46,6 +47,58 @@ pub struct CodeObjectRow {
     pub evidence: Evidence,
     /// Why it is not certain.
     pub why: Option<String>,
+}
+
+crate::table! {
+    /// The code objects, most launches first.
+    CODE_OBJECTS: CodeObjectRow = "code_objects", "Code objects", "a code object that was loaded";
+    |row|
+    count("launches", "launches", "launches of its kernels") => row.launches;
+    count("kernels", "kernels", "its kernels that were launched").no_sum() => row.kernels;
+    bytes("bytes", "size", "length of the image").optional() => row.bytes;
+    words("targets", "target", "the GPU targets of its kernels that ran (ran), and how many more it has")
+        => row.targets_in_short();
+    words("fallback", "fallback", "whether its file is one of Tensile's fallback library").on_page()
+        => row.fallback.map(|is_fallback| if is_fallback { "yes" } else { "no" });
+    evidence("evidence", "evidence", "whether it is certain that it was dispatched from, or not").on_page()
+        => Cell::Evidence(row.evidence, row.why.clone().or_else(|| row.unmatched.clone()));
+    code("path", "object", "the file that holds it, its number there (ordinal) and where it begins (offset)")
+        .name() => row.place();
+    path("file", "file", "the library's file that an image from memory is").on_page()
+        => row.file.as_ref().or(row.path.as_ref());
+}
+
+impl CodeObjectRow {
+    /// `libggml-hip.so bundle 30 at 0x1f000`: the file's name, because its folder is in the library
+    /// list.
+    pub fn place(&self) -> String {
+        let mut text = match (self.path.as_ref().or(self.file.as_ref()), &self.xxh3) {
+            (Some(path), _) => file_name(path).to_string(),
+            (None, Some(hash)) => format!("from memory, {hash}"),
+            (None, None) => "from memory".to_string(),
+        };
+        if let Some(ordinal) = self.ordinal {
+            text.push_str(&format!(" bundle {ordinal}"));
+        }
+        if let Some(offset) = self.offset {
+            text.push_str(&format!(" at {offset:#x}"));
+        }
+        text
+    }
+
+    /// The targets (gfx1100, …) of its kernels that ran, and how many more it holds.
+    fn targets_in_short(&self) -> String {
+        if !self.ran.is_empty() {
+            let ran = self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let others = self.targets.iter().filter(|target| !self.ran.contains(*target)).count();
+            return if others == 0 { ran } else { format!("{ran} +{others}") };
+        }
+        match self.targets.as_slice() {
+            [] => "-".into(),
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} +{}", others.len()),
+        }
+    }
 }
 
 /// Whether `library` brings a code object, within its file or in its folder: by the file that holds

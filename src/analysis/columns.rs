@@ -4,6 +4,8 @@ use super::{
     evidence::Evidence,
     interner::Interner,
     session::{Session, SymbolId},
+    table::Cell,
+    units::count,
 };
 use rocshim_trace::{Launch, ggml::Columns};
 use serde::Serialize;
@@ -29,6 +31,24 @@ pub struct ColumnsRow {
     pub by_graphs: u64,
     /// Launch calls that were recorded into a graph instead of being executed.
     pub captured: u64,
+}
+
+crate::table! {
+    /// The columns of ggml's GEMMs, fewest first.
+    COLUMNS: ColumnsRow = "columns", "Columns of ggml's GEMMs (ne11), inferred by the rule given",
+        "launches of a kernel with the same number of columns";
+    |row|
+    number("least", "ne11", "columns; a range (least, most) where the number is not known") => Cell::Shown(
+        if row.least == row.most { count(row.least) } else { format!("{}-{}", row.least, row.most) },
+        row.least,
+    );
+    count("launches", "launches", "launches, failed ones among them") => row.launches;
+    count("by_graphs", "by graphs", "those that launched graphs made").on_page() => row.by_graphs;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
+    kernel("kernel", "kernel", "the kernel's symbol").name()
+        => Cell::Kernel(row.kernel.clone(), row.demangled.clone());
+    sentence("rule", "read from", "where the number was read") => row.rule;
+    evidence("evidence", "evidence", "inferred: by the rule").on_page() => row.evidence;
 }
 
 #[derive(Clone, Default)]

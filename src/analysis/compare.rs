@@ -23,18 +23,17 @@ mod significance;
 
 pub use by_side::{BySide, Presence, Seen};
 pub use calls::{CallCell, CallChange};
-pub(crate) use code_objects::ComparedObject;
-pub use condition::{Checked, Condition};
-pub(crate) use convolutions::ComparedConv;
+pub use code_objects::{COMPARED_OBJECTS, ComparedObject};
+pub use condition::{CONDITIONS, Checked, Condition};
+pub use convolutions::{COMPARED_CONVOLUTIONS, ComparedConv};
 pub use counterparts::RULES as COUNTERPART_RULES;
-pub use families::{ComparedFamily, FamilyCell};
-pub(crate) use functions::ComparedFunction;
-pub(crate) use gemms::ComparedGemm;
-pub use kernels::{ComparedKernel, KernelCell, KernelChange};
-pub use observer::{Observed, ObservedTest, Rate, observe};
+pub use families::{COMPARED_FAMILIES, ComparedFamily, FamilyCell};
+pub use functions::{COMPARED_FUNCTIONS, ComparedFunction};
+pub use gemms::{COMPARED_GEMMS, ComparedGemm};
+pub use kernels::{COMPARED_GPU, COMPARED_KERNELS, ComparedKernel, KernelCell, KernelChange};
+pub use observer::{OBSERVED, Observed, ObservedTest, Rate, observe};
 pub use quantity::list as quantities;
-pub use side::Side;
-pub(crate) use side::SideRow;
+pub use side::{SIDES, Side, SideRow};
 pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
 
 use serde::Serialize;

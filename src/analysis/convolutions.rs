@@ -4,8 +4,11 @@ use super::{
     calls::{CallCounts, Calls},
     evidence::Evidence,
     interner::Interner,
+    names,
     nesting::Contents,
     session::{FunctionId, Session},
+    table::Cell,
+    units,
 };
 use rocshim_trace::{Conv, ConvResult, Tensor, Word};
 use serde::Serialize;
@@ -37,6 +40,64 @@ pub struct ConvRow {
     pub counts: CallCounts,
 }
 
+crate::table! {
+    /// The convolutions, longest host time first.
+    CONVOLUTIONS: ConvRow = "convolutions",
+        "Convolutions (host time; below each call, the kernels launched inside)",
+        "calls of a function for the same convolution";
+    |row|
+    words("problem", "problem", "direction, tensors (x, w, y), pads, strides, dilations, groups, mode")
+        .derived().on_page().name() => row.problem.in_words();
+    count("calls", "calls", "calls, failed ones among them") => row.counts.calls;
+    count("failed", "failed", "calls that returned an error or were left by an exception").if_any()
+        => row.counts.failed;
+    time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
+    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    words("action", "call", "what was asked, as in the trace: find, run, immediate, …")
+        => format!("{}{}", row.action, if row.exhaustive { ", exhaustive" } else { "" });
+    code("function", "function", "the function that was called").on_page() => names::function(&row.function);
+    sentence("solver", "solver", "solver (solution_id) or algorithm that was asked for, or what MIOpen offered")
+        => row.solver_in_words();
+    evidence("solver_evidence", "solver's name", "inferred: by MIOpen's id table").on_page()
+        => row.solver_evidence;
+    words("kernels", "kernels inside", "the kernels launched inside these calls").on_page()
+        => row.counts.kernels_cell();
+    evidence("evidence", "evidence", "whether these kernels are all of them").on_page()
+        => Cell::Evidence(row.counts.evidence, row.counts.why.clone());
+}
+
+impl ConvRow {
+    /// The solver or algorithm that was asked for, else what MIOpen offered.
+    fn solver_in_words(&self) -> String {
+        match (self.solution_id, &self.solver, &self.algorithm) {
+            (Some(id), Some(name), _) => format!("{id} {name}"),
+            (Some(id), None, _) => format!("{id}"),
+            (None, _, Some(algorithm)) => algorithm.to_string(),
+            (None, _, None) => self.offer(),
+        }
+    }
+
+    /// The best of what MIOpen offered.
+    fn offer(&self) -> String {
+        let Some(best) = self.offered.first() else { return "offers nothing".into() };
+        let solver = match (best.solution_id, &best.solver) {
+            (Some(id), Some(name)) => format!("{id} {name}, "),
+            (Some(id), None) => format!("{id}, "),
+            _ => String::new(),
+        };
+        let others = match self.offered.len() - 1 {
+            0 => String::new(),
+            others => format!("; {others} more"),
+        };
+        let time = best.time_ms.map_or_else(|| "no time".into(), |ms| format!("{ms} ms"));
+        format!(
+            "offers {solver}{}, {time}, workspace {}{others}",
+            best.algorithm,
+            units::bytes(best.workspace)
+        )
+    }
+}
+
 /// What makes two convolutions the same.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConvProblem {
@@ -60,6 +121,49 @@ pub struct ConvProblem {
     pub groups: i32,
     /// What is fused, one after the other; empty for a convolution alone.
     pub operations: Vec<String>,
+}
+
+impl ConvProblem {
+    /// `forward, x 1x3x224x224 w 64x3x7x7 pad 3 stride 2 f32`, without what is at its default.
+    pub fn in_words(&self) -> String {
+        let mut words = vec![format!("{},", self.direction.replace('_', " "))];
+        for (letter, tensor) in [("x", &self.x), ("w", &self.w), ("y", &self.y)] {
+            // The output's lengths follow from the others where both are known.
+            if letter == "y" && self.x.is_some() && self.w.is_some() {
+                continue;
+            }
+            words.extend(tensor.as_ref().map(|tensor| format!("{letter} {}", numbers(&tensor.dims))));
+        }
+        let settings =
+            [("pad", &self.pads, 0), ("stride", &self.strides, 1), ("dilation", &self.dilations, 1)];
+        for (name, values, default) in settings {
+            if values.iter().any(|value| *value != default) {
+                let same = values.windows(2).all(|pair| pair[0] == pair[1]);
+                words.push(format!("{name} {}", if same { values[0].to_string() } else { numbers(values) }));
+            }
+        }
+        if self.groups != 1 {
+            words.push(format!("groups {}", self.groups));
+        }
+        if self.mode != "convolution" {
+            words.push(self.mode.to_string());
+        }
+        if !self.operations.is_empty() {
+            words.push(format!("fused {}", self.operations.join("+")));
+        }
+        words.extend(
+            [&self.x, &self.w, &self.y]
+                .into_iter()
+                .flatten()
+                .next()
+                .map(|tensor: &Tensor| tensor.element.to_string()),
+        );
+        words.join(" ")
+    }
+}
+
+fn numbers(values: &[i32]) -> String {
+    values.iter().map(i32::to_string).collect::<Vec<_>>().join("x")
 }
 
 impl ConvRow {

@@ -5,6 +5,8 @@ use super::{
     evidence::Evidence,
     session::{FunctionId, HookUse, VisibilityGaps},
     solution_index::Numbering,
+    table::Cell,
+    units,
     verdict::{Circumstances, FunctionRow, HANDLES, judge},
 };
 use rocshim_trace::{Library, SHIM_LIBRARY, is_library};
@@ -37,6 +39,25 @@ pub struct LibraryRow {
     /// Functions of it that make no events were called, or may have been.
     #[serde(skip)]
     pub(crate) has_silent_calls: bool,
+}
+
+crate::table! {
+    /// The hooked libraries: whether each was called.
+    LIBRARIES: LibraryRow = "libraries", "Was it called?", "a library whose functions are hooked";
+    |row|
+    code("library", "library", "its name without version").name()
+        => row.library.trim_end_matches(".so");
+    count("calls", "calls", "calls seen") => row.calls;
+    count("functions_called", "functions called", "hooked functions that were called").on_page()
+        => row.functions_called;
+    count("functions", "hooked", "hooked functions").on_page() => row.functions;
+    words("loaded_in", "loaded in", "in how many of the processes it was found").on_page()
+        => Cell::Shown(
+            format!("{} of {}", units::count(row.loaded_in), units::counted(row.processes, "process")),
+            row.loaded_in,
+        );
+    evidence("evidence", "evidence", "whether it was called, and how sure that is") => row.evidence;
+    sentence("why", "why", "the reason") => &row.why;
 }
 
 #[derive(Clone, Default)]

@@ -2,6 +2,7 @@
 
 use super::{
     interner::Interner,
+    names,
     session::FunctionId,
     status::{is_failure, status_name},
 };
@@ -21,6 +22,26 @@ pub struct FailureRow {
     pub name: Option<&'static str>,
     /// How often.
     pub calls: u64,
+}
+
+crate::table! {
+    /// The failed calls, most calls first.
+    FAILURES: FailureRow = "failures", "Failed calls", "calls of a function that returned the same error";
+    |row|
+    count("calls", "calls", "how often") => row.calls;
+    words("library", "library", "the function's library").on_page() => &row.library;
+    code("function", "function", "the function that was called").name() => names::function(&row.function);
+    words("status", "returned", "what it returned, and the vendor's name for that") => row.returned();
+}
+
+impl FailureRow {
+    fn returned(&self) -> String {
+        match (self.status, self.name) {
+            (Some(status), Some(name)) => format!("{status} {name}"),
+            (Some(status), None) => status.to_string(),
+            (None, _) => "nothing: a C++ exception left it".into(),
+        }
+    }
 }
 
 /// All failures.

@@ -9,6 +9,7 @@ use super::{
     evidence::Evidence,
     nesting::Contents,
     session::{CodeObjectId, Session, SymbolId},
+    table::Cell,
 };
 use crate::units::{count, counted};
 use foldhash::HashSet;
@@ -43,6 +44,18 @@ pub struct FallbackRow {
     pub file: Option<String>,
     /// Confirmed by the file's name, or inferred from the kernel's.
     pub evidence: Evidence,
+}
+
+crate::table! {
+    /// Launches out of the fallback library, most launches first.
+    FALLBACK_KERNELS: FallbackRow = "fallback.kernels", "Fallback kernels",
+        "a kernel that was launched out of Tensile's fallback library";
+    |row|
+    count("launches", "calls", "its launches that succeeded") => row.launches;
+    evidence("evidence", "evidence", "confirmed by the file's name, or inferred from the kernel's")
+        => row.evidence;
+    kernel("kernel", "kernel", "its symbol").name() => Cell::Kernel(row.kernel.clone(), None);
+    path("file", "file", "the file that it came from") => row.file.as_deref().map(file_name);
 }
 
 /// Launches by kernel and code object, over all processes.

@@ -1,6 +1,6 @@
 //! Kernels by family, the kind of work that their names state.
 
-use super::{evidence::Evidence, kernels::KernelRow};
+use super::{evidence::Evidence, kernels::KernelRow, names};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -31,6 +31,24 @@ pub struct FamilyRow {
     pub total_ns: u64,
     /// `total_ns` as a part of that of all kernels, 0 to 1.
     pub share: f64,
+}
+
+crate::table! {
+    /// The families, most launches first.
+    FAMILIES: FamilyRow = "families", "Kernel families, inferred from kernel names (host time)",
+        "the kernels that do one kind of work, by their names";
+    |row|
+    count("launches", "launches", "launches, failed ones among them") => row.launches;
+    count("kernels", "kernels", "different kernels").no_sum().optional() => row.kernels;
+    count("by_graphs", "by graphs", "launches that launched graphs made").on_page() => row.by_graphs;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
+    count("failed", "failed", "launches that returned an error").if_any() => row.failed;
+    time("total_ns", "total", "host time of all launch calls") => row.total_ns;
+    share("share", "share", "that as a part of all kernels' host time") => row.share;
+    words("family", "family", "whose kernels they are, and what they are called").name()
+        => row.family.map_or("unresolved".into(), |_| names::family(row.of, row.family));
+    evidence("evidence", "evidence", "inferred: a name is no proof").on_page() => row.evidence;
+    sentence("what", "what it does", "the work that they do") => row.what.unwrap_or("of no known family");
 }
 
 /// The kernels' families, most launches first.

@@ -2,10 +2,13 @@
 
 use super::{
     calls::{CallCounts, Calls},
+    evidence::Evidence,
     interner::Interner,
+    names,
     nesting::Contents,
     session::{FunctionId, Session},
     solution_index::{self, Numbering, SolutionLibrary},
+    table::Cell,
 };
 use rocshim_trace::{Call, Gemm, LtMatrix, Matmul, Word};
 use serde::Serialize;
@@ -32,6 +35,59 @@ pub struct GemmRow {
     pub is_inside: bool,
     #[serde(flatten)]
     pub counts: CallCounts,
+}
+
+crate::table! {
+    /// The GEMMs, longest host time first.
+    GEMMS: GemmRow = "gemms", "GEMMs (host time; below each, the kernels launched inside the call)",
+        "calls of a function for the same product";
+    |row|
+    count("calls", "calls", "calls, failed ones among them") => row.counts.calls;
+    count("failed", "failed", "calls that returned an error or were left by an exception").if_any()
+        => row.counts.failed;
+    time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
+    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    words("op", "op", "op(A) and op(B): N, T or C (trans_a, trans_b)").derived() => row.problem.ops();
+    number("m", "m", "rows of D").absent("?") => row.problem.m;
+    number("n", "n", "columns of D").absent("?") => row.problem.n;
+    number("k", "k", "the inner dimension").absent("?") => row.problem.k;
+    number("batch", "batch", "products in a call").absent("?") => row.problem.batch;
+    words("types", "types", "element types of A, B, C and D, and that of the computation (compute)")
+        => row.problem.types_in_short();
+    code("function", "function", "the function that was called").name() => names::function(&row.function);
+    words("solution", "asked for", "the solution and epilogue that were asked for").on_page()
+        => row.asked().join("; ");
+    words("kernels", "kernels inside", "the kernels launched inside these calls").on_page()
+        => row.counts.kernels_cell();
+    evidence("evidence", "evidence", "whether these kernels are all of them").on_page()
+        => Cell::Evidence(row.counts.evidence, row.counts.why.clone());
+}
+
+impl GemmRow {
+    /// What was requested in addition to the problem, and why it is not known.
+    pub fn asked(&self) -> Vec<String> {
+        let epilogue = self.problem.epilogue.as_ref().filter(|epilogue| *epilogue != "default");
+        let solution = self.problem.solution;
+        [
+            self.unknown.map(|why| format!("{}: {why}", Evidence::Unresolved)),
+            epilogue.map(|epilogue| format!("then {epilogue}")),
+            solution.map(|solution| format!("solution index {solution} was asked for{}", self.whose())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Whose solution the index means, with the rule.
+    fn whose(&self) -> String {
+        let Some(owner) = &self.solution_of else { return String::new() };
+        let library = match owner.library.as_deref() {
+            Some("fallback") => " of the fallback library".to_string(),
+            Some(target) => format!(" of the library for {target}"),
+            None => String::new(),
+        };
+        format!(", {}{library}: {}", owner.evidence, owner.why)
+    }
 }
 
 impl GemmRow {
@@ -113,7 +169,31 @@ impl From<Matmul> for GemmProblem {
     }
 }
 
+/// The word, or `?` where the trace does not have it.
+fn known(word: &Option<Word>) -> &str {
+    word.as_ref().map_or("?", Word::as_str)
+}
+
 impl GemmProblem {
+    /// `TN`: op(A) and op(B).
+    pub(crate) fn ops(&self) -> String {
+        format!("{}{}", known(&self.trans_a), known(&self.trans_b))
+    }
+
+    /// `f16*bf16>f32 in f32`: inputs, result, and the type in which it is computed; one word where
+    /// all are the same.
+    pub fn types_in_short(&self) -> String {
+        let [a, b, _, d] = &self.types;
+        let short = |element: &Option<Word>| {
+            let element = known(element);
+            element.strip_suffix("_r").unwrap_or(&element).to_string()
+        };
+        let inputs = if a == b { short(a) } else { format!("{}*{}", short(a), short(b)) };
+        let result = if a == b && a == d { inputs } else { format!("{inputs}>{}", short(d)) };
+        let compute = short(&self.compute);
+        if result == compute { result } else { format!("{result} in {compute}") }
+    }
+
     /// The same as [`in_short`](Self::in_short), with the number of products in a call.
     pub(crate) fn shape(&self) -> String {
         let batch = self.batch.filter(|batch| *batch != 1).map(|batch| format!(" x {batch}"));

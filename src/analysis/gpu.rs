@@ -24,6 +24,7 @@ use super::{
     evidence::Evidence,
     interner::Interner,
     session::{Event, Session},
+    table::Cell,
 };
 use foldhash::HashMap;
 use rocshim_drain::demangle;
@@ -108,6 +109,21 @@ pub struct GpuKernelRow {
     pub max_ns: u64,
     #[serde(skip)]
     pub(crate) durations: Durations,
+}
+
+crate::table! {
+    /// Each kernel's time on the GPU, most time first.
+    GPU_KERNELS: GpuKernelRow = "gpu.kernels", "Kernels on the GPU (as the HIP runtime reported them)",
+        "a kernel with its time on the GPU";
+    |row|
+    count("calls", "calls", "dispatches") => row.calls;
+    time("total_ns", "total", "time of all of them on the GPU") => row.total_ns;
+    share("share", "share", "that as a part of all kernels' time") => row.share;
+    time("median_ns", "median", "half of them took no longer (right to 0.8 %)").no_sum() => row.median_ns;
+    time("p99_ns", "p99", "99 of 100 took no longer (right to 0.8 %)").no_sum().optional() => row.p99_ns;
+    time("max_ns", "longest", "the longest").no_sum().optional() => row.max_ns;
+    kernel("kernel", "kernel", "its name, as people write it").name()
+        => Cell::Kernel(row.kernel.clone(), None);
 }
 
 /// Dispatches that no hook saw being asked for.

@@ -5,7 +5,7 @@
 //! capture, they are inferred to be the captured launches. Else the kernels of its launches are
 //! unknown, and every count of kernels is limited.
 
-use super::evidence::Evidence;
+use super::{evidence::Evidence, units::count};
 use foldhash::HashMap;
 use rocshim_trace::{Graph, GraphCall, GraphKernel, GraphLaunch, Launch};
 use serde::Serialize;
@@ -36,6 +36,38 @@ pub struct GraphRow {
     pub evidence: Evidence,
     /// Why they are not confirmed.
     pub why: Option<String>,
+}
+
+crate::table! {
+    /// The graphs that were launched.
+    GRAPHS: GraphRow = "graphs", "Graphs (host time of the launches)", "a graph that was launched";
+    |row|
+    count("launches", "launches", "launches of it, failed ones among them") => row.launches;
+    count("failed", "failed", "launches that returned an error").if_any() => row.failed;
+    time("total_ns", "total", "host time of all launches") => row.total_ns;
+    time("mean_ns", "mean", "host time of a launch").derived().no_sum().optional()
+        => row.total_ns / row.launches.max(1);
+    count("kernels", "kernels", "kernels that each launch executes; ? where they are not known")
+        .no_sum().absent("?") => Some(row.kernels).filter(|_| row.evidence != Evidence::Limited);
+    count("executed", "executed", "kernels that all launches executed").on_page() => row.executed;
+    evidence("evidence", "evidence", "whether these kernels are known") => row.evidence;
+    number("pid", "process", "its process").on_page() => row.pid;
+    words("graph", "graph", "its id, its capture, and its nodes that are no kernels (others)").name()
+        => row.what();
+    sentence("why", "why", "why they are not confirmed").on_page() => row.why.as_ref();
+}
+
+impl GraphRow {
+    /// `#31 from capture #12, 2 memcpy`.
+    fn what(&self) -> String {
+        let mut text = match (self.graph, self.capture) {
+            (None, _) => "unknown".to_string(),
+            (Some(id), Some(capture)) => format!("#{id} from capture #{capture}"),
+            (Some(id), None) => format!("#{id}"),
+        };
+        self.others.iter().for_each(|(kind, number)| text += &format!(", {} {kind}", count(*number)));
+        text
+    }
 }
 
 /// Launches of a graph.

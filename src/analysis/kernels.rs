@@ -6,6 +6,8 @@ use super::{
     nesting::Launches,
     session::{Session, Symbol, SymbolId},
     span::{Epoch, Span},
+    table::Cell,
+    units::dims,
 };
 use rocshim_trace::{Launch, Tensile};
 use serde::Serialize;
@@ -53,6 +55,41 @@ pub struct KernelRow {
     pub shapes: u64,
     /// What the symbol says, where it is one of Tensile's.
     pub tensile: Option<Tensile>,
+}
+
+crate::table! {
+    /// The kernels, longest host time first.
+    KERNELS: KernelRow = "kernels", "Kernels (host time of the launch calls, not GPU time)",
+        "a kernel, over all processes";
+    |row|
+    count("launches", "calls", "launches, failed ones among them").called("launches", "by_graphs")
+        => row.launches;
+    count("by_graphs", "by graphs", "those that launched graphs made").if_any() => row.by_graphs;
+    count("trials", "trials", "those that a library made to find its fastest kernel").if_any() => row.trials;
+    count("swept", "in a row", "those that seem to be trials by the program itself").if_any() => row.swept;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
+    count("failed", "failed", "launches that returned an error").if_any() => row.failed;
+    time("total_ns", "total", "host time of all launch calls") => row.total_ns;
+    share("share", "share", "that as a part of all kernels' host time") => row.share;
+    words("shape", "grid x block", "the most common shape, and how many others").right()
+        => row.shape_in_words();
+    time("mean_ns", "mean", "host time of a launch call").derived().no_sum().optional() => row.mean_ns();
+    time("first_ns", "first", "when the first call began").no_sum().optional() => row.first_ns;
+    time("last_ns", "last", "when the last call returned").no_sum().optional() => row.last_ns;
+    kernel("name", "kernel", "its symbol; in text as people write it").name()
+        => Cell::Kernel(row.name.clone(), row.demangled.clone());
+}
+
+impl KernelRow {
+    /// Host time of a launch call: of those that launched and those that were captured.
+    fn mean_ns(&self) -> u64 {
+        self.total_ns / (self.launches - self.by_graphs + self.captured).max(1)
+    }
+
+    fn shape_in_words(&self) -> String {
+        let shape = format!("{} x {}", dims(self.shape.grid), dims(self.shape.block));
+        if self.shapes > 1 { format!("{shape} +{}", self.shapes - 1) } else { shape }
+    }
 }
 
 /// How a kernel was launched.

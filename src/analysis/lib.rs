@@ -2,8 +2,9 @@
 //! bounded memory.
 //!
 //! Layers, lowest first:
-//! - `units` (numbers in words), `evidence` (evidence classes), `interner` (names to numbers),
-//!   `durations`, `span`, `pauses`, `reorder` (events in order of time);
+//! - `units` (numbers in words), `names` (of kernels, as people read them), `evidence` (evidence
+//!   classes), `table` (how a table is described, beside the type of its rows), `interner` (names to
+//!   numbers), `durations`, `span`, `pauses`, `reorder` (events in order of time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
 //! - `rules` (premises and classes), `status_words` and `status` (names of statuses),
@@ -55,6 +56,7 @@ mod kernels;
 mod live;
 mod losses;
 mod modules;
+pub mod names;
 mod nesting;
 mod pauses;
 mod phases;
@@ -73,6 +75,7 @@ mod status_words;
 mod streams;
 mod summary;
 mod sweeps;
+pub mod table;
 mod tail;
 #[doc(hidden)]
 pub mod testing;
@@ -91,16 +94,18 @@ pub use answers::{Answer, Answers};
 pub use bisect::{Bench, BisectPage, Bisection, Cause, Differences, Others, bisect};
 pub use builder::SummaryBuilder;
 pub use calls::CallCounts;
-pub use code_objects::CodeObjectRow;
-pub use columns::ColumnsRow;
+pub use code_objects::{CODE_OBJECTS, CodeObjectRow};
+pub use columns::{COLUMNS, ColumnsRow};
 pub use compare::quantities;
 pub use compare::{
-    BySide, COUNTERPART_RULES, CallCell, CallChange, Checked, ComparedFamily, ComparedKernel, Comparison,
-    Condition, FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, Observed, ObservedTest,
-    Presence, Rate, Seen, Side, Speed, compare, observe,
+    BySide, COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
+    COMPARED_KERNELS, COMPARED_OBJECTS, CONDITIONS, COUNTERPART_RULES, CallCell, CallChange, Checked,
+    ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm, ComparedKernel, ComparedObject, Comparison,
+    Condition, FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, OBSERVED, Observed,
+    ObservedTest, Presence, Rate, SIDES, Seen, Side, SideRow, Speed, compare, observe,
 };
-pub use convolutions::{ConvProblem, ConvRow};
-pub use coverage::LibraryRow;
+pub use convolutions::{CONVOLUTIONS, ConvProblem, ConvRow};
+pub use coverage::{LIBRARIES, LibraryRow};
 pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
 pub use differences::{Difference, between, variables};
 pub use environment::Environment;
@@ -110,26 +115,26 @@ pub use experiment::{
     Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, Trial, TrialRun,
     USUAL_RUNS, Verdict as FollowVerdict, judge, times,
 };
-pub use failures::FailureRow;
-pub use fallback::Fallback;
-pub use families::FamilyRow;
+pub use failures::{FAILURES, FailureRow};
+pub use fallback::{FALLBACK_KERNELS, Fallback};
+pub use families::{FAMILIES, FamilyRow};
 pub use flow::{Edge, Floor, Flow, Place};
-pub use gemms::{GemmProblem, GemmRow};
+pub use gemms::{GEMMS, GemmProblem, GemmRow};
 pub use gpu::{
-    GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow, PauseShare,
-    ProductRow, TransferRow,
+    GPU_KERNELS, GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow,
+    PauseShare, ProductRow, TransferRow,
 };
-pub use graphs::GraphRow;
-pub use kernels::{Inside, KernelRow};
+pub use graphs::{GRAPHS, GraphRow};
+pub use kernels::{Inside, KERNELS, KernelRow};
 pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, Standing};
-pub use losses::{InFlightRow, LossRow};
-pub use modules::ModuleRow;
+pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};
+pub use modules::{MODULES, ModuleRow};
 pub(crate) use phases::Recent;
 pub use phases::{
     Bar, Bound, Kind, Level, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseObject, Phases,
     PhasesBuilder, Timeline, TimelineRow, Visit,
 };
-pub use processes::ProcessRow;
+pub use processes::{PROCESSES, ProcessRow};
 pub use proxy::{
     Chunk, Outcome, Proxy, Request as ProxyRequest, RequestTimes, Said, TimeParts, VECTORS as MMVQ_COLUMNS,
     proxy,
@@ -141,17 +146,17 @@ pub use session::{
     Analyses, Analysis, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId, KernelOf,
     LocalHook, LocalKernel, Process, ProcessId, Scope, Session, Spine, Symbol, SymbolId,
 };
-pub use spans::SpanRow;
-pub use streams::StreamRow;
+pub use spans::{SPANS, SpanRow};
+pub use streams::{STREAMS, StreamRow};
 pub use summary::{Summary, Totals};
-pub use sweeps::{RULE as SWEEP_RULE, SweepRow};
+pub use sweeps::{RULE as SWEEP_RULE, SWEEPS, SweepRow};
 pub use tail::{Patterns, Tail, TraceChange, Wanted};
-pub use threads::{GapRow, ThreadRow};
+pub use threads::{GAPS, GapRow, THREADS, ThreadRow};
 pub use tracks::{
     Beside, COMMON, Cell, Column, Kind as ColumnKind, Process as TrackProcess, Row as TrackRow, TABLES,
     Table, TableId, Track, Tracks, queue_of,
 };
-pub use transfers::{CopyRow, Counts, SyncRow};
+pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
 pub use verdict::FunctionRow;
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
 pub use why::{

@@ -1,7 +1,7 @@
 //! What is missing from the traces: lost events by thread and reason, and calls in flight when a
 //! process died.
 
-use super::{interner::Interner, session::ProcessId};
+use super::{interner::Interner, names, session::ProcessId};
 use rocshim_trace::{Call, Gap, Word};
 use serde::Serialize;
 
@@ -24,6 +24,19 @@ pub struct LossRow {
     pub last_ns: u64,
 }
 
+crate::table! {
+    /// Lost events, most events first.
+    LOSSES: LossRow = "losses", "Lost events", "events of a thread that were lost for one reason";
+    |row|
+    count("lost", "lost", "events") => row.lost;
+    count("gaps", "gaps", "stretches of lost events") => row.gaps;
+    number("pid", "pid", "the process") => row.pid;
+    number("tid", "thread", "the thread") => row.tid;
+    time("first_ns", "from", "when the first was lost").no_sum() => row.first_ns;
+    time("last_ns", "to", "when the last was lost").no_sum() => row.last_ns;
+    words("reason", "reason", "ring_full, overwritten, no_memory, …: as in the trace").name() => &row.reason;
+}
+
 /// A call in flight when its process died.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InFlightRow {
@@ -39,6 +52,18 @@ pub struct InFlightRow {
     pub t_ns: u64,
     /// It was itself inside another hooked call.
     pub nested: bool,
+}
+
+crate::table! {
+    /// Calls that had not returned when the process died.
+    IN_FLIGHT: InFlightRow = "in_flight", "In flight when the process died", "a call that had not returned";
+    |row|
+    number("pid", "pid", "the process") => row.pid;
+    number("tid", "thread", "the thread") => row.tid;
+    time("t_ns", "since", "when it was entered").no_sum() => row.t_ns;
+    code("function", "function", "the function that was called").name() => names::function(&row.function);
+    words("what", "what", "what it was called for: the kernel, the sizes")
+        => format!("{}{}", row.what, if row.nested { " (inside another call)" } else { "" });
 }
 
 impl InFlightRow {

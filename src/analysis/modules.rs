@@ -21,6 +21,17 @@ pub struct ModuleRow {
     pub total_ns: u64,
 }
 
+crate::table! {
+    /// The calls that load and unload modules, longest host time first.
+    MODULES: ModuleRow = "modules", "Modules", "calls of a function on the modules of one file";
+    |row|
+    count("calls", "calls", "calls, failed ones among them") => row.calls;
+    count("failed", "failed", "calls that returned an error") => row.failed;
+    time("total_ns", "total", "host time of all calls") => row.total_ns;
+    code("function", "function", "the function that was called").name() => &row.function;
+    path("path", "file", "the module's file; absent for an image in memory") => row.path.as_ref();
+}
+
 /// All loads and unloads.
 #[derive(Clone, Default)]
 pub(crate) struct Modules(Interner<(String, Word, Option<String>), ModuleRow>);

@@ -41,6 +41,24 @@ pub struct ProcessRow {
     pub notes: Vec<String>,
 }
 
+crate::table! {
+    /// The processes.
+    PROCESSES: ProcessRow = "processes", "Processes", "a process";
+    |row|
+    number("pid", "pid", "its number") => row.pid;
+    count("events", "events", "events in the trace") => row.events;
+    count("launches", "launches", "kernel launches, those of graphs among them") => row.launches;
+    count("lost", "lost", "events that were lost") => row.lost;
+    time("span_ns", "span", "from the first call to the return of the last").derived().no_sum().optional()
+        => row.last_ns.saturating_sub(row.first_ns);
+    words("end", "end", "exit, recovered, killed, running, snapshot, cut or rotated: see below the table")
+        => &row.end;
+    code("argv", "program", "its command line").name()
+        => if row.argv.is_empty() { row.exe.clone() } else { row.argv.join(" ") };
+    words("notes", "notes", "what else there is to say of this trace").on_page() => row.notes.join("; ");
+    path("trace", "trace", "its trace").on_page() => &row.trace;
+}
+
 impl ProcessRow {
     /// Makes the row of a process that ends so, with this many launches.
     pub(crate) fn new(process: &Process, reading: &Reading, launches: u64) -> ProcessRow {

@@ -3,9 +3,11 @@
 use super::{
     interner::Interner,
     kernels::{Inside, inside},
+    names,
     nesting::Contents,
     session::{FunctionId, Session},
     status::is_failure,
+    units::count,
 };
 use rocshim_trace::{Span, Word};
 use serde::Serialize;
@@ -39,6 +41,39 @@ pub struct SpanRow {
     pub launches: u64,
     /// Their kernels.
     pub kernels: Vec<Inside>,
+}
+
+crate::table! {
+    /// The library calls that are known by their name, by library.
+    SPANS: SpanRow = "spans", "Other library calls (host time)", "calls of a function for the same work";
+    |row|
+    words("library", "library", "its library").on_page() => &row.library;
+    count("calls", "calls", "calls, failed ones among them") => row.calls;
+    count("failed", "failed", "calls that returned an error").if_any() => row.failed;
+    time("total_ns", "total", "host time of all calls") => row.total_ns;
+    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional()
+        => row.total_ns / row.calls.max(1);
+    count("launches", "launches", "launches seen inside these calls") => row.launches;
+    words("function", "function", "its name, with element type (datatype), operation (op), solver, elements")
+        .name() => row.what();
+}
+
+impl SpanRow {
+    /// `ncclAllReduce bf16 sum, 1 048 576 elements`, `miopenRunSolution softmax 157 Softmax`.
+    fn what(&self) -> String {
+        let name = names::function(&self.function);
+        let words = [Some(name.as_str()), self.datatype.as_deref(), self.op.as_deref()].into_iter().flatten();
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.extend((!self.operations.is_empty()).then(|| self.operations.join("+")));
+        words.extend(
+            self.solution_id.map(|id| format!("{id} {}", self.solver.as_deref().unwrap_or_default())),
+        );
+        let words = words.join(" ");
+        match self.count {
+            Some(elements) => format!("{words}, {} elements", count(elements)),
+            None => words,
+        }
+    }
 }
 
 #[derive(Clone)]

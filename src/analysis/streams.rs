@@ -30,6 +30,32 @@ pub struct StreamRow {
     pub last_ns: u64,
 }
 
+crate::table! {
+    /// The streams.
+    STREAMS: StreamRow = "streams", "Streams (HIP calls, also those made inside library calls)",
+        "a stream with what was submitted to it";
+    |row|
+    number("pid", "pid", "the process") => row.pid;
+    words("handle", "stream", "its hipStream_t").name() => name(row.handle);
+    count("launches", "launches", "launch calls, failed ones among them") => row.launches;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
+    count("graph_launches", "graphs", "launches of graphs").if_any() => row.graph_launches;
+    count("copies", "copies", "copies, and memory being set") => row.copies;
+    count("syncs", "waits, events", "calls that wait, that make it wait, or that record an event") => row.syncs;
+    time("span_ns", "span", "from the first of these calls to the return of the last")
+        .derived().no_sum().optional() => row.last_ns.saturating_sub(row.first_ns);
+}
+
+/// Handles of implicit streams: `hipStreamLegacy` and `hipStreamPerThread` of hip_runtime_api.h.
+fn name(handle: Option<Hex>) -> String {
+    match handle {
+        None => "default".into(),
+        Some(Hex(1)) => "legacy default".into(),
+        Some(Hex(2)) => "per thread".into(),
+        Some(handle) => handle.to_string(),
+    }
+}
+
 /// What a call puts on a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {

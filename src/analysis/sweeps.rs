@@ -9,6 +9,7 @@ use super::{
     evidence::Evidence,
     gemms::GemmProblem,
     interner::Interner,
+    names,
     nesting::Contents,
     session::{FunctionId, SymbolId},
 };
@@ -42,6 +43,27 @@ pub struct SweepRow {
     pub evidence: Evidence,
     /// By this rule.
     pub rule: &'static str,
+}
+
+crate::table! {
+    /// Products that were tried with one solution after the other.
+    SWEEPS: SweepRow = "sweeps", "Solutions tried in a row, as tuners do",
+        "a product that was tried with several solutions";
+    |row|
+    count("calls", "calls", "calls of all sweeps, but for the last of each") => row.calls;
+    count("launches", "launches", "launches in those calls") => row.launches;
+    count("sweeps", "sweeps", "sweeps of it").on_page() => row.sweeps;
+    count("solutions", "solutions", "different solutions of the largest").no_sum() => row.solutions;
+    words("op", "op", "op(A) and op(B): N, T or C (trans_a, trans_b)").derived() => row.problem.ops();
+    number("m", "m", "rows of D").absent("?") => row.problem.m;
+    number("n", "n", "columns of D").absent("?") => row.problem.n;
+    number("k", "k", "the inner dimension").absent("?") => row.problem.k;
+    number("batch", "batch", "products in a call").absent("?") => row.problem.batch;
+    words("types", "types", "element types of A, B, C and D, and that of the computation (compute)")
+        => row.problem.types_in_short();
+    code("function", "function", "the function that was called").name() => names::function(&row.function);
+    evidence("evidence", "evidence", "inferred: by the rule").on_page() => row.evidence;
+    sentence("rule", "rule", "the rule").on_page() => row.rule;
 }
 
 /// A row of calls that is over and was a sweep.

@@ -1,6 +1,6 @@
 //! Each thread's calls, the time inside them, and the time between them.
 
-use super::interner::Interner;
+use super::{interner::Interner, units};
 use rocshim_trace::Call;
 use serde::Serialize;
 
@@ -27,6 +27,21 @@ pub struct ThreadRow {
     pub(crate) longest_gap_at_ns: u64,
 }
 
+crate::table! {
+    /// The threads.
+    THREADS: ThreadRow = "threads", "Threads (calls: made by the program itself; gap: between two calls)",
+        "a thread";
+    |row|
+    number("pid", "pid", "the process") => row.pid;
+    number("tid", "thread", "its number") => row.tid;
+    count("events", "events", "its events, those inside another call among them") => row.events;
+    count("calls", "calls", "calls that the program made itself") => row.calls;
+    time("in_calls_ns", "in calls", "time inside them") => row.in_calls_ns;
+    time("span_ns", "span", "from the first call to the return of the last").derived().no_sum().optional()
+        => row.last_ns.saturating_sub(row.first_ns);
+    time("longest_gap_ns", "longest gap", "the longest time between two calls").no_sum() => row.longest_gap_ns;
+}
+
 /// Times between two calls of one thread that are alike in length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GapRow {
@@ -38,6 +53,30 @@ pub struct GapRow {
     pub gaps: u64,
     /// Together.
     pub total_ns: u64,
+}
+
+crate::table! {
+    /// The times between calls by their lengths, each with the time of all.
+    GAPS: (GapRow, u64) = "gaps",
+        "Time between calls of a thread (the program's own work, and waiting outside HIP)",
+        "times between two calls of a thread that are about as long";
+    |row|
+    count("gaps", "gaps", "how many") => row.0.gaps;
+    time("total_ns", "together", "their time together") => row.0.total_ns;
+    share("share", "share", "that as a part of all time between calls").derived()
+        => row.0.total_ns as f64 / row.1.max(1) as f64;
+    words("from_ns", "length", "how long each is at least (from_ns), and less than (below_ns)").name()
+        => row.0.length();
+}
+
+impl GapRow {
+    fn length(&self) -> String {
+        match self.below_ns {
+            Some(below) if self.from_ns == 0 => format!("below {}", units::time(below)),
+            Some(below) => format!("{} to {}", units::time(self.from_ns), units::time(below)),
+            None => format!("{} and more", units::time(self.from_ns)),
+        }
+    }
 }
 
 /// Lengths of gaps: below 1 µs, 10 µs, … 1 s, and beyond.

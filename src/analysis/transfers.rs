@@ -1,6 +1,6 @@
 //! Copies by direction, and calls that wait or order streams.
 
-use super::interner::Interner;
+use super::{interner::Interner, table::Cell, units};
 use rocshim_trace::{Call, Copy, Sync, Word};
 use serde::Serialize;
 
@@ -21,6 +21,33 @@ pub struct CopyRow {
     pub unmeasured: u64,
 }
 
+crate::table! {
+    /// The copies, longest host time first.
+    COPIES: CopyRow = "copies", "Copies (host time of the calls)", "copies of one kind";
+    |row|
+    count("calls", "calls", "calls, failed and captured ones among them") => row.counts.calls;
+    count("failed", "failed", "calls that returned an error").if_any() => row.counts.failed;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any()
+        => row.counts.captured;
+    time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
+    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    bytes("bytes", "size", "bytes of the calls that succeeded; +: of some calls they are not known")
+        => Cell::Shown(row.size(), row.bytes);
+    words("action", "what", "copy or memset, the direction (kind), and whether it waits (is_async)").name()
+        => row.what();
+}
+
+impl CopyRow {
+    fn size(&self) -> String {
+        format!("{}{}", units::bytes(self.bytes), if self.unmeasured > 0 { "+" } else { "" })
+    }
+
+    fn what(&self) -> String {
+        let what = self.kind.as_ref().map_or_else(String::new, |kind| format!(" {kind}"));
+        format!("{}{what}{}", self.action, if self.is_async { ", async" } else { "" })
+    }
+}
+
 /// Calls of one kind that wait or order streams.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SyncRow {
@@ -30,6 +57,28 @@ pub struct SyncRow {
     pub counts: Counts,
     /// The longest call.
     pub max_ns: u64,
+}
+
+crate::table! {
+    /// The calls that wait, longest host time first.
+    SYNCS: SyncRow = "syncs", "Waiting and ordering (host time of the calls)",
+        "calls that wait for one kind of thing, or order it";
+    |row|
+    count("calls", "calls", "calls, failed and captured ones among them") => row.counts.calls;
+    count("failed", "failed", "calls that returned an error").if_any() => row.counts.failed;
+    count("captured", "captured", "calls that were recorded into a graph instead").if_any()
+        => row.counts.captured;
+    time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
+    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    time("max_ns", "longest", "the longest call").no_sum() => row.max_ns;
+    words("action", "what", "what waits for what").name() => match row.action.as_str() {
+        "device" => "the host waits for the device",
+        "stream" => "the host waits for a stream",
+        "event" => "the host waits for an event",
+        "wait_event" => "a stream is to wait for an event",
+        "record_event" => "an event is recorded",
+        other => other,
+    };
 }
 
 /// What is counted of both.
@@ -43,6 +92,13 @@ pub struct Counts {
     pub captured: u64,
     /// Host time of all calls.
     pub total_ns: u64,
+}
+
+impl Counts {
+    /// Host time of a call.
+    fn mean_ns(&self) -> u64 {
+        self.total_ns / self.calls.max(1)
+    }
 }
 
 impl Counts {

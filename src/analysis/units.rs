@@ -103,6 +103,27 @@ pub fn dims([x, y, z]: [u32; 3]) -> String {
     }
 }
 
+/// `+12 (1.10x)`, `=`, or nothing to compare: `new`, `gone`.
+pub fn change(difference: i64, ratio: Option<f64>) -> String {
+    let signed = format!("{}{}", if difference < 0 { "-" } else { "+" }, count(difference.unsigned_abs()));
+    match ratio {
+        _ if difference == 0 => "=".into(),
+        None => "new".into(),
+        Some(0.0) => "gone".into(),
+        Some(ratio) => format!("{signed} ({})", multiple(ratio)),
+    }
+}
+
+/// `1.05x`, `12.3x`, `0.0012x`: three digits that say something.
+pub fn multiple(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 99.95 => format!("{ratio:.0}x"),
+        ratio if ratio >= 9.995 => format!("{ratio:.1}x"),
+        ratio if ratio >= 0.0995 => format!("{ratio:.2}x"),
+        ratio => format!("{ratio:.4}x"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,5 +171,15 @@ mod tests {
         assert_eq!(counted(1_200, "event"), "1 200 events");
         assert_eq!([0, 1_023, 1_536, 3 << 30].map(bytes), ["0 B", "1023 B", "1.50 KiB", "3.00 GiB"]);
         assert_eq!([[4, 1, 1], [32, 4, 1], [1, 1, 8]].map(dims), ["4", "32x4", "1x1x8"]);
+    }
+
+    #[test]
+    fn a_change_is_absolute_and_relative() {
+        let absence = [(0, Some(1.0)), (12, Some(1.1)), (-1500, Some(0.25)), (7, None), (-7, Some(0.0))];
+        assert_eq!(
+            absence.map(|(difference, ratio)| change(difference, ratio)),
+            ["=", "+12 (1.10x)", "-1 500 (0.25x)", "new", "gone"]
+        );
+        assert_eq!([0.0012, 0.5, 12.34, 250.0].map(multiple), ["0.0012x", "0.50x", "12.3x", "250x"]);
     }
 }

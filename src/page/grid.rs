@@ -2,9 +2,10 @@
 
 use super::badge::{badge, outcome};
 use maud::{Markup, html};
-use rocshim_analysis::units::{bytes, count, percent, time};
+use rocshim_analysis::table::{self, Form, Head, Kind, Table};
+use rocshim_analysis::units::{count, percent, time};
 use rocshim_analysis::{Evidence, Outcome};
-use rocshim_report::names::tidy;
+use rocshim_report::names::{tidy, to_tile};
 use std::borrow::Cow;
 
 /// So few rows need no filter.
@@ -58,6 +59,45 @@ fn class(text: &str, is_code: bool) -> &'static str {
 }
 
 impl Grid {
+    /// A described table of these rows, the column that names them first.
+    pub(super) fn of<'a, Row: 'static>(
+        table: &'static Table<Row>,
+        rows: impl IntoIterator<Item = &'a Row>,
+    ) -> Grid {
+        Grid::of_runs(table, rows, &[])
+    }
+
+    /// The same, with columns for each run.
+    pub(super) fn of_runs<'a, Row: 'static>(
+        table: &'static Table<Row>,
+        rows: impl IntoIterator<Item = &'a Row>,
+        runs: &[&str],
+    ) -> Grid {
+        let rows: Vec<&Row> = rows.into_iter().collect();
+        let mut filled = table.fill(&rows, runs, Form::Page);
+        if let Some(at) = filled.heads.iter().position(|head| head.head.is_name) {
+            filled.heads[..=at].rotate_right(1);
+            filled.rows.iter_mut().for_each(|row| row[..=at].rotate_right(1));
+        }
+        let cells = |row: &Vec<table::Cell>| {
+            row.iter().zip(&filled.heads).map(|(cell, head)| Cell::from_described(cell, &head.head)).collect()
+        };
+        let rows = filled.rows.iter().map(cells).collect();
+        let side = |head: &Head| match (head.is_right, head.is_sum) {
+            (true, true) => Side::Sum,
+            (true, false) => Side::Right,
+            (false, _) => Side::Left,
+        };
+        let heads =
+            filled.heads.into_iter().map(|head| (head.key.into(), head.title.into(), side(&head.head)));
+        Grid { key: table.key, caption: table.title.into(), heads: heads.collect(), rows }
+    }
+
+    /// Under another name and title than its description has: where a page shows the table twice.
+    pub(super) fn called(self, key: &'static str, caption: impl Into<String>) -> Grid {
+        Grid { key, caption: caption.into(), ..self }
+    }
+
     /// A table of these columns: name for scripts, title, alignment; numbers are right-aligned.
     pub(super) fn new(
         key: &'static str,
@@ -71,14 +111,6 @@ impl Grid {
     /// More columns.
     pub(super) fn then(mut self, heads: &[(&'static str, &'static str, Side)]) -> Grid {
         self.heads.extend(heads.iter().map(|(key, title, side)| (Cow::from(*key), Cow::from(*title), *side)));
-        self
-    }
-
-    /// A column of numbers for each of these, whose names are foreign; scripts know it as
-    /// `sides.NAME`.
-    pub(super) fn sides(mut self, names: &[&str]) -> Grid {
-        let head = |name: &&str| (format!("sides.{name}").into(), name.to_string().into(), Side::Right);
-        self.heads.extend(names.iter().map(head));
         self
     }
 
@@ -150,6 +182,45 @@ impl Grid {
 }
 
 impl Cell {
+    fn from_described(cell: &table::Cell, head: &Head) -> Cell {
+        use table::Cell as Of;
+        match cell {
+            Of::Absent => Cell::none(),
+            Of::Number(number) => Cell::of(cell.text(head), number),
+            Of::Real(part) if head.kind == Kind::Share => Cell::share(*part),
+            Of::Real(value) => Cell::of(cell.text(head), value),
+            Of::Shown(text, value) => Cell::of(text, value),
+            Of::Text(text) if matches!(head.kind, Kind::Code | Kind::Path) => Cell::code(text),
+            Of::Text(text) => Cell::text(text),
+            Of::Evidence(evidence, None) => Cell::badge(*evidence),
+            Of::Evidence(evidence, Some(why)) => Cell::wide(html! { (badge(*evidence)) " " (why) }, evidence),
+            Of::Kernel(symbol, demangled) => Cell::kernel(symbol, demangled.as_deref()),
+            Of::Kernels(kernels) => Cell::kernels(kernels),
+            Of::Statements(all) => Cell::wide(
+                html! { @for (text, evidence) in all {
+                    div { (text) @if let Some((class, why)) = evidence { " " (badge(*class)) @if let Some(why) = why { " " (why) } } }
+                } },
+                cell.text(head),
+            ),
+        }
+    }
+
+    /// Kernels with the number of their launches, each with its symbol on demand.
+    fn kernels(kernels: &[(u64, String, Option<String>)]) -> Cell {
+        let names = kernels.iter().map(|(launches, symbol, demangled)| {
+            let name = tidy(demangled.as_deref().unwrap_or(symbol));
+            (launches, to_tile(&name).unwrap_or(&name).to_string(), symbol)
+        });
+        let value: Vec<String> = names.clone().map(|(_, name, _)| name).collect();
+        let shown = html! {
+            @if kernels.is_empty() { span.none { "none seen" } }
+            @for (launches, short, symbol) in names {
+                details.name { summary { (count(*launches)) " × " code { (short) } } p { "symbol " code { (symbol) } } }
+            }
+        };
+        Cell::names(shown, value.join(" "))
+    }
+
     pub(super) fn text(text: impl AsRef<str>) -> Cell {
         let text = text.as_ref();
         Cell { shown: html! { (text) }, value: None, class: class(text, false) }
@@ -186,10 +257,6 @@ impl Cell {
 
     pub(super) fn time(ns: u64) -> Cell {
         Cell::of(time(ns), ns)
-    }
-
-    pub(super) fn bytes(size: Option<u64>) -> Cell {
-        size.map_or_else(Cell::none, |size| Cell::of(bytes(size), size))
     }
 
     pub(super) fn share(part: f64) -> Cell {

@@ -1,18 +1,14 @@
 //! Where kernels came from: code objects, Tensile's fallback library; and the problems as commands
 //! that run each again.
 
-use super::{
-    badge::badge,
-    grid::{Cell, Grid, Side},
-};
+use super::{badge::badge, grid::Grid};
 use maud::{Markup, html};
-use rocshim_analysis::Run;
 use rocshim_analysis::units::{count, counted, time};
-use rocshim_report::sections::{place, targets};
+use rocshim_analysis::{CODE_OBJECTS, FALLBACK_KERNELS, Run, SWEEPS};
 
 pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     let fallback = &run.summary.fallback;
-    let used = run.summary.code_objects.iter().filter(|row| row.launches > 0).count();
+    let (used, idle): (Vec<_>, Vec<_>) = run.summary.code_objects.iter().partition(|row| row.launches > 0);
     html! {
         p {
             strong { "Fallback: " }
@@ -21,101 +17,15 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
             @if fallback.unknown > 0 { "; of " (counted(fallback.unknown, "product launch")) " the library is not known" }
             "."
         }
-        @if !fallback.kernels.is_empty() { (fallbacks(run).markup(prefix)) }
+        @if !fallback.kernels.is_empty() { (Grid::of(&FALLBACK_KERNELS, &fallback.kernels).called("fallback", "Launches out of the fallback library").markup(prefix)) }
         p {
             strong { "Loaded is not dispatched: " } "of " (count(run.summary.code_objects.len() as u64)) " code objects that were loaded, kernels of "
-            span data-dispatched=(used) { (count(used as u64)) } " were launched."
+            span data-dispatched=(used.len()) { (count(used.len() as u64)) } " were launched."
         }
-        (objects(run, true).markup(prefix))
-        details.more { summary { "Code objects that were loaded and never dispatched from" } (objects(run, false).markup(prefix)) }
-        @if !run.summary.sweeps.is_empty() { (sweeps(run).markup(prefix)) }
+        (Grid::of(&CODE_OBJECTS, used).called("code_objects", "Code objects dispatched from").markup(prefix))
+        details.more { summary { "Code objects that were loaded and never dispatched from" } (Grid::of(&CODE_OBJECTS, idle).called("idle_objects", "Loaded, not dispatched from").markup(prefix)) }
+        @if !run.summary.sweeps.is_empty() { (Grid::of(&SWEEPS, &run.summary.sweeps).markup(prefix)) }
     }
-}
-
-fn fallbacks(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "fallback",
-        "Launches out of the fallback library",
-        &[
-            ("kernel", "kernel", Side::Left),
-            ("launches", "launches", Side::Sum),
-            ("file", "file", Side::Left),
-            ("evidence", "evidence", Side::Left),
-        ],
-    );
-    for row in &run.summary.fallback.kernels {
-        grid.row(vec![
-            Cell::kernel(&row.kernel, None),
-            Cell::number(row.launches),
-            row.file.as_ref().map_or_else(Cell::none, Cell::code),
-            Cell::badge(row.evidence),
-        ]);
-    }
-    grid
-}
-
-fn objects(run: &Run, dispatched: bool) -> Grid {
-    let mut grid = Grid::new(
-        if dispatched { "code_objects" } else { "idle_objects" },
-        if dispatched { "Code objects dispatched from" } else { "Loaded, not dispatched from" },
-        &[
-            ("object", "code object", Side::Left),
-            ("launches", "launches", Side::Sum),
-            ("kernels", "kernels launched", Side::Right),
-            ("bytes", "size", Side::Right),
-            ("targets", "targets", Side::Left),
-            ("fallback", "fallback file", Side::Left),
-            ("evidence", "evidence", Side::Left),
-            ("path", "file", Side::Left),
-        ],
-    );
-    for row in run.summary.code_objects.iter().filter(|row| (row.launches > 0) == dispatched) {
-        let why = row.why.as_ref().or(row.unmatched.as_ref());
-        let evidence = html! { (badge(row.evidence)) @if let Some(why) = why { " " (why) } };
-        grid.row(vec![
-            Cell::code(place(row)),
-            Cell::number(row.launches),
-            Cell::number(row.kernels),
-            Cell::bytes(row.bytes),
-            Cell::text(targets(row)),
-            Cell::text(match row.fallback {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "–",
-            }),
-            Cell::markup(evidence, row.evidence),
-            row.file.as_ref().or(row.path.as_ref()).map_or_else(Cell::none, Cell::code),
-        ]);
-    }
-    grid
-}
-
-fn sweeps(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "sweeps",
-        "Sweeps through solutions",
-        &[
-            ("function", "function", Side::Left),
-            ("sweeps", "sweeps", Side::Sum),
-            ("solutions", "solutions in the largest", Side::Right),
-            ("calls", "calls", Side::Sum),
-            ("launches", "launches", Side::Sum),
-            ("evidence", "evidence", Side::Left),
-            ("rule", "rule", Side::Left),
-        ],
-    );
-    for row in &run.summary.sweeps {
-        grid.row(vec![
-            Cell::code(&row.function),
-            Cell::number(row.sweeps),
-            Cell::number(row.solutions),
-            Cell::number(row.calls),
-            Cell::number(row.launches),
-            Cell::badge(row.evidence),
-            Cell::text(row.rule),
-        ]);
-    }
-    grid
 }
 
 /// Commands, where there are some.

@@ -2,16 +2,13 @@
 
 use super::{
     figure::{Figure, View, colour, label},
-    grid::{Cell, Grid, Side},
-    shapes::{self, kernels_of},
+    grid::Grid,
+    shapes,
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{count, counted, range};
-use rocshim_analysis::{CallCounts, ColumnsRow, GemmRow, MMVQ_COLUMNS, Run};
-use rocshim_report::{
-    names::{function, tidy, to_tile},
-    sections::{asked, conv_problem, offered, solver, types},
-};
+use rocshim_analysis::{COLUMNS, CONVOLUTIONS, ColumnsRow, GEMMS, MMVQ_COLUMNS, Run, SPANS};
+use rocshim_report::names::tidy;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -21,10 +18,10 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
         @if !summary.columns.is_empty() { (columns(&summary.columns).markup(prefix)) }
         @if summary.gemms.iter().any(|row| row.problem.m.is_some()) { (shapes::figure(&summary.gemms).markup(prefix)) }
         @if summary.gemms.is_empty() { p data-none="gemms" { "No call of a BLAS library made a matrix product." } }
-        @else { (gemms(&summary.gemms).markup(prefix)) }
+        @else { (Grid::of(&GEMMS, &summary.gemms).markup(prefix)) }
         @if summary.convolutions.is_empty() { p data-none="convolutions" { "No convolution was asked for, run or searched." } }
-        @else { (convolutions(run).markup(prefix)) }
-        @if !summary.spans.is_empty() { (spans(run).markup(prefix)) }
+        @else { (Grid::of(&CONVOLUTIONS, &summary.convolutions).markup(prefix)) }
+        @if !summary.spans.is_empty() { (Grid::of(&SPANS, &summary.spans).markup(prefix)) }
     }
 }
 
@@ -80,28 +77,6 @@ fn columns(rows: &[ColumnsRow]) -> Figure {
         "shapes": [{ "type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper", "line": { "color": "@c7", "width": 1.5, "dash": "dash" } }],
     });
     let all: u64 = rows.iter().map(|row| row.launches).sum();
-    let mut data_table = Grid::new(
-        "columns",
-        "ggml's matrix products by columns",
-        &[
-            ("ne11", "ne11", Side::Right),
-            ("launches", "launches", Side::Sum),
-            ("by_graphs", "by graphs", Side::Sum),
-            ("kernel", "kernel", Side::Left),
-            ("rule", "read from", Side::Left),
-            ("evidence", "evidence", Side::Left),
-        ],
-    );
-    for row in rows {
-        data_table.row(vec![
-            Cell::of(range(row.least, row.most), row.least),
-            Cell::number(row.launches),
-            Cell::number(row.by_graphs),
-            Cell::kernel(&row.kernel, row.demangled.as_deref()),
-            Cell::text(row.rule),
-            Cell::badge(row.evidence),
-        ]);
-    }
     Figure {
         key: "columns",
         title: "ggml's matrix products by their columns (ne11)",
@@ -117,7 +92,7 @@ fn columns(rows: &[ColumnsRow]) -> Figure {
         )),
         layout,
         views: View::only(data),
-        data: data_table,
+        data: Grid::of(&COLUMNS, rows),
         narrow: json!({}),
         zooms: false,
         least_width: 320,
@@ -133,136 +108,4 @@ fn decades(most: f64) -> Vec<u64> {
 fn base(row: &ColumnsRow) -> String {
     let name = tidy(row.demangled.as_deref().unwrap_or(&row.kernel));
     name.split('<').next().unwrap_or_default().to_string()
-}
-
-fn kernel_cell(counts: &CallCounts) -> Cell {
-    let kernels = counts.kernels.iter().map(|inside| {
-        let name = tidy(inside.demangled.as_deref().unwrap_or(&inside.kernel));
-        let short = to_tile(&name).unwrap_or(&name).to_string();
-        (inside.launches + inside.captured, short, &inside.kernel)
-    });
-    let shown = html! {
-        @if counts.kernels.is_empty() { span.none { "none seen" } }
-        @for (launches, short, symbol) in kernels {
-            details.name { summary { (count(launches)) " × " code { (short) } } p { "symbol " code { (symbol) } } }
-        }
-    };
-    Cell::names(shown, kernels_of(counts))
-}
-
-fn dimension(size: Option<i64>) -> Cell {
-    size.map_or_else(Cell::none, |size| Cell::of(size.to_string(), size))
-}
-
-fn gemms(rows: &[GemmRow]) -> Grid {
-    let mut grid = Grid::new(
-        "gemms",
-        "Matrix products of BLAS libraries",
-        &[
-            ("function", "function", Side::Left),
-            ("op", "op", Side::Left),
-            ("m", "m", Side::Right),
-            ("n", "n", Side::Right),
-            ("k", "k", Side::Right),
-            ("batch", "batch", Side::Right),
-            ("types", "types", Side::Left),
-            ("calls", "calls", Side::Sum),
-            ("failed", "failed", Side::Sum),
-            ("total_ns", "host time", Side::Sum),
-            ("solution", "asked for", Side::Left),
-            ("kernels", "kernels inside", Side::Left),
-            ("evidence", "evidence", Side::Left),
-        ],
-    );
-    for row in rows {
-        let problem = &row.problem;
-        let op = |op: &Option<rocshim_trace::Word>| op.as_ref().map_or("?".to_string(), ToString::to_string);
-        grid.row(vec![
-            Cell::code(function(&row.function)),
-            Cell::text(op(&problem.trans_a) + &op(&problem.trans_b)),
-            dimension(problem.m),
-            dimension(problem.n),
-            dimension(problem.k),
-            dimension(problem.batch),
-            Cell::text(types(&problem.types, &problem.compute)),
-            Cell::number(row.counts.calls),
-            Cell::number(row.counts.failed),
-            Cell::time(row.counts.total_ns),
-            Cell::text(asked(row).join("; ")),
-            kernel_cell(&row.counts),
-            because(&row.counts),
-        ]);
-    }
-    grid
-}
-
-/// Whether the kernels inside are all, and why not.
-fn because(counts: &CallCounts) -> Cell {
-    let shown = html! {
-        (super::badge::badge(counts.evidence))
-        @if let Some(why) = &counts.why { " " (why) }
-    };
-    Cell::markup(shown, counts.evidence)
-}
-
-fn convolutions(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "convolutions",
-        "Convolutions, with their solvers",
-        &[
-            ("problem", "problem", Side::Left),
-            ("action", "asked", Side::Left),
-            ("calls", "calls", Side::Sum),
-            ("failed", "failed", Side::Sum),
-            ("total_ns", "host time", Side::Sum),
-            ("solver", "solver or algorithm", Side::Left),
-            ("solver_evidence", "solver's evidence", Side::Left),
-            ("kernels", "kernels inside", Side::Left),
-            ("evidence", "evidence", Side::Left),
-        ],
-    );
-    for row in &run.summary.convolutions {
-        let is_question = row.action.as_str().starts_with("find") || !row.offered.is_empty();
-        let how = if is_question { offered(row) } else { solver(row) };
-        grid.row(vec![
-            Cell::text(conv_problem(&row.problem)),
-            Cell::text(format!("{} ({})", row.action, function(&row.function))),
-            Cell::number(row.counts.calls),
-            Cell::number(row.counts.failed),
-            Cell::time(row.counts.total_ns),
-            Cell::text(how),
-            row.solver_evidence.map_or_else(Cell::none, Cell::badge),
-            kernel_cell(&row.counts),
-            because(&row.counts),
-        ]);
-    }
-    grid
-}
-
-fn spans(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "spans",
-        "Other library calls",
-        &[
-            ("library", "library", Side::Left),
-            ("function", "function", Side::Left),
-            ("calls", "calls", Side::Sum),
-            ("failed", "failed", Side::Sum),
-            ("total_ns", "host time", Side::Sum),
-            ("launches", "launches inside", Side::Sum),
-            ("solver", "solver", Side::Left),
-        ],
-    );
-    for row in &run.summary.spans {
-        grid.row(vec![
-            Cell::text(&row.library),
-            Cell::code(function(&row.function)),
-            Cell::number(row.calls),
-            Cell::number(row.failed),
-            Cell::time(row.total_ns),
-            Cell::number(row.launches),
-            Cell::text(row.solver.as_deref().unwrap_or_default()),
-        ]);
-    }
-    grid
 }

@@ -7,10 +7,7 @@ use super::{
 };
 use rocshim_analysis::units::{counted, time};
 use rocshim_analysis::{CallCounts, GemmRow};
-use rocshim_report::{
-    names::{function, tidy, to_tile},
-    sections::types,
-};
+use rocshim_report::names::{function, tidy, to_tile};
 use serde_json::{Value, json};
 
 /// Sizes of marks in pixels: for the smallest k and the largest.
@@ -91,7 +88,7 @@ pub(super) fn figure(rows: &[GemmRow]) -> Figure {
 }
 
 /// The kernels launched inside calls: the first by name, with how many others there are.
-pub(super) fn kernels_of(counts: &CallCounts) -> String {
+fn kernels_of(counts: &CallCounts) -> String {
     let mut names = counts.kernels.iter().map(|inside| {
         let name = inside.demangled.as_deref().unwrap_or(&inside.kernel);
         to_tile(name).map_or_else(|| tidy(name).into_owned(), str::to_string)
@@ -113,7 +110,7 @@ fn solution(row: &GemmRow) -> String {
 fn hover(row: &GemmRow, [m, n, k]: &[i64; 3]) -> String {
     format!(
         "<b>m {m}, n {n}, k {k}</b> {}<br>{}<br>{}, {}<br>{}<br>{}",
-        label(&types(&row.problem.types, &row.problem.compute)),
+        label(&row.problem.types_in_short()),
         label(&function(&row.function)),
         counted(row.counts.calls, "call"),
         time(row.counts.total_ns),

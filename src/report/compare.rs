@@ -1,12 +1,12 @@
 //! The pages of `rocshim compare`: what differs between runs, and what observing cost.
 
 use super::{
-    section::{paragraph, section},
+    section::{Part, paragraph},
     sections::compared,
-    table::{Column, Style, Table},
+    table::Style,
 };
 use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{Comparison, Observed, ObservedTest, Rate, Speed};
+use rocshim_analysis::{Comparison, OBSERVED, Observed, Speed};
 
 /// The whole page.
 pub fn compare(all: &Comparison, style: &Style) -> String {
@@ -65,7 +65,7 @@ pub fn failed_conditions(all: &Comparison) -> Vec<String> {
         .map(|checked| {
             let why =
                 checked.why.as_ref().map(|why| format!(" ({}: {why})", checked.evidence)).unwrap_or_default();
-            format!("failed: {}: {} has {}{why}", checked.condition, checked.side, compared::value(checked))
+            format!("failed: {}: {} has {}{why}", checked.condition, checked.side, checked.value_in_words())
         })
         .collect()
 }
@@ -76,44 +76,13 @@ pub fn observed(all: &Observed, style: &Style) -> String {
         "Tokens a second of {}, with the shim ({}) and without ({})",
         all.program, all.traced, all.untraced
     );
-    let mut table = Table::new(&[
-        Column::Left("test"),
-        Column::Right("traced"),
-        Column::Missable("its samples"),
-        Column::Right("untraced"),
-        Column::Right("its samples"),
-        Column::Right("ratio"),
-        Column::Left("difference"),
-        Column::Left("evidence"),
-    ]);
     let mut remarks: Vec<String> = Vec::new();
     for row in &all.tests {
-        let rate = |value: f64| format!("{value:.1}");
-        let samples = |of: &Rate| format!("{} to {} ({})", rate(of.least), rate(of.most), of.samples);
-        table.row(vec![
-            row.test.clone(),
-            rate(row.traced.mean),
-            samples(&row.traced),
-            rate(row.untraced.mean),
-            samples(&row.untraced),
-            format!("{:.4}", row.ratio),
-            difference(row).into(),
-            row.evidence.to_string(),
-        ]);
         if !remarks.iter().any(|known| known == row.why) {
             remarks.push(row.why.into());
         }
     }
-    section(&title, &table, style, &remarks).unwrap_or_default()
-}
-
-fn difference(row: &ObservedTest) -> &'static str {
-    match (row.within_spread, row.ratio < 1.0) {
-        (Some(true), _) => "within the spread",
-        (Some(false), true) => "SLOWER than every sample without",
-        (Some(false), false) => "faster than every sample without",
-        (None, _) => "unresolved: too few samples",
-    }
+    Part::new(&OBSERVED, &all.tests).titled(title).remarks(remarks).even_empty(style)
 }
 
 #[cfg(test)]

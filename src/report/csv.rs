@@ -11,18 +11,18 @@ use serde::{
 };
 use std::fmt;
 
-/// The rows of the array `table` in `value`, or the one row that an object is.
+/// The rows of the array `table` in `value` (`gpu.kernels`: in an object of it), or the one row that
+/// an object is.
 ///
 /// # Errors
 /// Where there is no such table: the sentence lists those that there are.
 pub(super) fn csv(value: &impl Serialize, table: &str) -> Result<String> {
-    let Json::Map(members) = serde_json::from_str(&serde_json::to_string(value)?)? else {
-        bail!("this page has no tables; --json prints it")
-    };
+    let json: Json = serde_json::from_str(&serde_json::to_string(value)?)?;
+    let Json::Map(members) = &json else { bail!("this page has no tables; --json prints it") };
     let is_table = |json: &Json| matches!(json, Json::List(_) | Json::Map(_));
-    let rows = match members.iter().find(|(name, json)| name == table && is_table(json)) {
-        Some((_, Json::List(rows))) => rows.as_slice(),
-        Some((_, row)) => std::slice::from_ref(row),
+    let rows = match table.split('.').try_fold(&json, Json::member).filter(|json| is_table(json)) {
+        Some(Json::List(rows)) => rows.as_slice(),
+        Some(row) => std::slice::from_ref(row),
         None => {
             let tables = members.iter().filter(|(_, json)| is_table(json)).map(|(name, _)| name.as_str());
             bail!("there is no table `{table}`; there are: {}", tables.collect::<Vec<_>>().join(", "))
@@ -91,6 +91,11 @@ enum Json {
 }
 
 impl Json {
+    fn member(&self, name: &str) -> Option<&Json> {
+        let Json::Map(members) = self else { return None };
+        members.iter().find(|(known, _)| known == name).map(|(_, json)| json)
+    }
+
     fn cell(&self) -> String {
         match self {
             Json::Null => String::new(),
@@ -189,6 +194,10 @@ mod tests {
             "name,tile.m,tile.n,b,a,inside\n\"f<a, b>(\"\"x\"\")\",,,5,1 2 3,\ng,64,,,,\"[{\"\"k\"\":1}]\"\n"
         );
         assert_eq!(printed("one").unwrap(), "z,y\n1.5,true\n");
+        assert_eq!(
+            printed("one.z").unwrap_err().to_string(),
+            "there is no table `one.z`; there are: rows, one, none"
+        );
         assert_eq!(printed("none").unwrap(), "");
     }
 

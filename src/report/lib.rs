@@ -1,9 +1,9 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `visible` (control characters
-//! shown), `table` (rows to aligned lines), `markdown` (the same in Markdown), `section` (a title,
-//! a table, remarks); `sections` and `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`,
-//! `proxy`, `compare`, `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `csv` (one table
+//! shown), `table` (rows to aligned lines), `label` (kernels by names that differ), `markdown` (the
+//! same in Markdown), `section` (a described table with its rows, a title, remarks); `sections` and `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`,
+//! `proxy`, `compare`, `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them); `csv` (one table
 //! of any page's JSON form); `place` (a file or folder that gets its name when it is whole),
 //! `slices` (what a row of a timeline says of itself).
 
@@ -15,6 +15,7 @@ mod csv;
 mod ctl;
 mod findings;
 mod hooks;
+mod label;
 mod lists;
 mod markdown;
 pub mod names;
@@ -24,10 +25,11 @@ mod proxy;
 mod replay;
 mod rules;
 mod section;
-pub mod sections;
+mod sections;
 pub mod slices;
 mod summary;
 mod table;
+mod tables;
 mod tally;
 mod trying;
 mod visible;
@@ -45,6 +47,7 @@ pub use replay::replay;
 pub use rules::evidence_rules;
 pub use summary::summary;
 pub use table::{Form, Style};
+pub use tables::tables;
 pub use tally::{nothing_seen, tally, unrecorded};
 pub use trying::{bisection, trial};
 pub use visible::visible;

@@ -1,21 +1,134 @@
 //! A part of a page: a title, a table, remarks under it; and paragraphs. In text or in Markdown.
 
 use super::{
-    colour, markdown,
-    table::{Form, Style, Table, broken},
+    colour, label, markdown,
+    table::{Column, Form, Style, Table, broken},
     visible::visible,
 };
+use rocshim_analysis::table::{Cell, Form as Shown, Table as Described};
+
+/// A described table with its rows, and what a page adds to it.
+pub(super) struct Part<'a, Row: 'static> {
+    table: &'static Described<Row>,
+    /// Each with the lines under it.
+    rows: Vec<(&'a Row, Vec<String>)>,
+    /// The line above each row, where it is not the one above the row before it.
+    headings: Vec<String>,
+    title: String,
+    runs: Vec<&'a str>,
+    remarks: Vec<String>,
+}
+
+impl<'a, Row> Part<'a, Row> {
+    /// The table of these rows under its own title.
+    pub(super) fn new(table: &'static Described<Row>, rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let rows = rows.into_iter().map(|row| (row, Vec::new())).collect();
+        let (headings, title) = (Vec::new(), table.title.to_owned());
+        Part { table, rows, headings, title, runs: Vec::new(), remarks: Vec::new() }
+    }
+
+    /// A title made of what the rows say.
+    pub(super) fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// The names of the runs that have columns of their own.
+    pub(super) fn runs(mut self, runs: &[&'a str]) -> Self {
+        self.runs = runs.to_vec();
+        self
+    }
+
+    /// Lines under each row.
+    pub(super) fn under(mut self, lines: impl Fn(&Row) -> Vec<String>) -> Self {
+        self.rows.iter_mut().for_each(|(row, under)| *under = lines(row));
+        self
+    }
+
+    /// Groups the rows under headings: in the order of each group's first row, the groups for which
+    /// `is_last` is true after the others.
+    pub(super) fn grouped(mut self, heading: impl Fn(&Row) -> (bool, String)) -> Self {
+        let mut groups: Vec<(bool, String)> = Vec::new();
+        let mut rows: Vec<(usize, (&'a Row, Vec<String>))> = Vec::new();
+        for (row, under) in self.rows {
+            let (is_last, heading) = heading(row);
+            let known = groups.iter().position(|(_, known)| *known == heading);
+            let group = known.unwrap_or_else(|| {
+                groups.push((is_last, heading));
+                groups.len() - 1
+            });
+            rows.push((group, (row, under)));
+        }
+        rows.sort_by_key(|(group, _)| (groups[*group].0, *group));
+        self.headings = rows.iter().map(|(group, _)| groups[*group].1.clone()).collect();
+        self.rows = rows.into_iter().map(|(_, row)| row).collect();
+        self
+    }
+
+    /// A remark under the table.
+    pub(super) fn remark(mut self, remark: impl Into<String>) -> Self {
+        self.remarks.push(remark.into());
+        self
+    }
+
+    /// A remark, where there is something to remark.
+    pub(super) fn remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
+        self.remarks.extend(remarks);
+        self
+    }
+
+    /// The section; nothing without rows.
+    pub(super) fn section(self, style: &Style) -> Option<String> {
+        (!self.rows.is_empty()).then(|| self.even_empty(style))
+    }
+
+    /// The section, though it may have no rows.
+    pub(super) fn even_empty(self, style: &Style) -> String {
+        written(&self.title, &self.lines(style), style, &self.remarks)
+    }
+
+    /// The table alone.
+    pub(super) fn lines(&self, style: &Style) -> Table {
+        let rows: Vec<&Row> = self.rows.iter().map(|(row, _)| *row).collect();
+        let filled = self.table.fill(&rows, &self.runs, Shown::Text);
+        let columns: Vec<Column> = filled.heads.iter().map(Column::from).collect();
+        let mut table = Table::titled(&columns, filled.heads.iter().map(|head| head.title.clone()).collect());
+        let mut cells: Vec<Vec<String>> = filled.rows.iter().map(|_| Vec::new()).collect();
+        for (at, head) in filled.heads.iter().enumerate() {
+            let of: Vec<&Cell> = filled.rows.iter().map(|row| &row[at]).collect();
+            let texts = label::texts(&of, &head.head, style);
+            cells.iter_mut().zip(texts).for_each(|(cells, text)| cells.push(text));
+        }
+        let mut last = None;
+        for (row, (cells, (_, under))) in cells.into_iter().zip(&self.rows).enumerate() {
+            let heading = self.headings.get(row);
+            if heading != last {
+                table.heading(heading.cloned().unwrap_or_default());
+                last = heading;
+            }
+            table.row_with(cells, under.clone());
+        }
+        table
+    }
+}
 
 /// A title, a table, and remarks under it.
 pub(super) fn section(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
+    Some(written(title, table, style, remarks))
+}
+
+fn written(title: &str, table: &Table, style: &Style, remarks: &[String]) -> String {
     let title = &visible(title);
     let remarks: Vec<String> = remarks.iter().map(|remark| visible(remark).into_owned()).collect();
     if style.form == Form::Markdown {
         let parts = [markdown::title(title), markdown::table(table)];
         let remarks = remarks.iter().map(|remark| markdown::paragraph(remark));
-        return Some(
-            parts.into_iter().chain(remarks).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"),
-        );
+        return parts
+            .into_iter()
+            .chain(remarks)
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n");
     }
     let titles = broken(title, style.width.unwrap_or(usize::MAX));
     let titles: Vec<String> = titles.into_iter().map(|line| colour::title(line, style.colour)).collect();
@@ -24,7 +137,7 @@ pub(super) fn section(title: &str, table: &Table, style: &Style, remarks: &[Stri
     for line in remarks.iter().flat_map(|remark| broken(remark, room)) {
         text.push_str(&format!("  {line}\n"));
     }
-    Some(text)
+    text
 }
 
 /// A paragraph of words, in lines that fit.

@@ -149,15 +149,10 @@ pub(crate) fn sentence(totals: &Totals) -> String {
     format!("{who}: {}", parts.join(", "))
 }
 
+/// Two launches of one kernel (100 + 300 ns, the second one failing with 9), and a product
+/// (1000 ns) that launched another kernel (600 ns): 1000 ns of launches in all.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rocshim_analysis::testing::summary_of_text;
-    use rocshim_reader::End;
-
-    /// Two launches of one kernel (100 + 300 ns, the second one failing with 9), and a product
-    /// (1000 ns) that launched another kernel (600 ns): 1000 ns of launches in all.
-    const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-x"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
+pub(crate) const TRACE: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog","-x"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
 {"type":"library","id":1,"path":"/opt/rocm/lib/libamdhip64.so.6"}
 {"type":"library","id":2,"path":"/opt/rocm/lib/librocblas.so.4"}
 {"type":"hook","id":0,"name":"hipLaunchKernel","of":"libamdhip64.so","point":"preload","state":"bound","library":1}
@@ -174,6 +169,12 @@ mod tests {
 {"type":"gemm","tid":7,"id":3,"t":3000,"dur":1000,"hook":1,"form":"plain","handle":"0x1","trans_a":"T","trans_b":"N","m":4096,"n":12,"k":512,"batch":1,"a":{"ptr":"0x1","type":"f16_r","ld":8},"b":{"ptr":"0x1","type":"f16_r","ld":8},"c":{"ptr":"0x1","type":"f16_r","ld":8},"d":{"ptr":"0x1","type":"f16_r","ld":8},"alpha":"0x1","beta":"0x2","compute":"f32_r","algo":"standard","solution":0}
 {"type":"thread","tid":7,"produced":4,"written":4,"lost":0}
 {"type":"footer","t":9000,"end":"exit"}"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_analysis::testing::summary_of_text;
+    use rocshim_reader::End;
 
     const PAGE: &str = "\
 1 process: 3 launches of 2 kernels, 1 GEMM, 0 convolution calls, 1 failed, 0 lost

@@ -8,6 +8,7 @@ use super::{
     names::{fit, fit_path},
     visible::visible,
 };
+use rocshim_analysis::table::{FilledHead, Kind};
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,6 +84,18 @@ pub(crate) struct Row {
 const COMFORT: usize = 32;
 /// Between two columns.
 const GAP: &str = "  ";
+
+impl From<&FilledHead> for Column {
+    fn from(FilledHead { head, .. }: &FilledHead) -> Column {
+        match head.kind {
+            Kind::Sentence => Column::Text(head.title),
+            Kind::Path => Column::Path(head.title),
+            _ if head.is_optional => Column::Missable(head.title),
+            _ if head.is_right => Column::Right(head.title),
+            _ => Column::Left(head.title),
+        }
+    }
+}
 
 impl Table {
     pub(crate) fn new(columns: &[Column]) -> Self {

@@ -1,7 +1,7 @@
 //! Values by side: what each has in a row, under its label, and the meaning of an absent value.
 
 use super::Side;
-use crate::Evidence;
+use crate::{Evidence, table::Cell};
 use serde::{Serialize, Serializer};
 
 /// A value per side, in the sides' order; absent if a side has none. In JSON an object with the
@@ -25,6 +25,16 @@ impl<T> BySide<T> {
     /// Of the side with this number.
     pub fn get(&self, side: usize) -> Option<&T> {
         self.0.get(side)?.1.as_ref()
+    }
+
+    /// Of the run with this number among all, where only the others than the baseline are kept.
+    pub(super) fn of_run(&self, run: usize) -> Option<&T> {
+        self.get(run.checked_sub(1)?)
+    }
+
+    /// Those that are there, with the labels of their sides.
+    pub(super) fn labelled(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.0.iter().filter_map(|(label, thing)| Some((label.as_str(), thing.as_ref()?)))
     }
 
     /// In the order of the sides.
@@ -79,4 +89,23 @@ impl Presence {
 pub(super) fn absence(limit: Option<String>) -> (Evidence, Option<String>) {
     let evidence = if limit.is_some() { Evidence::Limited } else { Evidence::ConfirmedAbsent };
     (evidence, limit)
+}
+
+/// Who has a row: for each run but the baseline.
+pub(super) fn seen_cell<'a, T>(
+    sides: &BySide<T>,
+    presences: impl Iterator<Item = (&'a str, &'a Presence)>,
+) -> Cell {
+    let baseline = sides.0.first().map_or("", |(label, _)| label.as_str());
+    let statement = |(run, presence): (&str, &Presence)| {
+        let words = match presence.seen {
+            Seen::Both => "both".to_string(),
+            Seen::Gone => format!("only {baseline}, not {run}"),
+            Seen::New => format!("only {run}, not {baseline}"),
+            Seen::Neither => "neither".to_string(),
+        };
+        let is_plain = presence.seen == Seen::Both;
+        (words, (!is_plain).then(|| (presence.evidence, presence.why.clone())))
+    };
+    Cell::Statements(presences.map(statement).collect())
 }

@@ -1,7 +1,7 @@
 //! Library calls of one kind (a GEMM, a convolution) of a side: number, duration, kernels.
 
-use super::{Presence, Side, by_side::absence};
-use crate::{CallCounts, Evidence};
+use super::{BySide, Presence, Seen, Side, by_side::absence};
+use crate::{CallCounts, Evidence, table::Cell, units};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,17 @@ pub struct CallCell {
     pub evidence: Evidence,
     /// Why not.
     pub why: Option<String>,
+}
+
+impl CallCell {
+    pub(super) fn chosen_in_words(&self) -> String {
+        self.chosen.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn kernels_cell(&self) -> Cell {
+        let kernel = |(name, launches): (&String, &u64)| (*launches, name.clone(), None);
+        Cell::Kernels(self.kernels.iter().map(kernel).collect())
+    }
 }
 
 /// Calls of one kind, held against the baseline's.
@@ -71,6 +82,35 @@ impl CallCell {
 }
 
 impl CallChange {
+    /// How many more calls a run made than the baseline.
+    pub(super) fn in_words(
+        sides: &BySide<CallCell>,
+        versus: &BySide<CallChange>,
+        run: usize,
+    ) -> Option<String> {
+        let baseline = sides.get(0).map_or(0, |cell| cell.calls);
+        let change = versus.of_run(run)?;
+        let ratio = (baseline > 0).then(|| (baseline as f64 + change.calls as f64) / baseline as f64);
+        Some(units::change(change.calls, ratio))
+    }
+
+    /// Whether each run chose and launched as the baseline did.
+    pub(super) fn cell(versus: &BySide<CallChange>) -> Cell {
+        let statement = |change: &CallChange| {
+            let words = match (change.chosen.changed, change.kernels.changed) {
+                _ if change.presence.seen != Seen::Both => "–",
+                (true, true) => "another solution and other kernels",
+                (true, false) => "another solution",
+                (false, true) => "other kernels",
+                (false, false) => "the same",
+            };
+            let of = if change.chosen.changed { &change.chosen } else { &change.kernels };
+            let is_plain = !change.is_change() || change.presence.seen != Seen::Both;
+            (words.to_owned(), (!is_plain).then(|| (of.evidence, of.why.clone())))
+        };
+        Cell::Statements(versus.iter().flatten().map(statement).collect())
+    }
+
     /// Another kernel or solver served the same problem.
     pub fn is_change(&self) -> bool {
         self.chosen.changed || self.kernels.changed

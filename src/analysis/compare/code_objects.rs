@@ -1,6 +1,9 @@
 //! Code objects from which some sides dispatched and others did not.
 
-use super::{BySide, Presence, Seen, Side, by_side::absence};
+use super::{
+    BySide, Presence, Seen, Side,
+    by_side::{absence, seen_cell},
+};
 use crate::{CodeObjectRow, Evidence};
 use rocshim_trace::file_name;
 use serde::Serialize;
@@ -21,6 +24,26 @@ pub struct ComparedObject {
     pub sides: BySide<u64>,
     /// Who dispatched from it, of the baseline and each other side.
     pub versus: BySide<Presence>,
+}
+
+crate::table! {
+    /// The code objects that not all runs dispatched from.
+    COMPARED_OBJECTS: ComparedObject = "code_objects", "Code objects that not all runs dispatched from",
+        "a code object from which a run dispatched and another did not";
+    |row|
+    count[each run]("sides.RUN", "", "launches in each run; absent where it was not loaded")
+        => row.sides.get(run).copied();
+    code("object", "code object", "the name of its file and its number there").name() => row.what();
+    words("versus", "who dispatched from it", "whether each run and the baseline did").on_page()
+        => seen_cell(&row.sides, row.versus.labelled());
+}
+
+impl ComparedObject {
+    fn what(&self) -> String {
+        let is_inferred = self.same == Evidence::Inferred;
+        let doubt = if is_inferred { " (inferred to be the same, by its name)" } else { "" };
+        format!("{}{doubt}", self.object)
+    }
 }
 
 /// In the order of their names.

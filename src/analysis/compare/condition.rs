@@ -8,7 +8,7 @@ use super::{
     Comparison, Side,
     quantity::{self, Quantity},
 };
-use crate::Evidence;
+use crate::{Evidence, units};
 use serde::Serialize;
 
 /// What must not be.
@@ -62,6 +62,36 @@ pub struct Checked {
     pub evidence: Evidence,
     /// Why it is not confirmed.
     pub why: Option<String>,
+}
+
+crate::table! {
+    /// The conditions of `--fail-if`, each for each run.
+    CONDITIONS: Checked = "conditions", "Conditions: the comparison fails where one holds",
+        "a condition of --fail-if and a run";
+    |row|
+    words("holds", "", "FAILED where it holds") => if row.holds { "FAILED" } else { "passed" };
+    words("condition", "condition", "the condition, as it was written").name() => &row.condition;
+    words("side", "run", "the run") => &row.side;
+    words("value", "is", "what the run has; with what the baseline has, and their ratio").right()
+        => row.value_in_words();
+    evidence("evidence", "evidence", "how sure that is") => row.evidence;
+    sentence("why", "why", "why it is not confirmed").absent("") => row.why.as_ref();
+}
+
+impl Checked {
+    /// What the run has: `1.12x (112, baseline 100)`.
+    pub fn value_in_words(&self) -> String {
+        // Quantities are counts and nanoseconds.
+        let whole = |value: f64| units::count(value as u64);
+        let Some(value) = self.value else { return "unknown".into() };
+        match (self.baseline, self.ratio) {
+            (Some(baseline), Some(ratio)) => {
+                format!("{} ({}, baseline {})", units::multiple(ratio), whole(value), whole(baseline))
+            }
+            (Some(baseline), None) => format!("{}, baseline {}", whole(value), whole(baseline)),
+            _ => whole(value),
+        }
+    }
 }
 
 impl Condition {

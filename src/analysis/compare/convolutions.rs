@@ -2,6 +2,7 @@
 
 use super::{
     BySide, Side,
+    by_side::seen_cell,
     calls::{CallCell, CallChange},
 };
 use crate::ConvProblem;
@@ -17,6 +18,30 @@ pub struct ComparedConv {
     pub sides: BySide<CallCell>,
     /// What is different from the baseline, for each other side.
     pub versus: BySide<CallChange>,
+}
+
+crate::table! {
+    /// The convolutions of the runs.
+    COMPARED_CONVOLUTIONS: ComparedConv = "convolutions",
+        "Convolutions (runs, host time; below each, the solvers and the kernels launched inside)",
+        "a convolution that a run ran";
+    |row|
+    count[each run]("sides.RUN.calls", "calls", "calls in each run")
+        => row.sides.get(run).map(|cell| cell.calls);
+    words[each_other run]("versus.RUN.calls", "change", "calls more than the baseline's, and their ratio")
+        .right() => CallChange::in_words(&row.sides, &row.versus, run);
+    time[each run]("sides.RUN.total_ns", "total", "host time of all calls").optional()
+        => row.sides.get(run).map(|cell| cell.total_ns);
+    sentence("problem", "problem", "direction, tensors (x, w, y), pads, strides, dilations, groups, mode")
+        .derived().name() => row.problem.in_words();
+    words[each run]("sides.RUN.chosen", "chose", "solvers or algorithms that were asked for").on_page()
+        => row.sides.get(run).map(CallCell::chosen_in_words);
+    words[each run]("sides.RUN.kernels", "kernels", "the kernels launched inside these calls").on_page()
+        => row.sides.get(run).map(CallCell::kernels_cell);
+    words("versus", "by which kernels", "whether each run chose and launched as the baseline").on_page()
+        => CallChange::cell(&row.versus);
+    words("versus.RUN.seen", "who made it", "whether each run and the baseline made it").on_page()
+        => seen_cell(&row.sides, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
 }
 
 /// Every convolution, longest host time on any side first.

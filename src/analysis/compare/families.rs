@@ -4,7 +4,7 @@ use super::{
     BySide, Side,
     kernels::{difference, ratio},
 };
-use crate::{Evidence, FamilyRow};
+use crate::{Evidence, FamilyRow, names, units};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,22 @@ pub struct ComparedFamily {
     pub sides: BySide<FamilyCell>,
     /// What is different from the baseline, for each other side.
     pub versus: BySide<FamilyChange>,
+}
+
+crate::table! {
+    /// The kernel families of the runs.
+    COMPARED_FAMILIES: ComparedFamily = "families", "Kernel families, inferred from kernel names (host time)",
+        "the kernels that do one kind of work, by their names";
+    |row|
+    count[each run]("sides.RUN.launches", "launches", "launches in each run")
+        => row.sides.get(run).map(|cell| cell.launches);
+    words[each_other run]("versus.RUN.launches", "change", "launches more than the baseline's, and their ratio")
+        .right() => row.versus.of_run(run).map(|change| units::change(change.launches, change.launches_ratio));
+    time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
+        => row.sides.get(run).map(|cell| cell.total_ns);
+    evidence("evidence", "evidence", "inferred: a name is no proof").on_page() => row.evidence;
+    words("family", "family", "whose kernels they are, and what they are called").name()
+        => names::family(row.of, row.family);
 }
 
 /// A family on one side.

@@ -1,7 +1,7 @@
 //! Library functions that some sides called and others did not.
 
-use super::{BySide, Presence, Seen, Side};
-use crate::{Evidence, FunctionRow};
+use super::{BySide, Presence, Seen, Side, by_side::seen_cell};
+use crate::{Evidence, FunctionRow, names, table::Cell};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,38 @@ pub struct ComparedFunction {
     pub sides: BySide<u64>,
     /// Who called it, of the baseline and each other side.
     pub versus: BySide<Presence>,
+}
+
+crate::table! {
+    /// The library functions that not all runs called.
+    COMPARED_FUNCTIONS: ComparedFunction = "functions", "Library functions that not all runs called",
+        "a function that a run called and another did not";
+    |row|
+    count[each run]("sides.RUN", "", "calls in each run; ?: called, but not counted; absent: not hooked")
+        => row.calls(run);
+    code("function", "function", "the function").in_text().name()
+        => format!("{} of {}", names::function(&row.function), row.library.trim_end_matches(".so"));
+    code("function", "function", "the function").on_page().name() => names::function(&row.function);
+    words("library", "library", "its library, without version").on_page() => &row.library;
+    words("versus", "who called it", "whether each run and the baseline called it").on_page()
+        => seen_cell(&row.sides, row.versus.labelled());
+}
+
+impl ComparedFunction {
+    /// True for each run that called it.
+    pub fn called(&self) -> Vec<bool> {
+        let presences = || self.versus.iter().flatten();
+        let baseline = presences().any(|presence| matches!(presence.seen, Seen::Both | Seen::Gone));
+        let others = presences().map(|presence| matches!(presence.seen, Seen::Both | Seen::New));
+        [baseline].into_iter().chain(others).collect()
+    }
+
+    fn calls(&self, run: usize) -> Cell {
+        match self.sides.get(run) {
+            Some(0) if self.called().get(run) == Some(&true) => "?".into(),
+            calls => calls.copied().into(),
+        }
+    }
 }
 
 /// By library and name.

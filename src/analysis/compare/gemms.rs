@@ -2,9 +2,10 @@
 
 use super::{
     BySide, Side,
+    by_side::seen_cell,
     calls::{CallCell, CallChange},
 };
-use crate::GemmProblem;
+use crate::{GemmProblem, names};
 use serde::Serialize;
 
 /// A kind of matrix product that some side made.
@@ -21,6 +22,35 @@ pub struct ComparedGemm {
     pub sides: BySide<CallCell>,
     /// What is different from the baseline, for each other side.
     pub versus: BySide<CallChange>,
+}
+
+crate::table! {
+    /// The GEMMs of the runs.
+    COMPARED_GEMMS: ComparedGemm = "gemms", "GEMMs (host time; below each, the kernels launched inside the call)",
+        "a product that a run made through a function";
+    |row|
+    count[each run]("sides.RUN.calls", "calls", "calls in each run")
+        => row.sides.get(run).map(|cell| cell.calls);
+    words[each_other run]("versus.RUN.calls", "change", "calls more than the baseline's, and their ratio")
+        .right() => CallChange::in_words(&row.sides, &row.versus, run);
+    time[each run]("sides.RUN.total_ns", "total", "host time of all calls").optional()
+        => row.sides.get(run).map(|cell| cell.total_ns);
+    words("op", "op", "op(A) and op(B): N, T or C (trans_a, trans_b)").derived() => row.problem.ops();
+    number("m", "m", "rows of D").absent("?") => row.problem.m;
+    number("n", "n", "columns of D").absent("?") => row.problem.n;
+    number("k", "k", "the inner dimension").absent("?") => row.problem.k;
+    number("batch", "batch", "products in a call").absent("?") => row.problem.batch;
+    words("types", "types", "element types of A, B, C and D, and that of the computation (compute)")
+        => row.problem.types_in_short();
+    code("function", "function", "the function that was called").name() => names::function(&row.function);
+    words[each run]("sides.RUN.chosen", "chose", "solution indices that were asked for").on_page()
+        => row.sides.get(run).map(CallCell::chosen_in_words);
+    words[each run]("sides.RUN.kernels", "kernels", "the kernels launched inside these calls").on_page()
+        => row.sides.get(run).map(CallCell::kernels_cell);
+    words("versus", "by which kernels", "whether each run chose and launched as the baseline").on_page()
+        => CallChange::cell(&row.versus);
+    words("versus.RUN.seen", "who made it", "whether each run and the baseline made it").on_page()
+        => seen_cell(&row.sides, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
 }
 
 /// Every kind of product, longest host time on any side first.

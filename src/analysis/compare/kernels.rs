@@ -2,11 +2,11 @@
 
 use super::{
     BySide, Presence, Seen, Side,
-    by_side::absence,
+    by_side::{absence, seen_cell},
     counterparts::{self, Counterpart},
     significance::{self, Test},
 };
-use crate::{Evidence, GpuKernelRow, KernelRow, durations::Durations};
+use crate::{Evidence, GpuKernelRow, KernelRow, durations::Durations, names, table::Cell, units};
 use foldhash::HashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,6 +22,62 @@ pub struct ComparedKernel {
     pub sides: BySide<KernelCell>,
     /// What is different from the baseline, for each other side.
     pub versus: BySide<KernelChange>,
+}
+
+crate::table! {
+    /// The kernels of the runs.
+    COMPARED_KERNELS: ComparedKernel = "kernels", "Kernels (host time of the launch calls, not GPU time)",
+        "a kernel that a run launched";
+    |row|
+    count[each run]("sides.RUN.launches", "launches", "launches in each run")
+        => row.sides.get(run).map(|cell| cell.launches);
+    words[each_other run]("versus.RUN.launches", "change", "launches more than the baseline's, and their ratio")
+        .right() => row.versus.of_run(run).and_then(KernelChange::in_words);
+    words[each_other run]("versus.RUN.times", "takes", "median of the calls as a multiple of the baseline's")
+        .right() => row.versus.of_run(run).and_then(|change| change.times.in_words());
+    words[each_other run]("versus.RUN.times.q", "q", "the test's p, adjusted for all kernels").right().on_page()
+        => row.versus.of_run(run).and_then(|change| change.times.q).map(|q| format!("{q:.3}"));
+    time[each run]("sides.RUN.median_ns", "median", "median of the calls (right to 0.8 %)").no_sum().optional()
+        => row.sides.get(run).and_then(|cell| cell.median_ns);
+    time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
+        => row.sides.get(run).map(|cell| cell.total_ns);
+    kernel("name", "kernel", "its symbol").name() => Cell::Kernel(row.name.clone(), row.demangled.clone());
+    words("versus", "who launched it", "whether each run and the baseline launched it").on_page()
+        => seen_cell(&row.sides, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
+    words("counterpart", "in its place", "the kernel of the other run that seems to replace it")
+        .derived().on_page() => row.counterparts();
+}
+
+crate::table! {
+    /// The same kernels by their time on the GPU.
+    COMPARED_GPU: ComparedKernel = "kernels", "Kernels on the GPU (as the HIP runtime reported them; the same test)",
+        "a kernel with its time on the GPU";
+    |row|
+    count[each run]("sides.RUN.gpu_calls", "calls", "dispatches that were reported of each run")
+        => row.on_gpu(run).map(|cell| cell.gpu_calls);
+    words[each_other run]("versus.RUN.gpu", "takes", "median of the dispatches as a multiple of the baseline's")
+        .right() => row.versus.of_run(run).and_then(|change| change.gpu.in_words());
+    time[each run]("sides.RUN.gpu_median_ns", "median", "median of the dispatches").no_sum()
+        => row.on_gpu(run).and_then(|cell| cell.gpu_median_ns);
+    time[each run]("sides.RUN.gpu_total_ns", "total", "time of all of them on the GPU").optional()
+        => row.on_gpu(run).map(|cell| cell.gpu_total_ns);
+    kernel("name", "kernel", "its symbol").name() => Cell::Kernel(row.name.clone(), row.demangled.clone());
+}
+
+impl ComparedKernel {
+    /// What a run has of it on the GPU.
+    fn on_gpu(&self, run: usize) -> Option<&KernelCell> {
+        self.sides.get(run).filter(|cell| cell.gpu_calls > 0)
+    }
+
+    fn counterparts(&self) -> Cell {
+        let others = self.versus.iter().flatten().filter_map(|change| change.counterpart.as_ref());
+        let statement = |other: &Counterpart| {
+            let name = names::tidy(other.demangled.as_deref().unwrap_or(&other.name)).into_owned();
+            (name, Some((other.evidence, Some(format!("{}: {}", other.rule, other.why)))))
+        };
+        Cell::Statements(others.map(statement).collect())
+    }
 }
 
 /// A kernel on one side.
@@ -208,6 +264,10 @@ fn gpu_tests(rows: &[Row], [was, is]: [&OnGpu; 2]) -> Vec<Test> {
 }
 
 impl KernelChange {
+    fn in_words(&self) -> Option<String> {
+        (self.presence.seen != Seen::Neither).then(|| units::change(self.launches, self.launches_ratio))
+    }
+
     /// Only the other side launched it.
     pub fn is_new(&self) -> bool {
         self.presence.seen == Seen::New

@@ -30,6 +30,29 @@ pub struct ObservedTest {
     pub why: &'static str,
 }
 
+crate::table! {
+    /// The tests of `--observer`.
+    OBSERVED: ObservedTest = "tests", "Tokens a second with the shim and without", "a test of llama-bench";
+    |row|
+    words("test", "test", "its name").name() => &row.test;
+    words("traced.mean", "traced", "tokens a second with the shim").right() => format!("{:.1}", row.traced.mean);
+    words("traced.samples", "its samples", "least, most, and number of samples").right().optional()
+        => row.traced.in_words();
+    words("untraced.mean", "untraced", "tokens a second without").right()
+        => format!("{:.1}", row.untraced.mean);
+    words("untraced.samples", "its samples", "least, most, and number of samples").right()
+        => row.untraced.in_words();
+    words("ratio", "ratio", "the one divided by the other").right() => format!("{:.4}", row.ratio);
+    words("within_spread", "difference", "whether it is within the spread of those without")
+        => match (row.within_spread, row.ratio < 1.0) {
+            (Some(true), _) => "within the spread",
+            (Some(false), true) => "SLOWER than every sample without",
+            (Some(false), false) => "faster than every sample without",
+            (None, _) => "unresolved: too few samples",
+        };
+    evidence("evidence", "evidence", "how sure that is") => row.evidence;
+}
+
 /// Tokens a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
@@ -37,6 +60,12 @@ pub struct Rate {
     pub mean: f64,
     pub least: f64,
     pub most: f64,
+}
+
+impl Rate {
+    fn in_words(&self) -> String {
+        format!("{:.1} to {:.1} ({})", self.least, self.most, self.samples)
+    }
 }
 
 const RULE: &str =

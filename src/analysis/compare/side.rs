@@ -1,7 +1,7 @@
 //! A side of a comparison: its summary, its label, and why it may have done more than its traces
 //! show.
 
-use crate::{Evidence, FunctionRow, Summary, Totals};
+use crate::{Evidence, FunctionRow, Summary, Totals, table::Cell};
 use rocshim_trace::fits;
 use serde::Serialize;
 
@@ -35,6 +35,31 @@ pub struct SideRow {
     pub limited: Option<String>,
     #[serde(flatten)]
     pub totals: Totals,
+}
+
+crate::table! {
+    /// The runs.
+    SIDES: SideRow = "sides", "Runs", "a run: the traces that were named for it";
+    |row|
+    words("side", "run", "its label").name() => &row.side;
+    words("baseline", "baseline", "the others are compared with it").on_page()
+        => if row.baseline { "baseline" } else { "" };
+    count("launches", "launches", "launches, failed ones among them") => row.totals.launches;
+    count("kernels", "kernels", "different kernels").no_sum() => row.totals.kernels;
+    time("total_ns", "host time", "host time of all launch calls").optional() => row.total_ns;
+    count("gemms", "GEMMs", "GEMMs, each once") => row.totals.gemms;
+    count("convolutions", "convs", "convolution calls") => row.totals.convolutions;
+    count("fallback_launches", "fallback", "launches out of Tensile's fallback library")
+        => row.fallback_launches;
+    count("graph_launches", "graph launches", "launches of graphs").on_page() => row.totals.graph_launches;
+    count("failed", "failed", "calls that failed") => row.totals.failed;
+    count("lost", "lost", "events that were lost") => row.totals.lost;
+    evidence("limited", "what it has not", "confirmed absent, or why more may have happened").on_page()
+        => match &row.limited {
+            Some(why) => Cell::Evidence(Evidence::Limited, Some(why.clone())),
+            None => Evidence::ConfirmedAbsent.into(),
+        };
+    path("path", "traces", "the argument that named it") => &row.path;
 }
 
 pub(super) fn rows(sides: &[Side]) -> Vec<SideRow> {

@@ -7,7 +7,7 @@
 //! side. One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure:
 //! of the differences reported at q < 0.05, one in twenty is expected to be false.
 
-use crate::durations::Durations;
+use crate::{durations::Durations, units};
 use serde::Serialize;
 
 /// Calls that each side must have.
@@ -44,6 +44,20 @@ pub struct Test {
     pub p: Option<f64>,
     /// p adjusted for the number of kernels that were tested.
     pub q: Option<f64>,
+}
+
+impl Test {
+    /// `1.50x slower`, `no difference`; nothing where no call was timed.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let ratio = self.median_ratio.map(units::multiple).unwrap_or_default();
+        Some(match self.speed {
+            Speed::Slower => format!("{ratio} slower"),
+            Speed::Faster => format!("{ratio} faster"),
+            Speed::NoDifference => "no difference".into(),
+            Speed::TooFewCalls => "too few calls".into(),
+            Speed::NotTimed => return None,
+        })
+    }
 }
 
 /// The tests of all kernels: the baseline's calls, the other side's.

@@ -16,8 +16,7 @@ struct Topic {
 
 const TOPICS: &[Topic] = &[
     Topic { name: "variables", about: "the ROCSHIM_* variables with their defaults", text: variables },
-    #[cfg(feature = "views")]
-    Topic { name: "tables", about: "the tables and columns of export and tail", text: tables },
+    Topic { name: "tables", about: "the tables and columns of every command", text: tables },
     Topic { name: "conditions", about: "the quantities of compare --fail-if", text: conditions },
     Topic { name: "format", about: "the records of a trace", text: format },
     Topic { name: "evidence", about: "the rules behind each class of evidence", text: evidence },
@@ -63,9 +62,15 @@ fn variables() -> Result<String> {
     Ok(report::variables(&variables, &super::output_style(false, true)))
 }
 
-#[cfg(feature = "views")]
 fn tables() -> Result<String> {
-    Ok(rocshim_export::columns())
+    #[cfg(feature = "views")]
+    let exported = format!(
+        "\nTables of `export --to csv` and `--to parquet`, and of `tail --json`:\n\n{}",
+        rocshim_export::columns()
+    );
+    #[cfg(not(feature = "views"))]
+    let exported = "";
+    Ok(format!("{}{exported}", report::tables()))
 }
 
 const CONDITIONS: &str = "\

@@ -8,27 +8,16 @@ mod sides;
 pub(crate) use calls::{convolutions, gemms};
 pub(crate) use kernels::{families, gpu, kernels};
 pub(crate) use others::{code_objects, functions};
-pub(crate) use sides::{conditions, sides, value};
+pub(crate) use sides::{conditions, sides};
 
 use super::label;
-use crate::table::{Column, Style, Table};
-use rocshim_analysis::units::count;
+use crate::table::Style;
 use rocshim_analysis::{Comparison, Evidence, Presence};
 use std::collections::HashMap;
 
 /// The labels of all sides.
 fn labels(all: &Comparison) -> Vec<&str> {
     all.sides.iter().map(|side| side.side.as_str()).collect()
-}
-
-/// A column for each side, the baseline's or not: `A launches`, `B launches`.
-fn each(labels: &[&str], column: Column, what: &str) -> Vec<(Column, String)> {
-    labels.iter().map(|label| (column, format!("{label} {what}").trim_end().to_string())).collect()
-}
-
-/// One more, with a title of its own.
-fn own(column: Column) -> (Column, String) {
-    (column, column.title().to_string())
 }
 
 /// What each kernel is called on this page, so that no two are called the same.
@@ -38,19 +27,13 @@ impl<'a> Names<'a> {
     fn of(all: &'a Comparison, style: &Style) -> Names<'a> {
         let names: Vec<_> =
             all.kernels.iter().map(|row| (row.name.as_str(), row.demangled.as_deref())).collect();
-        let labels = super::kernels::labels(&names, style);
+        let labels = crate::label::labels(&names, style);
         Names(names.into_iter().map(|(name, _)| name).zip(labels).collect())
     }
 
     fn get(&self, name: &str, style: &Style) -> String {
         self.0.get(name).cloned().unwrap_or_else(|| label(name, None, style))
     }
-}
-
-/// A table of these columns.
-fn titled(columns: Vec<(Column, String)>) -> Table {
-    let (columns, titles): (Vec<Column>, Vec<String>) = columns.into_iter().unzip();
-    Table::titled(&columns, titles)
 }
 
 /// What stands above rows that are alike in who has them. `presences` are those of all sides but
@@ -81,40 +64,6 @@ fn evidence(evidence: Evidence, why: Option<&str>) -> String {
     why.map_or_else(|| evidence.to_string(), |why| format!("{evidence} ({why})"))
 }
 
-/// `+12 (1.10x)`, `=`, or nothing to compare: `new`, `gone`.
-fn change(difference: i64, ratio: Option<f64>) -> String {
-    let signed = format!("{}{}", if difference < 0 { "-" } else { "+" }, count(difference.unsigned_abs()));
-    match ratio {
-        _ if difference == 0 => "=".into(),
-        None => "new".into(),
-        Some(0.0) => "gone".into(),
-        Some(ratio) => format!("{signed} ({})", multiple(ratio)),
-    }
-}
-
-/// `1.05x`, `12.3x`, `0.0012x`: three digits that say something.
-fn multiple(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 99.95 => format!("{ratio:.0}x"),
-        ratio if ratio >= 9.995 => format!("{ratio:.1}x"),
-        ratio if ratio >= 0.0995 => format!("{ratio:.2}x"),
-        ratio => format!("{ratio:.4}x"),
-    }
-}
-
-/// Rows by heading: groups in the order of the rows, those that all runs have last.
-fn grouped<T>(rows: impl Iterator<Item = (bool, String, T)>) -> Vec<(String, Vec<T>)> {
-    let mut groups: Vec<(bool, String, Vec<T>)> = Vec::new();
-    for (in_all, heading, row) in rows {
-        match groups.iter_mut().find(|(_, known, _)| *known == heading) {
-            Some((_, _, rows)) => rows.push(row),
-            None => groups.push((in_all, heading, vec![row])),
-        }
-    }
-    groups.sort_by_key(|(in_all, ..)| *in_all);
-    groups.into_iter().map(|(_, heading, rows)| (heading, rows)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,15 +89,5 @@ mod tests {
             standing(&["A", "B", "C"], &[true, false, true], &[&gone, &both], ""),
             "IN A, C; not in B, confirmed absent"
         );
-    }
-
-    #[test]
-    fn a_change_is_absolute_and_relative() {
-        let absence = [(0, Some(1.0)), (12, Some(1.1)), (-1500, Some(0.25)), (7, None), (-7, Some(0.0))];
-        assert_eq!(
-            absence.map(|(difference, ratio)| change(difference, ratio)),
-            ["=", "+12 (1.10x)", "-1 500 (0.25x)", "new", "gone"]
-        );
-        assert_eq!([0.0012, 0.5, 12.34, 250.0].map(multiple), ["0.0012x", "0.50x", "12.3x", "250x"]);
     }
 }

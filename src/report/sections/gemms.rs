@@ -1,97 +1,13 @@
 //! Matrix products: what was asked for, and the kernels that each kind launched.
 
-use super::{
-    calls::{count_cells, count_columns, inside},
-    section,
-};
-use crate::{
-    names::function,
-    table::{Column, Style, Table},
-};
-use rocshim_analysis::{Evidence, GemmProblem, GemmRow, Summary};
-use rocshim_trace::Word;
-use std::fmt::Display;
+use super::calls::inside;
+use crate::{section::Part, table::Style};
+use rocshim_analysis::{GEMMS, Summary};
 
 pub(crate) fn gemms(summary: &Summary, style: &Style) -> Option<String> {
-    if summary.gemms.is_empty() {
-        return None;
-    }
-    let (failed, mut columns) = count_columns(summary.gemms.iter().map(|row| &row.counts));
-    columns.extend(PROBLEM);
-    let mut table = Table::new(&columns);
-    for row in &summary.gemms {
-        let mut cells = count_cells(&row.counts, failed);
-        cells.extend(problem(&row.problem, &row.function));
-        table.row_with(cells, [asked(row), inside(&row.counts, style)].concat());
-    }
-    section("GEMMs (host time; below each, the kernels launched inside the call)", &table, style, &[])
-}
-
-/// The columns of `problem`.
-pub(super) const PROBLEM: [Column; 7] = [
-    Column::Left("op"),
-    Column::Right("m"),
-    Column::Right("n"),
-    Column::Right("k"),
-    Column::Right("batch"),
-    Column::Left("types"),
-    Column::Left("function"),
-];
-
-/// What was asked for, and through which function.
-pub(super) fn problem(problem: &GemmProblem, name: &str) -> [String; 7] {
-    [
-        format!("{}{}", known(&problem.trans_a), known(&problem.trans_b)),
-        known(&problem.m),
-        known(&problem.n),
-        known(&problem.k),
-        known(&problem.batch),
-        types(&problem.types, &problem.compute),
-        function(name),
-    ]
-}
-
-/// The value, or `?` where the trace does not have it.
-fn known<T: Display>(value: &Option<T>) -> String {
-    value.as_ref().map_or_else(|| "?".into(), T::to_string)
-}
-
-/// What was requested in addition to the problem, and why it is not known.
-pub fn asked(row: &GemmRow) -> Vec<String> {
-    let epilogue = row.problem.epilogue.as_ref().filter(|epilogue| *epilogue != "default");
-    let solution = row.problem.solution;
-    [
-        row.unknown.map(|why| format!("{}: {why}", Evidence::Unresolved)),
-        epilogue.map(|epilogue| format!("then {epilogue}")),
-        solution.map(|solution| format!("solution index {solution} was asked for{}", whose(row))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// Whose solution the index means, with the rule.
-fn whose(row: &GemmRow) -> String {
-    let Some(owner) = &row.solution_of else { return String::new() };
-    let library = match owner.library.as_deref() {
-        Some("fallback") => " of the fallback library".to_string(),
-        Some(target) => format!(" of the library for {target}"),
-        None => String::new(),
-    };
-    format!(", {}{library}: {}", owner.evidence, owner.why)
-}
-
-/// `f16_r>f32_r, f32_r`: inputs, result, and the type in which it is computed; one word where all
-/// are the same.
-pub fn types([a, b, _, d]: &[Option<Word>; 4], compute: &Option<Word>) -> String {
-    let short = |element: &Option<Word>| {
-        let element = known(element);
-        element.strip_suffix("_r").unwrap_or(&element).to_string()
-    };
-    let inputs = if a == b { short(a) } else { format!("{}*{}", short(a), short(b)) };
-    let result = if a == b && a == d { inputs } else { format!("{inputs}>{}", short(d)) };
-    let compute = short(compute);
-    if result == compute { result } else { format!("{result} in {compute}") }
+    Part::new(&GEMMS, &summary.gemms)
+        .under(|row| [row.asked(), inside(&row.counts, style)].concat())
+        .section(style)
 }
 
 #[cfg(test)]

@@ -1,41 +1,15 @@
 //! Time on the GPU, as the HIP runtime reported it, and whether every dispatch was seen.
 
-use super::{kernels::label, section};
-use crate::table::{Column, Style, Table};
+use super::label;
+use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{bytes, count, counted, percent, time};
-use rocshim_analysis::{Evidence, GpuTimes, PastRow, Summary};
+use rocshim_analysis::{Evidence, GPU_KERNELS, GpuTimes, PastRow, Summary};
 
 /// Each kernel's time on the GPU.
 pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
     let gpu = summary.gpu.as_ref()?;
-    let columns = [
-        Column::Right("calls"),
-        Column::Right("total"),
-        Column::Right("share"),
-        Column::Right("median"),
-        Column::Missable("p99"),
-        Column::Missable("longest"),
-        Column::Left("kernel"),
-    ];
-    let mut table = Table::new(&columns);
-    for row in &gpu.kernels {
-        table.row(vec![
-            count(row.calls),
-            time(row.total_ns),
-            percent(row.share),
-            time(row.median_ns),
-            time(row.p99_ns),
-            time(row.max_ns),
-            label(&row.kernel, None, style),
-        ]);
-    }
     let mut remarks = vec![seen(gpu)];
-    for row in &gpu.past {
-        let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
-        let kernel = label(&row.kernel, None, style);
-        remarks
-            .push(format!("seen by no hook: {} of {kernel}{function}", counted(row.dispatches, "dispatch")));
-    }
+    remarks.extend(past(gpu, style));
     if gpu.copies > 0 {
         remarks.push(format!(
             "{} of {} took {} in addition to the kernels",
@@ -55,7 +29,7 @@ pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
             percent(gpu.busy_ns as f64 / gpu.span_ns as f64)
         ));
     }
-    section("Kernels on the GPU (as the HIP runtime reported them)", &table, style, &remarks)
+    Some(Part::new(&GPU_KERNELS, &gpu.kernels).remarks(remarks).even_empty(style))
 }
 
 /// Dispatches that no hook saw, a line for each kernel.

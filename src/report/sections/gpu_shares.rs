@@ -1,6 +1,6 @@
 //! What the time on the GPU was spent for, and how its queues were used.
 
-use super::section;
+use crate::section::section;
 use crate::table::{Column, Style, Table};
 use rocshim_analysis::units::{bytes, count, percent, time};
 use rocshim_analysis::{GpuQueueRow, GpuShareRow, GpuTimes, Summary};

@@ -1,56 +1,31 @@
 //! The processes: who they were and how their traces end.
 
-use super::section;
-use crate::{
-    names::fit_path,
-    table::{Column, Style, Table},
-};
-use rocshim_analysis::units::{count, counted, time};
-use rocshim_analysis::{ProcessRow, Summary};
+use crate::{names::fit_path, section::Part, table::Style};
+use rocshim_analysis::units::counted;
+use rocshim_analysis::{PROCESSES, ProcessRow, Summary};
 
 pub(crate) fn processes(summary: &Summary, style: &Style) -> Option<String> {
-    if summary.processes.is_empty() {
-        return None;
-    }
-    let mut table = Table::new(&[
-        Column::Right("pid"),
-        Column::Right("events"),
-        Column::Right("launches"),
-        Column::Right("lost"),
-        Column::Missable("span"),
-        Column::Left("end"),
-        Column::Left("program"),
-    ]);
-    for row in &summary.processes {
-        let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
-        let mut under = match row.parts {
-            1 => vec![fit_path(&row.trace, width)],
-            parts => vec![format!(
-                "{} and {}",
-                fit_path(&row.trace, width.saturating_sub(17)),
-                counted(parts - 1, "more part")
-            )],
-        };
-        under.extend(row.notes.iter().map(|note| format!("note: {note}")));
-        if row.late > 0 {
-            under.push(format!("note: {} came after recording had ended", counted(row.late, "call")));
-        }
-        let cells = vec![
-            row.pid.to_string(),
-            count(row.events),
-            count(row.launches),
-            count(row.lost),
-            time(row.last_ns.saturating_sub(row.first_ns)),
-            row.end.clone(),
-            program(row),
-        ];
-        table.row_with(cells, under);
-    }
-    section("Processes", &table, style, &meanings(&summary.processes))
+    Part::new(&PROCESSES, &summary.processes)
+        .under(|row| trace(row, style))
+        .remarks(meanings(&summary.processes))
+        .section(style)
 }
 
-fn program(row: &ProcessRow) -> String {
-    if row.argv.is_empty() { row.exe.clone() } else { row.argv.join(" ") }
+/// The trace of a process, and what there is to say of it.
+fn trace(row: &ProcessRow, style: &Style) -> Vec<String> {
+    let width = style.width.map_or(usize::MAX, |width| width.saturating_sub(6));
+    let mut lines = match row.parts {
+        1 => vec![fit_path(&row.trace, width)],
+        parts => {
+            let trace = fit_path(&row.trace, width.saturating_sub(17));
+            vec![format!("{trace} and {}", counted(parts - 1, "more part"))]
+        }
+    };
+    lines.extend(row.notes.iter().map(|note| format!("note: {note}")));
+    if row.late > 0 {
+        lines.push(format!("note: {} came after recording had ended", counted(row.late, "call")));
+    }
+    lines
 }
 
 /// What the less obvious endings mean, where they occur.

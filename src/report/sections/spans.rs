@@ -1,63 +1,19 @@
 //! The library calls that are known by their name.
 
-use super::{label, section};
-use crate::{
-    names,
-    table::{Column, Style, Table},
-};
-use rocshim_analysis::units::{count, time};
-use rocshim_analysis::{SpanRow, Summary};
+use super::label;
+use crate::{section::Part, table::Style};
+use rocshim_analysis::units::count;
+use rocshim_analysis::{SPANS, SpanRow, Summary};
 
 /// The most kernels listed under a call; the others are counted.
 const INSIDE: usize = 2;
 
 pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
-    if summary.spans.is_empty() {
-        return None;
-    }
-    let failed = summary.spans.iter().any(|row| row.failed > 0);
-    let mut columns = vec![Column::Right("calls")];
-    columns.extend(failed.then_some(Column::Right("failed")));
-    columns.extend([
-        Column::Right("total"),
-        Column::Missable("mean"),
-        Column::Right("launches"),
-        Column::Left("function"),
-    ]);
-    let mut table = Table::new(&columns);
-    let mut library = "";
-    for row in &summary.spans {
-        if row.library != library {
-            library = &row.library;
-            table.heading(library.strip_suffix(".so").unwrap_or(library).to_string());
-        }
-        let mut cells = vec![count(row.calls)];
-        cells.extend(failed.then(|| count(row.failed)));
-        cells.extend([
-            time(row.total_ns),
-            time(row.total_ns / row.calls.max(1)),
-            count(row.launches),
-            function(row),
-        ]);
-        table.row_with(cells, inside(row, style));
-    }
-    let remark =
-        "launches: those seen inside; a library may also launch from a thread of its own".to_string();
-    section("Other library calls (host time)", &table, style, &[remark])
-}
-
-/// `ncclAllReduce bf16 sum, 1 048 576 elements`, `miopenRunSolution softmax 157 Softmax`.
-fn function(row: &SpanRow) -> String {
-    let name = names::function(&row.function);
-    let words = [Some(name.as_str()), row.datatype.as_deref(), row.op.as_deref()].into_iter().flatten();
-    let mut words: Vec<String> = words.map(str::to_owned).collect();
-    words.extend((!row.operations.is_empty()).then(|| row.operations.join("+")));
-    words.extend(row.solution_id.map(|id| format!("{id} {}", row.solver.as_deref().unwrap_or_default())));
-    let words = words.join(" ");
-    match row.count {
-        Some(elements) => format!("{words}, {} elements", count(elements)),
-        None => words,
-    }
+    Part::new(&SPANS, &summary.spans)
+        .grouped(|row| (false, row.library.strip_suffix(".so").unwrap_or(&row.library).to_string()))
+        .under(|row| inside(row, style))
+        .remark("launches: those seen inside; a library may also launch from a thread of its own")
+        .section(style)
 }
 
 fn inside(row: &SpanRow, style: &Style) -> Vec<String> {

@@ -1,76 +1,30 @@
 //! GEMMs and convolutions of the runs: by which solutions, solvers and kernels.
 
-use super::{Names, change, each, evidence, grouped, labels, standing, titled};
-use crate::{
-    section::section,
-    sections::{calls, gemms as plain},
-    table::{Column, Style},
-};
-use rocshim_analysis::units::{count, time};
-use rocshim_analysis::{BySide, CallCell, CallChange, Comparison};
+use super::{Names, evidence, labels, standing};
+use crate::{section::Part, sections::calls::SOLVER_NAMES, table::Style};
+use rocshim_analysis::units::count;
+use rocshim_analysis::{BySide, COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChange, Comparison};
 
 /// The most kernels named for a side.
 const NAMED: usize = 4;
 
 pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), Names::of(all, style));
-    let problem: Vec<_> = plain::PROBLEM.iter().map(|column| super::own(*column)).collect();
-    let mut table = titled([counts(&labels), problem].concat());
-    let rows = all.gemms.iter().map(|row| {
-        let (in_all, heading) = heading(&labels, &row.sides, &row.versus, "solution or kernels");
-        (in_all, heading, row)
-    });
-    for (heading, rows) in grouped(rows) {
-        table.heading(heading);
-        for row in rows {
-            let cells =
-                [cells(&row.sides, &row.versus), plain::problem(&row.problem, &row.function).into()].concat();
-            table.row_with(cells, ways(&labels, &row.sides, &row.versus, &names, style));
-        }
-    }
-    let title = "GEMMs (host time; below each, the kernels launched inside the call)";
-    (!all.gemms.is_empty()).then(|| section(title, &table, style, &[]))?
+    Part::new(&COMPARED_GEMMS, &all.gemms)
+        .runs(&labels)
+        .under(|row| ways(&labels, &row.sides, &row.versus, &names, style))
+        .grouped(|row| heading(&labels, &row.sides, &row.versus, "solution or kernels"))
+        .section(style)
 }
 
 pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), Names::of(all, style));
-    let mut table = titled([counts(&labels), vec![super::own(Column::Text("problem"))]].concat());
-    let rows = all.convolutions.iter().map(|row| {
-        let (in_all, heading) = heading(&labels, &row.sides, &row.versus, "solver or kernels");
-        (in_all, heading, row)
-    });
-    for (heading, rows) in grouped(rows) {
-        table.heading(heading);
-        for row in rows {
-            let cells = [cells(&row.sides, &row.versus), vec![calls::problem(&row.problem)]].concat();
-            table.row_with(cells, ways(&labels, &row.sides, &row.versus, &names, style));
-        }
-    }
-    let title = "Convolutions (runs, host time; below each, the solvers and the kernels launched inside)";
-    let remark = "solver ids: confirmed; their names: inferred, from MIOpen's id table".to_string();
-    (!all.convolutions.is_empty()).then(|| section(title, &table, style, &[remark]))?
-}
-
-fn counts(labels: &[&str]) -> Vec<(Column, String)> {
-    [
-        each(labels, Column::Right(""), "calls"),
-        each(&labels[1..], Column::Right(""), "change"),
-        each(labels, Column::Missable(""), "total"),
-    ]
-    .concat()
-}
-
-fn cells(sides: &BySide<CallCell>, versus: &BySide<CallChange>) -> Vec<String> {
-    let dash = || "-".to_string();
-    let baseline = sides.get(0).map_or(0, |cell| cell.calls);
-    let mut cells: Vec<String> =
-        sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.calls))).collect();
-    cells.extend(versus.iter().flatten().map(|difference| {
-        let ratio = (baseline > 0).then(|| (baseline as f64 + difference.calls as f64) / baseline as f64);
-        change(difference.calls, ratio)
-    }));
-    cells.extend(sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
-    cells
+    Part::new(&COMPARED_CONVOLUTIONS, &all.convolutions)
+        .runs(&labels)
+        .under(|row| ways(&labels, &row.sides, &row.versus, &names, style))
+        .grouped(|row| heading(&labels, &row.sides, &row.versus, "solver or kernels"))
+        .remark(SOLVER_NAMES)
+        .section(style)
 }
 
 /// Which runs have the row, and whether all used the same kernels.

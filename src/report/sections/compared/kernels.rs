@@ -1,120 +1,42 @@
 //! Kernels and families of the runs.
 
-use super::{Names, change, each, grouped, labels, multiple, own, standing, titled};
-use crate::{
-    names,
-    section::section,
-    table::{Column, Style},
-};
-use rocshim_analysis::units::{count, counted, time};
+use super::{Names, labels, standing};
+use crate::{section::Part, table::Style};
+use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{
-    COUNTERPART_RULES, ComparedFamily, ComparedKernel, Comparison, KernelCell, KernelTest, LEAST_CALLS, Seen,
-    Speed,
+    COMPARED_FAMILIES, COMPARED_GPU, COMPARED_KERNELS, COUNTERPART_RULES, ComparedKernel, Comparison,
+    LEAST_CALLS,
 };
 
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
-    if all.kernels.is_empty() {
-        return None;
-    }
-    let labels = labels(all);
-    let others = &labels[1..];
-    let names = Names::of(all, style);
-    let columns = [
-        each(&labels, Column::Right(""), "launches"),
-        each(others, Column::Right(""), "change"),
-        each(others, Column::Right(""), "takes"),
-        each(&labels, Column::Missable(""), "median"),
-        each(&labels, Column::Missable(""), "total"),
-        vec![own(Column::Left("kernel"))],
-    ];
-    let mut table = titled(columns.concat());
-    let rows = all
-        .kernels
-        .iter()
-        .map(|row| (row.sides.iter().all(|cell| cell.is_some()), heading(&labels, row), row));
-    for (heading, rows) in grouped(rows) {
-        table.heading(heading);
-        for row in rows {
-            table.row_with(
-                cells(row, names.get(&row.name, style)),
-                [trials(row, &labels), counterparts(row, others, |name| names.get(name, style))].concat(),
-            );
-        }
-    }
-    section("Kernels (host time of the launch calls, not GPU time)", &table, style, &remarks(all, labels[0]))
+    let (labels, names) = (labels(all), Names::of(all, style));
+    let is_everywhere = |row: &ComparedKernel| row.sides.iter().all(|cell| cell.is_some());
+    Part::new(&COMPARED_KERNELS, &all.kernels)
+        .runs(&labels)
+        .under(|row| {
+            let others = counterparts(row, &labels[1..], |name| names.get(name, style));
+            [trials(row, &labels), others].concat()
+        })
+        .grouped(|row| (is_everywhere(row), heading(&labels, row)))
+        .remarks(remarks(all, labels[0]))
+        .section(style)
 }
 
 /// The same kernels by their time on the GPU; nothing where no run has any.
 pub(crate) fn gpu(all: &Comparison, style: &Style) -> Option<String> {
-    if all.sides.iter().all(|side| side.gpu_ns.is_none()) {
-        return None;
-    }
-    let labels = labels(all);
-    let names = Names::of(all, style);
-    let columns = [
-        each(&labels, Column::Right(""), "calls"),
-        each(&labels[1..], Column::Right(""), "takes"),
-        each(&labels, Column::Right(""), "median"),
-        each(&labels, Column::Missable(""), "total"),
-        vec![own(Column::Left("kernel"))],
-    ];
-    let mut table = titled(columns.concat());
-    let dash = || "-".to_string();
-    let on_gpu = |cell: &&KernelCell| cell.gpu_calls > 0;
-    for row in all.kernels.iter().filter(|row| row.sides.iter().flatten().any(|cell| on_gpu(&cell))) {
-        let cells = || row.sides.iter().map(|cell| cell.filter(on_gpu));
-        let mut texts: Vec<String> =
-            cells().map(|cell| cell.map_or_else(dash, |cell| count(cell.gpu_calls))).collect();
-        texts.extend(row.versus.iter().flatten().map(|differs| takes(&differs.gpu)));
-        texts.extend(cells().map(|cell| cell.and_then(|cell| cell.gpu_median_ns).map_or_else(dash, time)));
-        texts.extend(cells().map(|cell| cell.map_or_else(dash, |cell| time(cell.gpu_total_ns))));
-        texts.push(names.get(&row.name, style));
-        table.row(texts);
-    }
-    let missing: Vec<String> = all
-        .sides
-        .iter()
-        .filter(|side| side.gpu_ns.is_none())
-        .map(|side| {
-            format!("unresolved: no GPU times of {}: `rocshim run --gpu-time` records them", side.side)
-        })
-        .collect();
-    section("Kernels on the GPU (as the HIP runtime reported them; the same test)", &table, style, &missing)
+    let missing = all.sides.iter().filter(|side| side.gpu_ns.is_none()).map(|side| {
+        format!("unresolved: no GPU times of {}: `rocshim run --gpu-time` records them", side.side)
+    });
+    let has_times = |row: &&ComparedKernel| row.sides.iter().flatten().any(|cell| cell.gpu_calls > 0);
+    let part = Part::new(&COMPARED_GPU, all.kernels.iter().filter(has_times)).runs(&labels(all));
+    let is_timed = all.sides.iter().any(|side| side.gpu_ns.is_some());
+    is_timed.then(|| part.remarks(missing).even_empty(style))
 }
 
 fn heading(labels: &[&str], row: &ComparedKernel) -> String {
     let has: Vec<bool> = row.sides.iter().map(|cell| cell.is_some()).collect();
     let presences: Vec<_> = row.versus.iter().flatten().map(|change| &change.presence).collect();
     standing(labels, &has, &presences, "")
-}
-
-fn cells(row: &ComparedKernel, name: String) -> Vec<String> {
-    let dash = || "-".to_string();
-    let side = || row.sides.iter();
-    let versus = || row.versus.iter().flatten();
-    let mut cells: Vec<String> =
-        side().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
-    cells.extend(versus().map(|differs| match differs.presence.seen {
-        Seen::Neither => dash(),
-        _ => change(differs.launches, differs.launches_ratio),
-    }));
-    cells.extend(versus().map(|differs| takes(&differs.times)));
-    cells.extend(side().map(|cell| cell.and_then(|cell| cell.median_ns).map_or_else(dash, time)));
-    cells.extend(side().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
-    cells.push(name);
-    cells
-}
-
-/// How long its calls take, as a multiple of the baseline's.
-fn takes(times: &KernelTest) -> String {
-    let ratio = times.median_ratio.map(multiple).unwrap_or_default();
-    match times.speed {
-        Speed::Slower => format!("{ratio} slower"),
-        Speed::Faster => format!("{ratio} faster"),
-        Speed::NoDifference => "no difference".into(),
-        Speed::TooFewCalls => "too few calls".into(),
-        Speed::NotTimed => "-".into(),
-    }
 }
 
 /// How many of the launches were autotuning trials.
@@ -175,29 +97,6 @@ fn remarks(all: &Comparison, baseline: &str) -> Vec<String> {
 }
 
 pub(crate) fn families(all: &Comparison, style: &Style) -> Option<String> {
-    if all.families.iter().all(|row| row.family.is_none()) {
-        return None;
-    }
-    let labels = labels(all);
-    let columns = [
-        each(&labels, Column::Right(""), "launches"),
-        each(&labels[1..], Column::Right(""), "change"),
-        each(&labels, Column::Missable(""), "total"),
-        vec![own(Column::Left("family"))],
-    ];
-    let mut table = titled(columns.concat());
-    for row in &all.families {
-        table.row(family(row));
-    }
-    section("Kernel families, inferred from kernel names (host time)", &table, style, &[])
-}
-
-fn family(row: &ComparedFamily) -> Vec<String> {
-    let dash = || "-".to_string();
-    let mut cells: Vec<String> =
-        row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| count(cell.launches))).collect();
-    cells.extend(row.versus.iter().flatten().map(|differs| change(differs.launches, differs.launches_ratio)));
-    cells.extend(row.sides.iter().map(|cell| cell.map_or_else(dash, |cell| time(cell.total_ns))));
-    cells.push(names::family(row.of, row.family));
-    cells
+    let is_known = all.families.iter().any(|row| row.family.is_some());
+    is_known.then(|| Part::new(&COMPARED_FAMILIES, &all.families).runs(&labels(all)).section(style))?
 }

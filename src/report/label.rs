@@ -1,0 +1,93 @@
+//! How kernels are called on a page: short, and no two alike.
+
+use super::{
+    names::{tidy, to_tile},
+    table::Style,
+};
+use rocshim_analysis::table::{Cell, Head};
+use std::collections::HashMap;
+
+/// The cells of a column as text; kernels by names that tell them apart.
+pub(crate) fn texts(cells: &[&Cell], head: &Head, style: &Style) -> Vec<String> {
+    let mut names: Vec<Name> = Vec::new();
+    for cell in cells {
+        if let Cell::Kernel(symbol, demangled) = cell {
+            names.push((symbol, demangled.as_deref()));
+        }
+    }
+    let mut labels = labels(&names, style).into_iter();
+    let mut text = |cell: &&Cell| match cell {
+        Cell::Kernel(..) => labels.next().unwrap_or_default(),
+        cell => cell.text(head),
+    };
+    cells.iter().map(&mut text).collect()
+}
+
+/// A kernel's name as it is shown.
+pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> String {
+    let readable = demangled.unwrap_or(name);
+    match (style.full_names, to_tile(name)) {
+        (true, _) => readable.into(),
+        (false, Some(short)) => format!("{short}…"),
+        (false, None) => tidy(readable).into(),
+    }
+}
+
+/// A symbol, and the name as people write it, where that differs.
+pub(crate) type Name<'a> = (&'a str, Option<&'a str>);
+
+/// The names of all rows; two kernels that differ only in what is usually left out keep it: of a
+/// Tensile product, those parameters that not all of them have.
+pub(crate) fn labels(names: &[Name], style: &Style) -> Vec<String> {
+    let label = |(name, demangled): Name| label(name, demangled, style);
+    let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
+    for name in names {
+        let alike = alike.entry(label(*name)).or_default();
+        if !alike.contains(&name.0) {
+            alike.push(name.0);
+        }
+    }
+    names
+        .iter()
+        .map(|name| match label(*name) {
+            short if alike[&short].len() == 1 => short,
+            short => own_parameters(name.0, &alike[&short])
+                .map_or_else(|| name.1.unwrap_or(name.0).to_string(), |own| short + &own),
+        })
+        .collect()
+}
+
+/// The parameters in a Tensile kernel's name that the others lack; `None` where there are none.
+fn own_parameters(name: &str, alike: &[&str]) -> Option<String> {
+    to_tile(name)?;
+    let lacks = |other: &str, word: &str| !other.split('_').any(|known| known == word);
+    let own: Vec<&str> =
+        name.split('_').filter(|word| alike.iter().any(|other| lacks(other, word))).collect();
+    (!own.is_empty()).then(|| own.join("_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labelled(names: &[&str]) -> Vec<String> {
+        labels(&names.iter().map(|name| (*name, None)).collect::<Vec<_>>(), &Style::default())
+    }
+
+    #[test]
+    fn products_of_one_tile_are_told_apart_by_what_they_do_not_share() {
+        let [one, other] =
+            ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS1_VW4", "Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS2_VW4"];
+        assert_eq!(labelled(&[one]), ["Cijk_Ailk_Bljk_SB_MT64x64x8…"]);
+        assert_eq!(
+            labelled(&[one, other]),
+            ["Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS1", "Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS2"]
+        );
+        // One that has nothing that the other lacks.
+        let longer = format!("{one}_PGR2");
+        assert_eq!(
+            labelled(&[one, &longer]),
+            [one.to_string(), "Cijk_Ailk_Bljk_SB_MT64x64x8…PGR2".to_string()]
+        );
+    }
+}

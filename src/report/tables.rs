@@ -1,0 +1,115 @@
+//! What `rocshim help tables` says of the tables that the command prints.
+
+use rocshim_analysis::table::{Description, Head};
+use rocshim_analysis::{
+    CODE_OBJECTS, COLUMNS, COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS,
+    COMPARED_GPU, COMPARED_KERNELS, COMPARED_OBJECTS, CONDITIONS, CONVOLUTIONS, COPIES, FAILURES,
+    FALLBACK_KERNELS, FAMILIES, GAPS, GEMMS, GPU_KERNELS, GRAPHS, IN_FLIGHT, KERNELS, LIBRARIES, LOSSES,
+    MODULES, OBSERVED, PROCESSES, SIDES, SPANS, STREAMS, SWEEPS, SYNCS, THREADS,
+};
+use std::fmt::Write;
+
+/// The tables of a command.
+struct Printed {
+    command: &'static str,
+    tables: Vec<Description>,
+}
+
+fn printed() -> Vec<Printed> {
+    macro_rules! of {
+        ($command:literal: $($table:ident)*) => {
+            Printed { command: $command, tables: vec![$($table.description()),*] }
+        };
+    }
+    vec![
+        of!("summary":
+            PROCESSES FAMILIES KERNELS GPU_KERNELS COLUMNS GRAPHS GEMMS SWEEPS CONVOLUTIONS SPANS COPIES SYNCS
+            STREAMS THREADS GAPS MODULES FALLBACK_KERNELS CODE_OBJECTS FAILURES LOSSES IN_FLIGHT LIBRARIES),
+        of!("compare":
+            SIDES CONDITIONS COMPARED_FAMILIES COMPARED_KERNELS COMPARED_GEMMS COMPARED_CONVOLUTIONS
+            COMPARED_OBJECTS COMPARED_FUNCTIONS),
+        of!("compare, on the GPU": COMPARED_GPU),
+        of!("compare --observer": OBSERVED),
+    ]
+}
+
+const BEGIN: &str = "\
+Each column by its name in JSON and CSV (--csv TABLE), with its unit. Text and Markdown leave out
+columns that are empty in every row; the page of `rocshim report` has room for all of them.
+(derived): it follows from others, and JSON does not have it.
+";
+
+/// Each table of a command with its columns.
+pub fn tables() -> String {
+    let mut page = BEGIN.to_owned();
+    for Printed { command, tables } in printed() {
+        for table in tables {
+            // A string takes everything.
+            let _ = writeln!(page, "\n{command}: {}: {}", table.key, table.doc);
+            let mut last = "";
+            for head in &table.heads {
+                if head.key != last {
+                    column(&mut page, head);
+                }
+                last = head.key;
+            }
+        }
+    }
+    page
+}
+
+fn column(page: &mut String, head: &Head) {
+    let derived = if head.is_derived { " (derived)" } else { "" };
+    let _ = writeln!(page, "  {:16} {:8} {}{derived}", head.key, head.kind.name(), head.doc);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocshim_analysis::{Summary, testing::summary_of_text};
+    use rocshim_reader::End;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_table_and_column_is_explained() {
+        let page = tables();
+        assert!(
+            page.contains(
+                "\nsummary: kernels: a kernel, over all processes\n  launches         count    launches, "
+            ),
+            "{page}"
+        );
+        for Printed { command, tables } in printed() {
+            let keys: BTreeSet<&str> = tables.iter().map(|table| table.key).collect();
+            assert_eq!(keys.len(), tables.len(), "{command}: a table is listed once");
+            for Head { key, doc, .. } in tables.iter().flat_map(|table| &table.heads) {
+                assert!(!doc.is_empty(), "{key}");
+            }
+        }
+    }
+
+    /// The value at a path with dots.
+    fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+        path.split('.').try_fold(value, |value, key| value.get(key))
+    }
+
+    #[test]
+    fn a_columns_key_is_the_values_name_in_json() {
+        let summary: Summary = summary_of_text(crate::summary::TRACE, End::Footer);
+        let json = serde_json::to_value(&summary).unwrap();
+        let mut checked = 0;
+        for table in printed().into_iter().filter(|of| of.command == "summary").flat_map(|of| of.tables) {
+            let Some(rows) = at(&json, table.key) else {
+                assert_eq!(table.key, "gpu.kernels", "JSON has only this table not always");
+                continue;
+            };
+            let Some(row) = rows.get(0) else { continue };
+            for head in table.heads.iter().filter(|head| !head.is_derived) {
+                assert!(at(row, head.key).is_some(), "{}: no {}", table.key, head.key);
+                checked += 1;
+            }
+        }
+        assert!(checked > 20, "{checked}");
+    }
+}
