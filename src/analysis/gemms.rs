@@ -186,7 +186,7 @@ impl GemmProblem {
         let [a, b, _, d] = &self.types;
         let short = |element: &Option<Word>| {
             let element = known(element);
-            element.strip_suffix("_r").unwrap_or(&element).to_string()
+            element.strip_suffix("_r").unwrap_or(element).to_string()
         };
         let inputs = if a == b { short(a) } else { format!("{}*{}", short(a), short(b)) };
         let result = if a == b && a == d { inputs } else { format!("{inputs}>{}", short(d)) };

@@ -1,9 +1,16 @@
 //! How a table is described: once, beside the type of its rows, for every form that shows it (text,
+//! Markdown, the HTML page, `rocshim help tables`).
 //!
+//! A column's key is the name of the value in the row's JSON, and so in CSV. A column that JSON
 //! lacks, because it follows from others, is marked as [`derived`](Column::derived).
 
-use super::{evidence::Evidence, names, units};
+mod cell;
+mod head;
 
+pub use cell::{Cell, Statement};
+pub use head::{Head, Kind};
+
+/// A table: what its rows are, and their columns.
 pub struct Table<Row: 'static> {
     /// Its name in JSON, for `--csv`, and on the page.
     pub key: &'static str,
@@ -15,6 +22,7 @@ pub struct Table<Row: 'static> {
     pub columns: &'static [Column<Row>],
 }
 
+/// A column: what it is called and holds, when it is shown, and its cell of each row.
 pub struct Column<Row> {
     head: Head,
     cells: Cells<Row>,
@@ -23,73 +31,7 @@ pub struct Column<Row> {
     other_title: Option<(&'static str, &'static str)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Head {
-    /// The name of the value in JSON and CSV.
-    pub key: &'static str,
-    /// The title of the column.
-    pub title: &'static str,
-    /// What it holds, for `rocshim help tables`.
-    pub doc: &'static str,
-    /// Its unit or kind.
-    pub kind: Kind,
-    /// It stands at the right edge of its column.
-    pub is_right: bool,
-    /// A narrow terminal goes without it.
-    pub is_optional: bool,
-    /// The values of several rows can be added.
-    pub is_sum: bool,
-    /// It names the row: the page begins with it.
-    pub is_name: bool,
-    /// JSON does not have it: it follows from what JSON has.
-    pub is_derived: bool,
-    /// What text shows where it is absent.
-    pub absent: &'static str,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// How many: digits in groups of three.
-    Count,
-    /// A number that counts nothing: an id, a dimension.
-    Number,
-    /// Nanoseconds.
-    Time,
-    /// Bytes.
-    Bytes,
-    /// A part of 1.
-    Share,
-    /// Some words.
-    Words,
-    /// A sentence, which text breaks into lines.
-    Sentence,
-    /// A name as a program has it.
-    Code,
-    /// A path, whose end says most.
-    Path,
-    /// A kernel's name.
-    Kernel,
-    /// A class of evidence.
-    Evidence,
-}
-
-impl Kind {
-    /// Its name in `rocshim help tables`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Count => "count",
-            Kind::Number => "number",
-            Kind::Time => "ns",
-            Kind::Bytes => "bytes",
-            Kind::Share => "0 to 1",
-            Kind::Words | Kind::Sentence | Kind::Code => "text",
-            Kind::Path => "path",
-            Kind::Kernel => "kernel",
-            Kind::Evidence => "evidence",
-        }
-    }
-}
-
+/// The cells of a column.
 enum Cells<Row> {
     One(fn(&Row) -> Cell),
     /// A column for each run, or only for those that are compared with the first one.
@@ -99,6 +41,7 @@ enum Cells<Row> {
     },
 }
 
+/// Where and when a column is shown.
 #[derive(Clone, Copy)]
 enum Shown {
     Always,
@@ -112,6 +55,7 @@ enum Shown {
     InText,
 }
 
+/// Who shows a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Text and Markdown.
@@ -120,28 +64,7 @@ pub enum Form {
     Page,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// Nothing.
-    Absent,
-    /// A number in the column's unit.
-    Number(u64),
-    /// A part of 1, or a ratio.
-    Real(f64),
-    /// A number that is shown in words, as `9..512`, and sorted by its value.
-    Shown(String, u64),
-    /// Words.
-    Text(String),
-    /// How sure something is, and why, where that needs words.
-    Evidence(Evidence, Option<String>),
-    /// A kernel by its symbol, and its name as people write it, where that differs.
-    Kernel(String, Option<String>),
-    /// Kernels with the number of their launches.
-    Kernels(Vec<(u64, String, Option<String>)>),
-    /// Statements, each with how sure it is where that is not plain.
-    Statements(Vec<(String, Option<(Evidence, Option<String>)>)>),
-}
-
+/// A table with its rows, and the columns that are shown of it.
 #[derive(Debug)]
 pub struct Filled {
     /// As in [`Table`].
@@ -154,6 +77,7 @@ pub struct Filled {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// A column that is shown.
 #[derive(Clone, Debug)]
 pub struct FilledHead {
     /// What it is.
@@ -164,6 +88,7 @@ pub struct FilledHead {
     pub key: String,
 }
 
+/// What every table says of itself, for `rocshim help tables`.
 pub struct Description {
     /// As in [`Table`].
     pub key: &'static str,
@@ -171,62 +96,6 @@ pub struct Description {
     pub doc: &'static str,
     /// As in [`Table`].
     pub heads: Vec<Head>,
-}
-
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident $kind:ident;)*) => {
-        impl Head { $(
-            $(#[$doc])*
-            pub const fn $name(key: &'static str, title: &'static str, doc: &'static str) -> Head {
-                Head::new(Kind::$kind, key, title, doc)
-            }
-        )* }
-    };
-}
-
-kinds! {
-    /// A column of counts.
-    count Count;
-    /// A column of numbers that count nothing.
-    number Number;
-    /// A column of nanoseconds.
-    time Time;
-    /// A column of bytes.
-    bytes Bytes;
-    /// A column of parts of 1.
-    share Share;
-    /// A column of words.
-    words Words;
-    /// A column of sentences: the last one of text.
-    sentence Sentence;
-    /// A column of names as a program has them.
-    code Code;
-    /// A column of paths: the last one of text.
-    path Path;
-    /// A column of kernels.
-    kernel Kernel;
-    /// A column of evidence classes.
-    evidence Evidence;
-}
-
-impl Head {
-    /// A column's head, as columns of this kind usually are.
-    const fn new(kind: Kind, key: &'static str, title: &'static str, doc: &'static str) -> Head {
-        let is_right = matches!(kind, Kind::Count | Kind::Number | Kind::Time | Kind::Bytes | Kind::Share);
-        let is_sum = matches!(kind, Kind::Count | Kind::Time);
-        Head {
-            key,
-            title,
-            doc,
-            kind,
-            is_right,
-            is_optional: false,
-            is_sum,
-            is_name: false,
-            is_derived: false,
-            absent: "-",
-        }
-    }
 }
 
 /// Describes a table: a static [`Table`] of rows of one type.
@@ -419,96 +288,5 @@ impl<Row> Table<Row> {
     pub fn description(&self) -> Description {
         let heads = self.columns.iter().map(|column| column.head).collect();
         Description { key: self.key, doc: self.doc, heads }
-    }
-}
-
-impl Cell {
-    /// How it reads in text, without colour and in full width.
-    pub fn text(&self, head: &Head) -> String {
-        match self {
-            Cell::Absent => head.absent.into(),
-            Cell::Number(number) => match head.kind {
-                Kind::Number => number.to_string(),
-                Kind::Time => units::time(*number),
-                Kind::Bytes => units::bytes(*number),
-                _ => units::count(*number),
-            },
-            Cell::Real(value) => match head.kind {
-                Kind::Share => units::percent(*value),
-                _ => format!("{value:.1}"),
-            },
-            Cell::Shown(text, _) | Cell::Text(text) => text.clone(),
-            Cell::Evidence(evidence, _) => evidence.to_string(),
-            Cell::Kernel(symbol, demangled) => {
-                names::tidy(demangled.as_deref().unwrap_or(symbol)).into_owned()
-            }
-            Cell::Kernels(kernels) => {
-                let one = |(launches, symbol, _): &(u64, String, Option<String>)| {
-                    format!("{} x {symbol}", units::count(*launches))
-                };
-                kernels.iter().map(one).collect::<Vec<_>>().join(", ")
-            }
-            Cell::Statements(all) => all.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("; "),
-        }
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(number: u64) -> Cell {
-        Cell::Number(number)
-    }
-}
-
-impl From<u32> for Cell {
-    fn from(number: u32) -> Cell {
-        Cell::Number(number.into())
-    }
-}
-
-impl From<i64> for Cell {
-    fn from(number: i64) -> Cell {
-        u64::try_from(number).map_or_else(|_| Cell::Text(number.to_string()), Cell::Number)
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(value: f64) -> Cell {
-        Cell::Real(value)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.into())
-    }
-}
-
-impl From<&String> for Cell {
-    fn from(text: &String) -> Cell {
-        Cell::Text(text.clone())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-impl From<&rocshim_trace::Word> for Cell {
-    fn from(word: &rocshim_trace::Word) -> Cell {
-        Cell::Text(word.as_str().into())
-    }
-}
-
-impl From<Evidence> for Cell {
-    fn from(evidence: Evidence) -> Cell {
-        Cell::Evidence(evidence, None)
-    }
-}
-
-impl<T: Into<Cell>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Cell {
-        value.map_or(Cell::Absent, Into::into)
     }
 }
