@@ -77,7 +77,7 @@ pub struct LiveProcess {
 
 /// Statistics of all followed processes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct LiveStats {
     pub events: Growth,
     pub launches: Growth,
     pub products: Growth,
@@ -179,15 +179,15 @@ impl Live {
     /// Returns the statistics at `unix_ns`, which is `at_ns` on a monotonic clock; `None` while
     /// earlier records are read, for which no rate is shown. `collectors` are those that replied,
     /// by trace.
-    pub fn look(
+    pub fn measure(
         &mut self,
         (at_ns, unix_ns): (Option<u64>, u64),
         collectors: &BTreeMap<usize, Collector>,
-    ) -> Standing {
+    ) -> LiveStats {
         let elapsed = at_ns.zip(self.before.at_ns).map_or(0, |(now, before)| now.saturating_sub(before));
         let before = std::mem::replace(&mut self.before, Before { at_ns, counts: BTreeMap::new() });
         let mut rates = Rates { before: before.counts, now: &mut self.before.counts, elapsed };
-        let mut standing = Standing::default();
+        let mut stats = LiveStats::default();
         let (mut events, mut launches, mut products, mut failed, mut lost) = (0, 0, 0, 0, 0);
         let mut gpu_busy: Option<u64> = None;
         let mut tables: BTreeMap<(Table, String, String), (u64, u64)> = BTreeMap::new();
@@ -197,7 +197,7 @@ impl Live {
                 State::Open(reading) => (&reading.so_far(), !trace.is_silent),
                 State::Ended(summary) => (&**summary, false),
             };
-            standing.running += usize::from(is_open);
+            stats.running += usize::from(is_open);
             add_tables(&mut tables, summary);
             events += summary.totals.events;
             launches += summary.totals.launches;
@@ -208,12 +208,12 @@ impl Live {
                 *gpu_busy.get_or_insert(0) += gpu.busy_ns;
             }
             summary.losses.iter().for_each(|row| {
-                *standing.losses.entry(row.reason.clone()).or_default() += row.lost;
+                *stats.losses.entry(row.reason.clone()).or_default() += row.lost;
             });
             let id = number.to_string();
             for process in &summary.processes {
                 let collector = collectors.get(number).filter(|_| is_open);
-                standing.processes.push(LiveProcess {
+                stats.processes.push(LiveProcess {
                     pid: process.pid,
                     program: program(&process.exe, &process.argv),
                     end: if trace.is_silent { "out of sight".into() } else { process.end.clone() },
@@ -229,7 +229,7 @@ impl Live {
             let pid = trace.header.as_ref().map_or(0, |header| header.pid);
             for (lane, at) in trace.lanes.iter().filter(|_| is_open) {
                 let place = format!("{id} {lane}");
-                standing.phases.push(LivePhase {
+                stats.phases.push(LivePhase {
                     pid,
                     lane: *lane,
                     name: at.last.name().to_string(),
@@ -244,31 +244,31 @@ impl Live {
             }
         }
         let mut growth = |what: &str, all: u64| rates.of(Table::All, (what, ""), all);
-        standing.events = growth("events", events);
-        standing.launches = growth("launches", launches);
-        standing.products = growth("products", products);
-        standing.failed = growth("failed", failed);
-        standing.lost = growth("lost", lost);
-        standing.gpu_busy = gpu_busy.map(|busy_ns| growth("gpu", busy_ns).per_second / 1e9);
+        stats.events = growth("events", events);
+        stats.launches = growth("launches", launches);
+        stats.products = growth("products", products);
+        stats.failed = growth("failed", failed);
+        stats.lost = growth("lost", lost);
+        stats.gpu_busy = gpu_busy.map(|busy_ns| growth("gpu", busy_ns).per_second / 1e9);
         for ((table, name, of), (calls, host_ns)) in tables {
             let calls = rates.of(table, (&name, &of), calls);
             let row = LiveRow { name, of, calls, host_ns };
             match table {
-                Table::Kernel => standing.kernels.push(row),
-                Table::Family => standing.families.push(row),
-                Table::Product => standing.products_by_problem.push(row),
-                Table::Convolution => standing.convolutions.push(row),
+                Table::Kernel => stats.kernels.push(row),
+                Table::Family => stats.families.push(row),
+                Table::Product => stats.products_by_problem.push(row),
+                Table::Convolution => stats.convolutions.push(row),
                 Table::All | Table::Process | Table::Collector | Table::Phase => {}
             }
         }
-        let asked: Vec<f64> = standing.processes.iter().filter_map(|process| process.collector).collect();
-        standing.collectors = (!asked.is_empty()).then(|| asked.iter().sum());
+        let asked: Vec<f64> = stats.processes.iter().filter_map(|process| process.collector).collect();
+        stats.collectors = (!asked.is_empty()).then(|| asked.iter().sum());
         if elapsed > 0 {
-            self.history.push(standing.launches.per_second.round() as u64);
+            self.history.push(stats.launches.per_second.round() as u64);
             self.history.drain(..self.history.len().saturating_sub(HISTORY));
         }
-        standing.history.clone_from(&self.history);
-        standing
+        stats.history.clone_from(&self.history);
+        stats
     }
 }
 

@@ -109,7 +109,7 @@ pub struct Tail {
     wanted: Wanted,
     /// Of earlier records, only the last rows are kept.
     last: usize,
-    /// Somebody wants launches' arguments.
+    /// True when a command reads launches' arguments.
     has_arguments: bool,
     traces: BTreeMap<usize, Followed>,
     rows: Vec<(usize, Row)>,

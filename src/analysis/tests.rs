@@ -115,10 +115,10 @@ fn a_thread_account_that_does_not_fit_is_noted() {
             found.libraries.into_iter().find(|row| row.library == "librocblas.so").expect("it is hooked");
         (row.evidence, row.why)
     };
-    let misfit = "; its threads say that they wrote 2 events, and 1 were read";
+    let mismatch = "; its threads say that they wrote 2 events, and 1 were read";
     assert!(!product(1).1.contains("its threads say"));
     let (evidence, why) = product(2);
-    assert!(evidence == Evidence::Limited && why.ends_with(misfit), "{why}");
+    assert!(evidence == Evidence::Limited && why.ends_with(mismatch), "{why}");
 }
 
 #[test]

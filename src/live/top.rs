@@ -8,7 +8,7 @@ use ratatui::{
     widgets::{Cell, Clear, Paragraph, Row, Sparkline, Table, Tabs},
 };
 use rocshim_analysis::units::{count, percent, time};
-use rocshim_analysis::{Growth, LivePhase, LiveProcess, LiveRow, Standing};
+use rocshim_analysis::{Growth, LivePhase, LiveProcess, LiveRow, LiveStats};
 use rocshim_report::{
     names::{fit, tidy},
     visible,
@@ -131,34 +131,34 @@ const HELP: [&str; 12] = [
 ];
 
 /// Draws the screen.
-pub fn draw(frame: &mut Frame, standing: &Standing, screen: &Screen) {
-    let phases = standing.phases.len().min(PHASES);
+pub fn draw(frame: &mut Frame, stats: &LiveStats, screen: &Screen) {
+    let phases = stats.phases.len().min(PHASES);
     let phases = if phases == 0 || screen.shown == Tab::Phases { 0 } else { phases as u16 + 1 };
-    let lost = u16::from(!standing.losses.is_empty());
+    let lost = u16::from(!stats.losses.is_empty());
     let note = u16::from(screen.note.is_some());
     let rows = [1, 1, lost, note, 1, phases, 1].map(Constraint::Length);
     let rows = rows.into_iter().chain([Constraint::Min(2), Constraint::Length(1)]);
     let [head, rates, losses, notes, line, now, tabs, table, keys] =
         Layout::vertical(rows).areas(frame.area());
-    frame.render_widget(Paragraph::new(headline(standing, screen)), head);
-    frame.render_widget(Paragraph::new(numbers(standing, screen, rates.width)), rates);
-    frame.render_widget(Paragraph::new(painted(screen, lost_line(standing), Color::Red)), losses);
+    frame.render_widget(Paragraph::new(headline(stats, screen)), head);
+    frame.render_widget(Paragraph::new(numbers(stats, screen, rates.width)), rates);
+    frame.render_widget(Paragraph::new(painted(screen, lost_line(stats), Color::Red)), losses);
     let note = screen.note.clone().unwrap_or_default();
     frame.render_widget(Paragraph::new(painted(screen, note, Color::Yellow)), notes);
-    let latest = standing.history.len().saturating_sub(usize::from(line.width));
+    let latest = stats.history.len().saturating_sub(usize::from(line.width));
     let colour = if screen.has_colour { Style::new().fg(Color::Cyan) } else { Style::new() };
-    frame.render_widget(Sparkline::default().data(&standing.history[latest..]).style(colour), line);
+    frame.render_widget(Sparkline::default().data(&stats.history[latest..]).style(colour), line);
     if phases > 0 {
-        draw_phases(frame, &standing.phases, screen, now);
+        draw_phases(frame, &stats.phases, screen, now);
     }
     let titles = Tab::ALL.iter().enumerate().map(|(at, table)| format!("{} {}", at + 1, table.name()));
     let chosen = Style::new().add_modifier(Modifier::REVERSED);
     let bar = Tabs::new(titles).select(screen.shown.place()).highlight_style(chosen).divider("");
     frame.render_widget(bar.padding("", " "), tabs);
     match screen.shown {
-        Tab::Phases => draw_phases(frame, &standing.phases, screen, table),
-        Tab::Processes => draw_processes(frame, &standing.processes, screen, table),
-        _ => draw_rows(frame, standing, screen, table),
+        Tab::Phases => draw_phases(frame, &stats.phases, screen, table),
+        Tab::Processes => draw_processes(frame, &stats.processes, screen, table),
+        _ => draw_rows(frame, stats, screen, table),
     }
     frame.render_widget(Paragraph::new(last_line(screen)), keys);
     if screen.is_help {
@@ -168,11 +168,11 @@ pub fn draw(frame: &mut Frame, standing: &Standing, screen: &Screen) {
 }
 
 /// Returns the number of rows of the selected table.
-pub fn length(standing: &Standing, screen: &Screen) -> usize {
+pub fn length(stats: &LiveStats, screen: &Screen) -> usize {
     match screen.shown {
-        Tab::Phases => standing.phases.len(),
-        Tab::Processes => standing.processes.len(),
-        _ => rows_of(standing, screen).len(),
+        Tab::Phases => stats.phases.len(),
+        Tab::Processes => stats.processes.len(),
+        _ => rows_of(stats, screen).len(),
     }
 }
 
@@ -181,11 +181,11 @@ fn painted(screen: &Screen, text: String, colour: Color) -> Line<'static> {
     Line::styled(text, if screen.has_colour { style.fg(colour) } else { style })
 }
 
-fn headline(standing: &Standing, screen: &Screen) -> Line<'static> {
+fn headline(stats: &LiveStats, screen: &Screen) -> Line<'static> {
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let ended = standing.processes.len().saturating_sub(standing.running);
+    let ended = stats.processes.len().saturating_sub(stats.running);
     let processes =
-        format!("  {} running, {ended} ended  every {} s", standing.running, screen.every.as_secs_f64());
+        format!("  {} running, {ended} ended  every {} s", stats.running, screen.every.as_secs_f64());
     let state = match () {
         () if screen.is_paused => "  PAUSED",
         () if screen.is_behind => "  reading what was written before",
@@ -200,21 +200,21 @@ fn headline(standing: &Standing, screen: &Screen) -> Line<'static> {
 }
 
 /// Renders `launches 12 345/s  …`, as many as fit.
-fn numbers(standing: &Standing, screen: &Screen, width: u16) -> Line<'static> {
-    let lost = match standing.lost.all {
+fn numbers(stats: &LiveStats, screen: &Screen, width: u16) -> Line<'static> {
+    let lost = match stats.lost.all {
         0 => "lost 0".into(),
         all => format!("lost {}", count(all)),
     };
-    let collector = standing.collectors.map(|cores| format!("collector {} of a core", percent(cores)));
+    let collector = stats.collectors.map(|cores| format!("collector {} of a core", percent(cores)));
     let parts = [
-        Some(format!("launches {}/s", per_second(standing.launches))),
+        Some(format!("launches {}/s", per_second(stats.launches))),
         Some(lost),
-        standing.gpu_busy.map(|busy| format!("GPU busy {}", percent(busy))),
+        stats.gpu_busy.map(|busy| format!("GPU busy {}", percent(busy))),
         collector,
-        Some(format!("products {}/s", per_second(standing.products))),
-        Some(format!("events {}/s", per_second(standing.events))),
-        (standing.failed.all > 0).then(|| format!("failed {}", count(standing.failed.all))),
-        screen.is_behind.then(|| format!("{} events so far", count(standing.events.all))),
+        Some(format!("products {}/s", per_second(stats.products))),
+        Some(format!("events {}/s", per_second(stats.events))),
+        (stats.failed.all > 0).then(|| format!("failed {}", count(stats.failed.all))),
+        screen.is_behind.then(|| format!("{} events so far", count(stats.events.all))),
     ];
     let mut line = String::new();
     for part in parts.into_iter().flatten() {
@@ -226,8 +226,8 @@ fn numbers(standing: &Standing, screen: &Screen, width: u16) -> Line<'static> {
     Line::raw(line)
 }
 
-fn lost_line(standing: &Standing) -> String {
-    let reasons = standing.losses.iter().map(|(reason, lost)| format!("{} {reason}", count(*lost)));
+fn lost_line(stats: &LiveStats) -> String {
+    let reasons = stats.losses.iter().map(|(reason, lost)| format!("{} {reason}", count(*lost)));
     format!("LOST events: {}", reasons.collect::<Vec<_>>().join(", "))
 }
 
@@ -306,12 +306,12 @@ fn draw_processes(frame: &mut Frame, processes: &[LiveProcess], screen: &Screen,
 }
 
 /// Returns the rows of a table, filtered and sorted.
-fn rows_of<'a>(standing: &'a Standing, screen: &Screen) -> Vec<&'a LiveRow> {
+fn rows_of<'a>(stats: &'a LiveStats, screen: &Screen) -> Vec<&'a LiveRow> {
     let rows = match screen.shown {
-        Tab::Families => &standing.families,
-        Tab::Products => &standing.products_by_problem,
-        Tab::Convolutions => &standing.convolutions,
-        _ => &standing.kernels,
+        Tab::Families => &stats.families,
+        Tab::Products => &stats.products_by_problem,
+        Tab::Convolutions => &stats.convolutions,
+        _ => &stats.kernels,
     };
     let part = screen.filter.to_lowercase();
     let has = |text: &str| text.to_lowercase().contains(&part);
@@ -327,8 +327,8 @@ fn rows_of<'a>(standing: &'a Standing, screen: &Screen) -> Vec<&'a LiveRow> {
     rows
 }
 
-fn draw_rows(frame: &mut Frame, standing: &Standing, screen: &Screen, area: Rect) {
-    let rows = rows_of(standing, screen);
+fn draw_rows(frame: &mut Frame, stats: &LiveStats, screen: &Screen, area: Rect) {
+    let rows = rows_of(stats, screen);
     let all: u64 = rows.iter().map(|row| row.calls.all).sum();
     // Numbers take 36 columns; the owner takes a third of the rest, at most 34.
     let left = usize::from(area.width).saturating_sub(36);

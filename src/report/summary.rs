@@ -122,10 +122,10 @@ pub(crate) fn sentence(totals: &Totals) -> String {
     }
     let mut parts = vec![launches];
     parts.push(match totals.gemm_calls - totals.gemms {
-        0 => counted(totals.gemms, "GEMM"),
+        0 => counted(totals.gemms, "BLAS GEMM"),
         inner => format!(
             "{} ({} calls, {} inside another)",
-            counted(totals.gemms, "GEMM"),
+            counted(totals.gemms, "BLAS GEMM"),
             count(totals.gemm_calls),
             count(inner)
         ),
@@ -177,7 +177,7 @@ mod tests {
     use rocshim_reader::End;
 
     const PAGE: &str = "\
-1 process: 3 launches of 2 kernels, 1 GEMM, 0 convolution calls, 1 failed, 0 lost
+1 process: 3 launches of 2 kernels, 1 BLAS GEMM, 0 convolution calls, 1 failed, 0 lost
 Most launched: unresolved: of no known family 66.7%, BLAS: Tensile product 33.3%.
 Fallback kernels: 1 of 1 product launches (confirmed).
 Calls: libamdhip64 3, librocblas 1.

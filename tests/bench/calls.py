@@ -11,7 +11,7 @@ DISTURBANCES = [("faults", "page faults"), ("blocked", "waits")]
 
 
 def measure(bench):
-    """Runs every variant of every workload once a round, in an order drawn anew each time, so that what disturbs the
+    """Runs every variant of every workload once a round, in an order drawn again each time, so that what disturbs the
     machine for a while disturbs all."""
     chosen = [w for w in WORKLOADS if not bench.options.only or w.name in bench.options.only]
     figures = {w.name: {name: [] for name in w.who(bench.variants)} for w in chosen}

@@ -1,6 +1,6 @@
 """Section real: the real ROCm user space on the null GPU: llama.cpp's own bench and HIP's first call, with the shim and without.
 
-Each round runs the program three times, in an order drawn anew: without the shim, with it, and without it again. The
+Each round runs the program three times, in an order drawn again: without the shim, with it, and without it again. The
 last against the first is the noise that the second against the first has to be seen in.
 
 llama-bench runs on one CPU, together with the model of the device: on two they wait for each other for times that differ

@@ -1,7 +1,7 @@
 // The exports of the registering libamdhip64: each jumps through its entry of a dispatch table,
 // arguments untouched.
 //
-// The first to come builds and registers the table (standin_register), then starts anew. An entry
+// The first to come builds and registers the table (standin_register), then starts over. An entry
 // beyond the table's size is hipErrorNotSupported.
 
         .macro STUB name, table, first

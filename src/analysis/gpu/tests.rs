@@ -70,7 +70,7 @@ fn a_launch_that_was_not_reported_limits_and_one_before_the_runtime_was_asked_do
 }
 
 #[test]
-fn a_report_by_the_number_of_somebody_else_finds_its_launch_before_and_after_their_link() {
+fn a_report_by_the_number_of_someone_else_finds_its_launch_before_and_after_their_link() {
     let (mut all, mut process) = begun();
     let by_other = |other| Gpu { other, ..dispatch(1, None, 1, 1) };
     let link = |id, other| Gpu { op: "link".into(), of: Some((7, id)), other, ..Gpu::default() };

@@ -9,9 +9,9 @@ fn take(live: &mut Live, records: Vec<Record>) {
     records.into_iter().for_each(|record| live.take(0, record));
 }
 
-fn look(live: &mut Live, at: Option<u64>) -> Standing {
+fn measure(live: &mut Live, at: Option<u64>) -> LiveStats {
     let collectors = BTreeMap::from([(0, Collector { busy_ns: at.unwrap_or(0) / 10, fullest_ring: 0.25 })]);
-    live.look((at, 5_000), &collectors)
+    live.measure((at, 5_000), &collectors)
 }
 
 #[test]
@@ -24,12 +24,12 @@ fn rates_are_differences_of_two_looks_and_nothing_is_forgotten() {
     text.pass(&[1, 1]);
     text.pass(&[1, 1]);
     take(&mut live, text.take_records());
-    let before = look(&mut live, None);
+    let before = measure(&mut live, None);
     assert_eq!(before.launches, Growth { all: 6, per_second: 0.0 });
-    assert_eq!(look(&mut live, Some(SECOND)).launches, Growth { all: 6, per_second: 0.0 });
+    assert_eq!(measure(&mut live, Some(SECOND)).launches, Growth { all: 6, per_second: 0.0 });
     text.pass(&[1, 1]);
     take(&mut live, text.take_records());
-    let now = look(&mut live, Some(3 * SECOND / 2));
+    let now = measure(&mut live, Some(3 * SECOND / 2));
     assert_eq!(now.launches, Growth { all: 9, per_second: 6.0 });
     assert_eq!(now.events, Growth { all: 15, per_second: 10.0 });
     assert_eq!((now.running, now.collectors), (1, Some(0.1)));
@@ -71,13 +71,13 @@ fn losses_are_reported_by_reason_and_what_has_ended_stays() {
     let gap = r#"{"type":"gap","tid":7,"t":9,"dur":2,"lost":40,"reason":"ring_full"}"#;
     live.take(0, rocshim_trace::parse_line(gap.as_bytes()).unwrap());
     live.silent(0, true);
-    let now = look(&mut live, Some(0));
+    let now = measure(&mut live, Some(0));
     assert_eq!((now.losses, now.lost.all), ([("ring_full".into(), 40)].into(), 40));
     assert_eq!((&*now.processes[0].end, now.running, live.running().count()), ("out of sight", 0, 0));
     live.silent(0, false);
     assert_eq!(live.running().map(|(trace, header)| (trace, header.pid)).collect::<Vec<_>>(), [(0, 7)]);
     live.end(0, FileReading { end: End::Leftover, notes: Vec::new() });
-    let after = look(&mut live, Some(SECOND));
+    let after = measure(&mut live, Some(SECOND));
     assert_eq!((&*after.processes[0].end, after.launches.all, after.lost.all), ("killed", 2, 40));
     assert_eq!((after.running, after.phases.len()), (0, 0));
 }
@@ -89,12 +89,12 @@ fn how_busy_gpus_are_is_known_where_the_runtime_reports_it() {
     live.begin(0, Path::new("t/prog-7.ndjson"));
     text.pass(&[1, 1]);
     take(&mut live, text.take_records());
-    assert_eq!(look(&mut live, Some(SECOND)).gpu_busy, None);
+    assert_eq!(measure(&mut live, Some(SECOND)).gpu_busy, None);
     text.ask_for_gpu_times();
     text.ran(1, 1, 2, 1_000, 1_000);
     take(&mut live, text.take_records());
-    assert_eq!(look(&mut live, Some(2 * SECOND)).gpu_busy, Some(1e-6));
+    assert_eq!(measure(&mut live, Some(2 * SECOND)).gpu_busy, Some(1e-6));
     text.ran(1, 2, 2, 5_000, SECOND / 4);
     take(&mut live, text.take_records());
-    assert_eq!(look(&mut live, Some(3 * SECOND)).gpu_busy, Some(0.25));
+    assert_eq!(measure(&mut live, Some(3 * SECOND)).gpu_busy, Some(0.25));
 }

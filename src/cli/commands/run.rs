@@ -2,7 +2,7 @@
 
 use crate::{
     args,
-    launch::{self, Recorded, Recording, Trap},
+    launch::{self, PreflightWarning, Recorded, Recording},
 };
 use anyhow::Result;
 use rocshim_drain::failure::{self, Failures};
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     let folder = launch::chosen_folder(args.out.as_deref())?;
     launch::prepare_folder(&folder)?;
     let before: BTreeSet<PathBuf> = reader::traces_in(&folder)?.into_iter().collect();
-    let traps = recorded.traps(&args.program);
-    for trap in &traps {
-        report::print_error(&format!("{}: {}", trap.what, trap.advice));
+    let preflight_warnings = recorded.preflight_warnings(&args.program);
+    for warning in &preflight_warnings {
+        report::print_error(&format!("{}: {}", warning.what, warning.advice));
     }
     let mut command = recorded.command(&args.program[1..], &folder);
     // If the system has no memory for it, failures to record are not reported.
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     if let Some((processes, lack)) = failed {
         report::print_error(&report::unrecorded(processes, lack, &folder));
     }
-    if let Err(error) = tell(args, &folder, &before, &traps, failed.is_some()) {
+    if let Err(error) = tell(args, &folder, &before, &preflight_warnings, failed.is_some()) {
         report::print_error(&format!(
             "the program has ended, but its traces cannot be read: {}",
             rocshim_reader::format_error(&error)
@@ -79,7 +79,7 @@ fn tell(
     args: &args::Run,
     folder: &Path,
     before: &BTreeSet<PathBuf>,
-    traps: &[Trap],
+    preflight_warnings: &[PreflightWarning],
     has_failed: bool,
 ) -> Result<()> {
     let traces: Vec<PathBuf> =
@@ -95,7 +95,7 @@ fn tell(
     }
     if traces.is_empty() {
         report::print_status(&report::nothing_seen(
-            &traps.iter().map(|trap| trap.what.clone()).collect::<Vec<_>>(),
+            &preflight_warnings.iter().map(|warning| warning.what.clone()).collect::<Vec<_>>(),
             folder,
         ));
         return Ok(());

@@ -7,7 +7,7 @@ use ratatui::{
     DefaultTerminal,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
 };
-use rocshim_analysis::{Collector, Live, Standing};
+use rocshim_analysis::{Collector, Live, LiveStats};
 use rocshim_live::{Screen, Tab};
 use rocshim_reader::{Follower, Poll};
 use rustix::process::{Signal, getpid, kill_process};
@@ -42,7 +42,7 @@ pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
         live: Live::default(),
         follower,
         collectors: Collectors::default(),
-        standing: Standing::default(),
+        stats: LiveStats::default(),
         screen: Screen {
             what: in_short(&traces),
             every: Duration::from_secs_f64(args.every),
@@ -70,7 +70,7 @@ struct View {
     live: Live,
     follower: Follower,
     collectors: Collectors,
-    standing: Standing,
+    stats: LiveStats,
     screen: Screen,
     begin: Instant,
 }
@@ -91,15 +91,15 @@ impl View {
             let more = self.read()?;
             if !more && self.screen.is_behind {
                 self.screen.is_behind = false;
-                self.look();
+                self.measure();
                 next = Instant::now() + self.screen.every;
             } else if Instant::now() >= next {
                 if !self.screen.is_paused {
-                    self.look();
+                    self.measure();
                 }
                 next = Instant::now() + self.screen.every;
             }
-            terminal.draw(|frame| rocshim_live::draw(frame, &self.standing, &self.screen))?;
+            terminal.draw(|frame| rocshim_live::draw(frame, &self.stats, &self.screen))?;
             // Reads often: a second of recording may be a hundred MiB.
             let pause = next.saturating_duration_since(Instant::now()).min(Duration::from_millis(200));
             let mut pause = if more { Duration::ZERO } else { pause };
@@ -127,11 +127,11 @@ impl View {
         }
     }
 
-    fn look(&mut self) {
+    fn measure(&mut self) {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
         let at = (!self.screen.is_behind).then(|| self.begin.elapsed().as_nanos() as u64);
         let collectors = self.collectors.ask(&self.live);
-        self.standing = self.live.look((at, unix), &collectors);
+        self.stats = self.live.measure((at, unix), &collectors);
         self.screen.note = self.follower.notes().last().cloned();
     }
 
@@ -186,7 +186,7 @@ impl View {
         if screen.shown != before {
             screen.first = 0;
         }
-        let last = rocshim_live::length(&self.standing, screen).saturating_sub(1);
+        let last = rocshim_live::length(&self.stats, screen).saturating_sub(1);
         screen.first = screen.first.min(last);
         Wish::Nothing
     }

@@ -1,7 +1,7 @@
 //! Checks a program before it is run: whether it is found and preloadable, and its libraries.
 
 use super::{Shim, libraries, ollama};
-use crate::launch::{Choice, Elf, Exports, Glibc, Program, executed_file, find_program, traps};
+use crate::launch::{Choice, Elf, Exports, Glibc, Program, executed_file, find_program, preflight_warnings};
 use rocshim_report::Finding;
 use std::{
     ffi::OsString,
@@ -28,14 +28,14 @@ pub(crate) fn program(line: &[OsString], shim: Option<&Shim>, findings: &mut Vec
             return findings.push(Finding::fail(SUBJECT, what, "give its path, or correct PATH"));
         }
     };
-    let traps = traps(&path, line);
+    let preflight_warnings = preflight_warnings(&path, line);
     let file = executed_file(&path);
-    if traps.is_empty() {
+    if preflight_warnings.is_empty() {
         let through = if file == path { String::new() } else { format!(", run by {}", file.display()) };
         findings.push(Finding::ok(SUBJECT, format!("{}{through}: can be preloaded", path.display())));
     }
-    for trap in traps.into_iter().chain(Choice::new(None, None).trap(&path)) {
-        findings.push(Finding::fail(SUBJECT, trap.what, trap.advice));
+    for warning in preflight_warnings.into_iter().chain(Choice::new(None, None).warning(&path)) {
+        findings.push(Finding::fail(SUBJECT, warning.what, warning.advice));
     }
     let interpreter = Elf::read(&file).ok().flatten().and_then(|elf| elf.interpreter);
     if let (Some(interpreter), Some(shim)) = (interpreter, shim) {

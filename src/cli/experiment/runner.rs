@@ -66,8 +66,8 @@ impl<'a> Runner<'a> {
             Ok(recorded) => recorded,
             Err(not_started) => return Ok(Err(not_started)),
         };
-        for trap in recorded.traps(&args.program) {
-            report::print_error(&format!("{}: {}", trap.what, trap.advice));
+        for warning in recorded.preflight_warnings(&args.program) {
+            report::print_error(&format!("{}: {}", warning.what, warning.advice));
         }
         let scratch = match &args.out {
             Some(_) => None,

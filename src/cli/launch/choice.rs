@@ -1,6 +1,6 @@
 //! Selects the programs that are recorded: `--only` and `--skip`, or their variables.
 
-use super::program::{Trap, executed_file};
+use super::program::{PreflightWarning, executed_file};
 use rocshim_trace::is_chosen;
 use std::{env, path::Path};
 
@@ -26,7 +26,7 @@ impl Choice {
     }
 
     /// Returns the warning for a program that is not recorded, although what it starts may be.
-    pub(crate) fn trap(&self, path: &Path) -> Option<Trap> {
+    pub(crate) fn warning(&self, path: &Path) -> Option<PreflightWarning> {
         let file = executed_file(path);
         let resolved = file.canonicalize().unwrap_or_else(|_| file.clone());
         let names = [path, &file, &resolved].map(|path| path.to_string_lossy().into_owned());
@@ -39,10 +39,10 @@ impl Choice {
             true => format!("fits what is left alone (ROCSHIM_SKIP, --skip): {}", self.skip),
             false => format!("fits none of what is recorded (ROCSHIM_ONLY, --only): {}", self.only),
         };
-        Some(Trap {
+        Some(PreflightWarning {
             what: format!("{} {why}", path.display()),
             advice: "of it nothing is recorded; of the programs that it starts, what the lists allow".into(),
-            blind: true,
+            is_invisible: true,
         })
     }
 }
@@ -53,10 +53,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_left_alone_is_a_trap() {
-        let trap = |only, skip| Choice::new(Some(only), Some(skip)).trap(Path::new("/bin/sh"));
-        assert_eq!(trap("", ""), None);
-        assert_eq!(trap("sh,ollama", ""), None);
-        assert!(trap("ollama", "").is_some_and(|trap| trap.what.contains("--only): ollama")));
-        assert!(trap("sh", "s*").is_some_and(|trap| trap.what.contains("--skip): s*")));
+        let warning = |only, skip| Choice::new(Some(only), Some(skip)).warning(Path::new("/bin/sh"));
+        assert_eq!(warning("", ""), None);
+        assert_eq!(warning("sh,ollama", ""), None);
+        assert!(warning("ollama", "").is_some_and(|warning| warning.what.contains("--only): ollama")));
+        assert!(warning("sh", "s*").is_some_and(|warning| warning.what.contains("--skip): s*")));
     }
 }

@@ -53,29 +53,29 @@ fn look(path: PathBuf) -> Program {
 
 /// A known reason why a program, or part of it, will not be seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Trap {
+pub(crate) struct PreflightWarning {
     /// The reason, with the file's name.
     pub(crate) what: String,
     /// The next step.
     pub(crate) advice: String,
     /// True when nothing at all will be seen of the program itself.
-    pub(crate) blind: bool,
+    pub(crate) is_invisible: bool,
 }
 
-impl Trap {
-    fn new(what: String, advice: &str, blind: bool) -> Self {
-        Trap { what, advice: advice.to_string(), blind }
+impl PreflightWarning {
+    fn new(what: String, advice: &str, is_invisible: bool) -> Self {
+        PreflightWarning { what, advice: advice.to_string(), is_invisible }
     }
 }
 
 /// Returns the warnings about running `path` with these arguments (the program's name first).
-pub(crate) fn traps(path: &Path, line: &[OsString]) -> Vec<Trap> {
-    let mut traps = Vec::from_iter(ollama_client(line));
-    traps.extend(other_environment(line));
+pub(crate) fn preflight_warnings(path: &Path, line: &[OsString]) -> Vec<PreflightWarning> {
+    let mut preflight_warnings = Vec::from_iter(ollama_client(line));
+    preflight_warnings.extend(other_environment(line));
     let files = interpreters(path);
-    traps.extend(files.iter().filter_map(|file| privileged(file)));
-    traps.extend(files.last().and_then(|file| not_preloadable(file)));
-    traps
+    preflight_warnings.extend(files.iter().filter_map(|file| privileged(file)));
+    preflight_warnings.extend(files.last().and_then(|file| not_preloadable(file)));
+    preflight_warnings
 }
 
 /// Returns the file that the kernel executes in the end: the program, or the interpreter of a
@@ -94,14 +94,14 @@ fn interpreters(path: &Path) -> Vec<PathBuf> {
 }
 
 /// `ollama run` and similar commands talk to a server over HTTP and never use the GPU.
-fn ollama_client(line: &[OsString]) -> Option<Trap> {
+fn ollama_client(line: &[OsString]) -> Option<PreflightWarning> {
     let name = Path::new(line.first()?).file_name()?;
     let verb = line.get(1)?.to_str()?;
     if name != "ollama" || matches!(verb, "serve" | "runner" | "start") || verb.starts_with('-') {
         return None;
     }
     let what = format!("`ollama {verb}` is only a client of the Ollama server, which does the GPU work");
-    Some(Trap::new(
+    Some(PreflightWarning::new(
         what,
         "stop the server, run `rocshim run -- ollama serve`, and use ollama as before",
         true,
@@ -111,16 +111,20 @@ fn ollama_client(line: &[OsString]) -> Option<Trap> {
 /// Programs that start others without our environment, whatever their files contain.
 const ELSEWHERE: [&str; 8] = ["sudo", "doas", "su", "ssh", "docker", "podman", "systemd-run", "systemctl"];
 
-fn other_environment(line: &[OsString]) -> Option<Trap> {
+fn other_environment(line: &[OsString]) -> Option<PreflightWarning> {
     let name = Path::new(line.first()?).file_name()?.to_str()?;
     ELSEWHERE.contains(&name).then(|| {
         let what = format!("`{name}` does not hand LD_PRELOAD on to what it starts");
-        Trap::new(what, "put rocshim behind it: `sudo rocshim run -- CMD`, or inside the container", true)
+        PreflightWarning::new(
+            what,
+            "put rocshim behind it: `sudo rocshim run -- CMD`, or inside the container",
+            true,
+        )
     })
 }
 
 /// A set-user-ID program is loaded without LD_PRELOAD.
-fn privileged(file: &Path) -> Option<Trap> {
+fn privileged(file: &Path) -> Option<PreflightWarning> {
     let facts = file.metadata().ok()?;
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let changes_user = facts.mode() & 0o4000 != 0 && facts.uid() != user;
@@ -131,7 +135,11 @@ fn privileged(file: &Path) -> Option<Trap> {
     }
     let how = if capabilities { "has file capabilities" } else { "is setuid or setgid" };
     let what = format!("{} {how}, so the loader ignores LD_PRELOAD", file.display());
-    Some(Trap::new(what, "run it as the user that it changes to, from a copy without the bit", true))
+    Some(PreflightWarning::new(
+        what,
+        "run it as the user that it changes to, from a copy without the bit",
+        true,
+    ))
 }
 
 /// Returns the interpreter of a script, through `env` if that is used.
@@ -158,21 +166,29 @@ fn first_bytes(file: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns the reasons in the file itself.
-fn not_preloadable(file: &Path) -> Option<Trap> {
+fn not_preloadable(file: &Path) -> Option<PreflightWarning> {
     let name = file.display();
     let elf = Elf::read(file).ok()??;
     if !elf.x86_64 {
         let what = format!("{name} is not a 64-bit x86 program, so librocshim.so cannot be loaded into it");
-        return Some(Trap::new(what, "use an x86-64 build of it", true));
+        return Some(PreflightWarning::new(what, "use an x86-64 build of it", true));
     }
     match elf.interpreter {
         None => {
             let what = format!("{name} is statically linked, so the loader preloads nothing");
-            Some(Trap::new(what, "only dynamically linked programs that it starts can be seen", true))
+            Some(PreflightWarning::new(
+                what,
+                "only dynamically linked programs that it starts can be seen",
+                true,
+            ))
         }
         Some(loader) if loader.contains("musl") => {
             let what = format!("{name} is linked with musl, and librocshim.so needs glibc");
-            Some(Trap::new(what, "use a glibc build of it; under this one it may not even start", true))
+            Some(PreflightWarning::new(
+                what,
+                "use a glibc build of it; under this one it may not even start",
+                true,
+            ))
         }
         Some(_) => None,
     }
@@ -222,7 +238,10 @@ mod tests {
     #[test]
     fn only_the_server_of_ollama_works_on_the_gpu() {
         let line = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-        assert!(ollama_client(&line(&["/usr/bin/ollama", "run", "llama3"])).is_some_and(|trap| trap.blind));
+        assert!(
+            ollama_client(&line(&["/usr/bin/ollama", "run", "llama3"]))
+                .is_some_and(|warning| warning.is_invisible)
+        );
         assert_eq!(ollama_client(&line(&["ollama", "serve"])), None);
         assert_eq!(ollama_client(&line(&["ollama"])), None);
         assert_eq!(ollama_client(&line(&["my-ollama", "run"])), None);
@@ -238,6 +257,6 @@ mod tests {
     #[test]
     fn an_ordinary_program_has_no_traps() {
         let own = env::current_exe().unwrap();
-        assert_eq!(traps(&own, &[own.clone().into_os_string()]), []);
+        assert_eq!(preflight_warnings(&own, &[own.clone().into_os_string()]), []);
     }
 }

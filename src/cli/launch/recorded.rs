@@ -2,7 +2,7 @@
 
 use super::{
     choice::Choice,
-    program::{Program, Trap, find_program, traps},
+    program::{PreflightWarning, Program, find_program, preflight_warnings},
     shim::{find_shim, preload_value},
 };
 use anyhow::Result;
@@ -68,9 +68,9 @@ impl Recorded {
 
     /// Returns why nothing, or not all, will be seen of `line`, the program's name and its
     /// arguments.
-    pub(crate) fn traps(&self, line: &[OsString]) -> Vec<Trap> {
-        let mut all = traps(&self.path, line);
-        all.extend(self.choice.trap(&self.path));
+    pub(crate) fn preflight_warnings(&self, line: &[OsString]) -> Vec<PreflightWarning> {
+        let mut all = preflight_warnings(&self.path, line);
+        all.extend(self.choice.warning(&self.path));
         all
     }
 

@@ -2,7 +2,7 @@
 //! security module.
 
 use super::unit::{TRACES, Unit, below};
-use crate::launch::traps;
+use crate::launch::preflight_warnings;
 use rocshim_report::Finding;
 use std::{
     ffi::OsString,
@@ -74,8 +74,8 @@ fn closed_to_others(file: &Path) -> Option<PathBuf> {
 fn not_preloadable(line: &str, root: &Path) -> Option<Finding> {
     let program = line.trim_start_matches(['-', '@', ':', '+', '!']).split_whitespace().next()?;
     let words = [OsString::from("ollama"), OsString::from("serve")];
-    let trap = traps(&below(root, program), &words).into_iter().next()?;
-    Some(Finding::fail(SUBJECT, trap.what, trap.advice))
+    let warning = preflight_warnings(&below(root, program), &words).into_iter().next()?;
+    Some(Finding::fail(SUBJECT, warning.what, warning.advice))
 }
 
 /// EnvironmentFile= is applied after the drop-in's variables, and overrides them.

@@ -12,8 +12,8 @@ fn row(name: &str, of: &str, (all, per_second): (u64, f64), host_ns: u64) -> Liv
     LiveRow { name: name.into(), of: of.into(), calls: growth(all, per_second), host_ns }
 }
 
-fn standing() -> Standing {
-    Standing {
+fn stats() -> LiveStats {
+    LiveStats {
         events: growth(5_000, 40.0),
         launches: growth(4_000, 21_956.4),
         products: growth(7, 0.25),
@@ -62,14 +62,14 @@ fn standing() -> Standing {
             row("void mul_mat_q<(ggml_type)2, 32>(char const*)", "ggml: mmq", (1_000, 0.0), 5_000_000),
             row("quantize_q8_1(float const*)", "ggml: quantize", (3_000, 21_956.4), 2_000_000),
         ],
-        ..Standing::default()
+        ..LiveStats::default()
     }
 }
 
 /// Returns the lines of a screen of this size, without trailing blanks.
 fn lines(screen: &Screen, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, &standing(), screen)).unwrap();
+    terminal.draw(|frame| draw(frame, &stats(), screen)).unwrap();
     let cells = terminal.backend().buffer().content().chunks(width.into());
     cells.map(|line| line.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().into()).collect()
 }
@@ -107,7 +107,7 @@ fn rows_are_sorted_filtered_and_scrolled() {
     let by_host = Screen { sort: Sort::Host, ..screen() };
     assert!(named(&by_host).find("mul_mat_q") < named(&by_host).find("quantize_q8_1"));
     let some = Screen { filter: "MMQ".into(), ..screen() };
-    assert_eq!((length(&standing(), &some), named(&some).contains("quantize")), (1, false));
+    assert_eq!((length(&stats(), &some), named(&some).contains("quantize")), (1, false));
     assert!(lines(&some, 80, 14)[13].starts_with("rows with: MMQ   / changes it"));
     let scrolled = Screen { first: 1, ..screen() };
     assert!(lines(&scrolled, 80, 14)[8].contains("mul_mat_q"));

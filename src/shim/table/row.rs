@@ -203,7 +203,7 @@ impl EntryPoint {
         self.points.fetch_or(point as u8, Relaxed) & point as u8 == 0
     }
 
-    /// Notes that no interception point has handed it out since it was bound anew.
+    /// Notes that no interception point has handed it out since it was bound again.
     pub(crate) fn clear_points(&self) {
         self.points.store(0, Relaxed);
     }

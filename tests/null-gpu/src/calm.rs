@@ -16,14 +16,14 @@ use std::time::Duration;
 
 const LOWEST: i32 = 19;
 /// Between two looks at the signals.
-const NAP: Duration = Duration::from_micros(50);
+const PAUSE: Duration = Duration::from_micros(50);
 /// Time for late handlers at exit: HIP's destructors race with them.
 const DRAIN: Duration = Duration::from_millis(30);
 
 /// The threads that were there before the runtime started its own.
 static EARLIER: OnceLock<BTreeSet<u32>> = OnceLock::new();
-/// The thread that naps, once it has; 0 before.
-static NAPPING: AtomicU32 = AtomicU32::new(0);
+/// The thread that pauses, once it has; 0 before.
+static PAUSING: AtomicU32 = AtomicU32::new(0);
 static CALMED: OnceLock<Vec<u32>> = OnceLock::new();
 
 /// Remembers who is there before the runtime starts its threads.
@@ -32,23 +32,23 @@ pub(crate) fn note_threads() {
 }
 
 /// Sleeps a little, on the thread that handles signals.
-pub(crate) fn nap() {
+pub(crate) fn pause() {
     // SAFETY: only asks for a number.
     let id = unsafe { libc::gettid() };
-    NAPPING.store(id as u32, Ordering::Relaxed); // Relaxed: it is always the same number
-    thread::sleep(NAP);
+    PAUSING.store(id as u32, Ordering::Relaxed); // Relaxed: it is always the same number
+    thread::sleep(PAUSE);
 }
 
-/// Calms the threads that the runtime has started since, except the one that naps. Only the first
+/// Calms the threads that the runtime has started since, except the one that pauses. Only the first
 /// call does anything.
 pub(crate) fn calm() {
     let Some(earlier) = EARLIER.get() else { return };
     CALMED.get_or_init(|| {
-        let napping = NAPPING.load(Ordering::Relaxed); // Relaxed: as in `nap`
+        let pausing = PAUSING.load(Ordering::Relaxed); // Relaxed: as in `pause`
         // The runtime's threads are called as the thread that made them; a thread with a name of
         // its own is not the runtime's.
         let own_name = fs::read_to_string("/proc/thread-self/comm").ok();
-        let spins = |&id: &u32| id != napping && name(id) == own_name;
+        let spins = |&id: &u32| id != pausing && name(id) == own_name;
         let calmed: Vec<u32> = threads().difference(earlier).copied().filter(spins).collect();
         calmed.iter().for_each(|&id| set_priority(id, LOWEST));
         // SAFETY: a function of this library, which the runtime never unloads.

@@ -107,19 +107,19 @@ pub(crate) unsafe extern "C" fn OnLoad(
     true
 }
 
-/// Has the runtime call [`nap`] whenever it looks at its signals: for a signal that is never 0.
+/// Has the runtime call [`pause`] whenever it looks at its signals: for a signal that is never 0.
 fn handle_forever(core: &CoreTable, amd_ext: &AmdExtTable) {
     let mut signal = 0;
     // SAFETY: no agents, and `signal` is ours to write.
     if unsafe { (core.signal_create)(1, 0, ptr::null(), &mut signal) } == SUCCESS {
-        // SAFETY: the signal that was made; `nap` takes no argument.
-        unsafe { (amd_ext.signal_async_handler)(signal, SIGNAL_CONDITION_NE, 0, nap, ptr::null_mut()) };
+        // SAFETY: the signal that was made; `pause` takes no argument.
+        unsafe { (amd_ext.signal_async_handler)(signal, SIGNAL_CONDITION_NE, 0, pause, ptr::null_mut()) };
     }
 }
 
 /// Returns true: call it again.
-extern "C" fn nap(_value: i64, _arg: *mut c_void) -> bool {
-    calm::nap();
+extern "C" fn pause(_value: i64, _arg: *mut c_void) -> bool {
+    calm::pause();
     true
 }
 
