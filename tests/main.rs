@@ -45,6 +45,7 @@ mod trace {
 /// The `rocshim` command.
 mod cli {
     mod compare;
+    mod completions;
     mod ctl;
     pub(crate) mod export;
     mod ollama;

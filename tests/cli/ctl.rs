@@ -226,7 +226,7 @@ fn a_process_may_begin_stopped_and_absence_is_not_confirmed_then() {
 fn a_stopped_process_says_nothing_and_does_nothing_later() {
     let mut running = obedient(&[], &[]);
     running.tell("launch 10");
-    running.signal(Signal::STOP);
+    running.stop();
     let sentence = refused(running.ctl(&["stop", "--wait", "1"]));
     assert!(sentence.contains("is stopped by a signal") && sentence.contains("kill -CONT"), "{sentence}");
     let printed = status(&running);
@@ -245,7 +245,7 @@ fn a_process_that_dies_during_a_request_is_reported() {
     running.tell("launch 10");
     let trace = running.trace_files().remove(0);
     artifacts::command();
-    running.signal(Signal::STOP);
+    running.stop();
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| running.ctl(&["flush", "--wait", "20"]));
         sleep(Duration::from_millis(200));

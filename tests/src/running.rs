@@ -53,6 +53,19 @@ impl Running {
         kill_process(pid, signal).expect("it is there");
     }
 
+    /// Stops it by SIGSTOP, and returns when each of its threads is stopped.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+        let is_stopped = |task: &std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+        };
+        let tasks = format!("/proc/{}/task", self.pid());
+        while !std::fs::read_dir(&tasks).expect("it is there").flatten().all(|task| is_stopped(&task)) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
     /// `rocshim ctl` on it.
     pub fn ctl(&self, words: &[&str]) -> Outcome {
         Traced::rocshim(["ctl", &self.pid().to_string()]).args(words).run()
