@@ -124,19 +124,11 @@ pub use gpu::{
     GPU_KERNELS, GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow,
     PauseShare, ProductRow, TransferRow,
 };
-<<<<<<< HEAD
 pub use graphs::{GRAPHS, GraphRow};
 pub use kernels::{Inside, KERNELS, KernelRow};
-pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, Standing};
+pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, LiveStats};
 pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};
 pub use modules::{MODULES, ModuleRow};
-=======
-pub use graphs::GraphRow;
-pub use kernels::{Inside, KernelRow};
-pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, LiveStats};
-pub use losses::{InFlightRow, LossRow};
-pub use modules::ModuleRow;
->>>>>>> 44f841c (names: preflight warnings, live statistics; summary counts BLAS GEMMs; more retired words in the gate)
 pub(crate) use phases::Recent;
 pub use phases::{
     Bar, Bound, Kind, Level, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseObject, Phases,

@@ -7,6 +7,11 @@ use super::source::{File, assert_none, files};
 const CLEAN: &[&str] = &[
     ".github/",
     "include/",
+    "README.md",
+    "samples/README.md",
+    "samples/responses/",
+    "samples/ladder/README.md",
+    "samples/traces/README.md",
     "scripts/",
     "src/README.md",
     "src/analysis/activity",

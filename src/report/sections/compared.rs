@@ -38,7 +38,7 @@ impl<'a> Names<'a> {
 
 /// What stands above rows that are alike in who has them. `presences` are those of all sides but
 /// the baseline; `both` is said of rows that all have.
-fn stats(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
+fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
     let with = |wanted: bool| {
         labels.iter().zip(has).filter(move |(_, has)| **has == wanted).map(|(label, _)| *label)
     };
@@ -76,14 +76,17 @@ mod tests {
         let both = absence(Seen::Both, Evidence::Confirmed, None);
         let gone = absence(Seen::Gone, Evidence::ConfirmedAbsent, None);
         let new = absence(Seen::New, Evidence::Limited, Some("9 events were lost"));
-        assert_eq!(stats(&["A", "B"], &[true, true], &[&both], ", alike"), "in both, alike");
-        assert_eq!(stats(&["A", "B"], &[true, false], &[&gone], ""), "ONLY IN A; not in B, confirmed absent");
+        assert_eq!(standing(&["A", "B"], &[true, true], &[&both], ", alike"), "in both, alike");
         assert_eq!(
-            stats(&["A", "B"], &[false, true], &[&new], ""),
+            standing(&["A", "B"], &[true, false], &[&gone], ""),
+            "ONLY IN A; not in B, confirmed absent"
+        );
+        assert_eq!(
+            standing(&["A", "B"], &[false, true], &[&new], ""),
             "ONLY IN B; not in A, limited (9 events were lost)"
         );
         assert_eq!(
-            stats(&["A", "B", "C"], &[true, false, true], &[&gone, &both], ""),
+            standing(&["A", "B", "C"], &[true, false, true], &[&gone, &both], ""),
             "IN A, C; not in B, confirmed absent"
         );
     }

@@ -1,4 +1,5 @@
-//! The primitives as they run in every program.
+//! Synchronisation primitives of normal builds: std atomics, plain memory, real time. In models,
+//! loom replaces them.
 #![allow(unsafe_code)] // plain reads and writes of memory, whose contract the caller fulfils
 
 pub(crate) use parking_lot::Mutex;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Writes a word of a slot: a plain store, published by a later release store.
 ///
 /// # Safety
-/// As [`std::ptr::write`].
+/// `to` is valid and aligned for a write, as for [`std::ptr::write`].
 #[inline(always)]
 pub(crate) unsafe fn write(to: *mut u64, value: u64) {
     // SAFETY: the caller guarantees that `to` is valid and aligned for a write.

@@ -1,20 +1,9 @@
 //! GEMMs and convolutions of the runs: by which solutions, solvers and kernels.
 
-<<<<<<< HEAD
 use super::{Names, evidence, labels, standing};
 use crate::{section::Part, sections::calls::SOLVER_NAMES, table::Style};
 use rocshim_analysis::units::count;
 use rocshim_analysis::{BySide, COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChange, Comparison};
-=======
-use super::{Names, change, each, evidence, grouped, labels, stats, titled};
-use crate::{
-    section::section,
-    sections::{calls, gemms as plain},
-    table::{Column, Style},
-};
-use rocshim_analysis::units::{count, time};
-use rocshim_analysis::{BySide, CallCell, CallChange, Comparison};
->>>>>>> 44f841c (names: preflight warnings, live statistics; summary counts BLAS GEMMs; more retired words in the gate)
 
 /// The most kernels named for a side.
 const NAMED: usize = 4;
@@ -49,7 +38,7 @@ fn heading(
     let presences: Vec<_> = versus.iter().flatten().map(|difference| &difference.presence).collect();
     let is_changed = versus.iter().flatten().any(CallChange::is_change);
     let way = if is_changed { format!(", CHANGED {what}") } else { format!(", by the same {what}") };
-    (has.iter().all(|has| *has) && !is_changed, stats(labels, &has, &presences, &way))
+    (has.iter().all(|has| *has) && !is_changed, standing(labels, &has, &presences, &way))
 }
 
 /// The kernels of each run; one line where all used the same.
