@@ -11,8 +11,8 @@ use serde::{
 };
 use std::fmt;
 
-/// The rows of the array `table` in `value` (`gpu.kernels`: in an object of it), or the one row that
-/// an object is.
+/// The rows of the array `table` in `value` (`gpu.kernels`: in an object of it), or the one row
+/// that an object is.
 ///
 /// # Errors
 /// Where there is no such table: the sentence lists those that there are.

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_one_tile_are_told_apart_by_what_they_do_not_share() {
+    fn products_of_one_tile_are_distinguished_by_what_they_do_not_share() {
         let [one, other] =
             ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS1_VW4", "Cijk_Ailk_Bljk_SB_MT64x64x8_SN_TLDS2_VW4"];
         assert_eq!(labelled(&[one]), ["Cijk_Ailk_Bljk_SB_MT64x64x8…"]);

@@ -42,7 +42,7 @@ mod tests {
 {"type":"matmul","tid":7,"id":4,"t":6000,"dur":10,"hook":3,"problem":{},"workspace":0,"stream":0}"#;
 
     #[test]
-    fn a_problem_is_one_line_whoever_asked_for_it() {
+    fn a_problem_is_one_line_whatever_requested_it() {
         let mut replays = Replays::default();
         let session = read_lines(&mut replays, TRACE.lines());
         let page = replay(&replays.finish(&session));

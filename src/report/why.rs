@@ -1,4 +1,5 @@
-//! The page of `rocshim why`: one line for each decision, or the whole chain of those that are named.
+//! The page of `rocshim why`: one line for each decision, or the whole chain of those that are
+//! named.
 
 use super::{
     section::{paragraph, section},

@@ -6,7 +6,8 @@ use crate::table::{Column, Style, Table};
 use rocshim_analysis::units::time;
 use rocshim_analysis::{Proxy, TimeParts};
 
-/// A row for the prompt of each request, and one for its generated tokens; nothing without GPU times.
+/// A row for the prompt of each request, and one for its generated tokens; nothing without GPU
+/// times.
 pub(super) fn times(proxy: &Proxy, style: &Style) -> Option<String> {
     let mut table = Table::new(&[
         Column::Right("#"),
