@@ -45,9 +45,9 @@ enum Cells<Row> {
 #[derive(Clone, Copy)]
 enum Shown {
     Always,
-    /// If a row has something there: not zero, not empty.
+    /// On the page; in text if a row has something there: not zero, not empty.
     IfAny,
-    /// If its rows differ.
+    /// On the page; in text if its rows differ.
     IfDiffers,
     /// On the page, which has the room.
     OnPage,
@@ -158,7 +158,7 @@ impl<Row> Column<Row> {
         Column { head, cells: Cells::Each { from: 1, cell }, shown: Shown::Always, other_title: None }
     }
 
-    /// Shown if a row has something there.
+    /// Text shows it if a row has something there.
     pub const fn if_any(mut self) -> Self {
         self.shown = Shown::IfAny;
         self
@@ -170,7 +170,7 @@ impl<Row> Column<Row> {
         self
     }
 
-    /// Shown if the rows differ.
+    /// Text shows it if the rows differ.
     pub const fn if_differs(mut self) -> Self {
         self.shown = Shown::IfDiffers;
         self
@@ -230,13 +230,17 @@ impl<Row> Column<Row> {
         self
     }
 
+    /// The page has every column, whatever the rows hold: scripts find the same ones in each.
     fn is_shown(&self, rows: &[&Row], form: Form) -> bool {
+        let is_text = form == Form::Text;
         match self.shown {
             Shown::Always => true,
-            Shown::IfAny => rows.iter().any(|row| self.has(row)),
-            Shown::IfDiffers => rows.windows(2).any(|pair| self.texts(pair[0]) != self.texts(pair[1])),
-            Shown::OnPage => form == Form::Page,
-            Shown::InText => form == Form::Text,
+            Shown::IfAny => !is_text || rows.iter().any(|row| self.has(row)),
+            Shown::IfDiffers => {
+                !is_text || rows.windows(2).any(|pair| self.texts(pair[0]) != self.texts(pair[1]))
+            }
+            Shown::OnPage => !is_text,
+            Shown::InText => is_text,
         }
     }
 

@@ -51,9 +51,13 @@ fn the_numbers_of_a_small_trace_stand_on_it() {
             ["700", "7", "", "decode", "inferred", "2", "1 ×2", "2", "8", "4", "100", "20", "90", "mmvq 6"],
         ]
     );
-    let kernels: Vec<Vec<String>> = rows(&page, "kernels").into_iter().map(|row| row[..3].to_vec()).collect();
+    let kernels: Vec<Vec<String>> = rows(&page, "kernels").into_iter().map(|row| row[..8].to_vec()).collect();
     // Launched 7, 3 and 2 times, 10 ns each.
-    let expected = [["_Z1", "7", "70"], ["_Z9", "3", "30"], ["_Z5", "2", "20"]];
+    let expected = [
+        ["_Z1", "7", "0", "0", "0", "0", "0", "70"],
+        ["_Z9", "3", "0", "0", "0", "0", "0", "30"],
+        ["_Z5", "2", "0", "0", "0", "0", "0", "20"],
+    ];
     assert_eq!(kernels, expected);
     let edges: Vec<Vec<String>> = rows(&page, "edges");
     assert_eq!(

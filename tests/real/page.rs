@@ -215,7 +215,12 @@ fn sides_are_those_of_compare(tables: &Value, old: &str, new: &str) {
     ] {
         let shown: Vec<[String; 2]> = list(&tables[table])
             .iter()
-            .map(|row| ["sides.old", "sides.new"].map(|side| row[side].as_str().expect("a cell").to_owned()))
+            .map(|row| {
+                ["old", "new"].map(|side| {
+                    let key = format!("sides.{side}.{what}");
+                    row[&key].as_str().unwrap_or_else(|| panic!("no {key}")).to_owned()
+                })
+            })
             .collect();
         assert_eq!(shown, of(&compared[array], what), "{table}");
     }
