@@ -9,7 +9,7 @@ use crate::status::status_name;
 use rocshim_trace::{Copy, GraphCall, GraphLaunch, Launch, Load, Mark, StreamRef, Sync, Word};
 
 /// A call as a row of its table: what it is called, and its cells.
-pub(super) type Told = (&'static Table, Word, Vec<Cell>);
+pub(super) type CallRow = (&'static Table, Word, Vec<Cell>);
 
 pub(super) const fn calls(
     id: TableId,
@@ -89,7 +89,7 @@ pub(super) static LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn launch(of: &Named, launch: &Launch) -> Told {
+pub(super) fn launch(of: &Named, launch: &Launch) -> CallRow {
     let (function, mut cells) = begin(of);
     let known = of.kernel;
     match known {
@@ -133,7 +133,7 @@ pub(super) static COPIES: Table = calls(
     ],
 );
 
-pub(super) fn copy(of: &Named, copy: &Copy) -> Told {
+pub(super) fn copy(of: &Named, copy: &Copy) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&copy.action).into(),
@@ -163,7 +163,7 @@ pub(super) static SYNCS: Table = calls(
     ],
 );
 
-pub(super) fn sync(of: &Named, sync: &Sync) -> Told {
+pub(super) fn sync(of: &Named, sync: &Sync) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&sync.action).into(),
@@ -187,7 +187,7 @@ pub(super) static GRAPH_LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn graph_launch(of: &Named, launch: &GraphLaunch) -> Told {
+pub(super) fn graph_launch(of: &Named, launch: &GraphLaunch) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         launch.graph.into(),
@@ -213,7 +213,7 @@ pub(super) static GRAPH_CALLS: Table = calls(
     ],
 );
 
-pub(super) fn graph_call(of: &Named, graph: &GraphCall) -> Told {
+pub(super) fn graph_call(of: &Named, graph: &GraphCall) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&graph.action).into(),
@@ -239,7 +239,7 @@ pub(super) static LOADS: Table = calls(
     ],
 );
 
-pub(super) fn load(of: &Named, load: &Load) -> Told {
+pub(super) fn load(of: &Named, load: &Load) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([(&load.action).into(), Cell::address(load.module)]);
     cells.extend(of.object());
@@ -258,7 +258,7 @@ pub(super) static MARKS: Table = calls(
     ],
 );
 
-pub(super) fn mark(of: &Named, mark: &Mark) -> Told {
+pub(super) fn mark(of: &Named, mark: &Mark) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&mark.action).into(),

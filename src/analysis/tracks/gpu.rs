@@ -1,5 +1,5 @@
-//! Rows of the GPU: dispatches, copies and fills, with their times on the device, as the HIP runtime
-//! reports them. A trace has them if it was recorded with `--gpu-time`.
+//! Rows of the GPU: dispatches, copies and fills, with their times on the device, as the HIP
+//! runtime reports them. A trace has them if it was recorded with `--gpu-time`.
 
 use super::{
     others::table,
@@ -49,8 +49,8 @@ impl GpuRows {
         self.is_asked |= state.state == "on";
     }
 
-    /// The arrow from a call to the first command that it asked for; none where it asks for none, or
-    /// the runtime was not asked for reports.
+    /// The arrow from a call to the first command that it asked for; none where it asks for none,
+    /// or the runtime was not asked for reports.
     pub(super) fn begin(&mut self, event: &Event, next: &mut u64) -> Option<Range<u64>> {
         let asks = matches!(event.record, Record::Launch(_) | Record::GraphLaunch(_) | Record::Copy(_));
         if !self.is_asked || !asks || event.failed() || event.ids.capture.is_some() {

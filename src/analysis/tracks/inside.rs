@@ -1,7 +1,8 @@
-//! Which launches were made inside a call: each has an arrow from the call that made it.
+//! Finds the launches made inside a call: each has an arrow from the call that made it.
 //!
-//! A launch's line comes before that of its caller. So each thread has a stack of calls that have not returned yet but inside which
-//! something was launched; numbers grow from bottom to top. A caller whose line was lost leaves it with the next one below.
+//! A launch's line precedes its caller's. So each thread has a stack of calls that have not
+//! returned but inside which something was launched; ids grow from bottom to top. A caller whose
+//! line was lost passes its launches to the next one below.
 
 use foldhash::HashMap;
 use rocshim_trace::Call;

@@ -1,7 +1,7 @@
-//! Rows of calls of the libraries above HIP: GEMMs, convolutions, and calls known by their names.
+//! Rows of calls of the libraries above HIP: GEMMs, convolutions, and calls recorded by name.
 
 use super::{
-    calls::{STREAM, Told, begin, calls, named, stream},
+    calls::{CallRow, STREAM, begin, calls, named, stream},
     names::Named,
     row::Cell,
     table::{Table, TableId, address, flag, integer, text},
@@ -33,7 +33,7 @@ pub(super) static GEMMS: Table = calls(
     ],
 );
 
-pub(super) fn product(of: &Named, problem: GemmProblem, on: Option<StreamRef>) -> Told {
+pub(super) fn product(of: &Named, problem: GemmProblem, on: Option<StreamRef>) -> CallRow {
     let (function, mut cells) = begin(of);
     let name = named(&function, &problem.in_short());
     cells.extend([problem.form.into(), problem.trans_a.into(), problem.trans_b.into()]);
@@ -78,7 +78,7 @@ fn tensor(tensor: Option<&Tensor>) -> Cell {
     tensor.map_or(Cell::Absent, |tensor| Cell::text(&format!("{} {}", tensor.lengths(), tensor.element)))
 }
 
-pub(super) fn convolution(of: &Named, conv: &Conv) -> Told {
+pub(super) fn convolution(of: &Named, conv: &Conv) -> CallRow {
     let (function, mut cells) = begin(of);
     let way = conv.solver.as_deref().or(conv.algorithm.as_deref());
     let first = conv.results.first().map(|first| match &first.solver {
@@ -127,7 +127,7 @@ pub(super) static BLAS: Table = calls(
     ],
 );
 
-pub(super) fn blas(of: &Named, blas: &Blas) -> Told {
+pub(super) fn blas(of: &Named, blas: &Blas) -> CallRow {
     let (function, mut cells) = begin(of);
     let problem = &blas.problem;
     let element =
@@ -158,7 +158,7 @@ pub(super) static SPANS: Table = calls(
     ],
 );
 
-pub(super) fn span(of: &Named, span: &Span) -> Told {
+pub(super) fn span(of: &Named, span: &Span) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         span.count.into(),

@@ -1,11 +1,11 @@
-//! The rows of a timeline, for programs that draw or query one: every call joined with what is known of
-//! it, ranges, losses and pauses as they are read; phases, passes, processes and coverage at the end.
+//! Timeline rows, for programs that draw or query them: every call joined with its definitions,
+//! ranges, losses and pauses as they are read; phases, passes, processes and coverage at the end.
 //!
-//! Modules: `row` and `table` (what a row is, which columns there are), `names` (texts of
-//! ids), `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges`, `others` and `gpu`
-//! (rows of each kind of record), then `Tracks` here. All times are Unix ns, so that processes and
-//! hosts share one clock. Rows come in the order of the trace: those of a thread as its calls
-//! returned. Memory grows with definitions and open calls, not with events.
+//! Modules: `row` and `table` (what a row is, which columns there are), `names` (texts of ids),
+//! `slots` and `inside` (tracks and arrows), then `calls`, `libraries`, `ranges`, `others` and
+//! `gpu` (rows of each kind of record), then `Tracks` here. All times are Unix ns, so that
+//! processes and hosts share one clock. Rows come in the order of the trace: those of a thread as
+//! its calls returned. Memory grows with definitions and open calls, not with events.
 
 mod calls;
 mod gpu;
@@ -28,7 +28,7 @@ use super::{
     Phases,
     session::{Analysis, Event, Session},
 };
-use calls::Told;
+use calls::CallRow;
 use gpu::GpuRows;
 use inside::Inside;
 use names::{Named, Names};
@@ -105,7 +105,7 @@ impl Tracks {
         let process = self.processes.len() - 1;
         let epoch = self.processes[process].epoch;
         let (record, call) = (event.record, event.call);
-        if let Some((table, name, cells)) = told(&self.names.of(session, event)) {
+        if let Some((table, name, cells)) = call_row(&self.names.of(session, event)) {
             let arrows = self.arrows(&mut open, event);
             // A range ends where the call that ends it begins: before it.
             if let (Record::Mark(mark), false) = (record, is_in_flight) {
@@ -283,7 +283,7 @@ fn hooked(session: &Session) -> Vec<Hooked> {
 }
 
 /// Makes a call's row.
-fn told(of: &Named) -> Option<Told> {
+fn call_row(of: &Named) -> Option<CallRow> {
     Some(match of.event.record {
         Record::Launch(launch) => calls::launch(of, launch),
         Record::Gemm(gemm) => libraries::product(of, (**gemm).clone().into(), gemm.stream),

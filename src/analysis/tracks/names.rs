@@ -1,4 +1,4 @@
-//! The texts that a call's ids stand for: its function, its kernel with where that comes from.
+//! Texts for a call's ids: its function, its kernel and the kernel's code object.
 
 use super::row::Cell;
 use crate::{

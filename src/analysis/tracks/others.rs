@@ -1,4 +1,5 @@
-//! What is no call as rows: ranges, losses, pauses, and what is known at the end: phases, passes, processes, coverage.
+//! Rows other than calls: ranges, losses, pauses, and at the end phases, passes, processes,
+//! coverage.
 
 use super::{
     Column, Process,
@@ -244,7 +245,8 @@ pub(super) static COVERAGE: Table = table(
     ],
 );
 
-/// What a process had hooked of a library, what that means, and what it means of all processes together.
+/// What a process had hooked of a library, what that means, and what it means of all processes
+/// together.
 pub(super) fn coverage(
     process: usize,
     when: (u64, Option<u64>),
@@ -267,7 +269,7 @@ pub(super) fn coverage(
         evidence_of(of_all),
         why_of(of_all),
     ];
-    // That nothing was seen is never told alone.
+    // An absence is never stated without its evidence.
     let what = match (known.calls, own) {
         (0, Some(library)) if library.evidence == Evidence::Confirmed => {
             "called, how often is not known".into()

@@ -1,4 +1,4 @@
-//! The ranges that a program tells of: from a `push` to its `pop`, from a `start` to the `stop` with its id.
+//! Pairs a program's ranges: a `push` with its `pop`, a `start` with the `stop` of its id.
 
 use super::{
     others,
@@ -35,15 +35,16 @@ impl Ranges {
         Ranges { process, ..Ranges::default() }
     }
 
-    /// Adds the ranges that a mark ends: they last from the return of what began them to the entry of what ends them. The mark's own
-    /// time is since `epoch`, Unix ns.
+    /// Adds the ranges that a mark ends: they last from the return of what began them to the entry
+    /// of what ends them. The mark's own time is since `epoch`, Unix ns.
     pub(super) fn mark(&mut self, mark: &Mark, epoch: u64, rows: &mut Vec<Row>) {
         let call = &mark.call;
         let end = epoch.saturating_add(call.t);
         match mark.action.as_str() {
             "push" => {
                 let open = self.of_threads.entry(call.tid).or_default();
-                // What a level says of the ranges that are open is right; the ends of others were lost.
+                // What a level says of the ranges that are open is right; the ends of others were
+                // lost.
                 let height = mark.level.and_then(|level| usize::try_from(level).ok());
                 let lost = open.split_off(height.unwrap_or(open.len()).min(open.len()));
                 open.push(Open { level: mark.level, ..Open::new(mark, epoch, None) });
@@ -83,7 +84,8 @@ impl Ranges {
         }
     }
 
-    /// A range with its end, and the call that ended it. It encloses calls of its thread where it ends inside the same call as it began.
+    /// A range with its end, and the call that ended it. It encloses calls of its thread where it
+    /// ends inside the same call as it began.
     fn row(&mut self, range: Open, ended: Option<(u64, &Call)>) -> Row {
         let dur = ended.map(|(end, _)| end.saturating_sub(range.begin));
         let encloses = range.id.is_none() && ended.is_none_or(|(_, call)| call.parent == range.parent);
@@ -137,7 +139,7 @@ mod tests {
         Mark { call, action: action.into(), text: Some(text.into()), ..Mark::default() }
     }
 
-    fn told(marks: &[Mark]) -> Vec<(String, u64, Option<u64>, Track)> {
+    fn found(marks: &[Mark]) -> Vec<(String, u64, Option<u64>, Track)> {
         let (mut ranges, mut rows) = (Ranges::default(), Vec::new());
         marks.iter().for_each(|it| ranges.mark(it, 1000, &mut rows));
         ranges.finish(&mut rows);
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_range_lasts_from_the_return_of_its_push_to_its_pop() {
         let own = Track::Thread(7);
-        let all = told(&[
+        let all = found(&[
             mark("push", 10, "a"),
             mark("push", 20, "b"),
             mark("pop", 30, ""),
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn levels_tell_which_ends_were_lost() {
         let level = |mark: Mark, level| Mark { level: Some(level), ..mark };
-        let all = told(&[
+        let all = found(&[
             level(mark("push", 10, "a"), 0),
             level(mark("push", 20, "b"), 1),
             level(mark("push", 30, "c"), 0),
@@ -181,7 +183,7 @@ mod tests {
     fn what_may_overlap_is_beside_its_thread() {
         let id = |mark: Mark, id| Mark { value: Hex(id), ..mark };
         let slot = |slot| Track::Beside { what: Beside::Ranges, of: None, slot };
-        let all = told(&[
+        let all = found(&[
             id(mark("start", 10, "a"), 1),
             id(mark("start", 20, "b"), 2),
             id(mark("stop", 30, ""), 1),
@@ -200,6 +202,6 @@ mod tests {
         // Begun inside a call, and ended outside of it.
         let mut begun = mark("push", 10, "d");
         begun.call.parent = Some(3);
-        assert_eq!(told(&[begun, mark("pop", 20, "")]), [("d".into(), 1012, Some(8), slot(0))]);
+        assert_eq!(found(&[begun, mark("pop", 20, "")]), [("d".into(), 1012, Some(8), slot(0))]);
     }
 }

@@ -1,4 +1,4 @@
-//! One row of a timeline: where it stands, when it was, and its cells, one for each column of its table.
+//! One row of a timeline: its track, its time, and its cells, one for each column of its table.
 
 use super::Table;
 use rocshim_trace::{Arg, Word};
@@ -31,12 +31,13 @@ impl Row {
     }
 }
 
-/// Where a row is drawn. What stands on one track never overlaps, unless one lies in the other.
+/// The track of a row. Rows on one track never overlap, unless one contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Track {
     /// The calls of a thread, and the ranges that enclose them.
     Thread(u32),
-    /// A track of its own, of a thread or lane by its number, where there are several; `slot` is 0 but for what would overlap.
+    /// A track of its own, of a thread or lane by its number, where there are several; `slot` is 0
+    /// but for what would overlap.
     Beside { what: Beside, of: Option<u32>, slot: u32 },
 }
 
@@ -56,12 +57,13 @@ pub enum Beside {
 /// Arrows to and from a row, each by its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrows {
-    /// Those that begin here: to the launches that were made inside this call, and to the command on
-    /// the GPU that this call asked for.
+    /// Those that begin here: to the launches that were made inside this call, and to the command
+    /// on the GPU that this call asked for.
     pub begin: Vec<Range<u64>>,
     /// The one that ends here.
     pub end: Option<u64>,
-    /// The one that begins or goes on here: a graph's, from where it is instantiated to its launches.
+    /// The one that begins or goes on here: a graph's, from where it is instantiated to its
+    /// launches.
     pub through: Option<Through>,
 }
 

@@ -1,4 +1,4 @@
-//! Tracks for what may overlap: each thing gets the first one that is free.
+//! Assigns overlapping things to tracks: each gets the first free one.
 
 use super::row::{Beside, Track};
 use foldhash::HashMap;
@@ -10,7 +10,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The track of something that lasts from `begin` for `dur`: it begins when everything that was put on that track has ended.
+    /// The track of something that lasts from `begin` for `dur`: it begins when everything that was
+    /// put on that track has ended.
     pub(super) fn track(&mut self, what: Beside, of: Option<u32>, begin: u64, dur: Option<u64>) -> Track {
         let ends = self.ends.entry((what, of)).or_default();
         let end = dur.map_or(u64::MAX, |dur| begin.saturating_add(dur));
@@ -30,11 +31,11 @@ mod tests {
     #[test]
     fn what_overlaps_is_put_on_another_track() {
         let mut slots = Slots::default();
-        let told = [(0, Some(10)), (5, Some(10)), (10, Some(1)), (11, None), (20, Some(1)), (30, Some(1))]
+        let found = [(0, Some(10)), (5, Some(10)), (10, Some(1)), (11, None), (20, Some(1)), (30, Some(1))]
             .map(|(begin, dur)| match slots.track(Beside::Losses, Some(1), begin, dur) {
                 Track::Beside { slot, .. } => slot,
                 Track::Thread(_) => unreachable!("it is beside"),
             });
-        assert_eq!(told, [0, 1, 0, 0, 1, 1]);
+        assert_eq!(found, [0, 1, 0, 0, 1, 1]);
     }
 }

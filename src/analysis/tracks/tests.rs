@@ -1,4 +1,4 @@
-//! A small trace with everything that a timeline shows, written here, and its rows by hand.
+//! A small trace with everything that a timeline shows, and its rows by hand.
 
 use super::*;
 use crate::testing::{Text, read_records, tracked::*};
@@ -16,7 +16,7 @@ fn text(cell: &Cell) -> Option<String> {
     })
 }
 
-/// `table/track begin+dur name`, and what is told of it.
+/// Formats `table/track begin+dur name`, and the cells.
 fn line(row: &Row) -> (String, String) {
     assert_eq!(row.table.cells().count(), row.cells.len(), "{row:?}");
     let track = match row.track {
@@ -27,11 +27,11 @@ fn line(row: &Row) -> (String, String) {
     };
     let dur = row.dur.map_or("…".into(), |dur| dur.to_string());
     let place = format!("{}/{track} {}+{dur} {}", row.table.name, row.begin as i64 - EPOCH as i64, row.name);
-    let told = row.table.cells().zip(&row.cells).filter_map(|(column, cell)| {
-        let is_told = column.in_slices || column.name == "parent";
-        text(cell).filter(|_| is_told).map(|text| format!("{}={text}", column.name))
+    let found = row.table.cells().zip(&row.cells).filter_map(|(column, cell)| {
+        let is_shown = column.in_slices || column.name == "parent";
+        text(cell).filter(|_| is_shown).map(|text| format!("{}={text}", column.name))
     });
-    (place, told.collect::<Vec<_>>().join(" "))
+    (place, found.collect::<Vec<_>>().join(" "))
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn each_call_and_range_is_a_row_with_what_is_known_of_it() {
             format!("{} grid_x=1 grid_y=1 grid_z=1 block_x=64 block_y=1 block_z=1 lds_bytes=0 stream=0 args_cut=0", hip("hipLaunchKernel")),
         ),
     ];
-    for (told, expected) in lines.iter().zip(&expected) {
-        assert_eq!(told, expected);
+    for (found, expected) in lines.iter().zip(&expected) {
+        assert_eq!(found, expected);
     }
     assert!(lines[13].0.starts_with("passes/"), "{lines:?}");
 }
@@ -125,9 +125,11 @@ fn at_the_end_come_passes_phases_processes_and_what_was_hooked() {
     let (rows, processes) = rows();
     let lines: Vec<(String, String)> = rows.iter().skip(13).map(line).collect();
     let of = |table: &str| lines.iter().filter(|(place, _)| place.starts_with(table)).collect::<Vec<_>>();
-    // The range names a phase of process 0; what comes after it is another; process 1 has one. Passes are in time: process 1 began earlier.
+    // The range names a phase of process 0; what comes after it is another; process 1 has one.
+    // Passes are in time: process 1 began earlier.
     let places: Vec<&str> = of("passes").into_iter().map(|(place, _)| place.as_str()).collect();
-    // That of the range ends with its copy, at 170; of a product of one column; that of the graph is not known to be whole.
+    // That of the range ends with its copy, at 170; of a product of one column; that of the graph
+    // is not known to be whole.
     assert_eq!(
         places,
         [
@@ -136,10 +138,10 @@ fn at_the_end_come_passes_phases_processes_and_what_was_hooked() {
             "passes/Passes0.0 300+30 step 1"
         ]
     );
-    let processes_told = of("processes");
-    assert_eq!(processes_told[0].0, "processes/Process.0 10+320 prog");
+    let process_rows = of("processes");
+    assert_eq!(process_rows[0].0, "processes/Process.0 10+320 prog");
     assert_eq!(
-        processes_told[0].1,
+        process_rows[0].1,
         "exe=/bin/prog argv=prog -n trace=a-7.ndjson end=recovered parts=1 events=8 launches=3 lost=3 stopped_ns=100 late=0 rocshim=0.1.0 clock=tsc notes=limited: recording was stopped for 11.1% of the time (100 ns)"
     );
     let coverage = of("coverage");
