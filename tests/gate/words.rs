@@ -44,6 +44,8 @@ const RETIRED_PHRASES: &[&str] = &[
     "hold off",
     "holds off",
     "lies in",
+    "safety: as above",
+    "safety: as before",
     "sees inside",
     "so many are",
     "stands in ",

@@ -142,19 +142,20 @@ unsafe extern "C" fn system_get_info(attribute: u32, value: *mut c_void) -> Stat
 }
 
 unsafe extern "C" fn get_dispatch_time(_agent: u64, signal: u64, time: *mut Time) -> Status {
-    // SAFETY: `time` is the caller's to be written.
+    // SAFETY: the caller passes a `time` that it may write to.
     unsafe { *time = time_of(signal) };
     SUCCESS
 }
 
 unsafe extern "C" fn get_async_copy_time(signal: u64, time: *mut Time) -> Status {
-    // SAFETY: as above.
+    // SAFETY: the caller passes a `time` that it may write to.
     unsafe { *time = time_of(signal) };
     SUCCESS
 }
 
 unsafe extern "C" fn convert_tick_to_system_domain(_agent: u64, tick: u64, time: *mut u64) -> Status {
-    // SAFETY: as above. The device's clock is the system's.
+    // The device's clock is the system's.
+    // SAFETY: the caller passes a `time` that it may write to.
     unsafe { *time = tick };
     SUCCESS
 }
