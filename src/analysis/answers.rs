@@ -155,9 +155,8 @@ impl Facts<'_> {
         let called = rows.iter().filter(|row| row.calls > 0);
         let called: Vec<String> =
             called.map(|row| format!("{} {}", name(&row.library), counted(row.calls, "call"))).collect();
-        let unsure = rows
-            .iter()
-            .find(|row| row.calls == 0 && matches!(row.evidence, Evidence::Limited | Evidence::Unresolved));
+        // Launches of its kernels show a call too, by a function that is not hooked.
+        let unsure = rows.iter().find(|row| row.calls == 0 && row.evidence != Evidence::ConfirmedAbsent);
         let (answer, evidence, why) = match (called.is_empty(), unsure) {
             _ if rows.is_empty() => {
                 ("not known".into(), Evidence::Unresolved, "the shim hooked no BLAS library".to_string())
@@ -170,6 +169,9 @@ impl Facts<'_> {
                     false => format!("loaded, every way in was hooked, no call seen: {}", loaded.join(", ")),
                 };
                 ("none was called".to_string(), Evidence::ConfirmedAbsent, why)
+            }
+            (true, Some(row)) if row.evidence == Evidence::Confirmed => {
+                (name(&row.library), row.evidence, row.why.clone())
             }
             (true, Some(row)) => ("no call was seen".to_string(), row.evidence, row.why.clone()),
             (false, _) => (list(called), Evidence::Confirmed, "intercepted calls".to_string()),

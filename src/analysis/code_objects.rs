@@ -96,7 +96,7 @@ impl CodeObjectRow {
         match self.targets.as_slice() {
             [] => "-".into(),
             [one] => one.clone(),
-            [first, others @ ..] => format!("{first} +{}", others.len()),
+            several => format!("one of {}", several.len()),
         }
     }
 }
@@ -105,12 +105,20 @@ impl CodeObjectRow {
 /// it, and the library file that an image from memory is.
 pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &str) -> bool {
     let folder = match library {
-        "librocblas.so" => "/rocblas/library/",
-        "libhipblaslt.so" => "/hipblaslt/library/",
+        "librocblas.so" => "rocblas",
+        "libhipblaslt.so" => "hipblaslt",
         _ => return path.is_some_and(|path| is_library(path, library)),
     };
-    let is_in_folder = |path: &str| path.contains(folder);
+    let is_in_folder = |path: &str| is_in_library_folder(path, folder);
     path.is_some_and(|path| is_library(path, library) || is_in_folder(path)) || file.is_some_and(is_in_folder)
+}
+
+/// Whether a path leads through the folder of a library's kernels: `rocblas/library`, or with
+/// Debian's version between, `rocblas/5/library`.
+fn is_in_library_folder(path: &str, folder: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    parts.windows(2).any(|two| two == [folder, "library"])
+        || parts.windows(3).any(|three| matches!(three, [name, _, "library"] if *name == folder))
 }
 
 #[derive(Clone, Default)]
@@ -200,6 +208,16 @@ mod tests {
     fn fat_binary(id: u32, ordinal: u32) -> CodeObject {
         let path = Some("/opt/libggml-hip.so".to_string());
         CodeObject { id, source: "fat_binary".into(), path, ordinal: Some(ordinal), ..CodeObject::default() }
+    }
+
+    #[test]
+    fn a_library_brings_the_objects_of_its_file_and_folder() {
+        let is_rocblas = |path| is_of_library(Some(path), None, "librocblas.so");
+        assert!(is_rocblas("/opt/rocm/lib/librocblas.so.5"));
+        assert!(is_rocblas("/opt/rocm/lib/rocblas/library/Kernels.so-000-gfx1201.hsaco"));
+        assert!(is_rocblas("/usr/lib/x86_64-linux-gnu/rocblas/5/library/Kernels.so-000-gfx1201.hsaco"));
+        assert!(!is_rocblas("/opt/hipblaslt/library/rocblas.hsaco"));
+        assert!(!is_of_library(Some("/opt/rocblas/library/k.co"), None, "librocsolver.so"));
     }
 
     #[test]

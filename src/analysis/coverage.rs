@@ -39,6 +39,9 @@ pub struct LibraryRow {
     /// Functions of it that make no events were called, or may have been.
     #[serde(skip)]
     pub(crate) has_silent_calls: bool,
+    /// A call of it can have been missed in some process that had it.
+    #[serde(skip)]
+    pub(crate) may_miss: bool,
 }
 
 crate::table! {
@@ -209,6 +212,7 @@ impl Coverage {
             why,
             open_way: stats.circumstances.open_way.clone(),
             has_silent_calls: functions.iter().any(|row| row.silent + row.uncounted > 0),
+            may_miss: circumstances.may_miss(),
         }
     }
 }

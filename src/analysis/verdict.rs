@@ -136,9 +136,62 @@ const NOT_CALLED: Rule<Facts> = Rule {
     },
 };
 
+/// What is known of a library in one phase of a process that called it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct PhaseFacts {
+    /// Calls whose work was done in the phase.
+    pub(super) calls: u64,
+    /// Launches of kernels of its code objects.
+    pub(super) launches: u64,
+    /// Events that were lost, and nodes of graphs that are not listed, in the phase.
+    pub(super) unknown: u64,
+    /// Functions of it that make no events were called, or may have been.
+    pub(super) silent: bool,
+    /// A call of it can have been missed in the process.
+    pub(super) missed: bool,
+}
+
+const CALLED_THEN: Rule<PhaseFacts> = Rule {
+    says: "the library was called in the phase",
+    class: Class::Confirmed,
+    premises: premises! {
+        "a call of it, or a kernel of its code objects, is an event of the phase" Observed
+            |facts: &PhaseFacts| Some(facts.calls + facts.launches > 0);
+    },
+};
+
+const NOT_CALLED_THEN: Rule<PhaseFacts> = Rule {
+    says: "the library was called in the process, and not in the phase",
+    class: Class::ConfirmedAbsent,
+    premises: premises! {
+        "no call of it, and no kernel of its code objects, is an event of the phase" Observed
+            |facts: &PhaseFacts| Some(facts.calls + facts.launches == 0);
+        "no event of the phase was lost, and its graphs list their kernels" Observed
+            |facts: &PhaseFacts| Some(facts.unknown == 0);
+        "the functions of it that were called make events" Observed |facts: &PhaseFacts| Some(!facts.silent);
+        "all functions of its interface are hooked, and no call could pass the hooks by" Observed
+            |facts: &PhaseFacts| Some(!facts.missed);
+    },
+};
+
+/// The class of "called" or "not called" in a phase; `in_process` is that of the process.
+pub(super) fn judge_phase(in_process: Evidence, facts: PhaseFacts) -> Evidence {
+    if CALLED_THEN.is_met(&facts) {
+        return Evidence::Confirmed;
+    }
+    match in_process {
+        Evidence::Confirmed if NOT_CALLED_THEN.is_met(&facts) => Evidence::ConfirmedAbsent,
+        Evidence::Confirmed => Evidence::Limited,
+        other => other,
+    }
+}
+
 /// As they are listed.
 pub(crate) fn rules() -> Vec<RuleRow> {
-    [CALLED, LAUNCHED, NOT_LOADED, NOT_CALLED].iter().map(|rule| rule.row("library")).collect()
+    let of_process = [CALLED, LAUNCHED, NOT_LOADED, NOT_CALLED];
+    let of_phase = [CALLED_THEN, NOT_CALLED_THEN];
+    let rows = of_process.iter().map(|rule| rule.row("library"));
+    rows.chain(of_phase.iter().map(|rule| rule.row("library in a phase"))).collect()
 }
 
 /// The class of "called" or "not called", with its reason.
@@ -149,6 +202,15 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
     let looked_up = functions.iter().filter(|row| row.looked_up > 0 && !row.was_called()).count() as u64;
     let facts = Facts { called, looked_up, unbound, functions: functions.len() as u64, stats: stats.clone() };
     facts.judge(functions.iter().filter(|row| row.state == "off").count())
+}
+
+impl Circumstances {
+    /// A call can have been missed: something was lost or not recorded, the hooks could be bypassed, or
+    /// not all functions are known to be hooked.
+    pub(super) fn may_miss(&self) -> bool {
+        let all_hooked = self.exported.is_some_and(|(all, hooked)| hooked >= all);
+        self.lossy > 0 || self.unrecorded.is_some() || self.open_way.is_some() || !all_hooked
+    }
 }
 
 impl Facts {
@@ -283,6 +345,25 @@ mod tests {
         }
         assert!(NOT_CALLED.is_met(&idle()));
         assert!(unknown.iter().all(|facts| matches!(NOT_CALLED.answer(facts), Answer::Unknown(_))));
+    }
+
+    #[test]
+    fn the_rules_of_a_phase_show_their_answers() {
+        let quiet = PhaseFacts::default();
+        let called = PhaseFacts { calls: 1, ..quiet };
+        check(&CALLED_THEN, &called, &[quiet], &[]);
+        let doubts = [
+            called,
+            PhaseFacts { unknown: 1, ..quiet },
+            PhaseFacts { silent: true, ..quiet },
+            PhaseFacts { missed: true, ..quiet },
+        ];
+        check(&NOT_CALLED_THEN, &quiet, &doubts, &[]);
+        assert_eq!(judge_phase(Evidence::Confirmed, doubts[3]), Evidence::Limited);
+        assert_eq!(judge_phase(Evidence::Confirmed, quiet), Evidence::ConfirmedAbsent);
+        assert_eq!(judge_phase(Evidence::Unresolved, quiet), Evidence::Unresolved);
+        assert!(Circumstances::default().may_miss(), "its functions are not known");
+        assert!(!idle().stats.may_miss());
     }
 
     #[test]

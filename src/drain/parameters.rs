@@ -9,23 +9,33 @@ pub fn demangle(name: &str) -> Option<String> {
     read(name).or_else(|| read(&without_parameter_kinds(name)?))
 }
 
-/// The name without `Tn` and a type letter before each value: since C++20 a template argument may
-/// state the type of its parameter (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read.
-/// `None` if there is none.
+/// The name without the types that `Tn` states: since C++20 a template argument may begin with the
+/// type of its parameter (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read. A built-in type
+/// is left out. A class type can be referred to later in the name, so `std::enable_if`'s stays, as
+/// an argument before its value, where the value is the last argument. `None` if there is none.
 fn without_parameter_kinds(name: &str) -> Option<String> {
     let mut plain = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find("Tn") {
         let (before, kind) = rest.split_at(at);
         plain.push_str(before);
-        let is_kind = kind.as_bytes().get(2).is_some_and(u8::is_ascii_lowercase)
-            && kind.as_bytes().get(3) == Some(&b'L');
-        let length = if is_kind { 3 } else { 2 };
-        plain.push_str(if is_kind { "" } else { "Tn" });
-        rest = &kind[length..];
+        let left_out = stated_type(&kind[2..]).map(|length| 2 + length);
+        plain.push_str(if left_out.is_some() { "" } else { "Tn" });
+        rest = &kind[left_out.unwrap_or(2)..];
     }
     plain.push_str(rest);
     (plain.len() < name.len()).then_some(plain)
+}
+
+/// The length of what is left out after `Tn`; `None` if no known type follows.
+fn stated_type(rest: &str) -> Option<usize> {
+    let is_value = |at: usize| matches!(rest.as_bytes().get(at), Some(b'L' | b'X'));
+    match rest.as_bytes() {
+        [b'D', b'a', ..] if is_value(2) => Some(2),
+        [b'a'..=b'z', ..] if is_value(1) => Some(1),
+        _ if rest.starts_with("NSt9enable_ifI") && rest.contains("4typeELi0EE") => Some(0),
+        _ => None,
+    }
 }
 
 /// The parameter types: the contents of the last pair of parentheses. `None` if there is none.
@@ -98,6 +108,10 @@ mod tests {
         let plain = demangle("_Z1fILj4EEvv");
         assert_eq!(plain.as_deref(), Some("void f<(unsigned int)4>()"));
         assert_eq!(demangle("_Z1fITnjLj4EEvv"), plain);
+        assert_eq!(demangle("_Z1fITnDaXadL_Z1gvEEEvv").as_deref(), Some("void f<&g()>()"));
+        let enabled = "_Z1fILi3ETnNSt9enable_ifIXgtT_Li2EEiE4typeELi0EEvv";
+        let read = demangle(enabled).expect("a name");
+        assert!(read.starts_with("void f<3, std::enable_if<"), "{read}");
         assert_eq!(demangle("_Z2Tnv").as_deref(), Some("Tn()"), "a name of its own");
         assert_eq!(demangle("_Z"), None);
     }

@@ -209,9 +209,9 @@ Fallback kernels: 1 of 1 product launches
       1  confirmed  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…  TensileLibrary_fallback_gfx1201.hsaco
 
 Code objects: 2 dispatched from, of 3 loaded
-  launches  kernels      size  target      object
-         2        1  2.00 KiB  gfx1100 +1  libggml-hip.so bundle 30 at 0x1000
-         1        1  4.00 KiB  gfx1201     TensileLibrary_fallback_gfx1201.hsaco
+  launches  kernels      size  target    object
+         2        1  2.00 KiB  one of 2  libggml-hip.so bundle 30 at 0x1000
+         1        1  4.00 KiB  gfx1201   TensileLibrary_fallback_gfx1201.hsaco
   not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
 
 Failed calls

@@ -3,6 +3,7 @@
 It shares nothing with rocshim: no table of functions, no signatures. It sees what reaches it by the dynamic linker; what
 a library looks up with dlsym by its own handle passes it by. Counts go to $CALL_COUNTS when the process ends.
 """
+import re
 import subprocess
 
 SOURCE = r"""
@@ -50,18 +51,19 @@ ENTRY = r'''".globl {name}\n.type {name}, @function\n{name}:\n mov ${i}, %r11\n 
 
 
 def functions(path, prefix):
-    """The C functions that a library exports."""
+    """The C functions that a library exports, whose names begin as the pattern says."""
     lines = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in lines.splitlines()]
     names = {row[2].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TW"}
-    return sorted(name for name in names if name.startswith(prefix))
+    return sorted(name for name in names if re.match(prefix, name))
 
 
 def build(out, libraries):
     """Builds it for `libraries`: (path, soname, prefix of its functions)."""
     names, owners = [], []
     for number, (path, _, prefix) in enumerate(libraries):
-        new = [name for name in functions(path, prefix) if name not in names]
+        known = set(names)
+        new = [name for name in functions(path, prefix) if name not in known]
         names, owners = names + new, owners + [number] * len(new)
     quoted = lambda words: ", ".join('"%s"' % word for word in words)
     source = SOURCE % {

@@ -8,6 +8,7 @@ use crate::{
     Evidence, LibraryRow, LossRow, ProcessRow,
     families::is_product,
     session::{FunctionId, Identity, Scope, Session},
+    verdict::{PhaseFacts, judge_phase},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -336,6 +337,17 @@ pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phase
     rows
 }
 
+/// Returns what is known of a library in a phase, before its calls are counted.
+fn facts_of(library: &LibraryRow, phase: &Phase, launches: u64) -> PhaseFacts {
+    PhaseFacts {
+        calls: 0,
+        launches,
+        unknown: phase.lost + phase.unlisted + phase.opaque,
+        silent: library.has_silent_calls,
+        missed: library.may_miss,
+    }
+}
+
 /// Returns calls by library: for those called in the phase, and the meaning of the others' absence.
 pub(super) fn usage(
     (names, session): (&Names, &Session),
@@ -349,14 +361,8 @@ pub(super) fn usage(
         let of_it = |owner: &&Owner| owner.is_of(&library.library);
         let is_its = |kernel: &usize| names.kernels.get(*kernel).owner.as_ref().filter(of_it).is_some();
         let launches = kernels.iter().filter(|(kernel, _)| is_its(kernel)).map(|(_, l)| l.all()).sum();
-        // Lost or unlisted work may be its own; setters are not counted by phase.
-        let is_whole = phase.lost + phase.unlisted + phase.opaque == 0 && !library.has_silent_calls;
-        let evidence = match library.evidence {
-            _ if launches > 0 => Evidence::Confirmed,
-            Evidence::Confirmed if is_whole => Evidence::ConfirmedAbsent,
-            Evidence::Confirmed => Evidence::Limited,
-            other => other,
-        };
+        let facts = facts_of(library, phase, launches);
+        let evidence = judge_phase(library.evidence, facts);
         let name = library.library.clone();
         let new =
             Usage { library: name, calls: 0, by_graphs: 0, launches, evidence, functions: BTreeMap::new() };
@@ -367,7 +373,7 @@ pub(super) fn usage(
         if let Some(row) = rows.get_mut(&*function.library) {
             row.calls += calls.all();
             row.by_graphs += calls.by_graphs;
-            row.evidence = Evidence::Confirmed;
+            row.evidence = judge_phase(row.evidence, PhaseFacts { calls: row.calls, ..PhaseFacts::default() });
             *row.functions.entry(function.name.to_string()).or_default() += calls.all();
         }
     }
