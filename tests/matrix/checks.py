@@ -89,12 +89,11 @@ def check_object(checks, run, row, said):
     if kernels is None:
         checks.unchecked["summary code_objects[] from memory or compressed: %s" % said] += 1
         return
-    others = set().union(*(one for number, one in enumerate(every) if number != row["ordinal"]))
-    printed = "%s bundle %d: %s" % (row["path"], row["ordinal"], said)
+    (has, alone), printed = kernels, "%s bundle %d: %s" % (row["path"], row["ordinal"], said)
     if said == "confirmed":
-        checks.check("code object used", any(kernel in run.log.names for kernel in kernels), printed)
+        checks.check("code object used", not has.isdisjoint(run.log.names), printed)
     else:
-        checks.check("code object not used", not any(k in run.log.names for k in kernels - others), printed)
+        checks.check("code object not used", alone.isdisjoint(run.log.names), printed)
 
 
 def check_decision(checks, run, row, place, said):

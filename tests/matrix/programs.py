@@ -29,7 +29,7 @@ def tests(package, command, filter):
 
 def llama(short_only):
     bench = lambda p, n: ["llama-bench", "-ngl", "99", "-p", str(p), "-n", str(n), "-r", "2", "-o", "json", "-m", "MODEL"]
-    for kind in gguf.TYPES:
+    for kind in [*gguf.TYPES, *(kind + gguf.MOE for kind in ("Q4_0", "F16"))]:
         short = kind in ("Q4_0", "F16")
         for graphs in (True, False):
             environment = {} if graphs else {"GGML_CUDA_DISABLE_GRAPHS": "1"}
@@ -39,7 +39,7 @@ def llama(short_only):
             questions = SHORT if short_only else LONG
             yield row("llama-server ", (["-np", "1"], questions, 1), short=short and graphs)
             yield row("llama-bench ", bench(600, 4), short=short and graphs)
-            if kind in gguf.MAIN:
+            if kind in gguf.MAIN or kind.endswith(gguf.MOE):
                 yield row("llama-server -np 4 ", (["-np", "4"], [(40, 8), (600, 4)], 4), repeats=False)
                 yield row("llama-bench 1025 ", bench(1025, 2))
 

@@ -68,31 +68,46 @@ images = {}
 
 
 def kernels_of(path, target):
-    """For each fat binary of a file, in its order, the kernels that it has for a target; None where one is
-    compressed, because it is not read then."""
+    """For each fat binary of a file, in its order, the kernels that it has for a target, and those that no
+    other has; None where one is compressed, because it is not read then."""
     if path not in images:
-        images[path] = read_images(path, target)
+        found = read_images(path, target)
+        times = collections.Counter(name for kernels in found or [] for name in kernels)
+        alone = lambda kernels: {name for name in kernels if times[name] == 1}
+        images[path] = found and [(kernels, alone(kernels)) for kernels in found]
     return images[path]
 
 
 def read_images(path, target):
     found = []
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data.find(b"CCOB\x02\x00") >= 0 or data.find(b"CCOB\x03\x00") >= 0:
+        begin, size = section(data, b".hip_fatbin")
+        if data[begin:begin + 4] == b"CCOB":
             return None
-        at = data.find(MAGIC)
+        at = data.find(MAGIC, begin, begin + size)
         while at >= 0:
-            entries, place = struct.unpack_from("<Q", data, at + 24)[0], at + 32
+            entries, place, end = struct.unpack_from("<Q", data, at + 24)[0], at + 32, 0
             kernels = set()
             for _ in range(entries):
-                offset, size, length = struct.unpack_from("<QQQ", data, place)
-                triple = data[place + 24:place + 24 + length].decode()
-                place += 24 + length
-                if triple.split("--")[-1].split(":")[0] == target and size:
+                offset, length, letters = struct.unpack_from("<QQQ", data, place)
+                triple = data[place + 24:place + 24 + letters].decode()
+                place, end = place + 24 + letters, max(end, offset + length)
+                if triple.split("--")[-1].split(":")[0] == target and length:
                     kernels |= kernels_of_elf(data, at + offset)
             found.append(kernels)
-            at = data.find(MAGIC, place)
+            at = data.find(MAGIC, at + end, begin + size)
     return found
+
+
+def section(data, name):
+    """Where a section of an ELF file is, and how long."""
+    sections, (size, number, strings) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<HHH", data, 58)
+    heads = [struct.unpack_from("<IIQQQQIIQQ", data, sections + one * size) for one in range(number)]
+    for head in heads:
+        begin = heads[strings][4] + head[0]
+        if data[begin:data.find(b"\0", begin)] == name:
+            return head[4], head[5]
+    return 0, 0
 
 
 def kernels_of_elf(data, at):

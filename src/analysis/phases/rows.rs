@@ -373,7 +373,8 @@ pub(super) fn usage(
         if let Some(row) = rows.get_mut(&*function.library) {
             row.calls += calls.all();
             row.by_graphs += calls.by_graphs;
-            row.evidence = judge_phase(row.evidence, PhaseFacts { calls: row.calls, ..PhaseFacts::default() });
+            row.evidence =
+                judge_phase(row.evidence, PhaseFacts { calls: row.calls, ..PhaseFacts::default() });
             *row.functions.entry(function.name.to_string()).or_default() += calls.all();
         }
     }
