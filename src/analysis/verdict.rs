@@ -205,8 +205,8 @@ pub(super) fn judge(functions: &[&FunctionRow], stats: &Circumstances) -> (Evide
 }
 
 impl Circumstances {
-    /// A call can have been missed: something was lost or not recorded, the hooks could be bypassed, or
-    /// not all functions are known to be hooked.
+    /// Whether a call can have been missed: something was lost or not recorded, the hooks could be
+    /// bypassed, or not all functions are known to be hooked.
     pub(super) fn may_miss(&self) -> bool {
         let all_hooked = self.exported.is_some_and(|(all, hooked)| hooked >= all);
         self.lossy > 0 || self.unrecorded.is_some() || self.open_way.is_some() || !all_hooked

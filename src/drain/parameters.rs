@@ -10,9 +10,10 @@ pub fn demangle(name: &str) -> Option<String> {
 }
 
 /// The name without the types that `Tn` states: since C++20 a template argument may begin with the
-/// type of its parameter (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read. A built-in type
-/// is left out. A class type can be referred to later in the name, so `std::enable_if`'s stays, as
-/// an argument before its value, where the value is the last argument. `None` if there is none.
+/// type of its parameter (`Tnj` in `ITnjLj4EE`), which `cpp_demangle` does not read. A built-in
+/// type is left out. A class type can be referred to later in the name, so `std::enable_if`'s
+/// stays, as an argument before its value, where the value is the last argument. `None` if there
+/// is none.
 fn without_parameter_kinds(name: &str) -> Option<String> {
     let mut plain = String::with_capacity(name.len());
     let mut rest = name;

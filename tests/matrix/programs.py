@@ -36,7 +36,7 @@ def llama(short_only):
             name = "%s, %s graphs" % (kind, "with" if graphs else "without")
             row = lambda what, command, repeats=True, short=False: program(
                 what + name, command, "hip6", environment, kind, repeats, short)
-            questions = SHORT if short_only else LONG
+            questions = SHORT if short_only or kind not in gguf.MAIN else LONG
             yield row("llama-server ", (["-np", "1"], questions, 1), short=short and graphs)
             yield row("llama-bench ", bench(600, 4), short=short and graphs)
             if kind in gguf.MAIN or kind.endswith(gguf.MOE):
@@ -74,12 +74,12 @@ def miopen():
     }
     for what, options in [
         ("conv", "-n 1 -c 8 -H 16 -W 16 -k 8 -y 3 -x 3 -p 1 -q 1 -F 1 -V 0 -i 2"),
-        ("pool", "-n 1 -c 4 -H 16 -W 16 -F 1 -V 0 -i 2"), ("softmax", "-n 4 -c 16 -H 1 -W 1 -F 1 -V 0 -i 2"),
+        ("softmax", "-n 4 -c 16 -H 1 -W 1 -F 1 -V 0 -i 2"),
         ("bnorm", "-n 2 -c 4 -H 8 -W 8 -F 1 -V 0 -i 2"), ("activ", "-n 1 -c 4 -H 8 -W 8 -F 1 -V 0 -i 2"),
     ]:
         yield program("MIOpenDriver " + what, [driver, what, *options.split()], environment=cache, repeats=False)
 
 
 def all_programs(short):
-    rows = [*llama(short), *miopen(), *libraries()]
+    rows = [*miopen(), *libraries(), *llama(short)]
     return [row for row in rows if row.short or not short]
