@@ -123,6 +123,9 @@ def check_shapes(checks, run, records):
         elif record["type"] == "launch" and not record.get("status"):
             block, blocks = ((*record.get(key, ()), 1, 1, 1)[:3] for key in ("block", "grid"))
             grid = tuple(number * threads for number, threads in zip(blocks, block))
+            if record.get("items"):  # HIP makes a block no larger than the grid.
+                grid = (*record["items"], 1, 1)[:3]
+                block = tuple(map(min, block, grid))
             ours[kernels[record["kernel"]], grid, block] += 1
     device = collections.Counter()
     for _, name, grid, block in run.log.kernels:
