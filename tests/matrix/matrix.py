@@ -27,6 +27,7 @@ REAL = ROOT + "/scripts/real-rocm"
 README = ROOT + "/tests/README.md"
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+HEAD = ["| program | launches | library calls | statements | wrong |", "|---|--:|--:|--:|--:|"]
 # No program of the matrix takes as long.
 SECONDS = 240
 
@@ -167,12 +168,17 @@ def check_program(checks, row, run, answers, shift, before):
 
 
 def write_table(lines):
-    """Puts the table into tests/README.md, between its two marks."""
-    text = open(README).read()
+    """Puts rows into the table of tests/README.md, between its two marks: for each program the latest."""
     begin, end = "<!-- matrix: begin -->\n", "<!-- matrix: end -->"
-    before, after = text.split(begin)[0], text.split(end)[1]
+    before, after = open(README).read().split(begin)
+    table, after = after.split(end)
+    cells = lambda line: [cell.strip() for cell in line.strip("|").split("|")]
+    rows = [cells(line) for line in [*table.splitlines(), *lines] if line.startswith("| ") and "| program" not in line]
+    latest = {row[0]: row for row in rows}
+    table = [*HEAD, *("| %s |" % " | ".join(row) for row in latest.values())]
+    sums = [sum(int(row[column]) for row in latest.values()) for column in (3, 4)]
     with open(README, "w") as file:
-        file.write(before + begin + "\n".join(lines) + "\n" + end + after)
+        file.write(before + begin + "\n".join(table) + "\n\n%d statements, wrong: %d\n" % tuple(sums) + end + after)
 
 
 def main():
@@ -184,7 +190,7 @@ def main():
     arguments = parser.parse_args()
     scratch = tempfile.mkdtemp(prefix="rocshim-matrix-")
     trees, total, unchecked, wrong = {}, collections.Counter(), collections.Counter(), []
-    table = ["| program | launches | library calls | statements | wrong |", "|---|--:|--:|--:|--:|"]
+    table = list(HEAD)
     print("\n".join(table), flush=True)
     before = None
     for number, row in enumerate(programs.all_programs(arguments.short)):
@@ -214,15 +220,14 @@ def main():
         if not launches and not calls:
             wrong.append("%s: it neither launched nor called anything" % row.name)
         before = run
-    table += ["", "%d statements, wrong: %d" % (sum(total.values()), len(wrong))]
-    print("\n" + table[-1])
+    print("\n%d statements, wrong: %d" % (sum(total.values()), len(wrong)))
     for title, numbers in (("checked", total), ("read from arguments, which no witness knows", unchecked)):
         print(title + ":")
         for what, number in numbers.most_common():
             print("  %6d  %s" % (number, what))
     for what in wrong:
         print("WRONG " + what)
-    if arguments.write and not arguments.only:
+    if arguments.write:
         write_table(table)
     if arguments.keep:
         print(scratch, file=sys.stderr)

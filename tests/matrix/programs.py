@@ -24,7 +24,9 @@ def tests(package, command, filter):
     """Some tests of AMD's own test program for a library."""
     environment = {"ROCFFT_RTC_CACHE_PATH": "SCRATCH/rocfft.db", **LAPACK}
     line = [AMD + package + "/" + command, "--gtest_filter=" + filter]
-    return program("%s %s" % (command, filter.replace("*", "…")), line, environment=environment)
+    name = filter.split(":")[0].split("/accuracy_test.vs_fftw")[0].replace("*", "…")
+    size = filter.split("len_")[-1].split("_")[0] if "len_" in filter else ""
+    return program("%s %s" % (command, (name + " " + size).strip()), line, environment=environment)
 
 
 def llama(short_only):
