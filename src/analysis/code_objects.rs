@@ -86,8 +86,8 @@ impl CodeObjectRow {
         text
     }
 
-    /// The targets (gfx1100, …) of its kernels that ran, and how many more it holds; how many it holds
-    /// where it is not known which of them ran.
+    /// The targets (gfx1100, …) of its kernels that ran, and how many more it holds; how many it
+    /// holds where it is not known which of them ran.
     fn targets_in_short(&self) -> String {
         if !self.ran.is_empty() {
             let ran = self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
