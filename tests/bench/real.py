@@ -1,7 +1,7 @@
 """Section real: the real ROCm user space on the null GPU: llama.cpp's own bench and HIP's first call, with the shim and without.
 
-Each round runs the program three times, in an order drawn again: without the shim, with it, and without it again. The
-last against the first is the noise that the second against the first has to be seen in.
+Each round runs the program four times, in an order drawn again: without the shim, with it, with it and GPU times, and
+without it again. The last against the first is the noise that the others against the first have to be seen in.
 
 llama-bench runs on one CPU, together with the model of the device: on two they wait for each other for times that differ
 by a factor of ten from run to run. So a token's time is mostly the scheduler's, the same with the shim and without.
@@ -19,7 +19,7 @@ DEVICE = {"NULL_GPU_POLL_US": "20", "HSA_OVERRIDE_CPU_AFFINITY_DEBUG": "0"}
 # What is compared: name, variables. With HIP graphs a step is one call; without them every launch
 # is.
 WAYS = [("direct launches", {"GGML_CUDA_DISABLE_GRAPHS": "1"}), ("HIP graphs", {})]
-RUNS = ["off", "on", "off again"]
+RUNS = ["off", "on", "gpu", "off again"]
 ROUNDS = 8
 
 
@@ -59,12 +59,13 @@ def compare(bench, what, run):
             figures[name] = run(name)
         rounds.append(figures)
     ratios = lambda kind, name: spread([figures[name][kind] / figures["off"][kind] for figures in rounds])
-    return {kind: {"ms": spread([figures["off"][kind] for figures in rounds]), "on": ratios(kind, "on"), "noise": ratios(kind, "off again")} for kind in rounds[0]["off"]}
+    return {kind: {"ms": spread([figures["off"][kind] for figures in rounds]), "on": ratios(kind, "on"), "gpu": ratios(kind, "gpu"), "noise": ratios(kind, "off again")} for kind in rounds[0]["off"]}
 
 
 def execute(bench, command, name, env, cpus=None):
     """What it prints, run on some CPUs only. With the shim there must be a trace, in which nothing is lost."""
-    shim = [f"LD_PRELOAD={bench.variants['on'].preload.absolute()}", f"ROCSHIM_OUT={bench.work / 'traces'}"] if name == "on" else []
+    shim = [f"LD_PRELOAD={bench.variants['on'].preload.absolute()}", f"ROCSHIM_OUT={bench.work / 'traces'}"] if name in ("on", "gpu") else []
+    shim += ["ROCSHIM_GPU_TIME=on"] if name == "gpu" else []
     words = [build.ROOT / "scripts/real-rocm", "exec", "--", "env", *shim, *(f"{key}={value}" for key, value in env.items()), *command]
     done = subprocess.run([str(word) for word in words], env=os.environ | DEVICE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)))
@@ -78,10 +79,10 @@ def execute(bench, command, name, env, cpus=None):
 
 
 def tables(results):
-    columns = [Column("ms without", 12), Column("with ÷ without", 16), Column("", 16), Column("noise", 10), Column("", 16)]
-    of = lambda what, row: [what, f"{row['ms']['median']:.3f}", f"{row['on']['median']:.3f}", middle_half(row["on"], 3), f"{row['noise']['median']:.3f}", middle_half(row["noise"], 3)]
+    columns = [Column("ms without", 12), Column("with ÷ without", 16), Column("", 16), Column("GPU times too", 15), Column("", 16), Column("noise", 10), Column("", 16)]
+    of = lambda what, row: [what, f"{row['ms']['median']:.3f}", f"{row['on']['median']:.3f}", middle_half(row["on"], 3), f"{row['gpu']['median']:.3f}", middle_half(row["gpu"], 3), f"{row['noise']['median']:.3f}", middle_half(row["noise"], 3)]
     words = {"pp": "a token of the prompt", "tg": "a token of the text"}
     rows = [of(f"{words[kind]}, {way}", row) for way, measured in results["llama-bench"].items() for kind, row in measured.items()]
     rows += [of(f"libamdhip64: {kind}", row) for kind, row in results["first call"].items()]
     count = len(results["paired"]["rounds"])
-    yield Table(f"real llama-bench and HIP on the null GPU: {count} rounds of three; noise: without the shim ÷ without the shim", columns, rows)
+    yield Table(f"real llama-bench and HIP on the null GPU: {count} rounds of four; noise: without the shim ÷ without the shim", columns, rows)

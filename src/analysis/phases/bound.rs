@@ -33,7 +33,7 @@ pub struct PhaseGpu {
     pub span_ns: u64,
     /// Time of its kernels by family, most first.
     pub families: Vec<PhaseGpuFamily>,
-    /// `confirmed` if everything that the phase executed was reported.
+    /// `confirmed` if every kernel that the phase executed was reported.
     pub evidence: Evidence,
     /// The premise that does not hold where it is not confirmed.
     pub why: Option<&'static str>,
@@ -120,7 +120,7 @@ const fn observed(text: &'static str, holds: fn(&Facts) -> Option<bool>) -> Prem
 }
 
 const WHOLE: Rule<Facts> = Rule {
-    says: "the GPU times are of everything that the phase executed",
+    says: "the GPU times are of every kernel that the phase executed",
     class: Class::Confirmed,
     premises: &[ASKED, KEPT, LISTED, ALL],
 };
