@@ -72,7 +72,6 @@ pub(crate) fn queues(summary: &Summary, style: &Style) -> Option<String> {
         Column::Right("not launched"),
         Column::Right("held"),
         Column::Left("evidence"),
-        Column::Text("the host in the pauses"),
     ]);
     let mut table = Table::new(&columns);
     for row in &gpu.queues {
@@ -89,21 +88,20 @@ pub(crate) fn queues(summary: &Summary, style: &Style) -> Option<String> {
             time(row.not_launched_ns),
             time(row.held_ns),
             row.evidence.to_string(),
-            host(row),
         ]);
-        table.row(cells);
+        table.row_with(cells, host(row).into_iter().collect());
     }
     section("Queues of the GPU", &table, style, &queue_remarks(gpu))
 }
 
-/// `hipStreamSynchronize 1.20 ms, outside hooked calls 300 µs`.
-fn host(row: &GpuQueueRow) -> String {
+/// `the host meanwhile: hipStreamSynchronize 1.20 ms, outside hooked calls 300 µs`.
+fn host(row: &GpuQueueRow) -> Option<String> {
     let parts = row.host.iter().map(|share| {
         let function = share.function.as_deref().unwrap_or("outside hooked calls");
         format!("{function} {}", time(share.total_ns))
     });
-    let text = parts.collect::<Vec<_>>().join(", ");
-    if text.is_empty() { "-".into() } else { text }
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("the host meanwhile: {}", parts.join(", ")))
 }
 
 fn queue_remarks(gpu: &GpuTimes) -> Vec<String> {
@@ -183,8 +181,8 @@ GEMMs, convolutions and copies on the GPU
         assert_eq!(products(&summary, &style).as_deref(), Some(expected));
         let expected = "\
 Queues of the GPU
-  device  queue  commands    busy  share   pauses   median  longest  not launched     held  evidence  the host in the pauses
-       1      2         2  800 ns   0.0%  3.50 ms  3.49 ms  3.50 ms          0 ns  3.50 ms  inferred  -
+  device  queue  commands    busy  share   pauses   median  longest  not launched     held  evidence
+       1      2         2  800 ns   0.0%  3.50 ms  3.49 ms  3.50 ms          0 ns  3.50 ms  inferred
   pauses: from the end of a command to the begin of the next one of the queue; not launched: the call that asks for the next had not returned; held: it had, and the command waited on the GPU
   from the entry of a launch to the begin of its kernel: median 899 ns, p99 3.49 ms, longest 3.50 ms (2 kernels)
 ";
