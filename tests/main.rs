@@ -48,6 +48,7 @@ mod cli {
     mod completions;
     mod ctl;
     pub(crate) mod export;
+    mod fleet;
     mod ollama;
     mod prompt_ladder;
     mod python_module;

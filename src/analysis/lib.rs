@@ -17,7 +17,7 @@
 //! - `compare` (differences of summaries), `decisions` (what a run decided), `differences` (of two
 //!   environments), `experiment` (which decisions follow a change), `bisect` (which difference they
 //!   follow), `tracks` (records to timeline rows), `verify` (counts only), `replay`, `proxy` (a
-//!   server's responses), `answers`, `flow`;
+//!   server's responses), `ranks` (a job's ranks together), `answers`, `flow`;
 //! - `live` and `tail` (processes that still record), `run` (everything from one pass, for the
 //!   page);
 //! - `why` (the chain of causes of each decision);
@@ -62,6 +62,7 @@ mod pauses;
 mod phases;
 mod processes;
 mod proxy;
+mod ranks;
 mod reorder;
 mod replay;
 mod rules;
@@ -138,6 +139,10 @@ pub use processes::{PROCESSES, ProcessRow};
 pub use proxy::{
     Chunk, Outcome, Proxy, Request as ProxyRequest, RequestTimes, Said, TimeParts, VECTORS as MMVQ_COLUMNS,
     proxy,
+};
+pub use ranks::{
+    AroundCollective, CLOCK_RULE, ClockRow, Finding as RankFinding, FindingKind as RankFindingKind, GroupRow,
+    RankRow, RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE, StepRow, StepTime,
 };
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};

@@ -7,6 +7,7 @@ mod export;
 mod forms;
 mod notes;
 mod ollama;
+mod ranks;
 mod report;
 mod tail;
 mod top;
@@ -21,6 +22,7 @@ pub(crate) use export::Export;
 pub(crate) use export::To;
 pub(crate) use forms::{Forms, KernelFilter, When};
 pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
+pub(crate) use ranks::Ranks;
 pub(crate) use report::Report;
 pub(crate) use tail::Tail;
 pub(crate) use top::Top;
@@ -56,6 +58,9 @@ pub(crate) enum Command {
     /// Compare what a server reported for each request with what it launched
     #[command(after_help = notes::PROXY_NOTES)]
     Proxy(Proxy),
+    /// Which rank of a job the others wait for, which differs, which is missing, and where it ended
+    #[command(after_help = ranks::NOTES)]
+    Ranks(Ranks),
     /// What decided which library, solution or kernel served a GEMM or convolution, and what would
     /// change it
     #[command(after_help = why::NOTES)]

@@ -305,6 +305,9 @@ pub(crate) fn span(call: Call, raw: &Named, stream: StreamRef) -> Span {
         op: raw.op.map(|number| nccl_op(number).into()),
         peer: raw.peer,
         comm: Hex(raw.comm),
+        members: raw.group.map(|group| group.members),
+        member: raw.group.map(|group| group.member),
+        group: Hex(raw.group.map_or(0, |group| group.hash)),
         stream,
         ..Span::default()
     }

@@ -3,8 +3,8 @@
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `visible` (control characters
 //! shown), `table` (rows to aligned lines), `label` (kernels by names that differ), `markdown` (the
 //! same in Markdown), `section` (a described table with its rows, a title, remarks); `sections` and
-//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `compare`, `trying`,
-//! `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them); `csv` (one
+//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `ranks`, `compare`,
+//! `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them); `csv` (one
 //! table of any page's JSON form); `place` (a file or folder that gets its name when it is whole),
 //! `slices` (what a row of a timeline says of itself).
 
@@ -23,6 +23,7 @@ pub mod names;
 mod phases;
 mod place;
 mod proxy;
+mod ranks;
 mod replay;
 mod rules;
 mod section;
@@ -44,6 +45,7 @@ pub use lists::{Recovered, Recovery, StaleLine, VariableLine, recovered, stale, 
 pub use phases::phases;
 pub use place::{FilePlace, FolderPlace};
 pub use proxy::{proxy, proxy_tally};
+pub use ranks::ranks;
 pub use replay::replay;
 pub use rules::evidence_rules;
 pub use summary::summary;

@@ -6,7 +6,7 @@ use crate::conv::{Conv, ConvResult, Operation, Operations, Tensor};
 use crate::event::{Gap, Gemm, LOSS_REASONS, Launch, Load};
 use crate::hip::{Copy, GraphCall, Sync};
 use crate::mark::{Mark, TEXT_BYTES, store_level};
-use crate::named::Named;
+use crate::named::{Group, Named};
 use crate::payload::Payload;
 use crate::producer::Frame;
 use crate::slot::{Event, EventKind, MAX_WORDS, SLOT_WORDS, payload_at, slots_for};
@@ -186,9 +186,12 @@ fn a_named_call_round_trips() {
         peer: Some(-1),
         comm: 1 << 60,
         stream: 5,
+        ..Named::default()
     };
+    let group = Some(Group { members: 1024, member: 1023, hash: u64::MAX });
+    let created = Named { group, comm: 1 << 60, ..Named::default() };
     let zeros = Named { count: Some(0), datatype: Some(0), op: Some(0), peer: Some(0), ..Named::default() };
-    for (payload, status) in [(whole, 0), (zeros, -7), (Named::default(), 0)] {
+    for (payload, status) in [(whole, 0), (zeros, -7), (created, 0), (Named::default(), 0)] {
         call(producer, 3, &payload, status);
         let events = drain(&mut consumer);
         assert_eq!(

@@ -915,6 +915,15 @@ pub struct Span {
     /// The communicator.
     #[serde(default, skip_serializing_if = "Hex::is_zero")]
     pub comm: Hex,
+    /// `ncclCommInitRank…`: the number of ranks of the communicator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<u32>,
+    /// … this rank's number in it, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<u32>,
+    /// … a hash of the unique id, which all its ranks share.
+    #[serde(default, skip_serializing_if = "Hex::is_zero")]
+    pub group: Hex,
     /// The stream that was passed, or that of the MIOpen handle; absent for the default one (NULL)
     /// and if the function takes none.
     #[serde(default, skip_serializing_if = "StreamRef::is_default")]

@@ -45,9 +45,24 @@ fn a_collective_has_its_arguments_and_its_launch_inside() {
             "ncclRecv 21 f32 with 7: 0",
             "ncclGroupEnd: 1",
             "ncclGroupEnd failed 5: 0",
+            "ncclCommInitRank: 0",
+            "ncclCommInitRankConfig: 0",
+            "ncclCommInitRank failed 4: 0",
+            "ncclAllReduce 22 f32 sum: 1",
         ]
     );
-    let with_comm: Vec<&Span> = trace.spans().filter(|span| span.comm.0 != 0).collect();
+    let created: Vec<&Span> = trace.spans().filter(|span| span.group.0 != 0).collect();
+    let of = |span: &Span| (span.member, span.members, span.comm.0 != 0);
+    assert_eq!(
+        created.iter().map(|span| of(span)).collect::<Vec<_>>(),
+        [(Some(3), Some(8), true), (Some(4), Some(8), true), (Some(2), Some(2), false)]
+    );
+    assert_eq!(created[0].group, created[1].group, "one id, one group");
+    assert_ne!(created[0].group, created[2].group);
+    let of_first = trace.spans().last().expect("a collective").comm;
+    assert_eq!(of_first, created[0].comm, "the communicator that the call returned");
+    let first = trace.spans().next().expect("a collective").comm;
+    let with_comm: Vec<&Span> = trace.spans().filter(|span| span.comm == first).collect();
     assert_eq!(with_comm.len(), 12, "all but the one without and the group's own calls");
     assert!(with_comm.iter().all(|span| span.comm == with_comm[0].comm));
     let without_stream = with_comm.iter().filter(|span| span.stream.is_default()).count();

@@ -55,6 +55,20 @@ PUBLIC ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *devli
     return ncclSuccess;
 }
 
+PUBLIC ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank)
+{
+    GIVEN("rank %d of %d, id %d to %d", rank, nranks, commId.internal[0], commId.internal[127]);
+    if (rank >= nranks)
+        return ncclInvalidArgument;
+    return ncclCommInitAll(comm, 1, NULL);
+}
+
+PUBLIC ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank, ncclConfig_t *config)
+{
+    GIVEN("rank %d of %d, id %d to %d, config %d", rank, nranks, commId.internal[0], commId.internal[127], !!config);
+    return rank < nranks ? ncclCommInitAll(comm, 1, NULL) : ncclInvalidArgument;
+}
+
 PUBLIC ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
     free(comm);

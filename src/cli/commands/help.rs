@@ -19,6 +19,11 @@ const TOPICS: &[Topic] = &[
     Topic { name: "tables", about: "the tables and columns of every command", text: tables },
     Topic { name: "conditions", about: "the quantities of compare --fail-if", text: conditions },
     Topic { name: "format", about: "the records of a trace", text: format },
+    Topic {
+        name: "fleet",
+        about: "many ranks: steps, stragglers, clocks, and the end of a job",
+        text: fleet,
+    },
     Topic { name: "evidence", about: "the rules behind each class of evidence", text: evidence },
 ];
 
@@ -94,6 +99,42 @@ fn conditions() -> Result<String> {
 
 fn format() -> Result<String> {
     Ok(include_str!("../../trace/README.md").into())
+}
+
+const FLEET: &str = "\
+Many ranks: what `rocshim ranks` says, and how it finds that.
+
+Record  each rank with `rocshim run -o DIR -- CMD`; DIR may be shared by all hosts. --gpu-time adds \
+the GPU's times, without which a rank whose GPU is slow is found only where its host waits for its \
+kernels before the collective.
+
+Ranks  are processes that call RCCL or have a number of a launcher: RANK, OMPI_COMM_WORLD_RANK, \
+PMIX_RANK, PMI_RANK or SLURM_PROCID. Of a rank with several traces the last counts. A rank whose \
+trace lost events, or was paused, is not aligned (limited).
+
+Communicators  of several ranks are one where they were created with the same unique id \
+(ncclCommInitRank, ncclCommInitRankConfig; confirmed), else by the order of their use (inferred): \
+those of ncclCommSplit and ncclCommInitAll are. Their collectives are aligned by their order. \
+Collectives that a graph executes are not aligned; their number is stated.
+
+Steps  are the shortest period in the order of the collectives that three repetitions and half of \
+them follow (inferred). A rank's own time of a step is what is outside of collectives. The first \
+step has no begin and is left aside.
+
+";
+
+fn fleet() -> Result<String> {
+    let (straggler, clock) = (rocshim_analysis::STRAGGLER_RULE, rocshim_analysis::CLOCK_RULE);
+    Ok(format!(
+        "{FLEET}Stragglers  (inferred): {straggler}.\n\nClocks  (inferred): {clock}. \
+         The true difference is within the stated error; where no constant one fits, clocks drift (unresolved).\n\n\
+         Differences  are kernels, GEMMs with the kernels inside, fallback files, libraries and devices that the \
+         trace of a rank has and those of most ranks have not, or the reverse. Where no class of equal ranks has \
+         most of them, none is said to differ.\n\nThe end  of a job: the ranks that waited in the last \
+         collective, and those that did not enter it, with the call that they were in. It is confirmed where \
+         traces are whole up to the end (`recovered`, `killed`, `exit`), and limited where one is cut. How long they \
+         had waited is stated: a healthy job that is killed ends inside a collective too.\n"
+    ))
 }
 
 fn evidence() -> Result<String> {

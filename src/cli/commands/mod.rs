@@ -13,6 +13,7 @@ mod hooks;
 mod ollama;
 mod phases;
 mod proxy;
+mod ranks;
 mod recover;
 #[cfg(feature = "views")]
 mod report_page;
@@ -49,6 +50,7 @@ pub(crate) fn execute(command: Command, colour: When) -> Result<ExitCode> {
         Command::Summary(args) => summary::summary(&args),
         Command::Phases(args) => phases::phases(&args),
         Command::Proxy(args) => proxy::proxy(&args),
+        Command::Ranks(args) => ranks::ranks(&args),
         Command::Why(args) => why::why(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Try(args) => trying::try_change(&args),

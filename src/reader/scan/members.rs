@@ -151,7 +151,7 @@ fill! {
         ..call action! direction! x w y pads! strides! dilations! groups! mode! operations stream subject algorithm
         solution_id solver exhaustive workspace returned results capture
     }
-    Span { ..call count datatype op peer comm stream operations solution_id solver capture }
+    Span { ..call count datatype op peer comm members member group stream operations solution_id solver capture }
     Mark { ..call action! text cut level value }
     Load { ..call action! module code_object }
     GraphCall { ..call action! stream source exec graph capture }

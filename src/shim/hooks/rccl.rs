@@ -1,4 +1,5 @@
-//! Rows of RCCL: collectives, messages, groups. Signatures as in nccl.h (RCCL of ROCm 5.2 to 7.x).
+//! Rows of RCCL: communicators, collectives, messages, groups. Signatures as in nccl.h (RCCL of
+//! ROCm 5.2 to 7.x).
 //!
 //! Inside a group, calls only enqueue their work; `ncclGroupEnd` launches it.
 #![allow(non_snake_case)] // the vendor's names
@@ -7,7 +8,7 @@
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::rccl::*;
-use crate::calls::named::{moves, of, reduces, with};
+use crate::calls::named::{joins, moves, of, reduces, with};
 use rocshim_ring::named::Named;
 
 hooks! { "librccl.so", from super::first::rccl;
@@ -36,6 +37,11 @@ hooks! { "librccl.so", from super::first::rccl;
         => with(peer, moves(count, datatype, comm, stream));
     fn ncclRecv(recvbuff: Pointer, count: usize, datatype: ncclDataType_t, peer: i32, comm: ncclComm_t, stream: hipStream_t) -> ncclResult_t
         => with(peer, moves(count, datatype, comm, stream));
+
+    fn ncclCommInitRank(comm: *mut ncclComm_t, nranks: i32, commId: ncclUniqueId, rank: i32) -> ncclResult_t
+        => joins(comm, nranks, commId, rank);
+    fn ncclCommInitRankConfig(comm: *mut ncclComm_t, nranks: i32, commId: ncclUniqueId, rank: i32, config: Pointer) -> ncclResult_t
+        => joins(comm, nranks, commId, rank);
 
     fn ncclGroupStart() -> ncclResult_t => Named::default();
     fn ncclGroupEnd() -> ncclResult_t => Named::default();

@@ -30,6 +30,15 @@ int main(void)
     show(ncclRecv(receive, 21, ncclFloat32, 7, comm, stream));
     printf("group end %d\n", ncclGroupEnd());
     printf("group end %d\n", ncclGroupEnd());
+    ncclUniqueId id = {{0}};
+    ncclComm_t first = NULL, second = NULL, third = NULL;
+    id.internal[0] = 1, id.internal[127] = 2;
+    show(ncclCommInitRank(&first, 8, id, 3));
+    show(ncclCommInitRankConfig(&second, 8, id, 4, NULL));
+    id.internal[127] = 3;
+    show(ncclCommInitRank(&third, 2, id, 2));
+    show(ncclAllReduce(send, receive, 22, ncclFloat32, ncclSum, first, stream));
+    printf("destroy %d %d\n", ncclCommDestroy(first), ncclCommDestroy(second));
     printf("destroy %d\n", ncclCommDestroy(comm));
     return 0;
 }

@@ -1,0 +1,114 @@
+//! Communicators that belong together over ranks. Their collectives are aligned by their order: all
+//! ranks of a communicator call the same collectives in the same order, or the job hangs.
+
+use super::{
+    gather::RanksBuilder,
+    rank::{Collective, Rank},
+};
+use crate::Evidence;
+use rocshim_trace::Hex;
+use std::collections::{BTreeMap, HashMap};
+
+/// A communicator over all its ranks.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) key: Key,
+    /// The number of its ranks, where a rank's trace says it.
+    pub(super) members: Option<u32>,
+    /// Its ranks, by their number among all ranks.
+    pub(super) ranks: Vec<Member>,
+    /// What most ranks call, in order.
+    pub(super) sequence: Vec<usize>,
+}
+
+/// Why communicators of several ranks are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// They were created with the same unique id, which has this hash.
+    Id(Hex),
+    /// Their creation is not in the traces: each is this one of its rank, by first use.
+    Order(usize),
+}
+
+/// A rank in a group.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// The rank, by its place among the ranks that were gathered.
+    pub(super) rank: usize,
+    /// Its communicator, by place.
+    pub(super) communicator: usize,
+    /// How many of its collectives agree with the sequence, from the first.
+    pub(super) aligned: usize,
+    /// Why its collectives cannot be aligned: some may be missing.
+    pub(super) left_out: Option<String>,
+}
+
+impl Group {
+    /// How sure it is that the communicators are one.
+    pub(super) fn evidence(&self) -> Evidence {
+        match self.key {
+            Key::Id(_) => Evidence::Confirmed,
+            Key::Order(_) => Evidence::Inferred,
+        }
+    }
+
+    /// The ranks whose collectives are aligned.
+    pub(super) fn aligned(&self) -> impl Iterator<Item = &Member> {
+        self.ranks.iter().filter(|member| member.left_out.is_none())
+    }
+}
+
+impl Member {
+    /// The rank's collectives of this group.
+    pub(super) fn calls<'a>(&self, ranks: &'a [Rank]) -> &'a [Collective] {
+        &ranks[self.rank].communicators[self.communicator].calls
+    }
+}
+
+/// Finds the groups of a reading, those with most ranks first, then those with most collectives.
+pub(super) fn groups(builder: &RanksBuilder) -> Vec<Group> {
+    let ranks = &builder.ranks;
+    let mut found: BTreeMap<Key, Group> = BTreeMap::new();
+    for (rank, of) in ranks.iter().enumerate() {
+        let mut unknown = 0;
+        for (communicator, handle) in of.communicators.iter().enumerate() {
+            let key = match handle.created {
+                Some(created) => Key::Id(created.group),
+                None if handle.calls.is_empty() => continue,
+                None => {
+                    unknown += 1;
+                    Key::Order(unknown)
+                }
+            };
+            let new = || Group { key, members: None, ranks: Vec::new(), sequence: Vec::new() };
+            let group = found.entry(key).or_insert_with(new);
+            group.members = group.members.max(handle.created.map(|created| created.members));
+            let left_out = of.gaps.clone();
+            group.ranks.push(Member { rank, communicator, aligned: 0, left_out });
+        }
+    }
+    let mut groups: Vec<Group> = found.into_values().collect();
+    groups.iter_mut().for_each(|group| align(group, ranks));
+    groups.retain(|group| !group.sequence.is_empty());
+    groups.sort_by_key(|group| std::cmp::Reverse((group.ranks.len(), group.sequence.len())));
+    groups
+}
+
+/// Finds what most ranks call at each place, and how far each rank agrees with that.
+fn align(group: &mut Group, ranks: &[Rank]) {
+    let longest = group.aligned().map(|member| member.calls(ranks).len()).max().unwrap_or(0);
+    for at in 0..longest {
+        let mut votes: HashMap<usize, usize> = HashMap::new();
+        for call in group.aligned().filter_map(|member| member.calls(ranks).get(at)) {
+            *votes.entry(call.signature).or_default() += 1;
+        }
+        // Of as many votes, what was seen first in the reading.
+        let most = votes.into_iter().max_by_key(|(signature, votes)| (*votes, std::cmp::Reverse(*signature)));
+        group.sequence.extend(most.map(|(signature, _)| signature));
+    }
+    let sequence = &group.sequence;
+    for member in &mut group.ranks {
+        let calls = member.calls(ranks).iter().zip(sequence);
+        member.aligned = calls.take_while(|(call, signature)| call.signature == **signature).count();
+    }
+}

@@ -1,0 +1,182 @@
+//! What is gathered of a rank: its communicators with their collectives in order, what it launched,
+//! and how its trace ends.
+
+use rocshim_trace::Hex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A rank: a process that called RCCL or whose launcher gave it a number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rank {
+    pub(super) trace: String,
+    pub(super) pid: u32,
+    pub(super) host: String,
+    /// Its number in the job, and the variable that says so.
+    pub(super) number: Option<(u32, &'static str)>,
+    /// The number of ranks in the job, as its launcher says.
+    pub(super) world: Option<u32>,
+    /// How its trace ends, in the words of `summary`.
+    pub(super) end: String,
+    /// When its trace ends, Unix ns: the last thing that it says.
+    pub(super) last_ns: u64,
+    /// Why calls may be missing before that; `None`: none is.
+    pub(super) gaps: Option<String>,
+    /// Why it may have made calls that no trace would show; `None`: no way to do so is known.
+    pub(super) bypass: Option<String>,
+    pub(super) communicators: Vec<Communicator>,
+    /// What it launched and loaded, by kind and text.
+    pub(super) traits: BTreeSet<Trait>,
+    /// The call that returned last.
+    pub(super) last: Option<LastCall>,
+    /// Calls that had not returned when it died.
+    pub(super) in_flight: Vec<LastCall>,
+    /// Collectives that captures recorded: graphs execute them, at times that are not known here.
+    pub(super) captured: u64,
+}
+
+/// A call near the end of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LastCall {
+    pub(super) function: String,
+    /// When it was entered, Unix ns.
+    pub(super) enter: u64,
+}
+
+/// A communicator of a rank.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Communicator {
+    /// From the call that created it, where the trace has that call.
+    pub(super) created: Option<Created>,
+    /// In the order of their calls.
+    pub(super) calls: Vec<Collective>,
+}
+
+/// What the creation of a communicator says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Created {
+    pub(super) group: Hex,
+    pub(super) members: u32,
+    pub(super) member: u32,
+}
+
+/// A collective that a rank called. Times are Unix ns of its own host's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Collective {
+    /// What it moves, by number among the signatures.
+    pub(super) signature: usize,
+    pub(super) enter: u64,
+    /// 0: it had not returned when the process died.
+    pub(super) returned: u64,
+    /// When the host had waited for it; 0: it is not known to have done so.
+    pub(super) done: u64,
+    /// Begin and end of its kernels on the GPU; 0 where that was not recorded.
+    pub(super) gpu: (u64, u64),
+}
+
+/// What makes two collectives the same call: all ranks of a communicator have to agree on it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Signature {
+    pub(super) function: String,
+    pub(super) count: Option<u64>,
+    pub(super) datatype: Option<String>,
+    pub(super) op: Option<String>,
+    pub(super) root: Option<i32>,
+}
+
+impl Signature {
+    /// No rank can leave it before every rank has entered it.
+    pub(super) fn is_barrier(&self) -> bool {
+        let all = ["ncclAllReduce", "ncclReduceScatter", "ncclAllGather", "ncclAllToAll"];
+        all.contains(&self.function.as_str()) && self.count != Some(0)
+    }
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.function)?;
+        for word in [&self.datatype, &self.op].into_iter().flatten() {
+            write!(f, " {word}")?;
+        }
+        if let Some(root) = self.root {
+            write!(f, " root {root}")?;
+        }
+        self.count.map_or(Ok(()), |count| write!(f, ", {}", crate::units::counted(count, "element")))
+    }
+}
+
+/// Something that a rank did, which other ranks of the same program do too.
+pub(super) type Trait = (Kind, String);
+
+/// What a [`Trait`] is about, in the order in which it is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Device,
+    Library,
+    Fallback,
+    Problem,
+    Solution,
+    Kernel,
+}
+
+impl Kind {
+    /// What a rank did, before the text.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Kind::Device => "runs on",
+            Kind::Library => "loads",
+            Kind::Fallback => "runs fallback kernels of",
+            Kind::Problem => "computes",
+            Kind::Solution => "solves",
+            Kind::Kernel => "launches",
+        }
+    }
+}
+
+/// The variables by which launchers number ranks, and their counterparts for the number of ranks.
+const NUMBERS: [(&str, &str); 5] = [
+    ("RANK", "WORLD_SIZE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMIX_RANK", "PMI_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+];
+
+/// A rank's number with the variable that says it, and the number of ranks.
+pub(super) fn numbers(env: &BTreeMap<String, String>) -> (Option<(u32, &'static str)>, Option<u32>) {
+    let value = |name: &str| env.get(name).and_then(|text| text.parse().ok());
+    let found = NUMBERS.iter().find_map(|(rank, size)| Some((value(rank)?, *rank, value(size))));
+    (found.map(|(number, name, _)| (number, name)), found.and_then(|(_, _, size)| size))
+}
+
+/// The functions of RCCL in which all ranks of a communicator take part.
+pub(super) fn is_collective(function: &str) -> bool {
+    matches!(
+        function,
+        "ncclAllReduce"
+            | "ncclReduce"
+            | "ncclReduceScatter"
+            | "ncclBroadcast"
+            | "ncclBcast"
+            | "ncclAllGather"
+            | "ncclGather"
+            | "ncclScatter"
+            | "ncclAllToAll"
+            | "ncclAllToAllv"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launchers_variables_number_the_rank() {
+        let env = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+        };
+        let torchrun = env(&[("RANK", "3"), ("WORLD_SIZE", "8"), ("SLURM_PROCID", "0")]);
+        assert_eq!(numbers(&torchrun), (Some((3, "RANK")), Some(8)));
+        let slurm = env(&[("SLURM_PROCID", "5"), ("SLURM_NTASKS", "16"), ("RANK", "no number")]);
+        assert_eq!(numbers(&slurm), (Some((5, "SLURM_PROCID")), Some(16)));
+        assert_eq!(numbers(&env(&[])), (None, None));
+    }
+}

@@ -1,0 +1,158 @@
+//! What `rocshim ranks` says: the answer's parts, as rows.
+
+use super::{
+    clocks::ClockRow,
+    rank::Rank,
+    steps::{AroundCollective, Basis, StepTime},
+};
+use crate::Evidence;
+use serde::Serialize;
+
+/// What the traces of a job's ranks say together. Times are ns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranks {
+    /// The number of this form.
+    pub format: u32,
+    /// Ranks that the job has, as its launcher or its communicators say.
+    pub expected: Option<u32>,
+    /// What is wrong or differs, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Every rank that has a trace.
+    pub ranks: Vec<RankRow>,
+    /// Communicators, those of most ranks first.
+    pub groups: Vec<GroupRow>,
+    /// Every host's clock.
+    pub clocks: Vec<ClockRow>,
+    /// Medians over steps, for each collective of a step and each rank.
+    pub around: Vec<AroundCollective>,
+    /// Every step of every rank, in the largest communicator.
+    pub steps: Vec<StepRow>,
+    pub notes: Vec<String>,
+}
+
+/// A statement about some ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    pub kind: FindingKind,
+    /// The ranks, by number; by process id where they have none.
+    pub ranks: Vec<u32>,
+    /// Their hosts.
+    pub hosts: Vec<String>,
+    /// What they do or did.
+    pub what: String,
+    pub evidence: Evidence,
+    /// The rule, or why it is not confirmed.
+    pub why: Option<String>,
+}
+
+/// What a statement is about, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// The job ended inside a collective that a rank had not entered or none had left.
+    UnfinishedCollective,
+    /// Ranks call different collectives at the same place.
+    Mismatch,
+    Missing,
+    EndsEarly,
+    /// The others wait for it.
+    Straggler,
+    /// It launched, computed or loaded something else than the rest.
+    Differs,
+    /// Its trace lacks calls, so it cannot be aligned.
+    LeftOut,
+}
+
+/// A rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankRow {
+    /// Its number in the job; its process id where nothing says it.
+    pub rank: u32,
+    /// What says its number: a variable of its launcher, or its communicator.
+    pub number_from: Option<String>,
+    pub host: String,
+    pub pid: u32,
+    pub trace: String,
+    /// How its trace ends, in the words of `summary`.
+    pub end: String,
+    /// Collectives that it called.
+    pub collectives: u64,
+    /// Collectives that captures recorded into graphs; those that graphs execute are not counted.
+    pub captured: u64,
+    /// Whole steps of the largest communicator, the first left aside.
+    pub steps: u64,
+    /// Median over these: time outside of collectives.
+    pub own_ns: u64,
+    /// Median over these: time in collectives.
+    pub in_ns: u64,
+    /// Its own time relative to the median rank's, median over steps.
+    pub ratio: Option<f64>,
+    /// The probability that one of as many equal ranks has such times.
+    pub p: Option<f64>,
+    /// Steps in which its own time was the longest.
+    pub slowest_in: u64,
+    /// For how long all other ranks waited in these steps because of it: their time in collectives
+    /// beyond its.
+    pub waited_for_ns: u64,
+}
+
+/// A communicator over its ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupRow {
+    /// A hash of its unique id; absent where its creation is not in the traces.
+    pub id: Option<String>,
+    /// Its ranks, as its creation says.
+    pub members: Option<u32>,
+    /// Those of them that have a trace.
+    pub ranks: Vec<u32>,
+    pub collectives: u64,
+    /// `confirmed`: all were created with this id. `inferred`: matched by the order of their use.
+    pub evidence: Evidence,
+    /// Collectives of a step; absent where no period was found: then each collective is one.
+    pub step_length: Option<u64>,
+    pub steps: u64,
+    /// The collectives of a step, in order.
+    pub step: Vec<String>,
+    pub basis: Basis,
+}
+
+/// A step of a rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepRow {
+    pub rank: u32,
+    /// From 1.
+    pub step: u64,
+    #[serde(flatten)]
+    pub time: StepTime,
+}
+
+impl Rank {
+    /// Its number by its launcher, else in its largest communicator.
+    pub(super) fn known_number(&self) -> Option<u32> {
+        let largest =
+            self.communicators.iter().filter_map(|of| of.created).max_by_key(|created| created.members);
+        self.number.map(|(number, _)| number).or(largest.map(|created| created.member))
+    }
+
+    /// What it is called: its number, else its process id.
+    pub(super) fn label(&self) -> u32 {
+        self.known_number().unwrap_or(self.pid)
+    }
+
+    /// What says its number.
+    pub(super) fn number_from(&self) -> Option<String> {
+        let by_communicator = || self.known_number().map(|_| "communicator".to_owned());
+        self.number.map(|(_, name)| name.to_owned()).or_else(by_communicator)
+    }
+}
+
+/// The values without repetition, in their order.
+pub(super) fn listed(values: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for value in values {
+        if list.last() != Some(&value) && !list.contains(&value) {
+            list.push(value);
+        }
+    }
+    list
+}
