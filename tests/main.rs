@@ -48,7 +48,7 @@ mod cli {
     mod completions;
     mod ctl;
     pub(crate) mod export;
-    mod fleet;
+    pub(crate) mod fleet;
     mod ollama;
     mod prompt_ladder;
     mod python_module;
@@ -64,7 +64,7 @@ mod cli {
 mod real {
     mod blas;
     mod code_objects;
-    mod export;
+    pub(crate) mod export;
     mod gpu_times;
     mod miopen;
     mod page;
@@ -73,6 +73,7 @@ mod real {
     mod prompt_ladder;
     mod python;
     mod replay;
+    mod sql;
     mod why;
 }
 

@@ -86,6 +86,7 @@ def wheel(built, out):
     metadata = (f"Metadata-Version: 2.1\nName: rocshim\nVersion: {built.version}\nSummary: {SUMMARY}\nLicense: MIT\n"
                 "Requires-Python: >=3.9\nClassifier: Operating System :: POSIX :: Linux\nClassifier: Typing :: Typed\n"
                 "Provides-Extra: arrow\nRequires-Dist: pyarrow>=14; extra == 'arrow'\n"
+                "Provides-Extra: sql\nRequires-Dist: duckdb>=1.1; extra == 'sql'\n"
                 f"Description-Content-Type: text/markdown\n\n{readme}")
     files[f"{info}/METADATA"] = (metadata.encode(), 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: rocshim\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)

@@ -141,8 +141,9 @@ pub use proxy::{
     proxy,
 };
 pub use ranks::{
-    AroundCollective, CLOCK_RULE, ClockRow, Finding as RankFinding, FindingKind as RankFindingKind, GroupRow,
-    RankRow, RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE, StepRow, StepTime,
+    AroundCollective, CLOCK_RULE, ClockRow, CollectiveRow, Finding as RankFinding,
+    FindingKind as RankFindingKind, GroupRow, RankRow, RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE,
+    StepRow, StepTime,
 };
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};

@@ -9,6 +9,7 @@ mod notes;
 mod ollama;
 mod ranks;
 mod report;
+mod sql;
 mod tail;
 mod top;
 mod trying;
@@ -24,6 +25,7 @@ pub(crate) use forms::{Forms, KernelFilter, When};
 pub(crate) use ollama::{Ollama, OllamaInstall, OllamaStep, OllamaUninstall};
 pub(crate) use ranks::Ranks;
 pub(crate) use report::Report;
+pub(crate) use sql::Sql;
 pub(crate) use tail::Tail;
 pub(crate) use top::Top;
 pub(crate) use trying::{Bisect, Runs, Try};
@@ -80,6 +82,9 @@ pub(crate) enum Command {
     /// Write a timeline for Perfetto or Chrome, or tables as CSV or Parquet
     #[command(after_help = export::NOTES)]
     Export(Export),
+    /// Answer an SQL query over a dataset of `export --to dataset`, with DuckDB by Python
+    #[command(after_help = sql::NOTES)]
+    Sql(Sql),
     /// List the hooked functions; with traces: which were called, and the file each is bound to
     Hooks(Hooks),
     /// Check what will and what will not be seen of a program or a running process

@@ -2,7 +2,7 @@
 //! and Parquet.
 //!
 //! Layers, lowest first: `columns` (the tables as text), then one module for each form: `chrome`,
-//! `csv`, `parquet`, `perfetto`. A form is given row after row and keeps what it must to write the
+//! `csv`, `parquet`, `perfetto`; and `dataset`, which reads traces itself. A form is given row after row and keeps what it must to write the
 //! next one.
 
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@
 mod chrome;
 mod columns;
 mod csv;
+mod dataset;
 mod parquet;
 mod perfetto;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod tests;
 pub use chrome::Chrome;
 pub use columns::columns;
 pub use csv::Csv;
+pub use dataset::{Added, Dataset, dataset_columns};
 pub use parquet::Parquet;
 pub use perfetto::Perfetto;
 
@@ -31,4 +33,28 @@ pub trait Exporter {
 
     /// After the last row.
     fn finish(&mut self) -> Result<()>;
+}
+
+/// A value as a folder's name has it: what is no letter, digit, `.`, `_` or `-` is `%` and two
+/// digits.
+fn escaped(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => text.push(byte as char),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod folder_names {
+    use super::*;
+
+    #[test]
+    fn a_hosts_name_cannot_leave_its_folder() {
+        assert_eq!(escaped("node-1.cluster"), "node-1.cluster");
+        assert_eq!(escaped("../ä"), "..%2F%C3%A4");
+    }
 }

@@ -123,3 +123,17 @@ fn the_answer_comes_first_in_plain_words() {
         Traced::rocshim(["ranks"]).arg(artifacts::root().join("samples/traces/gfx942.ndjson")).run().ok();
     assert!(none.stdout.starts_with("No rank: no process calls RCCL"), "{}", none.stdout);
 }
+
+#[test]
+fn a_folder_that_is_no_dataset_is_left_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::write(scratch.path().join("mine.txt"), "mine").unwrap();
+    let trace = artifacts::root().join("samples/traces/demo.ndjson");
+    let ran = Traced::rocshim(["export", "--to", "dataset", "-o"]).arg(scratch.path()).arg(&trace).run();
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("is no dataset and not empty"), "{}", ran.stderr);
+    let ran = Traced::rocshim(["export", "--to", "csv", "--run", "x", "-o", "out"]).arg(&trace).run();
+    assert!(ran.stderr.contains("--run needs --to dataset"), "{}", ran.stderr);
+    let ran = Traced::rocshim(["sql", "/nowhere"]).env("ROCSHIM_PYTHON", "/nowhere/python").run();
+    assert!(ran.stderr.contains("sql needs Python"), "{}", ran.stderr);
+}

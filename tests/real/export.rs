@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::{path::PathBuf, process::Command};
 
 /// The folder of packages.
-fn tool(name: &str) -> PathBuf {
+pub(crate) fn tool(name: &str) -> PathBuf {
     let output = Command::new(root().join("scripts/test-tools")).arg(name).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("a path").trim_end().into()

@@ -2,10 +2,12 @@
 //!
 //! Layers, lowest first: `rank` (what is gathered of a rank), `gather` (records to ranks), `groups`
 //! (communicators over ranks, their collectives aligned by order), `steps` (the period of these, and
-//! times), `stragglers` (the test), `clocks` (hosts' clocks), `rows` (the result), `differences` and
+//! times), `collectives` (of one process, for
+//! tables), `stragglers` (the test), `clocks` (hosts' clocks), `rows` (the result), `differences` and
 //! `ends` (findings). Memory grows with collectives, by 64 bytes each.
 
 mod clocks;
+mod collectives;
 mod differences;
 mod ends;
 mod gather;
@@ -16,6 +18,7 @@ mod steps;
 mod stragglers;
 
 pub use clocks::{ClockRow, RULE as CLOCK_RULE};
+pub use collectives::CollectiveRow;
 pub use gather::RanksBuilder;
 pub use rows::{Finding, FindingKind, GroupRow, RankRow, Ranks, StepRow};
 pub use steps::{AroundCollective, Basis as RankTimes, StepTime};

@@ -334,7 +334,7 @@ impl Process {
     }
 
     /// How its trace ends, in the words of `summary`.
-    pub(crate) fn end_word(&self, end: End) -> String {
+    pub fn end_word(&self, end: End) -> String {
         match (end, &self.footer) {
             (End::Leftover, _) => "killed".to_string(),
             (_, Some(footer)) => footer.end.clone(),

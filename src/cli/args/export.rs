@@ -32,6 +32,9 @@ pub(crate) struct Export {
     /// Replace what exists
     #[arg(long)]
     pub(crate) force: bool,
+    /// The run's name in a dataset [default: the number of the Slurm job, else the traces' folder]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) run: Option<String>,
     /// List the tables and their columns, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) columns: bool,
@@ -48,4 +51,6 @@ pub(crate) enum To {
     Csv,
     /// Parquet files for each table, by host and process
     Parquet,
+    /// A dataset of many runs and ranks for SQL; what is there stays (`rocshim help dataset`)
+    Dataset,
 }

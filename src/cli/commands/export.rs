@@ -4,7 +4,7 @@ use super::summary::read_all;
 use crate::args::{self, To};
 use anyhow::{Context, Result, bail};
 use rocshim_analysis::{Analysis, Event, PhasesBuilder, Session, SummaryBuilder, Tracks};
-use rocshim_export::{Chrome, Csv, Exporter, Parquet, Perfetto};
+use rocshim_export::{Chrome, Csv, Dataset, Exporter, Parquet, Perfetto};
 use rocshim_reader as reader;
 use rocshim_reader::{Reading, TraceFile};
 use rocshim_report as report;
@@ -16,7 +16,7 @@ use signal_hook::{
 };
 use std::{
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     rc::Rc,
     sync::{
@@ -47,15 +47,37 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
         report::print(&rocshim_export::columns())?;
         return Ok(ExitCode::SUCCESS);
     };
+    if to == To::Dataset {
+        return added(args, path, stopped);
+    }
+    if args.run.is_some() {
+        bail!("only a dataset has runs: --run needs --to dataset");
+    }
     let export = Out { args, path, stopped };
     let notes = match to {
         To::Perfetto => export.to_file(|_, out| Perfetto::new(out)),
         To::Chrome => export.to_file(|traces, out| Chrome::new(out, reader::earliest_epoch(traces))),
         To::Csv => export.to_folder(Csv::new),
         To::Parquet => export.to_folder(Parquet::new),
+        To::Dataset => unreachable!("it was exported above"),
     }?;
     notes.iter().for_each(|note| report::print_error(note));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds the traces to a dataset.
+fn added(args: &args::Export, folder: &Path, stopped: &Stopped) -> Result<ExitCode> {
+    let traces = reader::find_traces(&args.traces)?;
+    reader::check_once(&traces)?;
+    let files: Vec<PathBuf> = traces.into_iter().map(|trace| trace.path).collect();
+    let dataset = Dataset::open(folder, args.run.as_deref())?;
+    let added = dataset.add(&files, &|| stopped.load(Ordering::Relaxed) != 0);
+    if stopped.load(Ordering::Relaxed) != 0 {
+        bail!("the export was stopped: {} processes are in {}", added.processes, folder.display());
+    }
+    added.failed.iter().for_each(|why| report::print_error(why));
+    let all_failed = added.processes == 0 && !added.failed.is_empty();
+    Ok(if all_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Destination of an export.

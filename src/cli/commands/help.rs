@@ -24,6 +24,8 @@ const TOPICS: &[Topic] = &[
         about: "many ranks: steps, stragglers, clocks, and the end of a job",
         text: fleet,
     },
+    #[cfg(feature = "views")]
+    Topic { name: "dataset", about: "the tables of export --to dataset, and SQL over them", text: dataset },
     Topic { name: "evidence", about: "the rules behind each class of evidence", text: evidence },
 ];
 
@@ -99,6 +101,24 @@ fn conditions() -> Result<String> {
 
 fn format() -> Result<String> {
     Ok(include_str!("../../trace/README.md").into())
+}
+
+#[cfg(feature = "views")]
+const DATASET: &str = "\
+`rocshim export --to dataset -o DIR TRACE…` adds processes to a folder of Parquet files:
+DIR/TABLE/run=RUN/host=HOST/rank=RANK/PID-EPOCH.parquet. A process has a file in every table,
+sorted by time; the columns run, host and rank are in the files too, so an engine needs no partition
+discovery. Adding a process again replaces its files; nothing else is touched, and a file has its
+name only when it is whole. Times are Unix ns of each host's clock. The files' metadata has each
+column's meaning and unit (rocshim.columns, rocshim.units).
+
+samples/sql has queries that give the same rows on DuckDB and on Spark.
+
+";
+
+#[cfg(feature = "views")]
+fn dataset() -> Result<String> {
+    Ok(format!("{DATASET}{}", rocshim_export::dataset_columns()))
 }
 
 const FLEET: &str = "\

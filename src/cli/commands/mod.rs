@@ -18,6 +18,7 @@ mod recover;
 #[cfg(feature = "views")]
 mod report_page;
 mod run;
+mod sql;
 mod summary;
 #[cfg(feature = "views")]
 mod tail;
@@ -59,6 +60,7 @@ pub(crate) fn execute(command: Command, colour: When) -> Result<ExitCode> {
         Command::Report(args) => report_page::report(&args),
         #[cfg(feature = "views")]
         Command::Export(args) => export::export(&args),
+        Command::Sql(args) => sql::sql(&args),
         Command::Hooks(args) => hooks::hooks(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         #[cfg(feature = "views")]

@@ -7,7 +7,7 @@
 
 mod group;
 
-use super::Exporter;
+use super::{Exporter, escaped};
 use anyhow::{Context, Result};
 use foldhash::HashMap;
 use group::Group;
@@ -159,27 +159,3 @@ fn form(table: &Table) -> Result<(TypePtr, WriterPropertiesPtr)> {
 
 /// Columns whose values rise, or nearly so.
 const RISING: [&str; 4] = [COMMON[3].name, "dur_ns", "id", "parent"];
-
-/// A value as a folder's name has it: what is no letter, digit, `.`, `_` or `-` is `%` and two
-/// digits.
-fn escaped(value: &str) -> String {
-    let mut text = String::new();
-    for byte in value.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => text.push(byte as char),
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hosts_name_cannot_leave_its_folder() {
-        assert_eq!(escaped("node-1.cluster"), "node-1.cluster");
-        assert_eq!(escaped("../ä"), "..%2F%C3%A4");
-    }
-}

@@ -1,0 +1,411 @@
+//! The records of one process to the rows of its tables.
+
+use super::write::Value;
+use foldhash::HashMap;
+use parquet::data_type::ByteArray;
+use rocshim_analysis::{Analysis, Event, GemmProblem, KernelId, Phases, Session, SymbolId};
+use rocshim_reader::Reading;
+use rocshim_report::names::tidy;
+use rocshim_trace::{Call, Conv, Kernel, Launch, Record, StreamRef, Tensor, file_name};
+
+/// A call of the process: its thread and id.
+type CallOf = (u32, u64);
+
+/// A launch, small: a trace has millions. 0 stands for what is absent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LaunchRow {
+    pub(super) begin: u64,
+    dur: u64,
+    id: u64,
+    parent: u64,
+    gpu_begin: u64,
+    gpu_dur: u64,
+    lds: u64,
+    tid: u32,
+    kernel: u32,
+    /// The call that it was made inside, by number in `contexts`, plus one.
+    context: u32,
+    function: u32,
+    stream: u32,
+    grid: [u32; 3],
+    block: [u32; 3],
+    ne11: u32,
+    status: i32,
+    captured: bool,
+}
+
+/// A row of a table with fewer rows: when it began, and its own cells.
+pub(super) type Row = (u64, Vec<Value>);
+
+/// What each process has, when it is read.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) launches: Vec<LaunchRow>,
+    pub(super) gemms: Vec<Row>,
+    pub(super) convolutions: Vec<Row>,
+    pub(super) host: String,
+    pub(super) pid: u32,
+    pub(super) epoch: u64,
+    /// The number of its Slurm job.
+    pub(super) job: Option<String>,
+    /// The cells of `ranks` that are known here.
+    pub(super) process: Vec<Value>,
+    /// The number of processes in the file.
+    pub(super) processes: usize,
+    kernels: Vec<[Value; 7]>,
+    kernel_ids: HashMap<(Option<KernelId>, SymbolId), u32>,
+    contexts: Vec<[Value; 2]>,
+    context_ids: HashMap<(u32, String), u32>,
+    functions: Vec<Value>,
+    function_ids: HashMap<String, u32>,
+    /// Launches made inside a call that has not returned, by number.
+    inside: HashMap<CallOf, Vec<u32>>,
+    /// Launches that the GPU has not reported, where GPU times are recorded.
+    unreported: HashMap<CallOf, u32>,
+    /// Reports that came before their launch.
+    early: HashMap<CallOf, (u64, u64)>,
+    is_timed: bool,
+}
+
+impl Rows {
+    fn at(&self, time: u64) -> u64 {
+        self.epoch.saturating_add(time)
+    }
+
+    fn function(&mut self, session: &Session, event: &Event) -> u32 {
+        let name = event.ids.function.map_or("", |function| &*session.function(function).name);
+        if let Some(known) = self.function_ids.get(name) {
+            return *known;
+        }
+        self.functions.push(Value::text(name));
+        let number = self.functions.len() as u32 - 1;
+        self.function_ids.insert(name.to_owned(), number);
+        number
+    }
+
+    fn kernel(&mut self, session: &Session, event: &Event) -> u32 {
+        if self.kernels.is_empty() {
+            self.kernels.push([const { Value::Absent }; 7]);
+        }
+        let Some(symbol_id) = event.ids.symbol else { return 0 };
+        let kernel = event.ids.kernel;
+        if let Some(known) = self.kernel_ids.get(&(kernel, symbol_id)) {
+            return *known;
+        }
+        let symbol = session.symbol(symbol_id);
+        let family = symbol.family();
+        let of = kernel.map(|kernel| session.kernel(kernel));
+        let object = of.and_then(|of| of.code_object).map(|object| session.code_object(object));
+        let file = object.and_then(|object| object.file.as_deref().or(object.path.as_deref()));
+        self.kernels.push([
+            Value::text(&tidy(symbol.readable())),
+            Value::text(&symbol.name),
+            Value::texts(family.map(|family| family.name)),
+            Value::texts(family.map(|family| family.of)),
+            Value::texts(file),
+            Value::texts(of.and_then(|of| of.target.as_deref())),
+            object.and_then(|object| object.fallback).map_or(Value::Absent, Value::Flag),
+        ]);
+        let number = self.kernels.len() as u32 - 1;
+        self.kernel_ids.insert((kernel, symbol_id), number);
+        number
+    }
+
+    fn launch(&mut self, session: &Session, event: &Event, launch: &Launch) {
+        let call = event.call;
+        let product = launch
+            .kernel
+            .and_then(|id| session.process().kernel(id))
+            .and_then(|kernel| kernel.product.as_ref());
+        let columns =
+            product.and_then(|product| product.columns(launch)).filter(|columns| !columns.of_all_experts());
+        let ne11 = columns.filter(|columns| columns.least == columns.most).map_or(0, |columns| columns.most);
+        let number = self.launches.len() as u32;
+        let mut row = LaunchRow {
+            begin: self.at(call.t),
+            dur: call.dur,
+            id: call.id,
+            parent: call.parent.unwrap_or(0),
+            lds: launch.lds,
+            tid: call.tid,
+            kernel: self.kernel(session, event),
+            function: self.function(session, event),
+            stream: match launch.stream {
+                StreamRef::Default => 0,
+                StreamRef::Id(id) => id,
+            },
+            grid: launch.grid,
+            block: launch.block,
+            ne11: ne11 as u32,
+            status: call.status,
+            captured: launch.capture.is_some(),
+            ..LaunchRow::default()
+        };
+        if let Some(parent) = call.parent {
+            self.inside.entry((call.tid, parent)).or_default().push(number);
+        }
+        if self.is_timed {
+            match self.early.remove(&(call.tid, call.id)) {
+                Some((begin, dur)) => (row.gpu_begin, row.gpu_dur) = (begin, dur),
+                None => drop(self.unreported.insert((call.tid, call.id), number)),
+            }
+        }
+        self.launches.push(row);
+    }
+
+    /// What was launched inside a call that returns: the launches get its function and shape.
+    fn returned(&mut self, session: &Session, event: &Event, shape: impl FnOnce() -> String) -> Vec<u32> {
+        let call = event.call;
+        let Some(launches) = self.inside.remove(&(call.tid, call.id)) else { return Vec::new() };
+        let function = self.function(session, event);
+        let key = (function, shape());
+        let context = match self.context_ids.get(&key) {
+            Some(known) => *known,
+            None => {
+                let shape = Value::text(&key.1);
+                self.contexts.push([self.functions[function as usize].clone(), shape]);
+                self.context_ids.insert(key, self.contexts.len() as u32);
+                self.contexts.len() as u32
+            }
+        };
+        launches.iter().for_each(|launch| self.launches[*launch as usize].context = context);
+        launches
+    }
+
+    /// The number of some launches, the names of the first one's kernel, and whether one is a fallback.
+    fn kernels_of(&self, launches: &[u32]) -> [Value; 4] {
+        let kernel = |launch: &u32| &self.kernels[self.launches[*launch as usize].kernel as usize];
+        let first = launches.first().map(kernel);
+        let is = |wanted| {
+            launches.iter().any(|launch| matches!(kernel(launch)[6], Value::Flag(flag) if flag == wanted))
+        };
+        let fallback = if is(true) {
+            Value::Flag(true)
+        } else if is(false) {
+            Value::Flag(false)
+        } else {
+            Value::Absent
+        };
+        let name = |at: usize| first.map_or(Value::Absent, |kernel| kernel[at].clone());
+        [Value::count(launches.len() as u64), name(0), name(1), fallback]
+    }
+
+    fn gemm(&mut self, session: &Session, event: &Event, problem: &GemmProblem, captured: bool) {
+        let number = |value: Option<i64>| value.map_or("?".to_owned(), |value| value.to_string());
+        let shape = || [problem.m, problem.n, problem.k].map(number).join("x");
+        let inside = self.returned(session, event, shape);
+        let [launches, kernel, full, fallback] = self.kernels_of(&inside);
+        let function = self.function(session, event) as usize;
+        let library = event.ids.function.map(|function| session.function(function).library.clone());
+        let mut cells = of_call(event.call, self.at(event.call.t));
+        cells.extend([
+            self.functions[function].clone(),
+            Value::texts(library),
+            Value::texts(problem.trans_a.as_deref()),
+            Value::texts(problem.trans_b.as_deref()),
+            Value::integer(problem.m),
+            Value::integer(problem.n),
+            Value::integer(problem.k),
+            Value::integer(problem.batch),
+            Value::texts(problem.types[0].as_deref()),
+            Value::texts(problem.types[3].as_deref()),
+            Value::texts(problem.compute.as_deref()),
+            Value::integer(problem.solution),
+            launches,
+            kernel,
+            full,
+            fallback,
+            Value::unless_0(event.call.parent.unwrap_or(0)),
+            Value::Integer(event.call.status.into()),
+            Value::Flag(captured),
+        ]);
+        self.gemms.push((self.at(event.call.t), cells));
+    }
+
+    fn convolution(&mut self, session: &Session, event: &Event, conv: &Conv) {
+        let inside = self.returned(session, event, String::new);
+        let [launches, kernel, full, _] = self.kernels_of(&inside);
+        let function = self.function(session, event) as usize;
+        let tensor = |tensor: &Option<Tensor>| {
+            let text = |tensor: &Tensor| {
+                let dims: Vec<String> = tensor.dims.iter().map(ToString::to_string).collect();
+                format!("{} {}", tensor.element, dims.join("x"))
+            };
+            Value::texts(tensor.as_ref().map(text))
+        };
+        let mut cells = of_call(event.call, self.at(event.call.t));
+        cells.extend([
+            self.functions[function].clone(),
+            Value::text(&conv.action),
+            Value::text(&conv.direction),
+            tensor(&conv.x),
+            tensor(&conv.w),
+            tensor(&conv.y),
+            conv.solution_id.map_or(Value::Absent, Value::count),
+            Value::texts(conv.solver.as_deref()),
+            launches,
+            kernel,
+            full,
+            Value::Integer(event.call.status.into()),
+        ]);
+        self.convolutions.push((self.at(event.call.t), cells));
+    }
+
+    /// The cells of a launch's row, its phase and pass given.
+    pub(super) fn cells(&self, row: &LaunchRow, phase: [Value; 2]) -> [Value; 30] {
+        let [kernel, full, family, family_of, object, target, fallback] =
+            self.kernels[row.kernel as usize].clone();
+        let context = row.context.checked_sub(1).map(|at| self.contexts[at as usize].clone());
+        let [parent_function, parent_shape] = context.unwrap_or([const { Value::Absent }; 2]);
+        let [phase, pass] = phase;
+        let [grid_x, grid_y, grid_z] = row.grid.map(|n| Value::Integer(n.into()));
+        let [block_x, block_y, block_z] = row.block.map(|n| Value::Integer(n.into()));
+        let is_timed = row.gpu_begin > 0;
+        [
+            Value::Integer(row.tid.into()),
+            Value::count(row.id),
+            Value::count(row.begin),
+            Value::count(row.dur),
+            kernel,
+            full,
+            family,
+            family_of,
+            phase,
+            pass,
+            Value::unless_0(row.ne11.into()),
+            object,
+            target,
+            fallback,
+            self.functions[row.function as usize].clone(),
+            Value::unless_0(row.parent),
+            parent_function,
+            parent_shape,
+            Value::Text(ByteArray::from(row.stream.to_string().into_bytes())),
+            grid_x,
+            grid_y,
+            grid_z,
+            block_x,
+            block_y,
+            block_z,
+            Value::count(row.lds),
+            Value::Integer(row.status.into()),
+            Value::Flag(row.captured),
+            if is_timed { Value::count(row.gpu_begin) } else { Value::Absent },
+            if is_timed { Value::count(row.gpu_dur) } else { Value::Absent },
+        ]
+    }
+}
+
+/// The first cells of a call's row.
+fn of_call(call: &Call, begin: u64) -> Vec<Value> {
+    vec![Value::Integer(call.tid.into()), Value::count(call.id), Value::count(begin), Value::count(call.dur)]
+}
+
+impl Analysis for Rows {
+    fn begin_process(&mut self, session: &Session) {
+        let process = session.process();
+        self.processes += 1;
+        self.epoch = process.epoch;
+        self.pid = process.header.pid;
+        self.host.clone_from(&process.header.host);
+        self.job = process.header.env.get("SLURM_JOB_ID").cloned();
+    }
+
+    fn record(&mut self, _session: &Session, record: &Record) {
+        if let Record::GpuTime(time) = record {
+            self.is_timed |= time.state == "on";
+        }
+    }
+
+    fn event(&mut self, session: &Session, event: &Event) {
+        match event.record {
+            Record::Launch(launch) => return self.launch(session, event, launch),
+            Record::Gpu(gpu) => {
+                let Some(of) = gpu.of.filter(|_| gpu.op == "dispatch") else { return };
+                let (begin, dur) = (self.at(gpu.begin), gpu.busy);
+                match self.unreported.remove(&of) {
+                    Some(launch) => {
+                        let row = &mut self.launches[launch as usize];
+                        (row.gpu_begin, row.gpu_dur) = (begin, dur);
+                    }
+                    None => drop(self.early.insert(of, (begin, dur))),
+                }
+                return;
+            }
+            Record::Gemm(gemm) => {
+                self.gemm(session, event, &(**gemm).clone().into(), gemm.capture.is_some());
+            }
+            Record::Matmul(matmul) => {
+                self.gemm(session, event, &(**matmul).clone().into(), matmul.capture.is_some());
+            }
+            Record::Conv(conv) => self.convolution(session, event, conv),
+            _ => drop(self.returned(session, event, String::new)),
+        }
+        // Reports of a graph's kernels belong to no launch.
+        if !self.early.is_empty() {
+            self.early.remove(&(event.call.tid, event.call.id));
+        }
+    }
+
+    fn end_process(&mut self, session: &Session, reading: &Reading) {
+        let process = session.process();
+        let header = &process.header;
+        self.process = vec![
+            Value::text(file_name(&process.trace)),
+            Value::text(&header.exe),
+            Value::text(&header.argv.join(" ")),
+            Value::count(process.epoch),
+            Value::text(&process.end_word(reading.end)),
+            Value::count(process.events),
+            Value::count(process.lost),
+        ];
+        self.process.push(Value::text(&header.rocshim));
+    }
+
+    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
+        kernel.is_some_and(|kernel| {
+            rocshim_trace::ggml::MatMul::of(kernel).is_some_and(|of| of.reads_arguments())
+        })
+    }
+}
+
+/// The passes of a process, by time.
+pub(super) struct Passes {
+    /// Begin, end, phase; in order of begin.
+    passes: Vec<(u64, u64, Value)>,
+    /// The latest end up to each.
+    latest: Vec<u64>,
+}
+
+impl Passes {
+    pub(super) fn new(phases: &Phases) -> Passes {
+        let mut passes: Vec<(u64, u64, Value)> = phases
+            .moments()
+            .map(|moment| (moment.begin, moment.end, Value::text(phases.phases[moment.phase].name())))
+            .collect();
+        passes.sort_by_key(|(begin, ..)| *begin);
+        let mut latest: Vec<u64> = Vec::new();
+        for (_, end, _) in &passes {
+            latest.push(latest.last().map_or(*end, |last| *last.max(end)));
+        }
+        Passes { passes, latest }
+    }
+
+    /// Phase and pass of a call that began then: of the only pass that it is in.
+    pub(super) fn at(&self, time: u64) -> [Value; 2] {
+        let mut found = None;
+        let mut at = self.passes.partition_point(|(begin, ..)| *begin <= time);
+        while at > 0 && self.latest[at - 1] >= time {
+            at -= 1;
+            if self.passes[at].1 >= time {
+                if found.is_some() {
+                    return [Value::Absent, Value::Absent];
+                }
+                found = Some(at);
+            }
+        }
+        found.map_or([Value::Absent, Value::Absent], |at| {
+            [self.passes[at].2.clone(), Value::count(at as u64 + 1)]
+        })
+    }
+}

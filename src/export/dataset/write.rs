@@ -1,0 +1,191 @@
+//! A file of a dataset: rows of one table of one process, which appears when it is whole.
+
+use super::tables::{Kind, Table, unit};
+use anyhow::{Context, Result};
+use parquet::{
+    basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel},
+    data_type::{BoolType, ByteArray, ByteArrayType, Int64Type},
+    file::{
+        metadata::KeyValue,
+        properties::{EnabledStatistics, WriterProperties},
+        writer::SerializedFileWriter,
+    },
+    schema::types::{ColumnPath, Type},
+};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Rows of a group: what an engine skips or reads as one.
+const ROWS: usize = 1 << 17;
+
+/// A cell.
+#[derive(Clone)]
+pub(super) enum Value {
+    Absent,
+    Integer(i64),
+    Flag(bool),
+    Text(ByteArray),
+}
+
+impl Value {
+    pub(super) fn text(text: &str) -> Value {
+        if text.is_empty() { Value::Absent } else { Value::Text(text.as_bytes().to_vec().into()) }
+    }
+
+    pub(super) fn texts<T: AsRef<str>>(text: Option<T>) -> Value {
+        text.map_or(Value::Absent, |text| Value::text(text.as_ref()))
+    }
+
+    /// An unsigned number; times and counts are below 2^63.
+    pub(super) fn count(value: u64) -> Value {
+        Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+
+    /// The same, absent for 0.
+    pub(super) fn unless_0(value: u64) -> Value {
+        if value == 0 { Value::Absent } else { Value::count(value) }
+    }
+
+    pub(super) fn integer<T: Into<i64>>(value: Option<T>) -> Value {
+        value.map_or(Value::Absent, |value| Value::Integer(value.into()))
+    }
+}
+
+/// The values of a column that are there, and for each row 1 where it has one.
+#[derive(Default)]
+struct Column {
+    integers: Vec<i64>,
+    flags: Vec<bool>,
+    texts: Vec<ByteArray>,
+    levels: Vec<i16>,
+}
+
+/// A file, while it is written.
+pub(super) struct TableFile {
+    file: SerializedFileWriter<File>,
+    kinds: Vec<Kind>,
+    columns: Vec<Column>,
+    rows: usize,
+    /// Its name while it is written, which engines pass over, and its name after that.
+    unfinished: PathBuf,
+    path: PathBuf,
+}
+
+impl TableFile {
+    /// Begins the file of `table` at `path`, whose folders are made.
+    pub(super) fn create(table: &Table, path: PathBuf) -> Result<TableFile> {
+        let cannot = || format!("cannot write {}", path.display());
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).with_context(cannot)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let unfinished = folder.join(format!(".{name}.unfinished-{}", std::process::id()));
+        let file = File::create(&unfinished).with_context(cannot)?;
+        let (schema, properties) = form(table)?;
+        let file = SerializedFileWriter::new(file, schema, properties.into()).with_context(cannot)?;
+        let kinds: Vec<Kind> = table.all().map(|(_, kind, _)| *kind).collect();
+        let columns = kinds.iter().map(|_| Column::default()).collect();
+        Ok(TableFile { file, kinds, columns, rows: 0, unfinished, path })
+    }
+
+    /// Adds a row, a cell for each column of the table.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Value>) -> Result<()> {
+        let mut columns = self.columns.iter_mut();
+        for (column, cell) in columns.by_ref().zip(cells) {
+            column.levels.push(i16::from(!matches!(cell, Value::Absent)));
+            match cell {
+                Value::Absent => {}
+                Value::Integer(value) => column.integers.push(value),
+                Value::Flag(value) => column.flags.push(value),
+                Value::Text(value) => column.texts.push(value),
+            }
+        }
+        debug_assert!(columns.next().is_none(), "{}: a row lacks a cell", self.path.display());
+        self.rows += 1;
+        if self.rows == ROWS { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let mut group = self.file.next_row_group()?;
+        for (column, kind) in self.columns.iter_mut().zip(&self.kinds) {
+            let Some(mut writer) = group.next_column()? else { break };
+            let levels = Some(column.levels.as_slice());
+            match kind {
+                Kind::Integer => writer.typed::<Int64Type>().write_batch(&column.integers, levels, None)?,
+                Kind::Flag => writer.typed::<BoolType>().write_batch(&column.flags, levels, None)?,
+                Kind::Text => writer.typed::<ByteArrayType>().write_batch(&column.texts, levels, None)?,
+            };
+            writer.close()?;
+            column.levels.clear();
+            column.integers.clear();
+            column.flags.clear();
+            column.texts.clear();
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    /// Writes what is left and gives the file its name, in place of an earlier one.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let cannot = format!("cannot write {}", self.path.display());
+        let written = (|| {
+            if self.rows > 0 {
+                self.write()?;
+            }
+            self.file.finish()?;
+            self.file.inner().sync_all()?;
+            anyhow::Ok(fs::rename(&self.unfinished, &self.path)?)
+        })();
+        written.context(cannot)
+    }
+}
+
+impl Drop for TableFile {
+    fn drop(&mut self) {
+        // Once it has its name, there is none of this one.
+        let _ = fs::remove_file(&self.unfinished);
+    }
+}
+
+/// The schema of a table's files, and how they are written.
+fn form(table: &Table) -> Result<(Arc<Type>, WriterProperties)> {
+    let pair = |key: &str, value: String| KeyValue::new(format!("rocshim.{key}"), value);
+    let units = table.all().filter_map(|(name, ..)| Some((name.to_string(), unit(name)?.into()))).collect();
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_created_by(format!("rocshim {}", env!("CARGO_PKG_VERSION")))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_key_value_metadata(Some(vec![
+            pair("table", table.name.into()),
+            pair("row", table.what.into()),
+            pair("columns", table.meanings()),
+            pair("units", serde_json::Value::Object(units).to_string()),
+        ]));
+    let mut fields = Vec::new();
+    for (name, kind, _) in table.all() {
+        let (physical, logical) = match kind {
+            Kind::Integer => (Physical::INT64, None),
+            Kind::Flag => (Physical::BOOLEAN, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let field = Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::OPTIONAL)
+            .with_logical_type(logical)
+            .build()?;
+        fields.push(Arc::new(field));
+        // What rises, or nearly so.
+        if ["begin_ns", "gpu_begin_ns", "gpu_end_ns", "done_ns", "dur_ns", "gpu_dur_ns", "id", "parent"]
+            .contains(name)
+        {
+            let path = ColumnPath::from(*name);
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    let schema = Type::group_type_builder(table.name).with_fields(fields).build()?;
+    Ok((Arc::new(schema), properties.build()))
+}
