@@ -3,4 +3,4 @@ SELECT family_of, family, COUNT(*) AS launches, SUM(dur_ns) AS total_ns, COUNT(D
 FROM launches
 WHERE status = 0 AND NOT captured
 GROUP BY family_of, family
-ORDER BY launches DESC, family_of, family
+ORDER BY launches DESC, family_of NULLS LAST, family NULLS LAST

@@ -3,4 +3,4 @@ SELECT library, function, trans_a, trans_b, m, n, k, batch, a_type, compute, ker
        SUM(dur_ns) AS total_ns, SUM(launches) AS launches
 FROM gemms
 GROUP BY library, function, trans_a, trans_b, m, n, k, batch, a_type, compute, kernel
-ORDER BY calls DESC, library, function, m, n, k, kernel
+ORDER BY calls DESC, library, function, m NULLS LAST, n NULLS LAST, k NULLS LAST, kernel NULLS LAST

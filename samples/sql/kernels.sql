@@ -4,4 +4,4 @@ SELECT kernel_full, kernel, COUNT(*) AS launches, SUM(dur_ns) AS total_ns, MAX(d
 FROM launches
 WHERE status = 0 AND NOT captured
 GROUP BY kernel_full, kernel
-ORDER BY launches DESC, kernel_full
+ORDER BY launches DESC, kernel_full NULLS LAST

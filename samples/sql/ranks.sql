@@ -24,4 +24,4 @@ SELECT run, rank, communicator, COUNT(*) AS steps,
        PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY in_ns) AS in_ns
 FROM steps
 GROUP BY run, rank, communicator
-ORDER BY own_ns DESC, rank
+ORDER BY own_ns DESC, rank NULLS LAST, communicator

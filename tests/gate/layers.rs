@@ -19,7 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("analysis", &["rocshim-trace", "rocshim-drain", "rocshim-catalog", "rocshim-reader"]),
     ("report", &["rocshim-trace", "rocshim-drain", "rocshim-reader", "rocshim-analysis"]),
     ("page", &["rocshim-trace", "rocshim-analysis", "rocshim-report"]),
-    ("export", &["rocshim-trace", "rocshim-analysis", "rocshim-report"]),
+    ("export", &["rocshim-trace", "rocshim-reader", "rocshim-analysis", "rocshim-report"]),
     ("live", &["rocshim-trace", "rocshim-reader", "rocshim-analysis", "rocshim-report"]),
     (
         "cli",
