@@ -70,7 +70,7 @@ class Cluster:
 def session(cluster, dataset):
     from pyspark.sql import SparkSession
     spark = (SparkSession.builder.master(cluster.url).appName("rocshim")
-             .config("spark.driver.host", HOST).config("spark.driver.bindAddress", HOST).config("spark.ui.enabled", "false")
+             .config("spark.driver.host", HOST).config("spark.driver.bindAddress", HOST).config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
              .config("spark.executor.memory", "512m").config("spark.sql.shuffle.partitions", "4")
              .config("spark.sql.session.timeZone", "UTC").getOrCreate())
     spark.sparkContext.setLogLevel("ERROR")
