@@ -198,7 +198,7 @@ fn traces_that_cannot_be_exported_are_an_error_and_leave_no_file() {
     let printed = Traced::rocshim(["export", "--to", "svg", "-o", "x", &good]).run();
     assert!(
         printed.code == Some(2)
-            && printed.stderr.contains("[possible values: perfetto, chrome, csv, parquet]"),
+            && printed.stderr.contains("[possible values: perfetto, chrome, csv, parquet, dataset]"),
         "{}",
         printed.stderr
     );

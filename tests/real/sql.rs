@@ -61,8 +61,11 @@ fn the_queries_give_the_numbers_of_the_commands() {
         };
         let kernels = by_kernel(&rows(&dataset, "kernels"), "kernel_full");
         let mut expected: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for (kernel, (launches, total)) in
-            summary["kernels"].as_array().unwrap().iter().flat_map(|row| by_kernel(&[row.clone()], "name"))
+        for (kernel, (launches, total)) in summary["kernels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|row| by_kernel(std::slice::from_ref(row), "name"))
         {
             let sum = expected.entry(kernel).or_default();
             *sum = (sum.0 + launches, sum.1 + total);

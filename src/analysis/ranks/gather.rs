@@ -54,13 +54,8 @@ pub struct RanksBuilder {
 }
 
 /// All signatures of a reading, by number.
+#[derive(Default)]
 pub(super) struct Signatures(Interner<Signature, Signature>);
-
-impl Default for Signatures {
-    fn default() -> Signatures {
-        Signatures(Interner::new())
-    }
-}
 
 impl Signatures {
     pub(super) fn get(&self, number: usize) -> &Signature {
