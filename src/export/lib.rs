@@ -2,8 +2,8 @@
 //! and Parquet.
 //!
 //! Layers, lowest first: `columns` (the tables as text), then one module for each form: `chrome`,
-//! `csv`, `parquet`, `perfetto`; and `dataset`, which reads traces itself. A form is given row after row and keeps what it must to write the
-//! next one.
+//! `csv`, `parquet`, `perfetto`; and `dataset`, which reads traces itself. A form is given row
+//! after row and keeps what it must to write the next one.
 
 #![forbid(unsafe_code)]
 

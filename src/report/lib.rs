@@ -4,8 +4,9 @@
 //! shown), `table` (rows to aligned lines), `label` (kernels by names that differ), `markdown` (the
 //! same in Markdown), `section` (a described table with its rows, a title, remarks); `sections` and
 //! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `ranks`, `compare`,
-//! `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them); `csv` (one
-//! table of any page's JSON form); `place` (a file or folder that gets its name when it is whole),
+//! `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them);
+//! `csv` (one table of any page's JSON form); `place` (a file or folder that gets its name when it
+//! is whole),
 //! `slices` (what a row of a timeline says of itself).
 
 #![forbid(unsafe_code)]

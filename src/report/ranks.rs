@@ -33,7 +33,7 @@ pub fn ranks(ranks: &Ranks, style: &Style) -> String {
     page
 }
 
-/// `The job ended inside a collective: rank 5 did not enter … 8 ranks on 2 hosts, 12 steps of 3 collectives.`
+/// `The job ended inside a collective: rank 5 did not enter … 8 ranks on 2 hosts, 12 steps of …`
 fn answer(ranks: &Ranks) -> String {
     let of = |kind| ranks.findings.iter().filter(move |finding| finding.kind == kind);
     let named = |kind| {

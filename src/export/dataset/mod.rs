@@ -1,5 +1,5 @@
-//! A dataset: traces of any number of runs, hosts and ranks as Parquet files that SQL engines read as
-//! tables, `DIR/launches/run=RUN/host=HOST/rank=RANK/PID-EPOCH.parquet`.
+//! A dataset: traces of any number of runs, hosts and ranks as Parquet files that SQL engines read
+//! as tables, `DIR/launches/run=RUN/host=HOST/rank=RANK/PID-EPOCH.parquet`.
 //!
 //! A process has one file in each table, also where it has no row, sorted by time. Each file is
 //! written under a name that engines pass over and renamed when it is whole; that of the table
@@ -41,7 +41,8 @@ const MARK: &str = "_rocshim.json";
 /// A dataset that is added to.
 pub struct Dataset<'a> {
     folder: &'a Path,
-    /// The run's name; absent: of each process the number of its Slurm job, else its trace's folder.
+    /// The run's name; absent: of each process the number of its Slurm job, else its trace's
+    /// folder.
     run: Option<&'a str>,
 }
 

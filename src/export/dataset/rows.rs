@@ -172,7 +172,8 @@ impl Rows {
         launches
     }
 
-    /// The number of some launches, the names of the first one's kernel, and whether one is a fallback.
+    /// The number of some launches, the names of the first one's kernel, and whether one is a
+    /// fallback.
     fn kernels_of(&self, launches: &[u32]) -> [Value; 4] {
         let kernel = |launch: &u32| &self.kernels[self.launches[*launch as usize].kernel as usize];
         let first = launches.first().map(kernel);
