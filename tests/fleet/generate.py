@@ -187,7 +187,7 @@ def main():
     ranks = [Rank(number, job) for number in range(job.ranks)]
     for rank in ranks:
         rank.begin()
-    # When each rank's host goes on, in true time: what a rank records is that, because its epoch has its clock's error.
+    # When each rank's host goes on, in true time: its epoch has its clock's error.
     now = [10_000 + random.randrange(2000) for _ in ranks]
     group, stopped, hung = job.group or job.ranks, set(), set()
     for step in range(job.steps):

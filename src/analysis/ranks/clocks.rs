@@ -1,4 +1,4 @@
-//! Hosts' clocks, aligned from the collectives: none can end on one rank before it has begun on all.
+//! Clocks of hosts, aligned by the collectives: none can end on a rank before it began on all.
 
 use super::{gather::Signatures, groups::Group, rank::Rank, steps::Basis};
 use crate::Evidence;

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most texts of a kind in a sentence.
 const LISTED: usize = 3;
 
-/// Finds the ranks that differ from most others. A rank that is `short`, whose trace ends before those of
-/// the others, is compared only by what it has.
+/// Finds the ranks that differ from most others. One that is `short`, whose trace ends before those
+/// of the others, is compared only by what it has.
 pub(super) fn differences(ranks: &[Rank], short: &BTreeSet<usize>, notes: &mut Vec<String>) -> Vec<Finding> {
     let mut classes: BTreeMap<&BTreeSet<Trait>, Vec<usize>> = BTreeMap::new();
     let whole = || (0..ranks.len()).filter(|rank| !short.contains(rank) && ranks[*rank].gaps.is_none());

@@ -1,10 +1,10 @@
 //! Which rank waits for which: the traces of a job's ranks, aligned by their collectives.
 //!
 //! Layers, lowest first: `rank` (what is gathered of a rank), `gather` (records to ranks), `groups`
-//! (communicators over ranks, their collectives aligned by order), `steps` (the period of these, and
-//! times), `collectives` (of one process, for
-//! tables), `stragglers` (the test), `clocks` (hosts' clocks), `rows` (the result), `differences` and
-//! `ends` (findings). Memory grows with collectives, by 64 bytes each.
+//! (communicators over ranks, their collectives aligned by order), `steps` (the period of these,
+//! and times), `collectives` (of one process, for tables), `stragglers` (the test), `clocks`
+//! (hosts' clocks), `rows` (the result), `differences` and `ends` (findings). Memory grows with
+//! collectives, by 64 bytes each.
 
 mod clocks;
 mod collectives;
