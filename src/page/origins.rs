@@ -1,5 +1,5 @@
-//! Where kernels came from: code objects, Tensile's fallback library; and the problems as commands
-//! that run each again.
+//! Sections of the page on origins: the code objects that kernels were launched from, kernels of
+//! Tensile's fallback library, and a command for each GEMM or convolution that repeats it alone.
 
 use super::{badge::badge, grid::Grid};
 use maud::{Markup, html};

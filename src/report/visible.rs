@@ -1,9 +1,8 @@
-//! Strings of a trace as they are printed: what would steer a terminal or reorder a line is made
-//! visible.
+//! Escapes strings of a trace before they are printed: control characters, bidirectional controls
+//! and invisible characters.
 //!
-//! A trace may come from anyone, and a kernel may have any name: `ESC ]0;…` would set the
-//! terminal's title, U+202E would show the rest of its line backwards, a line feed would add rows
-//! to a table.
+//! A trace is untrusted input, and a kernel may have any name: `ESC ]0;…` would set the terminal's
+//! title, U+202E would reverse the rest of its line, a line feed would add rows to a table.
 
 use std::borrow::Cow;
 

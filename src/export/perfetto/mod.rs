@@ -1,9 +1,9 @@
-//! Perfetto's own format: a stream of packets, each of a process's sequence, which interns its
-//! texts.
+//! Exports rows as a Perfetto trace (protobuf): a stream of packets. Each process is one packet
+//! sequence, with interned strings of its own.
 //!
-//! A row is a slice: a packet where it begins and one where it ends. Times are those of the
-//! process's own clock, which a snapshot ties to Unix time; so hosts stand on one clock. What a
-//! sequence has interned is forgotten when another process's rows come.
+//! A row becomes a slice: a packet for its begin and one for its end. Times are on the process's
+//! own clock; a clock snapshot relates it to Unix time, so that all hosts share one time axis. The
+//! interned strings of a sequence are dropped when rows of another process follow.
 
 mod interned;
 mod messages;

@@ -1,4 +1,5 @@
-//! What each run is, and the result of each condition.
+//! Section of `compare`: the compared runs (program, host, traces, evidence of Tensile's fallback),
+//! and the result of each `--fail-if` condition.
 
 use super::evidence;
 use crate::{section::Part, table::Style};
