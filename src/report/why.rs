@@ -5,13 +5,18 @@ use super::{
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
-use rocshim_analysis::{Explained, Why, steering_variables as rows};
+use rocshim_analysis::units::{count, counted};
+use rocshim_analysis::{Evidence, Explained, Why, steering_variables as rows};
+use std::cmp::Reverse;
 
 /// The page: the chains of the decisions that `wanted` names, or without it one line for each.
 pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
     let mut parts = Vec::new();
     match wanted {
-        None => parts.extend(overview(why, style)),
+        None => {
+            parts.extend(answer(why).map(|answer| paragraph(&answer, style)));
+            parts.extend(overview(why, style));
+        }
         Some(wanted) => {
             let named = why.decisions.iter().filter(|decision| decision.is_named(wanted));
             parts.extend(named.filter_map(|decision| chain(decision, style)));
@@ -20,6 +25,31 @@ pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
     parts.extend(environment(why, style));
     parts.extend(why.notes.iter().map(|note| paragraph(note, style)));
     parts.join("\n")
+}
+
+/// How many decisions are explained, and what decided that of the most calls.
+fn answer(why: &Why) -> Option<String> {
+    let most = why.decisions.iter().min_by_key(|decision| Reverse(decision.calls))?;
+    let is_explained = |decision: &&Explained| {
+        let decided = decision.decided();
+        decided.is_some_and(|link| matches!(link.evidence, Evidence::Confirmed | Evidence::Inferred))
+    };
+    let all = why.decisions.len() as u64;
+    let explained = why.decisions.iter().filter(is_explained).count() as u64;
+    let rest = match all - explained {
+        0 => String::new(),
+        rest => format!(", {} not", count(rest)),
+    };
+    let calls: u64 = why.decisions.iter().map(|decision| decision.calls).sum();
+    let cause = most.decided().map_or("what decided it is unresolved", |link| link.text.as_str());
+    Some(format!(
+        "{}: {} explained{rest}. Most calls ({} of {}): {}: {cause}.",
+        counted(all, "decision"),
+        count(explained),
+        count(most.calls),
+        count(calls),
+        most.title
+    ))
 }
 
 /// One line for each decision.
