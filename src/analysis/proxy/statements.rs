@@ -191,6 +191,16 @@ fn is_quantised(some: &[Visit]) -> bool {
     families.any(|family| family.of == Some("ggml") && family.family.is_some_and(reads))
 }
 
+const OF_LIBRARIES: &str = "of weights that are not quantised, or that were converted first";
+
+/// Launches of a BLAS library's GEMM kernels: a mixture of experts has a router that is not
+/// quantised.
+fn by_libraries(some: &[Visit]) -> u64 {
+    let families = some.iter().flat_map(|pass| &pass.families);
+    let products = families.filter(|family| family.is_product() && family.of != Some("ggml"));
+    products.map(|family| family.launches).sum()
+}
+
 /// Returns the GEMM family with most columns: of a prompt in chunks, that of the large ones.
 pub(super) fn path_of(some: &[Visit]) -> Option<&'static str> {
     let mut columns: Vec<(&'static str, u64)> = Vec::new();
@@ -235,9 +245,15 @@ pub(super) fn path(
         return said(implied, observed, Outcome::Unresolved, NOT_QUANTISED);
     }
     if taken == implied {
-        let verdict = agreed(passes, (0, 0));
         let side = if implied == "mmvq" { "up to" } else { "more than" };
-        return said(implied, observed, verdict, format!("{implied} for {side} {VECTORS} columns"));
+        let rule = format!("{implied} for {side} {VECTORS} columns");
+        return match by_libraries(some) {
+            0 => said(implied, observed, agreed(passes, (0, 0)), rule),
+            calls => {
+                let why = format!("{rule}; but {calls} of the GEMMs went to a BLAS library: {OF_LIBRARIES}");
+                said(implied, observed, Outcome::Unresolved, why)
+            }
+        };
     }
     let launched = columns(some.iter()).map_or(0, |(_, most)| most);
     let largest = some.iter().filter_map(|pass| pass.columns).map(|columns| columns.most).max().unwrap_or(0);

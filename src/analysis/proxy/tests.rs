@@ -180,4 +180,14 @@ fn the_zone_of_a_prompt_is_that_of_its_large_chunks_and_of_quantised_weights_alo
     });
     assert_eq!(float.0, Unresolved);
     assert!(float.1.starts_with("the rule holds for quantised weights"), "{}", float.1);
+    // The router of a mixture of experts: the rule holds for the experts, of the router it says
+    // nothing.
+    let mut text = Text::new(EPOCH);
+    text.products(&[7, 7]);
+    text.nested_gemm(7, 0x30);
+    text.copy(7, "d2h");
+    let proxy = held(&text, &answer(50, 5000, &llama(7, 0, 1)));
+    let path = &proxy.requests[0].path;
+    assert_eq!((path.verdict, path.observed.as_str()), (Unresolved, "mmvq 2, Tensile product 1"));
+    assert!(path.why.contains("but 1 of the GEMMs went to a BLAS library"), "{}", path.why);
 }
