@@ -119,6 +119,11 @@ const fn observed(text: &'static str, holds: fn(&Facts) -> Option<bool>) -> Prem
     Premise { text, basis: Basis::Observed, holds }
 }
 
+/// The premises of each bound: what every one of them needs, and its own.
+const fn bounded_by(own: Premise<Facts>) -> [Premise<Facts>; 6] {
+    [ASKED, KEPT, LISTED, ALL, CLOCK, own]
+}
+
 const WHOLE: Rule<Facts> = Rule {
     says: "the GPU times are of every kernel that the phase executed",
     class: Class::Confirmed,
@@ -128,66 +133,39 @@ const WHOLE: Rule<Facts> = Rule {
 const GPU: Rule<Facts> = Rule {
     says: "GPU-bound: its commands run for at least 80 % of the time from its first launch",
     class: Class::Inferred,
-    premises: &[
-        ASKED,
-        KEPT,
-        LISTED,
-        ALL,
-        CLOCK,
-        observed("a command of it runs for at least 80 % of the time", |facts| {
-            is_share(facts.busy, facts.elapsed, 80)
-        }),
-    ],
+    premises: &bounded_by(observed("a command of it runs for at least 80 % of the time", |facts| {
+        is_share(facts.busy, facts.elapsed, 80)
+    })),
 };
 
 const LAUNCH: Rule<Facts> = Rule {
     says: "launch-bound: for at least half of the time no command runs, and the next is not launched",
     class: Class::Inferred,
-    premises: &[
-        ASKED,
-        KEPT,
-        LISTED,
-        ALL,
-        CLOCK,
-        observed(
-            "for at least half of the time none runs, and the call that asks for the next has not returned",
-            |facts| is_share(facts.not_launched, facts.elapsed, 50),
-        ),
-    ],
+    premises: &bounded_by(observed(
+        "for at least half of the time none runs, and the call that asks for the next has not returned",
+        |facts| is_share(facts.not_launched, facts.elapsed, 50),
+    )),
 };
 
 const HELD: Rule<Facts> = Rule {
     says: "held: for at least half of the time no command runs, although the next was launched",
     class: Class::Inferred,
-    premises: &[
-        ASKED,
-        KEPT,
-        LISTED,
-        ALL,
-        CLOCK,
-        observed("for at least half of the time none runs, although the next was launched", |facts| {
-            is_share(facts.held, facts.elapsed, 50)
-        }),
-    ],
+    premises: &bounded_by(observed(
+        "for at least half of the time none runs, although the next was launched",
+        |facts| is_share(facts.held, facts.elapsed, 50),
+    )),
 };
 
 const MIXED: Rule<Facts> = Rule {
     says: "mixed: neither the GPU, nor the launches, nor waits on the GPU take most of the time",
     class: Class::Inferred,
-    premises: &[
-        ASKED,
-        KEPT,
-        LISTED,
-        ALL,
-        CLOCK,
-        observed(
-            "commands run for less than 80 % of the time, and no kind of pause takes half of it",
-            |facts| {
-                let most = [(facts.busy, 80), (facts.not_launched, 50), (facts.held, 50)];
-                Some(most.iter().all(|(part, share)| is_share(*part, facts.elapsed, *share) == Some(false)))
-            },
-        ),
-    ],
+    premises: &bounded_by(observed(
+        "commands run for less than 80 % of the time, and no kind of pause takes half of it",
+        |facts| {
+            let most = [(facts.busy, 80), (facts.not_launched, 50), (facts.held, 50)];
+            Some(most.iter().all(|(part, share)| is_share(*part, facts.elapsed, *share) == Some(false)))
+        },
+    )),
 };
 
 const BOUNDS: [(Bound, Rule<Facts>); 4] =
