@@ -87,8 +87,11 @@ impl Tree {
         let source = artifacts::root().join("tests/programs/real").join(name).with_extension("c");
         let text = fs::read_to_string(&source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
         let libraries = text.lines().find_map(|line| line.strip_prefix("// link: ")).unwrap_or_default();
-        let program = made_here(self.name).join(name);
-        let unfinished = program.with_extension(std::process::id().to_string());
+        let folder = made_here(self.name);
+        let program = folder.join(name);
+        // Several tests may compile the same program at the same time.
+        let own = tempfile::tempdir_in(&folder).expect("a folder for one compilation");
+        let unfinished = own.path().join(name);
         let mut compiler = Command::new("cc");
         compiler
             .args(["-O2", "-Wall", "-Wextra", "-Wl,--allow-shlib-undefined", "-o"])
