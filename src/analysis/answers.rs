@@ -15,14 +15,17 @@ use std::collections::BTreeSet;
 /// A question with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
+    /// The question, in the words of the page.
     pub question: &'static str,
+    /// The answer, in a phrase.
     pub answer: String,
+    /// How certain the answer is.
     pub evidence: Evidence,
-    /// Its source, the rule by which it follows, or what is missing.
+    /// The source of the answer, the rule by which it follows, or what is missing.
     pub why: String,
 }
 
-/// All of them.
+/// All answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
     /// What may be missing, one sentence each: losses, unbound hooks, files that were not read.

@@ -41,6 +41,7 @@ pub struct BisectPage {
     pub format: u32,
     /// What differs between A and B; causes refer to them by number, from 0.
     pub differences: Vec<Difference>,
+    /// The result.
     #[serde(flatten)]
     pub found: Bisection,
 }
@@ -63,10 +64,13 @@ pub struct Bisection {
 /// A set of differences, and what follows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
-    /// Their numbers.
+    /// The numbers of the differences.
     pub differences: Differences,
+    /// The decisions that follow the set.
     pub decisions: Vec<Judged>,
+    /// What all other differences do without the set.
     pub others: Others,
+    /// `confirmed` if a separate experiment showed it; `why` has the reason where it did not.
     pub evidence: Evidence,
     /// Why it is not confirmed.
     pub why: Option<String>,

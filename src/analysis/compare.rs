@@ -45,9 +45,13 @@ pub struct Comparison {
     pub format: u32,
     /// The sides, the baseline first.
     pub sides: Vec<SideRow>,
+    /// Kernels by symbol.
     pub kernels: Vec<ComparedKernel>,
+    /// Families of kernels.
     pub families: Vec<ComparedFamily>,
+    /// GEMMs by function, sizes and types.
     pub gemms: Vec<ComparedGemm>,
+    /// Convolutions by problem.
     pub convolutions: Vec<ComparedConv>,
     /// Those that not all sides dispatched from.
     pub code_objects: Vec<ComparedObject>,

@@ -22,6 +22,7 @@ pub struct ConvRow {
     pub function: String,
     /// What was asked, as in the trace: `find`, `run`, `immediate`, `run_solution`, …
     pub action: Word,
+    /// Sizes, types and direction of the convolution.
     #[serde(flatten)]
     pub problem: ConvProblem,
     /// The algorithm asked for, in `run`.
@@ -36,6 +37,7 @@ pub struct ConvRow {
     pub exhaustive: bool,
     /// What MIOpen offered in the last such call, best first.
     pub offered: Vec<ConvResult>,
+    /// Numbers of calls and their host time.
     #[serde(flatten)]
     pub counts: CallCounts,
 }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What was to be decided.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Subject {
+    /// The kind of decision.
     pub kind: SubjectKind,
     /// The problem, the number of columns or the library, such that no two subjects of a kind have
     /// the same text.
@@ -67,6 +68,7 @@ pub struct Choice {
 /// A choice as one run shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
+    /// What was chosen.
     pub choice: Choice,
     /// Why there may have been more to it; absent where it is complete.
     pub limit: Option<String>,

@@ -5,19 +5,46 @@ use crate::Environment;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One difference. A value is absent where that environment does not have the thing.
+/// One difference between environments A and B. `name` says what differs; `a` and `b` are its
+/// values in A and B, absent where that environment does not have it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Difference {
     /// An environment variable.
-    Variable { name: String, a: Option<String>, b: Option<String> },
+    Variable {
+        /// The variable's name.
+        name: String,
+        /// Its value in A.
+        a: Option<String>,
+        /// Its value in B.
+        b: Option<String>,
+    },
     /// A file below a library folder, by its path there; the value is its size in bytes.
-    File { name: String, a: Option<u64>, b: Option<u64> },
+    File {
+        /// Its path below the folder.
+        name: String,
+        /// Its size in A.
+        a: Option<u64>,
+        /// Its size in B.
+        b: Option<u64>,
+    },
     /// A ROCm library that the processes had, by its name without version; the values are build ids
     /// or, where there are none, paths.
-    Library { name: String, a: Option<String>, b: Option<String> },
+    Library {
+        /// `librocblas.so`, …
+        name: String,
+        /// The files in A.
+        a: Option<String>,
+        /// The files in B.
+        b: Option<String>,
+    },
     /// The GPUs' targets.
-    Target { a: Option<String>, b: Option<String> },
+    Target {
+        /// The targets in A, as in `gfx1100`.
+        a: Option<String>,
+        /// The targets in B.
+        b: Option<String>,
+    },
 }
 
 impl std::fmt::Display for Difference {

@@ -16,7 +16,9 @@ pub struct Environment {
     pub clocks: BTreeSet<String>,
     /// Environment variables that traces keep, with the values that processes had.
     pub environment: BTreeMap<String, BTreeSet<String>>,
+    /// The GPUs whose properties the programs queried.
     pub devices: Vec<DeviceRow>,
+    /// The ROCm libraries that the processes had loaded.
     pub libraries: Vec<LibraryFileRow>,
     /// Earliest and latest epoch, Unix ns.
     pub first_epoch: Option<u64>,

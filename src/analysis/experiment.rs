@@ -34,6 +34,7 @@ pub const USUAL_RUNS: usize = 8;
 pub struct ExperimentRun {
     /// With the change.
     pub changed: bool,
+    /// The decisions that its trace shows.
     pub decisions: Decisions,
 }
 
@@ -59,8 +60,10 @@ pub struct Trial {
     pub format: u32,
     /// What was changed, in words.
     pub change: String,
+    /// The verdict on each decision.
     #[serde(flatten)]
     pub experiment: Experiment,
+    /// Times with and without the change.
     pub times: Vec<TimeRow>,
     /// The runs in the order in which they were made.
     pub runs: Vec<TrialRun>,
@@ -69,6 +72,7 @@ pub struct Trial {
 /// A run as it ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialRun {
+    /// True for a run with the change.
     pub changed: bool,
     /// `exit 0`, `signal 11`, `ended after 60 s`.
     pub ending: String,
@@ -77,9 +81,12 @@ pub struct TrialRun {
 /// A decision over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
+    /// What was decided about.
     #[serde(flatten)]
     pub subject: Subject,
+    /// Whether the choice follows the change.
     pub verdict: Verdict,
+    /// How certain the verdict is.
     pub evidence: Evidence,
     /// The rule, or what is missing.
     pub why: String,
@@ -94,6 +101,7 @@ pub struct Judged {
 pub struct Chosen {
     /// Absent: it was not asked for.
     pub choice: Option<Choice>,
+    /// Number of those runs.
     pub runs: usize,
 }
 

@@ -20,17 +20,22 @@ use std::collections::BTreeMap;
 /// Places of a floor that are shown by themselves: those with most calls. The others are one.
 const PLACES: usize = 16;
 
-/// The floors, highest first.
+/// The layers of a program that uses ROCm, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Floor {
+    /// The program and its libraries that are not hooked.
     Application,
+    /// BLAS, MIOpen and RCCL: the hooked libraries above HIP.
     Library,
+    /// The HIP runtime, by kind of call.
     Hip,
+    /// The code objects whose kernels were launched.
     CodeObject,
 }
 
 impl Floor {
+    /// Returns the name that the page shows.
     pub fn name(self) -> &'static str {
         match self {
             Floor::Application => "Application",
@@ -41,17 +46,21 @@ impl Floor {
     }
 }
 
-/// A place on a floor: a program, a library, a kind of HIP call, a code object.
+/// A node of the graph: a program, a library, a kind of HIP call, a code object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
+    /// Its layer.
     pub floor: Floor,
+    /// Its name, unique in its layer.
     pub name: String,
 }
 
-/// Calls from one place to another.
+/// Calls from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edge {
+    /// The caller.
     pub from: Place,
+    /// The callee.
     pub to: Place,
     /// Calls; to a code object: launches of its kernels.
     pub calls: u64,

@@ -21,6 +21,7 @@ pub struct GemmRow {
     pub library: String,
     /// Its function.
     pub function: String,
+    /// Sizes, transpositions, types and settings.
     #[serde(flatten)]
     pub problem: GemmProblem,
     /// Why not everything is known of it.
@@ -33,6 +34,7 @@ pub struct GemmRow {
     /// Every call of it was made inside another GEMM, by the library that the program called.
     #[serde(skip)]
     pub is_inside: bool,
+    /// Numbers of calls and their host time.
     #[serde(flatten)]
     pub counts: CallCounts,
 }

@@ -72,17 +72,21 @@ pub struct GpuTimes {
     pub kernels: Vec<GpuKernelRow>,
     /// What came past every hook, most dispatches first.
     pub past: Vec<PastRow>,
-    /// The kernels' time by family, by code object (those of graphs left aside), and by graph.
+    /// The kernels' time by family.
     pub families: Vec<GpuShareRow>,
+    /// The kernels' time by code object; kernels of graphs are not included.
     pub code_objects: Vec<GpuShareRow>,
+    /// The kernels' time by graph.
     pub graphs: Vec<GpuShareRow>,
     /// GEMMs and convolutions by shape, those of graphs left aside.
     pub products: Vec<ProductRow>,
     /// Copies and fills by kind.
     pub transfers: Vec<TransferRow>,
+    /// Each queue of each device: how long it was busy, and its pauses.
     pub queues: Vec<GpuQueueRow>,
     /// How long kernels waited between launch and begin.
     pub delay: Option<LaunchDelay>,
+    /// Pairs of queues of a device that were busy at the same time.
     pub overlaps: Vec<OverlapRow>,
 }
 

@@ -25,7 +25,6 @@
 //! - `testing` (small traces, for the tests of this crate and of those above it).
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs)] // The columns of tables: each says in its JSON key what it is.
 
 mod activity;
 mod answers;

@@ -8,21 +8,21 @@ use rocshim_reader::{End, Reading as FileReading, Watcher};
 use rocshim_trace::{Header, Record, Tensor, Word, file_name};
 use std::{collections::BTreeMap, path::Path};
 
-/// A number that grows.
+/// A counter and its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Growth {
-    /// By now.
+    /// Its value at the last poll.
     pub all: u64,
-    /// Since the last look, a second.
+    /// Its growth since the poll before, per second.
     pub per_second: f64,
 }
 
-/// A line of a table.
+/// A row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveRow {
     /// A kernel, a family, a problem.
     pub name: String,
-    /// Whose it is, or what does it.
+    /// The library or kernel family that it belongs to, or the function that ran it.
     pub of: String,
     /// Launches, or calls.
     pub calls: Growth,
@@ -30,82 +30,105 @@ pub struct LiveRow {
     pub host_ns: u64,
 }
 
-/// What a lane is at.
+/// The current phase of a model stream group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LivePhase {
+    /// Its process.
     pub pid: u32,
+    /// The number of the stream group in its process.
     pub lane: usize,
-    /// Of its last pass, with the program's own name for it.
+    /// The kind of its last pass, or the program's own label for it.
     pub name: String,
+    /// How certain the kind is.
     pub evidence: Evidence,
+    /// Columns (ne11) of the last pass; absent where they are not known.
     pub columns: Option<u64>,
+    /// Passes that have ended.
     pub passes: Growth,
-    /// Columns of passes that tell theirs.
+    /// Columns of all passes whose columns are known.
     pub tokens: Growth,
     /// Launches of the last pass.
     pub launches: u64,
-    /// How long that took, in ns.
+    /// Duration of the last pass, in ns.
     pub pass_ns: u64,
-    /// For how long nothing has ended since, in ns.
+    /// Time since the end of the last pass, in ns.
     pub idle_ns: u64,
 }
 
-/// How a process is recorded.
+/// The collector thread of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Collector {
-    /// CPU time of its collector by now.
+    /// Its CPU time so far.
     pub busy_ns: u64,
-    /// How full its fullest ring is, of 1.
+    /// The fill level of the fullest ring, 0 to 1.
     pub fullest_ring: f64,
 }
 
 /// A process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveProcess {
+    /// Its process id.
     pub pid: u32,
+    /// The file name of its executable.
     pub program: String,
     /// `running`, or how it ended, as in `summary`; `out of sight` when the trace has no end and
     /// its process is not visible.
     pub end: String,
+    /// Events in its trace.
     pub events: Growth,
+    /// Kernel launches.
     pub launches: Growth,
+    /// Events counted as lost.
     pub lost: u64,
-    /// Of one core, while it runs and can be asked.
+    /// CPU time of the collector as a fraction of one core; absent once the process has ended or
+    /// when it cannot be queried.
     pub collector: Option<f64>,
+    /// The fill level of the fullest ring, 0 to 1; absent like `collector`.
     pub fullest_ring: Option<f64>,
 }
 
 /// Statistics of all followed processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveStats {
+    /// Events in the traces.
     pub events: Growth,
+    /// Kernel launches.
     pub launches: Growth,
+    /// BLAS GEMMs.
     pub products: Growth,
+    /// Calls that returned an error.
     pub failed: Growth,
+    /// Events counted as lost.
     pub lost: Growth,
     /// What was lost, by reason.
     pub losses: BTreeMap<Word, u64>,
-    /// Launches a second, of the last looks.
+    /// Launches per second at the last polls, oldest first.
     pub history: Vec<u64>,
     /// Processes that have not ended.
     pub running: usize,
-    /// Of all their collectors, of one core.
+    /// CPU time of all collectors, as a fraction of one core.
     pub collectors: Option<f64>,
-    /// How busy GPUs were, of one device: 1.5 is one and a half. Absent where no process has GPU
-    /// times.
+    /// Busy time of all GPUs per second of time, 1 for one device that is always busy; absent where
+    /// no process has GPU times.
     pub gpu_busy: Option<f64>,
+    /// The current phase of each model stream group.
     pub phases: Vec<LivePhase>,
+    /// A row per process.
     pub processes: Vec<LiveProcess>,
+    /// Kernels, by name.
     pub kernels: Vec<LiveRow>,
+    /// Families of kernels, by name.
     pub families: Vec<LiveRow>,
+    /// GEMMs by function and sizes.
     pub products_by_problem: Vec<LiveRow>,
+    /// Convolutions by problem.
     pub convolutions: Vec<LiveRow>,
 }
 
-/// Looks whose launches are kept.
+/// Polls whose launches are kept.
 const HISTORY: usize = 240;
 
-/// The processes that are followed.
+/// The followed processes.
 #[derive(Default)]
 pub struct Live {
     traces: BTreeMap<usize, Trace>,
@@ -113,7 +136,7 @@ pub struct Live {
     history: Vec<u64>,
 }
 
-/// What there was at the last look.
+/// The counters at the last poll.
 #[derive(Default)]
 struct Before {
     /// On a clock that only goes forward; `None` before the first look.

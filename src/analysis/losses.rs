@@ -67,6 +67,7 @@ crate::table! {
 }
 
 impl InFlightRow {
+    /// Makes the row of a call that had not returned when the process died; `what` describes it.
     pub fn new(pid: u32, call: &Call, function: &str, what: String) -> Self {
         InFlightRow {
             pid,

@@ -26,10 +26,13 @@ pub struct Proxy {
     pub format: u32,
     /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
     pub epoch: String,
+    /// The requests, in the order of the responses.
     pub requests: Vec<Request>,
     /// Passes outside of every request, by kind.
     pub others: Vec<(&'static str, u64)>,
+    /// The traced processes.
     pub processes: Vec<ProcessRow>,
+    /// Lost events by thread and reason.
     pub losses: Vec<LossRow>,
     /// Files that could not be read, and oddities of those that were.
     pub notes: Vec<String>,
@@ -41,16 +44,19 @@ pub struct Proxy {
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Request {
+    /// The server's response.
     pub response: Response,
-    /// When it was sent; absent where the response does not tell.
+    /// When it was sent; absent where the response does not state it.
     pub begin_ns: Option<u64>,
-    /// The passes that were matched, and how.
+    /// Number of passes that were matched with it.
     pub passes: u64,
+    /// The rule by which they were matched, or why none was.
     pub matched: &'static str,
     /// Columns (ne11) of the passes that evaluated the prompt, in time: its chunks.
     pub chunks: Vec<Chunk>,
-    /// Launches of GEMMs in these, by family; of kernels of BLAS libraries (`Cijk_*`) among them.
+    /// Launches of GEMM kernels in these passes, by family.
     pub products: Vec<(&'static str, u64)>,
+    /// Launches of kernels of BLAS libraries (`Cijk_*`) among them.
     pub tensile: u64,
     /// The code objects of those products.
     pub code_objects: Vec<super::PhaseObject>,
@@ -70,10 +76,12 @@ pub struct Request {
     pub times: Option<RequestTimes>,
 }
 
-/// Columns of a pass: the least and the most that there can be.
+/// Columns of a pass: least and most where the exact number is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Chunk {
+    /// The least number of columns.
     pub least: u64,
+    /// The greatest number; equal to `least` where the number is known.
     pub most: u64,
     /// The family of most of its GEMMs; absent where none is of a known family.
     #[serde(skip)]

@@ -11,9 +11,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
+    /// Read from the trace.
     Confirmed,
+    /// Nothing occurred, where everything that could have shown it was recorded.
     ConfirmedAbsent,
+    /// The trace shows something else than was reported.
     Contradicted,
+    /// Follows from premises that are not all observations of the trace.
     Inferred,
 }
 
@@ -98,8 +102,11 @@ impl<F> Rule<F> {
 pub struct RuleRow {
     /// What it is about: `library`, `prompt`, …
     pub about: &'static str,
+    /// The statement that follows where all premises hold.
     pub says: &'static str,
+    /// The class of the statement.
     pub class: Class,
+    /// Each premise with its basis, in the order in which they are tested.
     pub premises: Vec<(&'static str, Basis)>,
 }
 

@@ -12,17 +12,25 @@ use serde::Serialize;
 /// What there is to know of a run: one or more traces that count as one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
+    /// Machine, GPUs, libraries and variables.
     pub environment: Environment,
+    /// The questions that open the page.
     pub answers: Answers,
+    /// What was launched and called.
     pub summary: Summary,
+    /// Phases and passes.
     pub phases: Phases,
+    /// Phases as bars.
     pub timeline: Timeline,
+    /// Calls over time.
     pub activity: Activity,
+    /// Calls between layers.
     pub flow: Flow,
+    /// The order of the launches.
     pub replay: Replay,
-    /// By file.
+    /// The counts of each file, checked.
     pub verified: Vec<Verified>,
-    /// Where there are responses.
+    /// The server's responses, checked; absent where there are none.
     pub proxy: Option<Proxy>,
 }
 

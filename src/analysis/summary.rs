@@ -20,36 +20,60 @@ pub struct Summary {
     /// `last_ns` are relative to. (Times of processes, threads, streams and losses are since their
     /// own process's epoch.)
     pub epoch: Option<String>,
+    /// Sums over all processes.
     pub totals: Totals,
+    /// Why some things may have been missed.
     pub unseen: Unseen,
+    /// The processes.
     pub processes: Vec<ProcessRow>,
+    /// Kernels, longest host time first.
     pub kernels: Vec<KernelRow>,
+    /// Kernel families, most launches first.
     pub families: Vec<FamilyRow>,
+    /// Columns (ne11) of ggml's GEMM kernels, fewest first.
     pub columns: Vec<ColumnsRow>,
+    /// Graphs that were launched, with their kernels.
     pub graphs: Vec<GraphRow>,
     /// What the HIP runtime reported of the GPU; absent where it was not asked.
     pub gpu: Option<GpuTimes>,
+    /// GEMMs of BLAS libraries, longest host time first.
     pub gemms: Vec<GemmRow>,
+    /// Loops of a program over many solutions of one GEMM.
     pub sweeps: Vec<SweepRow>,
+    /// Convolution calls of MIOpen, longest host time first.
     pub convolutions: Vec<ConvRow>,
+    /// Calls that are recorded by name only.
     pub spans: Vec<SpanRow>,
+    /// Copies and memory sets, longest host time first.
     pub copies: Vec<CopyRow>,
+    /// Calls that wait or order streams, longest host time first.
     pub syncs: Vec<SyncRow>,
+    /// Streams with their calls.
     pub streams: Vec<StreamRow>,
+    /// Threads with their calls.
     pub threads: Vec<ThreadRow>,
+    /// The longest times in which a thread made no call.
     pub gaps: Vec<GapRow>,
+    /// Module loads and unloads.
     pub modules: Vec<ModuleRow>,
+    /// Whether kernels of Tensile's fallback library were launched.
     pub fallback: Fallback,
+    /// Code objects that kernels were launched from, most launches first.
     pub code_objects: Vec<CodeObjectRow>,
+    /// Hooked libraries: calls, or what their absence means.
     pub libraries: Vec<LibraryRow>,
     /// The GPUs that HIP reported to the programs: target and name.
     pub gpus: BTreeSet<String>,
     /// The same of each process alone, in the order of `processes`.
     #[serde(skip)]
     pub libraries_by_process: Vec<Vec<LibraryRow>>,
+    /// Hooked functions with their calls.
     pub functions: Vec<FunctionRow>,
+    /// Calls that returned an error, most calls first.
     pub failures: Vec<FailureRow>,
+    /// Lost events by thread and reason, most events first.
     pub losses: Vec<LossRow>,
+    /// Calls that had not returned when their process died.
     pub in_flight: Vec<InFlightRow>,
     /// Files that could not be read.
     pub notes: Vec<String>,

@@ -28,6 +28,7 @@ pub struct Wanted {
 pub struct Patterns(Vec<String>);
 
 impl Patterns {
+    /// Makes patterns of what a user typed.
     pub fn new(patterns: &[String]) -> Patterns {
         Patterns(patterns.iter().map(|pattern| pattern.to_lowercase()).collect())
     }

@@ -13,6 +13,7 @@ pub struct CopyRow {
     pub kind: Option<Word>,
     /// By the functions that do not wait.
     pub is_async: bool,
+    /// Numbers of calls and their host time.
     #[serde(flatten)]
     pub counts: Counts,
     /// Bytes of the calls that succeeded and were executed.
@@ -53,6 +54,7 @@ impl CopyRow {
 pub struct SyncRow {
     /// `device`, `stream`, `event`, `wait_event` or `record_event`.
     pub action: Word,
+    /// Numbers of calls and their host time.
     #[serde(flatten)]
     pub counts: Counts,
     /// The longest call.

@@ -53,6 +53,7 @@ impl<T: Serialize> Serialize for BySide<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seen {
+    /// Both have it.
     Both,
     /// The baseline has it, the other side has not.
     Gone,
@@ -65,6 +66,7 @@ pub enum Seen {
 /// Who has a row, and how sure it is that a side has it not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Presence {
+    /// Which of the two have it.
     pub seen: Seen,
     /// `confirmed` where both have it; else the class of the absence.
     pub evidence: Evidence,

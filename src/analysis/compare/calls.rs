@@ -36,6 +36,7 @@ impl CallCell {
 /// Calls of one kind, held against the baseline's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallChange {
+    /// Which of the two made such calls.
     #[serde(flatten)]
     pub presence: Presence,
     /// Calls more than the baseline's.

@@ -11,6 +11,7 @@ use serde::Serialize;
 /// A convolution that some side ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedConv {
+    /// Sizes, types and direction of the convolution.
     #[serde(flatten)]
     pub problem: ConvProblem,
     /// What each side did; absent when it never ran this convolution. Searches and queries are not

@@ -44,6 +44,7 @@ crate::table! {
 pub struct FamilyCell {
     /// Different kernels.
     pub kernels: u64,
+    /// Launches of these kernels, failed ones among them.
     pub launches: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,

@@ -95,8 +95,9 @@ pub struct KernelCell {
     pub total_ns: u64,
     /// The median of the calls that launched it and did not fail, right to 0.8 %.
     pub median_ns: Option<u64>,
-    /// Dispatches of it that the HIP runtime reported, and their time on the GPU.
+    /// Dispatches of it that the HIP runtime reported.
     pub gpu_calls: u64,
+    /// Time of these dispatches on the GPU.
     pub gpu_total_ns: u64,
     /// The median of these, right to 0.8 %; absent without reports.
     pub gpu_median_ns: Option<u64>,
@@ -105,6 +106,7 @@ pub struct KernelCell {
 /// A kernel, held against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelChange {
+    /// Which of the two launched it.
     #[serde(flatten)]
     pub presence: Presence,
     /// Launches more than the baseline's.

@@ -9,24 +9,33 @@ use serde::Serialize;
 pub struct Observed {
     /// The form of this object: 1.
     pub format: u32,
+    /// The program that printed the results: `llama-bench`, `llama-server`, `Ollama`.
     pub program: &'static str,
+    /// The file with the results of the traced runs.
     pub traced: String,
+    /// The file with the results of the runs without the shim.
     pub untraced: String,
+    /// A row for each test, in the order of the traced results.
     pub tests: Vec<ObservedTest>,
 }
 
 /// A test, with the shim and without.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ObservedTest {
+    /// The name that the program gives the test.
     pub test: String,
+    /// Its results with the shim.
     pub traced: Rate,
+    /// Its results without the shim.
     pub untraced: Rate,
     /// Tokens a second with the shim, as a multiple of those without.
     pub ratio: f64,
     /// True when the mean with the shim is within the range of the samples without; absent with
     /// fewer than two of those.
     pub within_spread: Option<bool>,
+    /// `inferred`; `unresolved` with a single sample without the shim.
     pub evidence: Evidence,
+    /// The rule, or what is missing.
     pub why: &'static str,
 }
 
@@ -53,12 +62,16 @@ crate::table! {
     evidence("evidence", "evidence", "how sure that is") => row.evidence;
 }
 
-/// Tokens a second.
+/// Samples of a rate, in tokens per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
+    /// Number of samples.
     pub samples: usize,
+    /// Their arithmetic mean.
     pub mean: f64,
+    /// The slowest sample.
     pub least: f64,
+    /// The fastest sample.
     pub most: f64,
 }
 

@@ -7,16 +7,20 @@ use serde::Serialize;
 
 /// One side.
 pub struct Side {
+    /// The name of the run in tables and JSON: `A`, `B`, … or as given by `--labels`.
     pub label: String,
     /// The argument that named it.
     pub path: String,
+    /// The summary of all traces of the run.
     pub summary: Summary,
 }
 
 /// What there is to say of a side as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SideRow {
+    /// The label of the run.
     pub side: String,
+    /// True for the first run, with which the others are compared.
     pub baseline: bool,
     /// The argument that named it.
     pub path: String,
@@ -30,9 +34,11 @@ pub struct SideRow {
     pub(crate) product_launches: u64,
     /// How sure it is that there were fallback launches, or none.
     pub fallback_evidence: Evidence,
+    /// The reason for `fallback_evidence`.
     pub fallback_why: String,
     /// Why "not on this side" is limited, if it is.
     pub limited: Option<String>,
+    /// Sums over the run's processes.
     #[serde(flatten)]
     pub totals: Totals,
 }

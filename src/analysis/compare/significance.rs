@@ -35,6 +35,7 @@ pub enum Speed {
 /// The test of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Test {
+    /// The verdict.
     pub speed: Speed,
     /// The median of the calls, as a multiple of the baseline's.
     pub median_ratio: Option<f64>,

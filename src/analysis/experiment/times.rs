@@ -9,27 +9,35 @@ use serde::{Deserialize, Serialize};
 pub struct Measure {
     /// `wall`, `launch calls`, `GPU`.
     pub name: String,
+    /// The time.
     pub ns: u64,
 }
 
 /// A measure over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeRow {
+    /// The name of the measure: [`Measure::name`].
     pub name: String,
+    /// The runs without the change.
     pub without: Spread,
+    /// The runs with the change.
     pub with: Spread,
     /// The median with the change as a multiple of that without.
     pub ratio: f64,
     /// `confirmed` or `inferred` that they differ; `unresolved` where the runs overlap.
     pub evidence: Evidence,
+    /// The rule.
     pub why: &'static str,
 }
 
 /// The least, the middle and the most of some runs, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {
+    /// The shortest.
     pub least_ns: u64,
+    /// The median.
     pub median_ns: u64,
+    /// The longest.
     pub most_ns: u64,
 }
 

@@ -29,32 +29,37 @@ const SHOWN: usize = 5;
 /// A queue of a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuQueueRow {
-    /// The process.
+    /// The process that uses the queue.
     pub pid: u32,
-    /// The driver's node number of the device, and the runtime's number of the queue.
+    /// The driver's node number of the device.
     pub device: u32,
+    /// The runtime's number of the queue.
     pub queue: u64,
     /// Kernels, copies and fills.
     pub commands: u64,
-    /// While one of them ran, and from the begin of the first to the end of the last, ns.
+    /// Time in which at least one of them ran, ns.
     pub busy_ns: u64,
+    /// From the begin of the first command to the end of the last, ns.
     pub span_ns: u64,
     /// Times in which none ran, between the first and the last.
     pub pauses: u64,
+    /// Their sum, ns.
     pub pauses_ns: u64,
-    /// Half of the pauses were no longer (right to 0.8 %), and the longest.
+    /// The median pause, accurate to 0.8 %; absent without pauses.
     pub median_pause_ns: Option<u64>,
+    /// The longest pause.
     pub longest_pause_ns: u64,
-    /// Of the pauses: the call that asks for the next command had not returned; it had; that call
-    /// is not known.
+    /// Part of `pauses_ns` before the return of the call that launched the next command.
     pub not_launched_ns: u64,
+    /// Part of `pauses_ns` after the return of that call: the command waited on the GPU.
     pub held_ns: u64,
+    /// Part of `pauses_ns` where that call is not known.
     pub unknown_ns: u64,
     /// What the host did in `not_launched_ns`, most time first.
     pub host: Vec<PauseShare>,
-    /// How sure those three are.
+    /// How certain the three parts and `host` are.
     pub evidence: Evidence,
-    /// The premise that does not hold.
+    /// The premise that does not hold; absent if all do.
     pub why: Option<&'static str>,
 }
 
@@ -63,26 +68,31 @@ pub struct GpuQueueRow {
 pub struct PauseShare {
     /// The hooked function that the launching thread was in; absent: outside all of them.
     pub function: Option<String>,
+    /// Time in that function during the pauses.
     pub total_ns: u64,
 }
 
-/// How long kernels waited from the entry of their launch to their begin.
+/// How long kernels waited from the entry of their launch call to their begin on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LaunchDelay {
     /// Kernels, the first of each graph launch among them.
     pub kernels: u64,
-    /// Half of them waited no longer, 99 of 100 waited no longer (right to 0.8 %), and the longest.
+    /// The median delay, accurate to 0.8 %.
     pub median_ns: u64,
+    /// The 99th percentile, accurate to 0.8 %.
     pub p99_ns: u64,
+    /// The longest delay.
     pub max_ns: u64,
 }
 
-/// Two queues of a device that worked at the same time.
+/// Two queues of a device that were busy at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OverlapRow {
-    /// The process.
+    /// The process that uses both.
     pub pid: u32,
+    /// The driver's node number of the device.
     pub device: u32,
+    /// The runtime's numbers of the two queues.
     pub queues: [u64; 2],
     /// While both were busy, ns.
     pub total_ns: u64,

@@ -19,23 +19,28 @@ use std::collections::BTreeMap;
 pub struct GpuShareRow {
     /// A family, a code object or a graph; absent for what is not known.
     pub name: Option<String>,
+    /// Dispatches that the HIP runtime reported.
     pub kernels: u64,
+    /// Their time on the GPU.
     pub total_ns: u64,
-    /// `total_ns` as a part of that of all kernels, 0 to 1.
+    /// `total_ns` as a fraction of that of all kernels, 0 to 1.
     pub share: f64,
 }
 
 /// A shape of a GEMM or convolution.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProductRow {
-    /// The library's function, and the shape.
+    /// The library's function.
     pub function: String,
+    /// Sizes and types of the GEMM or convolution.
     pub shape: String,
-    /// Calls that launched kernels, and those kernels.
+    /// Calls that launched kernels.
     pub calls: u64,
+    /// Kernels that these calls launched.
     pub kernels: u64,
-    /// Those of them that were reported, and their time.
+    /// Those kernels that the HIP runtime reported.
     pub reported: u64,
+    /// Time of the reported kernels on the GPU.
     pub total_ns: u64,
     /// Operations of all calls by the shape's sizes, in `total_ns`, in 10¹² a second; absent where
     /// the sizes are not known or not all kernels were reported.
@@ -49,8 +54,11 @@ pub struct ProductRow {
 pub struct TransferRow {
     /// `h2d`, `d2h`, `d2d`, `fill`, …
     pub command: String,
+    /// Copies or fills that the HIP runtime reported.
     pub commands: u64,
+    /// Bytes that they moved.
     pub bytes: u64,
+    /// Their time on the GPU.
     pub total_ns: u64,
     /// Bytes in `total_ns`, in 10⁹ a second.
     pub gb_per_s: Option<f64>,

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 /// Time of a phase on the GPU, over its passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseGpu {
-    /// Reported kernels of its launches, and executed ones.
+    /// Kernels of its launches that the HIP runtime reported.
     pub reported: u64,
+    /// Kernels that its launches and graphs executed.
     pub executed: u64,
     /// Of each pass from the entry of its first launch to the end of its last command, ns:
     /// `busy_ns + not_launched_ns + held_ns`.
@@ -22,11 +23,13 @@ pub struct PhaseGpu {
     pub not_launched_ns: u64,
     /// While none ran, although the next one was launched: it waited on the GPU.
     pub held_ns: u64,
-    /// Time of its kernels, of copies and fills.
+    /// Time of its kernels.
     pub kernels_ns: u64,
+    /// Time of its copies and fills.
     pub transfers_ns: u64,
-    /// `busy_ns` and `elapsed_ns` for one of the phase's tokens.
+    /// `busy_ns` per token; absent where the tokens are not known.
     pub busy_per_token_ns: Option<f64>,
+    /// `elapsed_ns` per token; absent where the tokens are not known.
     pub elapsed_per_token_ns: Option<f64>,
     /// From the entry of the first launch to the end of the last command; of prompts: the time to
     /// the first token, up to its sampling.
@@ -37,18 +40,20 @@ pub struct PhaseGpu {
     pub evidence: Evidence,
     /// The premise that does not hold where it is not confirmed.
     pub why: Option<&'static str>,
-    /// What bounds it, and how sure that is.
+    /// What bounds it; absent where that cannot be decided.
     pub bound: Option<Bound>,
+    /// How certain `bound` is.
     pub bound_evidence: Evidence,
     /// The rule, or the premise that does not hold where there is no `bound`.
     pub bound_why: &'static str,
 }
 
-/// Time of a family of kernels.
+/// Time of a family of kernels on the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseGpuFamily {
-    /// Absent for kernels whose names are of none.
+    /// The family; absent for kernels whose names match none.
     pub family: Option<&'static str>,
+    /// Sum of the durations of its kernels.
     pub total_ns: u64,
 }
 

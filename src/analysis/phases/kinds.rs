@@ -16,15 +16,18 @@ pub enum Kind {
     WarmUp,
     /// The label of the program or the user.
     Labelled,
-    /// Forward, backward and optimiser of a training program.
+    /// Forward part of a training step.
     Forward,
+    /// Backward part of a training step.
     Backward,
+    /// Parameter update of a training step.
     Optimiser,
     /// Undecided.
     Step,
 }
 
 impl Kind {
+    /// Returns the name that reports print: `prompt`, `decode`, …
     pub fn name(self) -> &'static str {
         match self {
             Kind::Prompt => "prompt",

@@ -20,15 +20,18 @@ pub struct Phases {
     pub format: u32,
     /// Earliest epoch of the traces in Unix ns, as a string; all times are ns since it.
     pub epoch: String,
+    /// The processes, in the order in which their traces were read.
     pub processes: Vec<ProcessRow>,
     /// Phases in order of time.
     pub phases: Vec<Phase>,
     /// Sums over all phases of a kind (and label), in order of time.
     pub kinds: Vec<Phase>,
+    /// Calls of each hooked library over all phases.
     pub libraries: Vec<LibraryRow>,
     /// The same sums by process, in the order of `processes`.
     #[serde(skip)]
     pub libraries_by_process: Vec<Vec<LibraryRow>>,
+    /// Lost events by thread and reason.
     pub losses: Vec<LossRow>,
     /// Errors of files that could not be read.
     pub notes: Vec<String>,
@@ -119,28 +122,32 @@ pub(super) struct Step {
 /// Time of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Numbers of its process and its phase.
+    /// Number of its process.
     pub process: usize,
+    /// Number of its phase.
     pub phase: usize,
     /// Columns of most of its GEMMs: minimum and maximum.
     pub columns: Option<[u64; 2]>,
-    /// In Unix ns.
+    /// Entry of its first launch, in Unix ns.
     pub begin: u64,
+    /// Its end, in Unix ns.
     pub end: u64,
 }
 
 /// A phase: passes of a kind in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
+    /// What its passes do.
     pub kind: Kind,
     /// Label of the program or the user.
     pub label: Option<String>,
     /// The process; absent when there are several.
     pub pid: Option<u32>,
-    /// Number of its lane (model stream group) in its process.
+    /// The number of its model stream group in its process, from 0.
     pub lane: usize,
-    /// Number of its request in its lane; absent when unknown.
+    /// The number of its request in its stream group; absent when unknown.
     pub request: Option<u64>,
+    /// How certain `kind` is.
     pub evidence: Evidence,
     /// The rule, or why it is unresolved.
     pub why: &'static str,
@@ -150,8 +157,9 @@ pub struct Phase {
     pub columns: Vec<ColumnsOf>,
     /// Sum of the columns of all passes, if all are known.
     pub tokens: Option<u64>,
-    /// From the first launch to the return of the last call, in ns.
+    /// Entry of the first launch, ns since the epoch.
     pub begin_ns: u64,
+    /// Return of the last call, ns since the epoch.
     pub end_ns: u64,
     /// Host time in calls that do not wait, in ns.
     pub host_ns: u64,
@@ -159,8 +167,9 @@ pub struct Phase {
     pub wait_ns: u64,
     /// Sum of the times between passes, in ns.
     pub between_ns: u64,
-    /// Executed kernels: by calls and by graphs.
+    /// Executed kernels: by launch calls and by graphs.
     pub launches: u64,
+    /// Kernels that graphs executed.
     pub by_graphs: u64,
     /// `launches` per token.
     pub launches_per_token: Option<f64>,
@@ -175,11 +184,14 @@ pub struct Phase {
     /// Its GPU time; absent when GPU times were not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<PhaseGpu>,
+    /// Launches by kernel family, most first.
     pub families: Vec<PhaseFamily>,
     /// Kernels by name; in `kinds` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<PhaseKernel>,
+    /// Launches by code object, most first.
     pub code_objects: Vec<PhaseObject>,
+    /// Calls of each hooked library.
     pub libraries: Vec<Usage>,
 }
 
@@ -203,8 +215,11 @@ pub struct ColumnsOf {
 pub struct PhaseFamily {
     /// Absent for kernels whose names match no family.
     pub family: Option<&'static str>,
+    /// The library of the family, or its origin: `ggml`, `Tensile`, …
     pub of: Option<&'static str>,
+    /// Executed kernels of the family.
     pub launches: u64,
+    /// Kernels that graphs executed.
     pub by_graphs: u64,
 }
 
@@ -223,6 +238,7 @@ pub struct PhaseKernel {
 pub struct PhaseObject {
     /// `fat_binary`, `file` or `memory`; absent when unknown.
     pub source: Option<String>,
+    /// The file that the object came from; absent for images from memory.
     pub path: Option<String>,
     /// Of a fat binary: its ordinal in the file.
     pub ordinal: Option<u32>,
@@ -230,6 +246,7 @@ pub struct PhaseObject {
     pub target: Option<String>,
     /// The library file with the same bytes as an image from memory.
     pub file: Option<String>,
+    /// Executed kernels of the object.
     pub launches: u64,
 }
 
@@ -249,24 +266,36 @@ pub struct Usage {
     pub functions: BTreeMap<String, u64>,
 }
 
-/// A pass.
+/// A pass: one run of a model over its layers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Visit {
+    /// Its process.
     pub pid: u32,
+    /// The number of its model stream group in its process, from 0.
     pub lane: usize,
     /// Index of its phase in `phases`.
     pub phase: usize,
+    /// What the pass does.
     pub kind: Kind,
+    /// How certain `kind` is.
     pub evidence: Evidence,
+    /// Columns (ne11) of most of its GEMMs; absent where they are not known.
     pub columns: Option<ColumnsOf>,
     /// Columns of the last GEMM.
     pub outputs: Option<u64>,
+    /// Entry of its first launch, ns since the epoch.
     pub begin_ns: u64,
+    /// Return of its last call, ns since the epoch.
     pub end_ns: u64,
+    /// Host time in calls that do not wait.
     pub host_ns: u64,
+    /// Host time in calls that wait.
     pub wait_ns: u64,
+    /// Time from the end of the pass before it.
     pub between_ns: u64,
+    /// Executed kernels: by launch calls and by graphs.
     pub launches: u64,
+    /// Launches by kernel family, most first.
     pub families: Vec<PhaseFamily>,
     /// Code objects of its GEMMs.
     pub code_objects: Vec<PhaseObject>,
@@ -278,6 +307,7 @@ pub struct Visit {
     pub repeated: u64,
     /// Failed launches.
     pub failed: u64,
+    /// Events lost in it.
     pub lost: u64,
     /// Its GPU time; absent when GPU times were not requested.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,29 +14,35 @@ use std::collections::BTreeMap;
 const MOST: u64 = 2_400;
 /// … but not fewer than this.
 const LEAST: u64 = 150;
-/// Limit of the lanes with their own rows: those with most passes. The others share one row per
-/// level.
+/// Limit of the stream groups with their own rows: those with most passes. The others share one row
+/// per level.
 const LANES: usize = 12;
 
-/// All rows, by process and lane. Times are ns since the earliest epoch.
+/// All rows, by process and stream group. Times are ns since the earliest epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
+    /// The begin of the first phase.
     pub begin_ns: u64,
+    /// The end of the last phase.
     pub end_ns: u64,
+    /// The rows, each with its bars.
     pub rows: Vec<TimelineRow>,
     /// Numbers of requests, phases and steps, and of the bars that show them.
     pub levels: Vec<Drawn>,
     /// The rule by which slices became bars.
     pub rule: String,
-    /// Number of lanes that share the last rows; 0 if none.
+    /// Number of stream groups that share the last rows; 0 if none.
     pub merged: u64,
 }
 
 /// Numbers of slices and bars of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drawn {
+    /// The level.
     pub level: Level,
+    /// Requests, phases or steps.
     pub slices: u64,
+    /// The bars that show them.
     pub bars: u64,
 }
 
@@ -44,14 +50,19 @@ pub struct Drawn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
+    /// Requests of a server.
     Request,
+    /// Phases.
     Phase,
+    /// Passes.
     Step,
 }
 
 impl Level {
+    /// All levels, from the coarsest.
     pub const ALL: [Level; 3] = [Level::Request, Level::Phase, Level::Step];
 
+    /// Returns the name that the page shows.
     pub fn name(self) -> &'static str {
         match self {
             Level::Request => "request",
@@ -64,9 +75,11 @@ impl Level {
 /// A row of bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimelineRow {
-    /// Its process and lane; absent for several together.
+    /// Its process and the number of its stream group; absent for several together.
     pub lane: Option<(u32, usize)>,
+    /// What its bars stand for.
     pub level: Level,
+    /// Requests, phases or steps that its bars stand for.
     pub slices: u64,
     /// Bars in order of time.
     pub bars: Vec<Bar>,
@@ -79,7 +92,9 @@ pub struct Bar {
     pub name: String,
     /// Absent for requests.
     pub kind: Option<Kind>,
+    /// The begin of the first slice.
     pub begin_ns: u64,
+    /// The end of the last slice.
     pub end_ns: u64,
     /// Number of slices.
     pub slices: u64,

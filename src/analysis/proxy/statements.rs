@@ -5,7 +5,7 @@ use crate::Visit;
 use rocshim_reader::responses::{Response, Server};
 use serde::Serialize;
 
-/// What becomes of a statement.
+/// The verdict on a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -46,6 +46,7 @@ pub struct Said {
     pub said: String,
     /// What was launched.
     pub observed: String,
+    /// The verdict.
     pub verdict: Outcome,
     /// The rule, or the reason.
     pub why: String,

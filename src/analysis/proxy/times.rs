@@ -27,7 +27,9 @@ pub struct TimeParts {
 /// The times of a request on the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestTimes {
+    /// The evaluation of the prompt.
     pub prompt: TimeParts,
+    /// The generated tokens.
     pub generated: TimeParts,
 }
 

@@ -12,6 +12,7 @@ pub const RULE: &str = "a collective that needs data of every rank ends nowhere 
 /// A host's clock, compared with that of the first rank's host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClockRow {
+    /// The host's name.
     pub host: String,
     /// Ranks on the host.
     pub ranks: usize,
@@ -19,6 +20,7 @@ pub struct ClockRow {
     pub ahead_ns: Option<i64>,
     /// The true difference is within this of `ahead_ns`, ns.
     pub error_ns: Option<u64>,
+    /// How certain the offset is.
     pub evidence: Evidence,
     /// Why it is not known, or what it is.
     pub why: Option<&'static str>,

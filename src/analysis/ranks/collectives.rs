@@ -5,10 +5,16 @@ use super::{gather::RanksBuilder, steps::period};
 /// A collective of a rank. Times are Unix ns of its own host's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveRow {
+    /// The function, as in RCCL's header: `ncclAllReduce`, …
     pub function: String,
+    /// Its count argument, in elements; absent where it has none.
     pub count: Option<u64>,
+    /// Its element type: `f32`, …; absent where it has none.
     pub datatype: Option<String>,
+    /// The reduction: `sum`, …; absent where it has none.
     pub op: Option<String>,
+    /// The root's or the peer's number in the communicator, from 0; absent where the function has
+    /// none.
     pub root: Option<i32>,
     /// The communicator of its process, from 0 in the order of their first use.
     pub communicator: usize,
@@ -19,8 +25,9 @@ pub struct CollectiveRow {
     pub sequence: usize,
     /// The step and the place in it, from 1 and 0; absent before the first, and without a period.
     pub step: Option<(usize, usize)>,
+    /// When the host entered the call.
     pub begin: u64,
-    /// 0: it had not returned when the process died.
+    /// When the call returned; 0: it had not when the process died.
     pub returned: u64,
     /// When the host had waited for it; 0 where that is not known.
     pub done: u64,

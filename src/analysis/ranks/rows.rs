@@ -27,12 +27,14 @@ pub struct Ranks {
     pub around: Vec<AroundCollective>,
     /// Every step of every rank, in the largest communicator.
     pub steps: Vec<StepRow>,
+    /// Files that could not be read, and what limits every finding.
     pub notes: Vec<String>,
 }
 
 /// A statement about some ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
+    /// What it is about.
     pub kind: FindingKind,
     /// The ranks, by number; by process id where they have none.
     pub ranks: Vec<u32>,
@@ -40,6 +42,7 @@ pub struct Finding {
     pub hosts: Vec<String>,
     /// What they do or did.
     pub what: String,
+    /// How certain it is.
     pub evidence: Evidence,
     /// The rule, or why it is not confirmed.
     pub why: Option<String>,
@@ -53,7 +56,9 @@ pub enum FindingKind {
     UnfinishedCollective,
     /// Ranks call different collectives at the same place.
     Mismatch,
+    /// A rank of a communicator has no trace.
     Missing,
+    /// It called fewer collectives than the others, none of which waited in one.
     EndsEarly,
     /// The others wait for it.
     Straggler,
@@ -68,10 +73,13 @@ pub enum FindingKind {
 pub struct RankRow {
     /// Its number in the job; its process id where nothing says it.
     pub rank: u32,
-    /// What says its number: a variable of its launcher, or its communicator.
+    /// The source of its number: a variable of its launcher, or its communicator.
     pub number_from: Option<String>,
+    /// The name of its host.
     pub host: String,
+    /// Its process id.
     pub pid: u32,
+    /// Its trace.
     pub trace: String,
     /// How its trace ends, in the words of `summary`.
     pub end: String,
@@ -105,23 +113,28 @@ pub struct GroupRow {
     pub members: Option<u32>,
     /// Those of them that have a trace.
     pub ranks: Vec<u32>,
+    /// Collectives of it, each counted once for all ranks.
     pub collectives: u64,
     /// `confirmed`: all were created with this id. `inferred`: matched by the order of their use.
     pub evidence: Evidence,
     /// Collectives of a step; absent where no period was found: then each collective is one.
     pub step_length: Option<u64>,
+    /// Whole steps.
     pub steps: u64,
     /// The collectives of a step, in order.
     pub step: Vec<String>,
+    /// Which times of its collectives are known.
     pub basis: Basis,
 }
 
 /// A step of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepRow {
+    /// The rank's number.
     pub rank: u32,
     /// From 1.
     pub step: u64,
+    /// Its times.
     #[serde(flatten)]
     pub time: StepTime,
 }

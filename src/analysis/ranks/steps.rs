@@ -113,12 +113,15 @@ pub(super) fn times(member: &Member, ranks: &[Rank], basis: Basis, period: Perio
 pub struct AroundCollective {
     /// The group, by its place in `groups`.
     pub group: usize,
+    /// The rank's number.
     pub rank: u32,
     /// The collective's place in its step, from 0.
     pub place: usize,
+    /// The collective: function and count.
     pub collective: String,
     /// Since the end of the collective before it.
     pub before_ns: u64,
+    /// From its begin to its end.
     pub in_ns: u64,
     /// Up to the begin of the collective after it.
     pub after_ns: u64,

@@ -43,11 +43,15 @@ use std::collections::BTreeMap;
 /// A process as a timeline shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
+    /// Its process id.
     pub pid: u32,
     /// A number that no other process has: several hosts, containers, or times have the same.
     pub shown_pid: u32,
+    /// The name of its host.
     pub host: String,
+    /// The path of its executable.
     pub exe: String,
+    /// Its command line.
     pub argv: Vec<String>,
     /// Its time 0, in Unix ns.
     pub epoch: u64,

@@ -7,20 +7,23 @@ use std::{ops::Range, sync::Arc};
 /// A call, or something else with a begin and an end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The table that it belongs to.
     pub table: &'static Table,
     /// Its process, by number.
     pub process: usize,
     /// The thread that it is of; absent for what is the process's.
     pub tid: Option<u32>,
+    /// Where it is drawn.
     pub track: Track,
-    /// In Unix ns.
+    /// Its begin, in Unix ns.
     pub begin: u64,
-    /// In ns; absent for what had not ended when the process died.
+    /// Its duration on the host, in ns; absent for what had not ended when the process died.
     pub dur: Option<u64>,
-    /// What it is called where it is drawn.
+    /// The text that is drawn on it.
     pub name: Word,
-    /// In the order of the table's columns.
+    /// One cell for each of [`Table::cells`].
     pub cells: Vec<Cell>,
+    /// The arrows that begin or end here.
     pub arrows: Arrows,
 }
 
@@ -36,21 +39,36 @@ impl Row {
 pub enum Track {
     /// The calls of a thread, and the ranges that enclose them.
     Thread(u32),
-    /// A track of its own, of a thread or lane by its number, where there are several; `slot` is 0
-    /// but for what would overlap.
-    Beside { what: Beside, of: Option<u32>, slot: u32 },
+    /// A track for rows that are no calls, of a thread or stream group by its number where there
+    /// are several. Rows that would overlap get tracks with different `slot`, from 0.
+    Beside {
+        /// What its rows are.
+        what: Beside,
+        /// The thread, stream group or queue; absent where there is only one.
+        of: Option<u32>,
+        /// 0, and from 1 for rows that would overlap.
+        slot: u32,
+    },
 }
 
 /// What has tracks of its own, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Beside {
+    /// The process, from its first event to its last.
     Process,
+    /// Phases of inference or training.
     Phases,
+    /// Passes of a model.
     Passes,
+    /// Commands on a queue of the GPU.
     Gpu,
+    /// Ranges that are not confined to a thread.
     Ranges,
+    /// Lost events of a thread.
     Losses,
+    /// Times in which recording was stopped.
     Pauses,
+    /// What was hooked of each library.
     Coverage,
 }
 
@@ -70,27 +88,35 @@ pub struct Arrows {
 /// An arrow of several steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Through {
+    /// The arrow's number.
     pub number: u64,
-    /// Here it begins.
+    /// True where the arrow begins.
     pub is_first: bool,
 }
 
 /// What a row has in one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
+    /// The row has no value here.
     Absent,
+    /// A count, an id, a time in ns.
     Integer(i64),
+    /// Yes or no.
     Flag(bool),
+    /// A text.
     Word(Word),
+    /// A handle or pointer, shown in hexadecimal.
     Address(u64),
+    /// The arguments of a kernel launch.
     Arguments(Arguments),
 }
 
 /// The arguments of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
-    /// Their names, as far as they are known.
+    /// The parameters' names; empty where they are not known.
     pub names: Arc<[Word]>,
+    /// The values, in the order of the parameters.
     pub values: Vec<Arg>,
 }
 

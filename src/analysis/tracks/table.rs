@@ -5,8 +5,9 @@ use super::{calls, gpu, libraries, others};
 /// A table.
 #[derive(Debug, PartialEq)]
 pub struct Table {
+    /// Its identifier.
     pub id: TableId,
-    /// As its file is called, and as the category of its slices.
+    /// Its name: that of its file, and the category of its slices.
     pub name: &'static str,
     /// What a row is.
     pub what: &'static str,
@@ -19,19 +20,25 @@ pub struct Table {
 /// A column.
 #[derive(Debug, PartialEq)]
 pub struct Column {
+    /// Its name, unique in the table; times end in `_ns`.
     pub name: &'static str,
+    /// The type of its cells.
     pub kind: Kind,
     /// What it holds, with its unit.
     pub what: &'static str,
-    /// A slice says it too: it does not follow from where the slice stands.
+    /// True if slices have it as a property too; false for what the slice's place in the picture
+    /// shows.
     pub in_slices: bool,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// A signed 64-bit integer.
     Integer,
+    /// True or false.
     Flag,
+    /// A text.
     Text,
     /// A 64-bit handle or pointer.
     Address,
@@ -40,24 +47,43 @@ pub enum Kind {
 /// Names every table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TableId {
+    /// Kernel launches.
     Launches,
+    /// GEMMs of BLAS libraries.
     Gemms,
+    /// Convolution calls.
     Convolutions,
+    /// Other calls of BLAS libraries.
     Blas,
+    /// Calls that are recorded by name only.
     Spans,
+    /// Copies and memory sets.
     Copies,
+    /// Calls that wait or order streams.
     Syncs,
+    /// Launches of graphs.
     GraphLaunches,
+    /// Calls that capture, build or instantiate graphs.
     GraphCalls,
+    /// Module loads and unloads.
     Loads,
+    /// Calls that set a marker or a range.
     Marks,
+    /// Named time ranges of the program.
     Ranges,
+    /// Lost events.
     Losses,
+    /// Times in which recording was stopped.
     Pauses,
+    /// Commands on the GPU, as the HIP runtime reported them.
     Gpu,
+    /// Phases of inference or training.
     Phases,
+    /// Passes of a model.
     Passes,
+    /// Processes.
     Processes,
+    /// What was hooked of each library, per process.
     Coverage,
 }
 

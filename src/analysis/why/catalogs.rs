@@ -27,6 +27,7 @@ pub struct Wanted {
 pub struct CatalogFolder {
     /// [`Wanted::process`].
     pub process: usize,
+    /// What it contains.
     pub folder: Folder,
     /// A code object that the process loaded is a file of it.
     pub loaded: bool,

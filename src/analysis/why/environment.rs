@@ -12,6 +12,7 @@ pub struct VariableRow {
     pub library: &'static str,
     /// Where it was read: the source of a release, or the manual.
     pub versions: &'static str,
+    /// What it changes, in words.
     pub effect: &'static str,
     /// The source file of the library that reads it, or that only the manual was read.
     pub source: &'static str,

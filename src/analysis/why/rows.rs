@@ -45,6 +45,7 @@ pub enum Subject {
 pub struct Decision {
     /// Its number in this list, from 1.
     pub id: usize,
+    /// The kind of decision.
     pub subject: Subject,
     /// The process that made it.
     pub pid: u32,
@@ -65,7 +66,9 @@ pub struct Decision {
 pub struct Link {
     /// `asked`, `asked by`, `possible`, `chosen` or `decided`.
     pub step: &'static str,
+    /// How certain the link is.
     pub evidence: Evidence,
+    /// The link in words.
     pub text: String,
     /// The rule, file or source line that it follows from.
     pub source: Option<String>,
