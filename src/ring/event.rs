@@ -119,10 +119,20 @@ impl Launch {
         launch
     }
 
-    /// The words of the launch without its arguments. `None` if it needs the wide form.
+    /// The words of the launch without its arguments, and without the grid if that was passed in
+    /// blocks: then it is returned apart. `None` if the launch needs the wide form.
     #[inline]
-    pub fn narrow_words(event: &Event) -> Option<[u64; 5]> {
-        (!event.wide).then(|| std::array::from_fn(|index| event.payload(index)))
+    pub fn narrow_words(event: &Event) -> Option<([u64; 5], Option<[u32; 3]>)> {
+        if event.wide {
+            return None;
+        }
+        let mut words: [u64; 5] = std::array::from_fn(|index| event.payload(index));
+        if words[4] & ITEMS != 0 {
+            return Some((words, None));
+        }
+        let grid = [low(words[2]), high(words[2]), low(words[3])];
+        (words[2], words[3]) = (0, words[3] >> 32 << 32);
+        Some((words, Some(grid)))
     }
 
     /// The recorded argument bytes, each argument at its own offset; the bytes between are

@@ -99,6 +99,20 @@ impl<const N: usize> Text<N> {
         self.put_decimal(value.unsigned_abs());
     }
 
+    /// Appends sizes separated by commas, trailing ones omitted: at least the first.
+    #[inline(always)]
+    pub fn put_dims(&mut self, sizes: &[u32; 3]) {
+        self.put_decimal(sizes[0].into());
+        if sizes[1] != 1 || sizes[2] != 1 {
+            self.put(b",");
+            self.put_decimal(sizes[1].into());
+        }
+        if sizes[2] != 1 {
+            self.put(b",");
+            self.put_decimal(sizes[2].into());
+        }
+    }
+
     /// Appends `value` in hex, without leading zeros.
     #[inline(always)]
     pub fn put_hex(&mut self, value: u64) {

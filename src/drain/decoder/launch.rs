@@ -26,7 +26,7 @@ impl Decoder {
 
     /// Emits a launch, from a template if possible; the line is the same.
     pub(super) fn write_launch(&mut self, tid: u32, event: &Event, out: &mut Vec<u8>) {
-        let Some(shape) = Shape::of(event) else {
+        let Some((shape, grid)) = Shape::of(event) else {
             let launch = self.launch(tid, event, out);
             return write_launch(out, &launch);
         };
@@ -36,7 +36,7 @@ impl Decoder {
             return write_launch(out, &self.with_arguments(launch, event));
         }
         let call = self.call(tid, event);
-        self.templates.write(&shape, &call, event, out);
+        self.templates.write((&shape, grid), &call, event, out);
     }
 
     /// Makes the template of this launch, after the definitions that it refers to. Returns the

@@ -1,25 +1,29 @@
 //! Templates of launch lines: programs repeat their launches with other ids, times and arguments
 //! only.
 //!
-//! A line is `{"type":"launch","tid":…,"id":…`, parent and times, then the template (hook, kernel,
-//! grid, block, LDS, stream), then the arguments. A template is made by the general encoder,
-//! [`write_launch`], so that a launch reads the same with and without one.
+//! A line is `{"type":"launch","tid":…,"id":…`, parent and times, then the template (hook, kernel),
+//! the grid, the rest of the template (block, LDS, stream), then the arguments. A template is made
+//! by the general encoder, [`write_launch`], so that a launch reads the same with and without one.
 
 use crate::arguments::{ArgumentEncoder, Arguments, Words};
 use rocshim_ring::event;
 use rocshim_ring::slot::Event;
 use rocshim_trace::{Call, Launch, Text, write_launch};
 
-/// Number of cached templates: more than most programs have distinct launches.
+/// Number of cached templates: more than most programs have kernels with distinct blocks.
 const KEPT: usize = 512;
 /// Buffer size for a line with the most arguments, bytes.
 const LINE: usize = 4096;
 /// Of that, the maximum before the template's own text, bytes.
 const BEGINNING: usize = 256;
+/// Of that, the maximum for the grid, bytes.
+const GRID: usize = 64;
+/// What follows the grid.
+const BLOCK: &[u8] = br#","block":["#;
 /// The beginning of a launch line without ids and times.
 const BARE: &[u8] = br#"{"type":"launch","tid":0,"id":0,"t":0,"dur":0"#;
 
-/// What determines the line of a launch, without ids, times and arguments.
+/// What determines the line of a launch, without ids, times, grid and arguments.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     words: [u64; 5],
@@ -28,13 +32,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `None` for a launch that failed, or has the wide form.
+    /// The shape of a launch, and its grid unless the shape determines that too. `None` for a
+    /// launch that failed, or has the wide form.
     #[inline]
-    pub(super) fn of(event: &Event) -> Option<Shape> {
-        let words = event::Launch::narrow_words(event)?;
+    pub(super) fn of(event: &Event) -> Option<(Shape, Option<[u32; 3]>)> {
+        let (words, grid) = event::Launch::narrow_words(event)?;
         let (_, argument_bytes) = event::Launch::argument_words(event);
         let shape = Shape { words, hook: event.hook, argument_bytes: argument_bytes as u16 };
-        (event.status == 0 && !event.unwound).then_some(shape)
+        (event.status == 0 && !event.unwound).then_some((shape, grid))
     }
 
     /// The cache index of its template.
@@ -53,8 +58,10 @@ struct Template {
     shape: Shape,
     /// The stamp from which on it is valid.
     since: u64,
-    /// Text up to the arguments.
+    /// Text up to the arguments, without a grid that the shape does not determine.
     text: Vec<u8>,
+    /// Where in the text such a grid belongs.
+    grid_at: usize,
     arguments: Vec<ArgumentEncoder>,
     /// Text after the arguments.
     end: Text<48>,
@@ -111,16 +118,20 @@ impl Templates {
     ) -> bool {
         let template = &mut self.kept[shape.place()];
         (template.generation, template.shape, template.since) = (0, shape, since);
-        let Template { text, arguments: encoders, end, .. } = template;
+        let Template { text, grid_at, arguments: encoders, end, .. } = template;
         encoders.clear();
         let cut = arguments.map_or(0, |(bytes, arguments)| arguments.encoders(bytes, encoders));
         let call = Call { hook: launch.call.hook, ..Call::default() };
+        // A grid of one block is not written.
+        let grid = if launch.items.is_some() { launch.grid } else { [1; 3] };
         text.clear();
-        write_launch(text, &Launch { call, ..launch.clone() });
+        write_launch(text, &Launch { call, grid, ..launch.clone() });
         if text.drain(..BARE.len()).as_slice() != BARE {
             return false;
         }
         text.truncate(text.len() - b"}\n".len());
+        let Some(block) = text.windows(BLOCK.len()).position(|key| key == BLOCK) else { return false };
+        *grid_at = block;
         end.clear();
         if !encoders.is_empty() {
             text.extend_from_slice(br#","args":["#);
@@ -131,16 +142,24 @@ impl Templates {
             end.put_decimal(cut);
         }
         end.put(b"}\n");
-        let longest = BEGINNING + text.len() + encoders.iter().map(ArgumentEncoder::longest).sum::<usize>();
+        let longest =
+            BEGINNING + GRID + text.len() + encoders.iter().map(ArgumentEncoder::longest).sum::<usize>();
         if longest <= LINE {
             template.generation = self.generation;
         }
         longest <= LINE
     }
 
-    /// Emits the line of `event`, whose shape has a template.
+    /// Emits the line of `event`, whose shape has a template. `grid` is the grid that the shape
+    /// does not determine.
     #[inline]
-    pub(super) fn write(&mut self, shape: &Shape, call: &Call, event: &Event, out: &mut Vec<u8>) {
+    pub(super) fn write(
+        &mut self,
+        (shape, grid): (&Shape, Option<[u32; 3]>),
+        call: &Call,
+        event: &Event,
+        out: &mut Vec<u8>,
+    ) {
         if self.tid != call.tid {
             self.begin_lines_of(call.tid);
         }
@@ -156,7 +175,14 @@ impl Templates {
         line.put_decimal(call.t);
         line.put(br#","dur":"#);
         line.put_decimal(call.dur);
-        line.put(&template.text);
+        let (before, after) = template.text.split_at(template.grid_at);
+        line.put(before);
+        if let Some(grid) = grid.filter(|grid| *grid != [1; 3]) {
+            line.put(br#","grid":["#);
+            line.put_dims(&grid);
+            line.put(b"]");
+        }
+        line.put(after);
         if !template.arguments.is_empty() {
             let (words, count) = event::Launch::argument_words(event);
             for argument in &mut template.arguments {
@@ -247,8 +273,8 @@ mod tests {
         }
     }
 
-    /// A launch as stored in a ring. Most repeat another one with different ids, times and
-    /// arguments.
+    /// A launch as stored in a ring. Most repeat another one with different ids, times,
+    /// grid and arguments.
     fn launch(numbers: &mut Numbers, stamp: u64, id: u64) -> Event {
         let mut shape = Numbers(numbers.below(30));
         let wide = numbers.below(20) == 0;
@@ -267,8 +293,8 @@ mod tests {
         words[3] = 0xf00 + shape.below(4);
         words[4] = shape.below(4);
         let sizes = [1, 1, 4, 70_000];
-        words[5] = shape.one_of(&sizes) | shape.one_of(&sizes) << 32;
-        words[6] = shape.one_of(&sizes) | shape.one_of(&[1, 256, 0]) << 32;
+        words[5] = numbers.one_of(&sizes) | numbers.one_of(&sizes) << 32;
+        words[6] = numbers.one_of(&sizes) | shape.one_of(&[1, 256, 0]) << 32;
         words[7] =
             shape.one_of(&[1, 4]) | shape.one_of(&[0, 0x8000]) | 1 << 16 | shape.one_of(&[0, 4096]) << 32;
         if slots > 1 {
