@@ -36,7 +36,7 @@ pub struct LivePhase {
     /// Its process.
     pub pid: u32,
     /// The number of the stream group in its process.
-    pub lane: usize,
+    pub stream_group: usize,
     /// The kind of its last pass, or the program's own label for it.
     pub name: String,
     /// How certain the kind is.
@@ -164,7 +164,7 @@ struct Trace {
     state: State,
     /// Its process cannot be seen, and nothing comes.
     is_silent: bool,
-    lanes: BTreeMap<usize, Lane>,
+    stream_groups: BTreeMap<usize, LiveGroup>,
 }
 
 enum State {
@@ -185,7 +185,7 @@ impl Reading {
     }
 }
 
-struct Lane {
+struct LiveGroup {
     last: Recent,
     passes: u64,
     tokens: u64,
@@ -250,11 +250,11 @@ impl Live {
                 });
             }
             let pid = trace.header.as_ref().map_or(0, |header| header.pid);
-            for (lane, at) in trace.lanes.iter().filter(|_| is_open) {
-                let place = format!("{id} {lane}");
+            for (group, at) in trace.stream_groups.iter().filter(|_| is_open) {
+                let place = format!("{id} {group}");
                 stats.phases.push(LivePhase {
                     pid,
-                    lane: *lane,
+                    stream_group: *group,
                     name: at.last.name().to_string(),
                     evidence: at.last.evidence,
                     columns: at.last.columns,
@@ -306,8 +306,10 @@ impl Watcher for Live {
         let Reading { session, phases, summary } = &mut reading;
         session.begin_file(path.clone(), &mut [phases, summary]);
         let state = State::Open(Box::new(reading));
-        self.traces
-            .insert(trace, Trace { path, header: None, state, is_silent: false, lanes: BTreeMap::new() });
+        self.traces.insert(
+            trace,
+            Trace { path, header: None, state, is_silent: false, stream_groups: BTreeMap::new() },
+        );
     }
 
     fn take(&mut self, trace: usize, record: Record) {
@@ -399,10 +401,14 @@ impl Trace {
                 Kind::Prompt | Kind::Decode | Kind::WarmUp => recent.columns.unwrap_or(0),
                 _ => 0,
             };
-            let (passes, before) =
-                self.lanes.get(&recent.lane).map_or((0, 0), |lane| (lane.passes, lane.tokens));
-            self.lanes
-                .insert(recent.lane, Lane { last: recent, passes: passes + 1, tokens: before + tokens });
+            let (passes, before) = self
+                .stream_groups
+                .get(&recent.stream_group)
+                .map_or((0, 0), |group| (group.passes, group.tokens));
+            self.stream_groups.insert(
+                recent.stream_group,
+                LiveGroup { last: recent, passes: passes + 1, tokens: before + tokens },
+            );
         }
     }
 }

@@ -4,24 +4,24 @@
 //! Layers, lowest first: `asked` (the GEMM that a call requests), `kinds` (how a pass is
 //! classified), `labels` (named times), `pass` (the content of a pass), `kernels` (kernels by
 //! role), `executed` (what graphs execute), `gpu` (GPU reports of each pass), `bound` (what bounds
-//! a phase), `lanes` (the pass that an event belongs to), `process` (the process being read), then
-//! the builder here, `rows` (the result), `groups` (passes to phases); `timeline` (bars to draw),
-//! `recent` (passes while the process runs). A pass is kept as its times and the number of its
-//! content: memory grows with distinct contents, and by some 200 bytes per pass.
+//! a phase), `stream_groups` (the pass that an event belongs to), `process` (the process being
+//! read), then the builder here, `rows` (the result), `sums` (passes to phases); `timeline` (bars
+//! to draw), `recent` (passes while the process runs). A pass is kept as its times and the number
+//! of its content: memory grows with distinct contents, and by some 200 bytes per pass.
 
 mod asked;
 mod bound;
 mod executed;
 mod gpu;
-mod groups;
 mod kernels;
 mod kinds;
 mod labels;
-mod lanes;
 mod pass;
 mod process;
 mod recent;
 mod rows;
+mod stream_groups;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -43,11 +43,11 @@ use executed::{Executed, columns, exactly};
 use gpu::Command;
 use kernels::{Names, pointer, wants_arguments};
 use labels::Labels;
-use lanes::{BoundaryEvidence, BoundaryHint, Part};
 use pass::{Content, Last, Open, Pass, Role};
 use process::Process;
 use rocshim_reader::{Label, Reading};
 use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
+use stream_groups::{BoundaryEvidence, BoundaryHint, Part};
 
 /// Facts about a process that was read.
 struct ProcessKind {
@@ -96,15 +96,16 @@ impl PhasesBuilder {
         }
     }
 
-    fn close(&mut self, process: &mut Process, lane: usize, ended: Vec<Open>) {
-        process.last.resize(process.lanes.len(), None);
+    fn close(&mut self, process: &mut Process, stream_group: usize, ended: Vec<Open>) {
+        process.last.resize(process.stream_groups.len(), None);
         for mut open in ended.into_iter().filter(Open::has_launched) {
             let commands = std::mem::take(&mut open.commands);
             process.reports.pass(self.taken + self.passes.len(), open.begin, commands);
             let content = open.content();
             let content = self.contents.number(content.clone(), || content);
-            let mut pass = open.close(process.number, lane, content, process.last[lane].as_ref());
-            process.last[lane] = Some(Last::of(&pass));
+            let mut pass =
+                open.close(process.number, stream_group, content, process.last[stream_group].as_ref());
+            process.last[stream_group] = Some(Last::of(&pass));
             (pass.begin, pass.end) = (pass.begin + process.epoch, pass.end + process.epoch);
             self.passes.push(pass);
         }
@@ -166,11 +167,11 @@ impl Analysis for PhasesBuilder {
     fn end_process(&mut self, session: &Session, _reading: &Reading) {
         let Some(mut process) = self.process.take() else { return };
         self.look_at_events(session, &mut process, true);
-        for lane in 0..process.lanes.len() {
+        for stream_group in 0..process.stream_groups.len() {
             let mut ended = Vec::new();
-            process.lanes.get(lane).end(&mut ended);
+            process.stream_groups.get(stream_group).end(&mut ended);
             let first = self.passes.len();
-            self.close(&mut process, lane, ended);
+            self.close(&mut process, stream_group, ended);
             if let Some(last) = self.passes[first..].last_mut() {
                 last.unfinished = !last.delivered;
             }
@@ -205,8 +206,8 @@ impl PhasesBuilder {
     fn look_at_events(&mut self, session: &Session, process: &mut Process, at_end: bool) {
         while let Some(Waiting { record, ids }) = process.events.pop(at_end) {
             if let Record::Gap(gap) = &record {
-                let lane = process.lanes.of_call(gap.tid, None);
-                lane.into_iter().for_each(|lane| process.lanes.get(lane).lose(gap.lost));
+                let stream_group = process.stream_groups.of_call(gap.tid, None);
+                stream_group.into_iter().for_each(|group| process.stream_groups.get(group).lose(gap.lost));
             } else if let Some(call) = record.call() {
                 self.look(session, process, &Event { record: &record, call, ids });
             }
@@ -236,13 +237,13 @@ impl PhasesBuilder {
         let kernel = self.names.of(session, launch.kernel);
         let roles = kernel.map(|kernel| kernel.roles);
         process.is_torch |= roles.is_some_and(|roles| roles.is_torch);
-        let lane_number = process.lanes.of_launch(launch.call.tid, launch.stream);
+        let group_number = process.stream_groups.of_launch(launch.call.tid, launch.stream);
         let is_torch = process.is_torch;
-        let lane = process.lanes.get(lane_number);
+        let stream_group = process.stream_groups.get(group_number);
         let role = match roles {
             Some(roles) if roles.is_optimiser => Role::Optimiser,
             Some(roles) if is_torch && roles.is_backward => Role::Backward,
-            _ if is_torch && lane.main != Some(launch.call.tid) => Role::Backward,
+            _ if is_torch && stream_group.main != Some(launch.call.tid) => Role::Backward,
             _ => Role::Forward,
         };
         self.processes[process.number].trains |= role == Role::Optimiser;
@@ -253,7 +254,7 @@ impl PhasesBuilder {
             process.epoch + launch.call.t,
         );
         let mut ended = Vec::new();
-        let open = lane.launch(launch.call.t, (label, role), &mut ended);
+        let open = stream_group.launch(launch.call.t, (label, role), &mut ended);
         let failed = event.failed();
         match roles {
             _ if failed => open.failed += 1,
@@ -264,36 +265,36 @@ impl PhasesBuilder {
             open.opaque += u64::from(kernel.is_opaque(launch));
             if let Some(product) = kernel.product {
                 let weights = pointer(launch, 0);
-                let open = lane.decide(BoundaryEvidence::Weights(weights), &mut ended);
+                let open = stream_group.decide(BoundaryEvidence::Weights(weights), &mut ended);
                 open.product(columns(product, launch), weights);
             }
             if let (true, Some(from), Some(to)) =
                 (kernel.roles.is_dequantise, pointer(launch, 0), pointer(launch, 1))
             {
-                lane.dequantised.insert(to, from);
+                stream_group.dequantised.insert(to, from);
             }
         }
         self.call(process, event, Some(launch.stream), Part::Work);
-        self.close(process, lane_number, ended);
+        self.close(process, group_number, ended);
     }
 
     fn graph_launch(&mut self, process: &mut Process, event: &Event, launch: &GraphLaunch) {
         let call = &launch.call;
-        let lane_number = process.lanes.of_launch(call.tid, launch.stream);
+        let group_number = process.stream_groups.of_launch(call.tid, launch.stream);
         let label =
             process.ranges.label(call.tid, &self.labels, &mut self.names.labels, process.epoch + call.t);
         let executed = process.graphs.get(launch.graph);
-        let lane = process.lanes.get(lane_number);
+        let stream_group = process.stream_groups.get(group_number);
         let mut ended = Vec::new();
-        lane.launch(call.t, (label, Role::Forward), &mut ended);
+        stream_group.launch(call.t, (label, Role::Forward), &mut ended);
         let open = match launch.graph {
             Some(graph) => {
                 let weights = executed.and_then(Executed::first_weights);
-                let open = lane.decide(BoundaryEvidence::Graph(graph, weights), &mut ended);
+                let open = stream_group.decide(BoundaryEvidence::Graph(graph, weights), &mut ended);
                 open.graphs.push(graph);
                 open
             }
-            None => lane.decide(BoundaryEvidence::Weights(None), &mut ended),
+            None => stream_group.decide(BoundaryEvidence::Weights(None), &mut ended),
         };
         match executed {
             _ if event.failed() => open.failed += 1,
@@ -311,7 +312,7 @@ impl PhasesBuilder {
             None => open.unlisted += 1,
         }
         self.call(process, event, Some(launch.stream), Part::Work);
-        self.close(process, lane_number, ended);
+        self.close(process, group_number, ended);
     }
 
     /// A GEMM of a BLAS library that the program called; one with a hooked caller is part of
@@ -331,13 +332,15 @@ impl PhasesBuilder {
     }
 
     fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
-        let Some(number) = process.lanes.of_call(call.tid, stream) else { return };
-        let lane = process.lanes.get(number);
+        let Some(number) = process.stream_groups.of_call(call.tid, stream) else { return };
+        let stream_group = process.stream_groups.get(number);
         // Memory for dequantised weights is reused by the next GEMM.
-        let weights = lane.dequantised.remove(&a).unwrap_or(a);
+        let weights = stream_group.dequantised.remove(&a).unwrap_or(a);
         let mut ended = Vec::new();
-        lane.decide(BoundaryEvidence::Weights(Some(weights)), &mut ended).product(exactly(n), Some(weights));
-        lane.dequantised.clear();
+        stream_group
+            .decide(BoundaryEvidence::Weights(Some(weights)), &mut ended)
+            .product(exactly(n), Some(weights));
+        stream_group.dequantised.clear();
         self.close(process, number, ended);
     }
 
@@ -345,13 +348,15 @@ impl PhasesBuilder {
         let is_upload = copy.kind.as_deref() == Some("h2d");
         let part = if is_upload { Part::Upload } else { Part::Work };
         self.call(process, event, Some(copy.stream), part);
-        let Some(number) = process.lanes.of_call(copy.call.tid, Some(copy.stream)) else { return };
+        let Some(number) = process.stream_groups.of_call(copy.call.tid, Some(copy.stream)) else { return };
         let mut ended = Vec::new();
-        let lane = process.lanes.get(number);
+        let stream_group = process.stream_groups.get(number);
         match (copy.action.as_str(), copy.kind.as_deref()) {
-            ("memset", _) => lane.clear(),
-            (_, Some("d2h")) if copy.call.status == 0 => lane.hint(BoundaryHint::Delivery, &mut ended),
-            (_, Some("h2d")) => lane.hint(BoundaryHint::Pause, &mut ended),
+            ("memset", _) => stream_group.clear(),
+            (_, Some("d2h")) if copy.call.status == 0 => {
+                stream_group.hint(BoundaryHint::Delivery, &mut ended)
+            }
+            (_, Some("h2d")) => stream_group.hint(BoundaryHint::Pause, &mut ended),
             _ => {}
         }
         self.close(process, number, ended);
@@ -360,30 +365,37 @@ impl PhasesBuilder {
     fn sync(&mut self, process: &mut Process, event: &Event, sync: &Sync) {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
         self.call(process, event, None, if waits { Part::Wait } else { Part::Other });
-        let lane = process.lanes.of_call(sync.call.tid, None).filter(|_| waits);
+        let stream_group = process.stream_groups.of_call(sync.call.tid, None).filter(|_| waits);
         // A wait ends nothing that a copy to the host has not ended.
-        lane.into_iter().for_each(|lane| process.lanes.get(lane).hint(BoundaryHint::Pause, &mut Vec::new()));
+        stream_group
+            .into_iter()
+            .for_each(|group| process.stream_groups.get(group).hint(BoundaryHint::Pause, &mut Vec::new()));
     }
 
     /// Adds the time of a call that a capture recorded.
     fn spend(&mut self, process: &mut Process, call: &Call) {
-        let Some(lane) = process.lanes.of_call(call.tid, None) else { return };
+        let Some(stream_group) = process.stream_groups.of_call(call.tid, None) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
-        process.lanes.get(lane).call(None, dur, (call.t, call.t + call.dur), Part::Other);
+        process.stream_groups.get(stream_group).call(None, dur, (call.t, call.t + call.dur), Part::Other);
     }
 
     /// Adds a call to the pass that it belongs to. Time is counted once: that of calls by the
     /// program itself.
     fn call(&mut self, process: &mut Process, event: &Event, stream: Option<StreamRef>, part: Part) {
         let call = event.call;
-        let Some(lane) = process.lanes.of_call(call.tid, stream) else { return };
+        let Some(stream_group) = process.stream_groups.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         let is_launch = matches!(event.record, Record::Launch(_));
         let asks = is_launch || matches!(event.record, Record::GraphLaunch(_) | Record::Copy(_));
         if process.reports.are_asked() && asks && !event.failed() {
             let command = Command { call: (call.tid, call.id), returned: event.end(), is_launch };
-            process.lanes.get(lane).command(command, part == Part::Upload);
+            process.stream_groups.get(stream_group).command(command, part == Part::Upload);
         }
-        process.lanes.get(lane).call(event.ids.function, dur, (call.t, call.t + call.dur), part);
+        process.stream_groups.get(stream_group).call(
+            event.ids.function,
+            dur,
+            (call.t, call.t + call.dur),
+            part,
+        );
     }
 }

@@ -265,7 +265,7 @@ fn draw_phases(frame: &mut Frame, phases: &[LivePhase], screen: &Screen, area: R
         let idle = if phase.idle_ns > 2_000_000_000 { time(phase.idle_ns) } else { "now".into() };
         Row::new([
             right(phase.pid.to_string()),
-            right(phase.lane.to_string()),
+            right(phase.stream_group.to_string()),
             Cell::new(visible(&phase.name)),
             right(phase.columns.map_or_else(|| "?".into(), |columns| columns.to_string())),
             right(per_second(phase.passes)),
@@ -277,7 +277,7 @@ fn draw_phases(frame: &mut Frame, phases: &[LivePhase], screen: &Screen, area: R
         ])
     });
     let names =
-        [">PID", ">lane", "phase", ">ne11", ">/s", ">tokens/s", ">launches", ">pass", ">ago", "evidence"];
+        [">PID", ">group", "phase", ">ne11", ">/s", ">tokens/s", ">launches", ">pass", ">ago", "evidence"];
     let widths = [7, 4, 8, 5, 6, 8, 8, 7, 6, 10].map(Constraint::Length);
     let first = if screen.shown == Tab::Phases { screen.first } else { 0 };
     frame.render_widget(Table::new(rows.skip(first), widths).header(titles(names.map(String::from))), area);

@@ -78,7 +78,7 @@ fn figure(run: &Run) -> Figure {
         .collect();
     let merged = match timeline.merged {
         0 => String::new(),
-        lanes => format!(" {} of the process with fewest passes share their rows.", counted(lanes, "lane")),
+        some => format!(" The {} with fewest passes share rows.", counted(some, "stream group")),
     };
     Figure {
         key: "timeline",
@@ -122,9 +122,9 @@ fn name(run: &Run, row: &TimelineRow) -> String {
         Level::Phase => "phases",
         Level::Step => "steps",
     };
-    let lanes = run.timeline.rows.iter().any(|row| row.lane.is_some_and(|(_, lane)| lane > 0));
-    match row.lane {
-        Some((pid, lane)) if lanes => format!("{pid} lane {lane} {level}"),
+    let several = run.timeline.rows.iter().any(|row| row.stream_group.is_some_and(|(_, number)| number > 0));
+    match row.stream_group {
+        Some((pid, number)) if several => format!("{pid} group {number} {level}"),
         Some((pid, _)) => format!("{pid} {level}"),
         None => format!("others {level}"),
     }
@@ -136,10 +136,11 @@ fn aligned(run: &Run, rows: &[String]) -> Option<View> {
     let mut longest = 0;
     for row in &run.timeline.rows {
         let Some(first) = row.bars.iter().map(|bar| bar.begin_ns).min() else { continue };
-        let begin = begins.entry(row.lane.map(|(pid, _)| pid)).or_insert(first);
+        let begin = begins.entry(row.stream_group.map(|(pid, _)| pid)).or_insert(first);
         *begin = first.min(*begin);
     }
-    let begin_of = |row: &TimelineRow| begins.get(&row.lane.map(|(pid, _)| pid)).copied().unwrap_or(0);
+    let begin_of =
+        |row: &TimelineRow| begins.get(&row.stream_group.map(|(pid, _)| pid)).copied().unwrap_or(0);
     for row in &run.timeline.rows {
         longest = row.bars.iter().map(|bar| bar.end_ns - begin_of(row)).fold(longest, u64::max);
     }
@@ -266,7 +267,7 @@ fn table(run: &Run) -> Grid {
         "bars",
         "Bars of the timeline",
         &[
-            ("lane", "process, lane", Side::Left),
+            ("group", "process, stream group", Side::Left),
             ("level", "level", Side::Left),
             ("name", "name", Side::Left),
             ("begin_ns", "begin", Side::Right),
@@ -278,10 +279,10 @@ fn table(run: &Run) -> Grid {
         ],
     );
     for row in &run.timeline.rows {
-        let lane = row.lane.map_or("several".into(), |(pid, lane)| format!("{pid}, {lane}"));
+        let group = row.stream_group.map_or("several".into(), |(pid, number)| format!("{pid}, {number}"));
         for bar in &row.bars {
             grid.row(vec![
-                Cell::text(&lane),
+                Cell::text(&group),
                 Cell::text(row.level.name()),
                 Cell::text(&bar.name),
                 Cell::time(bar.begin_ns),

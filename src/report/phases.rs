@@ -96,10 +96,10 @@ fn optional(value: Option<impl ToString>) -> String {
 
 fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
     let processes = phases.processes.len() > 1;
-    let lanes = phases.phases.iter().any(|phase| phase.lane > 0);
+    let several_groups = phases.phases.iter().any(|phase| phase.stream_group > 0);
     let mut titles = vec![Column::Right("begin")];
     titles.extend(processes.then_some(Column::Right("process")));
-    titles.extend(lanes.then_some(Column::Missable("lane")));
+    titles.extend(several_groups.then_some(Column::Missable("group")));
     titles.extend([
         Column::Right("request"),
         Column::Left("phase"),
@@ -118,7 +118,7 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
     for phase in &phases.phases {
         let mut cells = vec![time(phase.begin_ns)];
         cells.extend(processes.then(|| optional(phase.pid)));
-        cells.extend(lanes.then(|| phase.lane.to_string()));
+        cells.extend(several_groups.then(|| phase.stream_group.to_string()));
         cells.extend([
             optional(phase.request),
             phase.name().to_string(),
@@ -136,6 +136,10 @@ fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
         table.row(cells);
     }
     let mut notes = vec!["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
+    notes.extend(
+        several_groups
+            .then(|| "group: the streams on which one model runs, by a number in their process".into()),
+    );
     notes.extend(missing_gpu_times(phases.kinds.iter().any(|kind| kind.gpu.is_some())));
     filled("Phases, in order of time (host time)", &table, style, &notes)
 }

@@ -22,8 +22,8 @@ pub fn title(track: Track) -> String {
     let of = of.unwrap_or_default();
     match what {
         Beside::Process => "process".into(),
-        Beside::Phases => format!("phases, lane {of}"),
-        Beside::Passes => format!("passes, lane {of}"),
+        Beside::Phases => format!("phases, stream group {of}"),
+        Beside::Passes => format!("passes, stream group {of}"),
         Beside::Gpu => {
             let (device, queue) = queue_of(of);
             format!("GPU {device}, queue {queue}")

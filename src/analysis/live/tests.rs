@@ -46,7 +46,7 @@ fn rates_are_differences_of_two_looks_and_nothing_is_forgotten() {
     // Call 6 was entered at 600, the last of its pass returned at 1010, both after 1000.
     let phase = LivePhase {
         pid: 7,
-        lane: 0,
+        stream_group: 0,
         name: "decode".into(),
         evidence: Evidence::Inferred,
         columns: Some(1),

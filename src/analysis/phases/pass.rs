@@ -52,13 +52,13 @@ impl From<Columns> for Range {
 /// A complete pass.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
-    /// Number of its process, and of its lane.
+    /// Number of its process, and of its stream group.
     pub(super) process: usize,
-    pub(super) lane: usize,
+    pub(super) stream_group: usize,
     /// Entry of its first launch and return of its last call, in Unix ns.
     pub(super) begin: u64,
     pub(super) end: u64,
-    /// From the end of the previous pass in its lane to its begin, in ns.
+    /// From the end of the previous pass in its stream group to its begin, in ns.
     pub(super) before: u64,
     /// Host time in calls that do not wait, and in calls that wait, in ns.
     pub(super) host: u64,
@@ -72,11 +72,11 @@ pub(super) struct Pass {
     pub(super) outputs: Option<Range>,
     /// True when something was copied to the host after its last launch.
     pub(super) delivered: bool,
-    /// True when nothing was copied to the host after the previous pass in its lane, which had
-    /// GEMMs.
+    /// True when nothing was copied to the host after the previous pass in its stream group, which
+    /// had GEMMs.
     pub(super) continues: bool,
-    /// True for the first pass of its lane with at most two columns, followed by a memory set; or
-    /// for one after such a pass with as many columns.
+    /// True for the first pass of its stream group with at most two columns, followed by a memory
+    /// set; or for one after such a pass with as many columns.
     pub(super) warms_up: bool,
     /// True when the trace ends with it, before anything was copied.
     pub(super) unfinished: bool,
@@ -238,7 +238,13 @@ impl Open {
 
     /// Returns the complete pass; `content` is the number of its launches and calls. Times are
     /// unchanged.
-    pub(super) fn close(self, process: usize, lane: usize, content: usize, last: Option<&Last>) -> Pass {
+    pub(super) fn close(
+        self,
+        process: usize,
+        stream_group: usize,
+        content: usize,
+        last: Option<&Last>,
+    ) -> Pass {
         let most = self.most_columns();
         let columns = most.map(|(range, _)| range);
         let warms_up = self.delivered
@@ -248,7 +254,7 @@ impl Open {
             };
         Pass {
             process,
-            lane,
+            stream_group,
             begin: self.begin,
             end: self.end,
             before: last.map_or(0, |last| self.begin.saturating_sub(last.end)),
@@ -276,7 +282,7 @@ impl Open {
     }
 }
 
-/// What the previous pass of a lane passes on to the next.
+/// What the previous pass of a stream group passes on to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     end: u64,

@@ -1,8 +1,11 @@
-//! The process being read: its events in order of time, its lanes, and what its graphs execute.
+//! The process being read: its events in order of time, its stream groups, and what its graphs
+//! execute.
 
 use crate::reorder::ReorderBuffer;
 
-use super::{Waiting, executed::Graphs, gpu::Reports, labels::Ranges, lanes::Lanes, pass::Last};
+use super::{
+    Waiting, executed::Graphs, gpu::Reports, labels::Ranges, pass::Last, stream_groups::StreamGroups,
+};
 
 /// The process being read.
 #[derive(Default)]
@@ -12,12 +15,12 @@ pub(super) struct Process {
     pub(super) epoch: u64,
     pub(super) graphs: Graphs,
     pub(super) events: ReorderBuffer<Waiting>,
-    pub(super) lanes: Lanes,
+    pub(super) stream_groups: StreamGroups,
     pub(super) ranges: Ranges,
     pub(super) reports: Reports,
     /// True when it launches PyTorch's kernels: the role of a launch then follows from thread and
     /// name.
     pub(super) is_torch: bool,
-    /// Last pass of each lane.
+    /// Last pass of each stream group.
     pub(super) last: Vec<Option<Last>>,
 }

@@ -6,8 +6,8 @@ use crate::{Evidence, session::Session};
 /// A pass that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recent {
-    /// Number of its lane.
-    pub lane: usize,
+    /// Number of its stream group.
+    pub stream_group: usize,
     pub kind: Kind,
     /// What the program calls it.
     pub label: Option<String>,
@@ -49,7 +49,7 @@ impl PhasesBuilder {
         let (kind, evidence, _) = judge(pass, known.trains, known.is_language_model, by_time);
         let kernels = &self.contents.get(pass.content).kernels;
         Recent {
-            lane: pass.lane,
+            stream_group: pass.stream_group,
             kind,
             label,
             evidence,

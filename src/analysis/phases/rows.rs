@@ -144,7 +144,8 @@ pub struct Phase {
     /// The process; absent when there are several.
     pub pid: Option<u32>,
     /// The number of its model stream group in its process, from 0.
-    pub lane: usize,
+    #[serde(rename = "lane")]
+    pub stream_group: usize,
     /// The number of its request in its stream group; absent when unknown.
     pub request: Option<u64>,
     /// How certain `kind` is.
@@ -272,7 +273,8 @@ pub struct Visit {
     /// Its process.
     pub pid: u32,
     /// The number of its model stream group in its process, from 0.
-    pub lane: usize,
+    #[serde(rename = "lane")]
+    pub stream_group: usize,
     /// Index of its phase in `phases`.
     pub phase: usize,
     /// What the pass does.
@@ -417,7 +419,7 @@ pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epo
     let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
     Visit {
         pid,
-        lane: pass.lane,
+        stream_group: pass.stream_group,
         phase,
         kind: pass.kind,
         evidence,

@@ -353,6 +353,6 @@ fn two_threads_with_streams_of_their_own_do_not_mix() {
     other(&mut text, 0x40);
     text.copy(7, "d2h");
     text.call("copy", 8, r#""hook":1,"action":"copy","kind":"d2h","bytes":8,"stream":4"#);
-    let found: Vec<_> = phases(&text).iter().map(|p| (p.lane, p.tokens, p.launches)).collect();
+    let found: Vec<_> = phases(&text).iter().map(|p| (p.stream_group, p.tokens, p.launches)).collect();
     assert_eq!(found, [(0, Some(1), 2), (1, Some(2), 2)]);
 }

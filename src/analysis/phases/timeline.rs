@@ -1,4 +1,5 @@
-//! Timeline bars of requests, phases and passes: one row per lane and level of each process.
+//! Timeline bars of requests, phases and passes: one row per stream group and level of each
+//! process.
 //!
 //! A picture has room for some hundred bars per row. If a row has more slices, those of one name
 //! that begin within the same part of the time become one bar, which states their number: nothing
@@ -16,7 +17,7 @@ const MOST: u64 = 2_400;
 const LEAST: u64 = 150;
 /// Limit of the stream groups with their own rows: those with most passes. The others share one row
 /// per level.
-const LANES: usize = 12;
+const GROUPS: usize = 12;
 
 /// All rows, by process and stream group. Times are ns since the earliest epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -76,7 +77,8 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimelineRow {
     /// Its process and the number of its stream group; absent for several together.
-    pub lane: Option<(u32, usize)>,
+    #[serde(rename = "lane")]
+    pub stream_group: Option<(u32, usize)>,
     /// What its bars stand for.
     pub level: Level,
     /// Requests, phases or steps that its bars stand for.
@@ -106,7 +108,7 @@ pub struct Bar {
     pub evidence: Evidence,
 }
 
-type Lane = (u32, usize);
+type GroupId = (u32, usize);
 
 impl Phases {
     /// Returns the bars of a picture.
@@ -115,18 +117,18 @@ impl Phases {
             return Timeline::default();
         };
         let end = self.phases.iter().map(|phase| phase.end_ns).max().unwrap_or(begin);
-        let mut lanes: BTreeMap<Lane, u64> = BTreeMap::new();
+        let mut stream_groups: BTreeMap<GroupId, u64> = BTreeMap::new();
         for phase in &self.phases {
-            *lanes.entry((phase.pid.unwrap_or(0), phase.lane)).or_default() += phase.passes;
+            *stream_groups.entry((phase.pid.unwrap_or(0), phase.stream_group)).or_default() += phase.passes;
         }
-        let own = own_rows(&lanes);
-        let row_of = |lane: Lane| own.contains(&lane).then_some(lane);
-        let mut rows: BTreeMap<(bool, Option<Lane>, Level), Vec<Bar>> = BTreeMap::new();
-        let mut add = |lane: Lane, level: Level, bar: Bar| {
-            let row = row_of(lane);
+        let own = own_rows(&stream_groups);
+        let row_of = |stream_group: GroupId| own.contains(&stream_group).then_some(stream_group);
+        let mut rows: BTreeMap<(bool, Option<GroupId>, Level), Vec<Bar>> = BTreeMap::new();
+        let mut add = |stream_group: GroupId, level: Level, bar: Bar| {
+            let row = row_of(stream_group);
             rows.entry((row.is_none(), row, level)).or_default().push(bar);
         };
-        self.requests().into_iter().for_each(|(lane, bar)| add(lane, Level::Request, bar));
+        self.requests().into_iter().for_each(|(stream_group, bar)| add(stream_group, Level::Request, bar));
         for phase in &self.phases {
             let columns =
                 phase.columns.iter().map(|columns| Range { least: columns.least, most: columns.most });
@@ -140,20 +142,20 @@ impl Phases {
                 columns: columns.map(Some).reduce(both).flatten().map(|range| (range.least, range.most)),
                 evidence: phase.evidence,
             };
-            add((phase.pid.unwrap_or(0), phase.lane), Level::Phase, bar);
+            add((phase.pid.unwrap_or(0), phase.stream_group), Level::Phase, bar);
         }
         for step in &self.steps {
             let phase = &self.phases[step.phase];
-            add((phase.pid.unwrap_or(0), phase.lane), Level::Step, self.bar(step));
+            add((phase.pid.unwrap_or(0), phase.stream_group), Level::Step, self.bar(step));
         }
         let most = (MOST / rows.len().max(1) as u64).max(LEAST);
         let part = (end - begin) / most + 1;
         let rows: Vec<TimelineRow> = rows
             .into_iter()
-            .map(|((_, lane, level), bars)| {
+            .map(|((_, stream_group, level), bars)| {
                 let slices = bars.len() as u64;
                 let bars = if slices > most { merged(bars, begin, part) } else { bars };
-                TimelineRow { lane, level, slices, bars }
+                TimelineRow { stream_group, level, slices, bars }
             })
             .collect();
         let drawn = |level: Level| {
@@ -170,7 +172,7 @@ impl Phases {
                 time(part)
             ),
         };
-        let merged = (lanes.len() - own.len()) as u64;
+        let merged = (stream_groups.len() - own.len()) as u64;
         Timeline { begin_ns: begin, end_ns: end, rows, levels, rule, merged }
     }
 
@@ -189,13 +191,13 @@ impl Phases {
     }
 
     /// Returns the requests: from the first phase of each to the end of its last.
-    fn requests(&self) -> Vec<(Lane, Bar)> {
-        let mut places: BTreeMap<(Lane, u64), usize> = BTreeMap::new();
-        let mut requests: Vec<(Lane, Bar)> = Vec::new();
+    fn requests(&self) -> Vec<(GroupId, Bar)> {
+        let mut places: BTreeMap<(GroupId, u64), usize> = BTreeMap::new();
+        let mut requests: Vec<(GroupId, Bar)> = Vec::new();
         for phase in &self.phases {
             let Some(number) = phase.request else { continue };
-            let lane = (phase.pid.unwrap_or(0), phase.lane);
-            let place = *places.entry((lane, number)).or_insert_with(|| {
+            let stream_group = (phase.pid.unwrap_or(0), phase.stream_group);
+            let place = *places.entry((stream_group, number)).or_insert_with(|| {
                 let bar = Bar {
                     name: format!("request {number}"),
                     kind: None,
@@ -206,7 +208,7 @@ impl Phases {
                     columns: None,
                     evidence: phase.evidence,
                 };
-                requests.push((lane, bar));
+                requests.push((stream_group, bar));
                 requests.len() - 1
             });
             let bar = &mut requests[place].1;
@@ -219,11 +221,11 @@ impl Phases {
     }
 }
 
-/// Returns the lanes with most passes.
-fn own_rows(lanes: &BTreeMap<Lane, u64>) -> Vec<Lane> {
-    let mut most: Vec<(&Lane, &u64)> = lanes.iter().collect();
-    most.sort_by_key(|(lane, passes)| (std::cmp::Reverse(**passes), **lane));
-    most.into_iter().take(LANES).map(|(lane, _)| *lane).collect()
+/// Returns the stream groups with most passes.
+fn own_rows(stream_groups: &BTreeMap<GroupId, u64>) -> Vec<GroupId> {
+    let mut most: Vec<(&GroupId, &u64)> = stream_groups.iter().collect();
+    most.sort_by_key(|(stream_group, passes)| (std::cmp::Reverse(**passes), **stream_group));
+    most.into_iter().take(GROUPS).map(|(stream_group, _)| *stream_group).collect()
 }
 
 /// Merges those of one name that begin in the same part of the time.
@@ -286,7 +288,7 @@ mod tests {
         text.pass(&[5, 5, 1]);
         (0..2).for_each(|_| text.pass(&[1, 1, 1]));
         let timeline = text.phases(Vec::new()).timeline();
-        let levels: Vec<_> = timeline.rows.iter().map(|row| (row.lane, row.level)).collect();
+        let levels: Vec<_> = timeline.rows.iter().map(|row| (row.stream_group, row.level)).collect();
         assert_eq!(levels, Level::ALL.map(|level| (Some((7, 0)), level)));
         assert_eq!(found(&timeline.rows[0]), [("request 1", 100, 1810, 1, None)]);
         let phases = [("prompt", 100, 610, 1, Some((5, 5))), ("decode", 700, 1810, 1, Some((1, 1)))];

@@ -144,7 +144,7 @@ pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a Visit>) -> Option
 fn in_order(phases: &Phases, assigned: &mut [Passes], taken: &mut [bool]) {
     let request = |pass: &Visit| {
         let phase = &phases.phases[pass.phase];
-        phase.request.map(|request| (pass.pid, pass.lane, request))
+        phase.request.map(|request| (pass.pid, pass.stream_group, request))
     };
     let mut requests: Vec<((u32, usize, u64), Vec<Visit>)> = Vec::new();
     for pass in &phases.passes {

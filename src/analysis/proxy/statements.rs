@@ -77,14 +77,15 @@ fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Said> {
 fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String> {
     let lost: u64 = some.iter().map(|pass| pass.lost).sum();
     let unlisted: u64 = some.iter().map(|pass| pass.unlisted).sum();
-    let lanes = some.iter().any(|pass| (pass.pid, pass.lane) != (some[0].pid, some[0].lane));
+    let are_several =
+        some.iter().any(|pass| (pass.pid, pass.stream_group) != (some[0].pid, some[0].stream_group));
     if passes.beside > 0 {
         let together = passes.together.map_or(String::new(), |(said, launched)| {
             format!("; together they report {said} columns, and {} were launched", range(launched))
         });
         return Some(format!("{} under way at that time{together}", beside(passes.beside)));
     }
-    if lanes {
+    if are_several {
         return Some("several processes or models launched at that time".into());
     }
     if lost > 0 {

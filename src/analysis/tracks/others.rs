@@ -67,10 +67,10 @@ pub(super) static PHASES: Table = table(
     "a phase, as `rocshim phases` tells it",
     &[
         integer("phase", "its number, from 0"),
-        integer("lane", "what works on one model at a time: a number in its process"),
+        integer("lane", "the streams on which one model runs: a number in its process"),
         text("kind", "prompt, decode, warm-up, labelled, forward, backward, optimiser, step"),
         text("label", "what the program or the user calls it"),
-        integer("request", "number of the request in its lane"),
+        integer("request", "number of the request in its stream group"),
         text("evidence", "confirmed, inferred, limited, unresolved"),
         text("why", "the rule"),
         integer("passes", "evaluations of the model"),
@@ -97,11 +97,11 @@ pub(super) static PHASES: Table = table(
 pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, slots: &mut Slots) -> Row {
     let known = || phase.columns.iter();
     let (begin, dur) = (epoch + phase.begin_ns, phase.end_ns - phase.begin_ns);
-    let lane = phase.lane as u32;
+    let stream_group = phase.stream_group as u32;
     let gpu = phase.gpu.as_ref();
     let cells = vec![
         Cell::count(number as u64),
-        lane.into(),
+        stream_group.into(),
         phase.kind.name().into(),
         phase.label.as_deref().into(),
         phase.request.into(),
@@ -129,7 +129,7 @@ pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, sl
         table: &PHASES,
         process,
         tid: None,
-        track: slots.track(Beside::Phases, Some(lane), begin, Some(dur)),
+        track: slots.track(Beside::Phases, Some(stream_group), begin, Some(dur)),
         begin,
         dur: Some(dur),
         name: phase.name().into(),
@@ -155,7 +155,7 @@ pub(super) static PASSES: Table = table(
 /// A pass of a phase, by the phase's number.
 pub(super) fn pass(moment: &Moment, phase: &Phase, slots: &mut Slots) -> Row {
     let (begin, dur) = (moment.begin, Some(moment.end - moment.begin));
-    let lane = phase.lane as u32;
+    let stream_group = phase.stream_group as u32;
     let [least, most] = [0, 1].map(|at| moment.columns.map(|columns| columns[at]));
     let name = match most {
         Some(columns) => format!("{} {columns}", phase.name()).into(),
@@ -163,7 +163,7 @@ pub(super) fn pass(moment: &Moment, phase: &Phase, slots: &mut Slots) -> Row {
     };
     let cells = vec![
         Cell::count(moment.phase as u64),
-        lane.into(),
+        stream_group.into(),
         phase.kind.name().into(),
         phase.label.as_deref().into(),
         least.into(),
@@ -173,7 +173,7 @@ pub(super) fn pass(moment: &Moment, phase: &Phase, slots: &mut Slots) -> Row {
         table: &PASSES,
         process: moment.process,
         tid: None,
-        track: slots.track(Beside::Passes, Some(lane), begin, dur),
+        track: slots.track(Beside::Passes, Some(stream_group), begin, dur),
         begin,
         dur,
         name,

@@ -26,7 +26,7 @@ fn stats() -> LiveStats {
         collectors: Some(0.042),
         phases: vec![LivePhase {
             pid: 4711,
-            lane: 0,
+            stream_group: 0,
             name: "decode".into(),
             evidence: Evidence::Inferred,
             columns: Some(1),
@@ -87,7 +87,7 @@ fn a_screen_of_eighty_columns_says_what_is_now_and_what_was_lost() {
             "launches 21 956/s  lost 1 234  GPU busy 50.0%  collector 4.2% of a core",
             "LOST events: 34 no_memory, 1 200 ring_full",
             " █",
-            "    PID lane phase     ne11     /s tokens/s launches    pass    ago evidence",
+            "    PID group phase     ne11     /s tokens/s launches    pass    ago evidence",
             "   4711    0 decode       1    499      499       44  551 µs 5.44 s inferred",
             "1 kernels 2 families 3 products 4 convolutions 5 phases 6 processes",
             "     /s*      total  share    host kernel",

@@ -33,7 +33,7 @@ struct Sum {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     process: usize,
-    lane: usize,
+    stream_group: usize,
     kind: Kind,
     label: Option<usize>,
     /// Sequences of a decode phase.
@@ -117,7 +117,7 @@ fn step(pass: &Pass, phase: usize, epoch: u64) -> Step {
     Step { phase, begin: since(pass.begin), end: since(pass.end), columns: pass.columns }
 }
 
-/// The time of a pass, and of the pause before it in its lane; calls for its first launch.
+/// The time of a pass, and of the pause before it in its stream group; calls for its first launch.
 fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
     let since = |t: u64| t.saturating_sub(epoch);
     Window {
@@ -135,7 +135,7 @@ fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
 struct Groups {
     phases: Vec<Sum>,
     kinds: BTreeMap<(Kind, Option<usize>), Sum>,
-    /// Last phase of each lane.
+    /// Last phase of each stream group.
     last: BTreeMap<(usize, usize), (Key, usize)>,
     /// Phases that all passes with the same key belong to.
     together: BTreeMap<Key, usize>,
@@ -144,16 +144,16 @@ struct Groups {
 
 impl Groups {
     fn key(&mut self, pass: &Pass) -> Key {
-        let (process, lane, kind) = (pass.process, pass.lane, pass.kind);
-        let request = self.requests.entry((process, lane)).or_default().of(pass);
+        let (process, stream_group, kind) = (pass.process, pass.stream_group, pass.kind);
+        let request = self.requests.entry((process, stream_group)).or_default().of(pass);
         let sequences = if kind == Kind::Decode { pass.columns.map_or(0, |columns| columns.most) } else { 0 };
-        Key { process, lane, kind, label: pass.label, sequences, request }
+        Key { process, stream_group, kind, label: pass.label, sequences, request }
     }
 
     /// Returns the number of a pass's phase: that of the previous pass if they are alike, or with
     /// `together` of any.
     fn phase(&mut self, key: &Key, together: bool, new: impl Fn(&Key) -> Sum) -> usize {
-        let place = (key.process, key.lane);
+        let place = (key.process, key.stream_group);
         let known = match together {
             true => self.together.get(key).copied(),
             false => self.last.get(&place).filter(|(last, _)| last == key).map(|(_, number)| *number),
@@ -179,7 +179,7 @@ impl Groups {
     }
 }
 
-/// Requests of a lane: one begins with a prompt, whose chunks follow each other.
+/// Requests of a stream group: one begins with a prompt, whose chunks follow each other.
 #[derive(Default)]
 struct Requests {
     number: u64,
@@ -227,7 +227,7 @@ impl Sum {
             kind,
             label,
             pid: Some(pid),
-            lane: key.lane,
+            stream_group: key.stream_group,
             request: key.request,
             evidence,
             why,

@@ -1,8 +1,8 @@
 //! Assigns events to passes.
 //!
-//! A lane is a model stream group: the streams on which one thread launches within one pass
-//! (several GPUs, a stream for copies), whichever threads launch on them later (Go moves work
-//! between threads).
+//! A stream group is the streams on which one model runs: those on which one thread launches within
+//! one pass (several GPUs, a stream for copies), whichever threads launch on them later (Go moves
+//! work between threads).
 //!
 //! Pass boundaries. A pass may end where its results are copied to the host, where something is
 //! copied to the device, or where the host waits: a boundary hint. What follows a hint is a
@@ -48,7 +48,7 @@ pub(super) enum BoundaryEvidence {
 }
 
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct StreamGroup {
     open: Option<Open>,
     /// The tentative pass after a hint.
     tentative: Option<(BoundaryHint, Open)>,
@@ -63,7 +63,7 @@ pub(super) struct Lane {
     pub(super) dequantised: HashMap<u64, u64>,
 }
 
-impl Lane {
+impl StreamGroup {
     /// The open pass, if nothing of it was copied to the host.
     fn is_within(&self) -> bool {
         self.tentative.is_some()
@@ -112,10 +112,10 @@ impl Lane {
 
     /// Decides whether this GEMM or graph launch, announced by `launch`, begins a pass; returns its
     /// pass.
-    pub(super) fn decide(&mut self, sign: BoundaryEvidence, ended: &mut Vec<Open>) -> &mut Open {
+    pub(super) fn decide(&mut self, evidence: BoundaryEvidence, ended: &mut Vec<Open>) -> &mut Open {
         if let Some((hint, tentative)) = self.tentative.take() {
             let open = self.open.take().expect("something is tentative from a pass");
-            if begins(&open, hint, sign) {
+            if begins(&open, hint, evidence) {
                 ended.push(open);
                 self.open = Some(tentative);
             } else {
@@ -130,7 +130,7 @@ impl Lane {
     /// Handles a boundary hint: a copy to the host, or a wait.
     pub(super) fn hint(&mut self, hint: BoundaryHint, ended: &mut Vec<Open>) {
         if hint == BoundaryHint::Delivery {
-            self.settle(ended);
+            self.end_tentative(ended);
             if let Some(open) = self.open.as_mut().filter(|open| open.has_launched()) {
                 open.delivered = true;
             }
@@ -202,7 +202,7 @@ impl Lane {
     }
 
     /// Ends the tentative pass: without GEMMs it belongs to the previous pass, if that has any.
-    fn settle(&mut self, ended: &mut Vec<Open>) {
+    fn end_tentative(&mut self, ended: &mut Vec<Open>) {
         let Some((_, tentative)) = self.tentative.take() else { return };
         let mut open = self.open.take().expect("something is tentative from a pass");
         if open.has_products() && !tentative.has_products() {
@@ -216,15 +216,15 @@ impl Lane {
 
     /// Ends the open passes.
     pub(super) fn end(&mut self, ended: &mut Vec<Open>) {
-        self.settle(ended);
+        self.end_tentative(ended);
         ended.extend(self.open.take().filter(Open::has_launched));
         self.hint = None;
     }
 }
 
 /// Returns true when a GEMM with this evidence, after such a hint, begins a pass after `open`.
-fn begins(open: &Open, hint: BoundaryHint, sign: BoundaryEvidence) -> bool {
-    match (hint, sign) {
+fn begins(open: &Open, hint: BoundaryHint, evidence: BoundaryEvidence) -> bool {
+    match (hint, evidence) {
         (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, None) | BoundaryEvidence::Weights(None)) => true,
         (
             BoundaryHint::Delivery,
@@ -237,49 +237,49 @@ fn begins(open: &Open, hint: BoundaryHint, sign: BoundaryEvidence) -> bool {
     }
 }
 
-/// Lanes of a process.
+/// The stream groups of a process.
 #[derive(Default)]
-pub(super) struct Lanes {
-    lanes: Vec<Lane>,
+pub(super) struct StreamGroups {
+    stream_groups: Vec<StreamGroup>,
     of_stream: HashMap<StreamRef, usize>,
     of_thread: HashMap<u32, usize>,
 }
 
-impl Lanes {
-    /// Returns the lane of a launch.
+impl StreamGroups {
+    /// Returns the stream group of a launch.
     pub(super) fn of_launch(&mut self, thread: u32, stream: StreamRef) -> usize {
         let of_thread = self.of_thread.get(&thread).copied();
         // A thread within a pass launches on another stream: the pass has several.
-        let within = of_thread.filter(|lane| self.lanes[*lane].is_within());
-        let lane = match (self.of_stream.get(&stream), within) {
-            (Some(lane), None) => *lane,
-            (Some(lane), Some(other)) if *lane == other => other,
-            (Some(lane), Some(_)) if self.lanes[*lane].is_within() => *lane,
+        let within = of_thread.filter(|group| self.stream_groups[*group].is_within());
+        let stream_group = match (self.of_stream.get(&stream), within) {
+            (Some(group), None) => *group,
+            (Some(group), Some(other)) if *group == other => other,
+            (Some(group), Some(_)) if self.stream_groups[*group].is_within() => *group,
             (_, Some(within)) => within,
             (None, None) => {
-                self.lanes.push(Lane { main: Some(thread), ..Lane::default() });
-                self.lanes.len() - 1
+                self.stream_groups.push(StreamGroup { main: Some(thread), ..StreamGroup::default() });
+                self.stream_groups.len() - 1
             }
         };
-        self.of_stream.insert(stream, lane);
-        self.of_thread.insert(thread, lane);
-        lane
+        self.of_stream.insert(stream, stream_group);
+        self.of_thread.insert(thread, stream_group);
+        stream_group
     }
 
-    /// Returns the lane of a call that launches nothing: its stream's, its thread's, or the only
-    /// one.
+    /// Returns the stream group of a call that launches nothing: its stream's, its thread's, or the
+    /// only one.
     pub(super) fn of_call(&self, thread: u32, stream: Option<StreamRef>) -> Option<usize> {
         let by_stream = stream.and_then(|stream| self.of_stream.get(&stream));
-        let only = (self.lanes.len() == 1).then_some(0);
+        let only = (self.stream_groups.len() == 1).then_some(0);
         by_stream.or(self.of_thread.get(&thread)).copied().or(only)
     }
 
-    pub(super) fn get(&mut self, lane: usize) -> &mut Lane {
-        &mut self.lanes[lane]
+    pub(super) fn get(&mut self, stream_group: usize) -> &mut StreamGroup {
+        &mut self.stream_groups[stream_group]
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lanes.len()
+        self.stream_groups.len()
     }
 }
 
