@@ -1,12 +1,11 @@
 //! Compares two or more runs, the first of which is the baseline: what each did, row by row, and
 //! what changed.
 //!
-//! A side is the summary of one run, of all traces named for it. Rows are merged by identity (a
-//! kernel by its symbol, a GEMM by its function and sizes, …). A row that a side lacks counts as
+//! A run is the summary of one run, of all traces named for it. Rows are merged by identity (a
+//! kernel by its symbol, a GEMM by its function and sizes, …). A row that a run lacks counts as
 //! zero only if nothing can have been missed there: *confirmed absent*, else *limited*, with the
 //! reason.
 
-mod by_side;
 mod calls;
 mod code_objects;
 mod condition;
@@ -17,11 +16,11 @@ mod functions;
 mod gemms;
 mod kernels;
 mod observer;
+mod per_run;
 mod quantity;
-mod side;
+mod run;
 mod significance;
 
-pub use by_side::{BySide, Presence, Seen};
 pub use calls::{CallCell, CallChange};
 pub use code_objects::{COMPARED_OBJECTS, ComparedObject};
 pub use condition::{CONDITIONS, Checked, Condition};
@@ -32,8 +31,9 @@ pub use functions::{COMPARED_FUNCTIONS, ComparedFunction};
 pub use gemms::{COMPARED_GEMMS, ComparedGemm};
 pub use kernels::{COMPARED_GPU, COMPARED_KERNELS, ComparedKernel, KernelCell, KernelChange};
 pub use observer::{OBSERVED, Observed, ObservedTest, Rate, observe};
+pub use per_run::{PerRun, Presence, Seen};
 pub use quantity::list as quantities;
-pub use side::{SIDES, Side, SideRow};
+pub use run::{COMPARED_RUNS, ComparedRun, ComparedRunRow};
 pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
 
 use serde::Serialize;
@@ -43,8 +43,9 @@ use serde::Serialize;
 pub struct Comparison {
     /// The form of this object: 1.
     pub format: u32,
-    /// The sides, the baseline first.
-    pub sides: Vec<SideRow>,
+    /// The runs, the baseline first.
+    #[serde(rename = "sides")]
+    pub runs: Vec<ComparedRunRow>,
     /// Kernels by symbol.
     pub kernels: Vec<ComparedKernel>,
     /// Families of kernels.
@@ -53,29 +54,29 @@ pub struct Comparison {
     pub gemms: Vec<ComparedGemm>,
     /// Convolutions by problem.
     pub convolutions: Vec<ComparedConv>,
-    /// Those that not all sides dispatched from.
+    /// Those that not all runs dispatched from.
     pub code_objects: Vec<ComparedObject>,
-    /// Library functions that not all sides called.
+    /// Library functions that not all runs called.
     pub functions: Vec<ComparedFunction>,
     /// What `--fail-if` asked for, and what came of it.
     pub conditions: Vec<Checked>,
 }
 
-/// Holds the sides against the first of them, and the conditions against that.
-pub fn compare(sides: &[Side], conditions: &[Condition]) -> Comparison {
+/// Holds the runs against the first of them, and the conditions against that.
+pub fn compare(runs: &[ComparedRun], conditions: &[Condition]) -> Comparison {
     let mut comparison = Comparison {
         format: 1,
-        sides: side::rows(sides),
-        kernels: kernels::compare(sides),
-        families: families::compare(sides),
-        gemms: gemms::compare(sides),
-        convolutions: convolutions::compare(sides),
-        code_objects: code_objects::compare(sides),
-        functions: functions::compare(sides),
+        runs: run::rows(runs),
+        kernels: kernels::compare(runs),
+        families: families::compare(runs),
+        gemms: gemms::compare(runs),
+        convolutions: convolutions::compare(runs),
+        code_objects: code_objects::compare(runs),
+        functions: functions::compare(runs),
         conditions: Vec::new(),
     };
     comparison.conditions =
-        conditions.iter().flat_map(|condition| condition.judge(&comparison, sides)).collect();
+        conditions.iter().flat_map(|condition| condition.judge(&comparison, runs)).collect();
     comparison
 }
 

@@ -7,7 +7,7 @@
 //! choice. A choice that may be incomplete carries the reason, and so does the absence of a
 //! subject: what was lost may have been requested, or decided otherwise.
 
-use crate::{CallCounts, ColumnsRow, ConvRow, Evidence, GemmProblem, GemmRow, Side, Summary};
+use crate::{CallCounts, ColumnsRow, ComparedRun, ConvRow, Evidence, GemmProblem, GemmRow, Summary};
 use rocshim_trace::Tensor;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,12 +100,12 @@ pub enum Observed<'a> {
 impl Decisions {
     /// The decisions that a summary shows.
     pub fn of(summary: Summary) -> Decisions {
-        let side = Side { label: String::new(), path: String::new(), summary };
-        let summary = &side.summary;
+        let run = ComparedRun { label: String::new(), path: String::new(), summary };
+        let summary = &run.summary;
         let hooked = summary.libraries.iter();
         let limits =
-            hooked.filter_map(|row| Some((row.library.clone(), side.limit_of(&row.library)?))).collect();
-        let mut decisions = Decisions { by_subject: BTreeMap::new(), limits, launches: side.limit() };
+            hooked.filter_map(|row| Some((row.library.clone(), run.limit_of(&row.library)?))).collect();
+        let mut decisions = Decisions { by_subject: BTreeMap::new(), limits, launches: run.limit() };
         for row in summary.gemms.iter().filter(|row| !row.is_inside) {
             decisions.calls(gemm(row), &row.counts, served_by(&row.library, &row.through), row.chosen());
         }

@@ -98,11 +98,11 @@ pub use code_objects::{CODE_OBJECTS, CodeObjectRow};
 pub use columns::{COLUMNS, ColumnsRow};
 pub use compare::quantities;
 pub use compare::{
-    BySide, COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
-    COMPARED_KERNELS, COMPARED_OBJECTS, CONDITIONS, COUNTERPART_RULES, CallCell, CallChange, Checked,
-    ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm, ComparedKernel, ComparedObject, Comparison,
-    Condition, FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, OBSERVED, Observed,
-    ObservedTest, Presence, Rate, SIDES, Seen, Side, SideRow, Speed, compare, observe,
+    COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
+    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RUNS, CONDITIONS, COUNTERPART_RULES, CallCell, CallChange,
+    Checked, ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm, ComparedKernel, ComparedObject,
+    ComparedRun, ComparedRunRow, Comparison, Condition, FamilyCell, KernelCell, KernelChange, KernelTest,
+    LEAST_CALLS, OBSERVED, Observed, ObservedTest, PerRun, Presence, Rate, Seen, Speed, compare, observe,
 };
 pub use convolutions::{CONVOLUTIONS, ConvProblem, ConvRow};
 pub use coverage::{LIBRARIES, LibraryRow};

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use rocshim_analysis::units::{counted, time};
 use rocshim_analysis::{
     COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_KERNELS,
-    COMPARED_OBJECTS, Comparison, FamilyCell, SIDES,
+    COMPARED_OBJECTS, COMPARED_RUNS, Comparison, FamilyCell,
 };
 use rocshim_report::names;
 use serde_json::json;
@@ -21,7 +21,7 @@ pub(super) fn section(all: &Comparison) -> Markup {
     let objects = Grid::of_runs(&COMPARED_OBJECTS, &all.code_objects, &runs);
     let functions = Grid::of_runs(&COMPARED_FUNCTIONS, &all.functions, &runs);
     html! {
-        (Grid::of(&SIDES, &all.sides).markup(""))
+        (Grid::of(&COMPARED_RUNS, &all.runs).markup(""))
         (figure(all).markup(""))
         (kernels.called("compared_kernels", "Kernels of the runs").markup(""))
         @if !all.gemms.is_empty() { (gemms.called("compared_gemms", "GEMMs of the runs").markup("")) }
@@ -33,7 +33,7 @@ pub(super) fn section(all: &Comparison) -> Markup {
 }
 
 fn labels(all: &Comparison) -> Vec<&str> {
-    all.sides.iter().map(|side| side.side.as_str()).collect()
+    all.runs.iter().map(|run| run.run.as_str()).collect()
 }
 
 fn figure(all: &Comparison) -> Figure {
@@ -43,16 +43,16 @@ fn figure(all: &Comparison) -> Figure {
         let data = labels(all)
             .iter()
             .enumerate()
-            .map(|(at, side)| {
+            .map(|(at, run)| {
                 let values: Vec<u64> =
-                    all.families.iter().map(|row| row.sides.get(at).map_or(0, of)).collect();
+                    all.families.iter().map(|row| row.runs.get(at).map_or(0, of)).collect();
                 let text: Vec<String> = values
                     .iter()
                     .zip(&names)
-                    .map(|(value, family)| format!("<b>{family}</b><br>{}: {}", label(side), entry(*value)))
+                    .map(|(value, family)| format!("<b>{family}</b><br>{}: {}", label(run), entry(*value)))
                     .collect();
                 json!({
-                    "type": "bar", "orientation": "h", "name": label(side), "y": names, "x": values, "hovertext": text, "hoverinfo": "text",
+                    "type": "bar", "orientation": "h", "name": label(run), "y": names, "x": values, "hovertext": text, "hoverinfo": "text",
                     "textposition": "none", "marker": { "color": colour(at) },
                 })
             })
@@ -60,16 +60,16 @@ fn figure(all: &Comparison) -> Figure {
         View { name, data, layout: json!({ "xaxis": { "title": { "text": title }, "fixedrange": true } }) }
     };
     let layout = json!({
-        "height": (16 * all.sides.len() + 14) * names.len().max(2) + 110,
+        "height": (16 * all.runs.len() + 14) * names.len().max(2) + 110,
         "margin": { "l": 8, "r": 16, "t": 30, "b": 40 }, "barmode": "group", "bargap": 0.3, "dragmode": false, "hovermode": "closest",
         "legend": { "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom" },
         "yaxis": { "type": "category", "autorange": "reversed", "fixedrange": true, "showgrid": false, "ticksuffix": " " },
         "xaxis": {},
     });
     let words: Vec<String> = all
-        .sides
+        .runs
         .iter()
-        .map(|side| format!("{}: {}", side.side, counted(side.totals.launches, "launch")))
+        .map(|run| format!("{}: {}", run.run, counted(run.totals.launches, "launch")))
         .collect();
     Figure {
         key: "compare",

@@ -1,7 +1,7 @@
 //! The whole page, of traces that are known by hand: what it must show, and what it must not.
 
 use super::{Shown, page};
-use rocshim_analysis::{RunBuilder, Side, compare, testing::Text};
+use rocshim_analysis::{ComparedRun, RunBuilder, compare, testing::Text};
 use rocshim_reader::{End, Label, Reading, RecordVisitor};
 
 /// A prompt of five columns and two tokens.
@@ -78,17 +78,17 @@ fn the_numbers_of_a_small_trace_stand_on_it() {
 #[test]
 fn every_section_is_there_and_each_id_once() {
     let comparison = |shown: &[Shown]| {
-        let side = |one: &Shown| Side {
+        let run = |one: &Shown| ComparedRun {
             label: one.label.clone().unwrap_or_default(),
             path: one.path.clone(),
             summary: one.run.summary.clone(),
         };
-        compare(&shown.iter().map(side).collect::<Vec<_>>(), &[])
+        compare(&shown.iter().map(run).collect::<Vec<_>>(), &[])
     };
     let mut other = Text::new(0);
     other.pass(&[8, 8, 1]);
-    let sides = [shown(Some("old"), &text()), shown(Some("new"), &other)];
-    let page = markup(&page(&sides, Some(&comparison(&sides))));
+    let runs = [shown(Some("old"), &text()), shown(Some("new"), &other)];
+    let page = markup(&page(&runs, Some(&comparison(&runs))));
     for section in ["glance", "timeline", "phases", "kernels", "products", "floors", "origins", "coverage"] {
         assert_eq!(page.matches(&format!("data-section=\"{section}\"")).count(), 2, "{section} of two sides");
     }
@@ -97,7 +97,7 @@ fn every_section_is_there_and_each_id_once() {
     ids.sort_unstable();
     let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);
     assert_eq!(twice, None, "each id once");
-    // Kernel _Z5 was launched on one side alone, _Z8 on the other.
+    // Kernel _Z5 was launched in one run alone, _Z8 on the other.
     let kernels = rows(&page, "compared_kernels");
     let of = |name: &str| {
         let row = kernels.iter().find(|row| row[0] == name).expect(name);

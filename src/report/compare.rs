@@ -12,7 +12,7 @@ use rocshim_analysis::{Comparison, OBSERVED, Observed, Speed};
 pub fn compare(all: &Comparison, style: &Style) -> String {
     let mut page = paragraph(&sentence(all), style);
     let sections = [
-        compared::sides(all, style),
+        compared::runs(all, style),
         compared::conditions(all, style),
         compared::families(all, style),
         compared::kernels(all, style),
@@ -31,12 +31,12 @@ pub fn compare(all: &Comparison, style: &Style) -> String {
 
 /// What changed in each run, against the baseline.
 fn sentence(all: &Comparison) -> String {
-    let baseline = &all.sides[0].side;
-    let changes = all.sides.iter().enumerate().skip(1).map(|(side, row)| {
-        let kernels = || all.kernels.iter().filter_map(|row| row.versus.get(side - 1));
+    let baseline = &all.runs[0].run;
+    let changes = all.runs.iter().enumerate().skip(1).map(|(run, row)| {
+        let kernels = || all.kernels.iter().filter_map(|row| row.versus.get(run - 1));
         let calls =
             all.gemms.iter().map(|row| &row.versus).chain(all.convolutions.iter().map(|row| &row.versus));
-        let changed = calls.filter(|versus| versus.get(side - 1).is_some_and(|call| call.is_change())).count();
+        let changed = calls.filter(|versus| versus.get(run - 1).is_some_and(|call| call.is_change())).count();
         let speed = |speed| kernels().filter(|kernel| kernel.times.speed == speed).count() as u64;
         let new = kernels().filter(|kernel| kernel.is_new()).count() as u64;
         let gone = kernels().filter(|kernel| kernel.is_gone()).count() as u64;
@@ -48,7 +48,7 @@ fn sentence(all: &Comparison) -> String {
         let (slower, faster) = (speed(Speed::Slower), speed(Speed::Faster));
         format!(
             "{changed} changed kernel or solver from {baseline} to {}. {} new, {} gone, {} slower, {} faster.",
-            row.side,
+            row.run,
             counted(new, "kernel"),
             count(gone),
             count(slower),
@@ -65,7 +65,7 @@ pub fn failed_conditions(all: &Comparison) -> Vec<String> {
         .map(|checked| {
             let why =
                 checked.why.as_ref().map(|why| format!(" ({}: {why})", checked.evidence)).unwrap_or_default();
-            format!("failed: {}: {} has {}{why}", checked.condition, checked.side, checked.value_in_words())
+            format!("failed: {}: {} has {}{why}", checked.condition, checked.run, checked.value_in_words())
         })
         .collect()
 }
@@ -88,25 +88,25 @@ pub fn observed(all: &Observed, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocshim_analysis::{Condition, Side, compare as compare_sides, testing::compared::*};
+    use rocshim_analysis::{ComparedRun, Condition, compare as compare_runs, testing::compared::*};
 
     /// A launches `both` ten times, one problem by a small tile, a product of m = 4 by `both`.
-    fn a() -> Side {
+    fn a() -> ComparedRun {
         let small = "Cijk_Alik_Bljk_HHS_BH_MT32x32x8_SN_GSU1_ISA1100_KLA";
         let lines =
             [kernel(1, "both"), kernel(2, small), launches(1, 100, 1, &[10; 10]), launches(2, 200, 1, &[7])];
-        side("A", &[lines.concat(), gemm(300, 4, -1, 1), conv(400, 91, "GemmFwdRest")])
+        run("A", &[lines.concat(), gemm(300, 4, -1, 1), conv(400, 91, "GemmFwdRest")])
     }
 
     /// B launches `both` twice as often and as long, the problem by a large tile, the product by
     /// that; it lost nine events.
-    fn b() -> Side {
+    fn b() -> ComparedRun {
         let large = "Cijk_Alik_Bljk_HHS_BH_MT128x64x8_SN_GSU1_ISA1100_KLA";
         let lines =
             [kernel(1, "both"), kernel(2, large), launches(1, 100, 1, &[20; 20]), launches(2, 200, 1, &[9])];
         let gap = "{\"type\":\"gap\",\"tid\":7,\"t\":3,\"dur\":4,\"lost\":9,\"reason\":\"ring_full\"}\n"
             .to_string();
-        side("B", &[lines.concat(), gemm(300, 4, -1, 2), conv(400, 85, "ConvDirectNaiveConvFwd"), gap])
+        run("B", &[lines.concat(), gemm(300, 4, -1, 2), conv(400, 85, "ConvDirectNaiveConvFwd"), gap])
     }
 
     const PAGE: &str = "\
@@ -168,7 +168,7 @@ Convolutions (runs, host time; below each, the solvers and the kernels launched 
     fn the_page_tells_what_differs_and_how_sure_that_is() {
         let conditions =
             ["launches > 1.5x", "slower_kernels > 0"].map(|text| Condition::parse(text).unwrap());
-        let all = compare_sides(&[a(), b()], &conditions);
+        let all = compare_runs(&[a(), b()], &conditions);
         let page = compare(&all, &Style::default());
         assert_eq!(page, PAGE, "\n{page}");
         assert_eq!(
@@ -182,7 +182,7 @@ Convolutions (runs, host time; below each, the solvers and the kernels launched 
 
     #[test]
     fn no_line_is_wider_than_the_terminal() {
-        let all = compare_sides(&[a(), b(), a()].map(|side| side), &[Condition::parse("lost > 0").unwrap()]);
+        let all = compare_runs(&[a(), b(), a()], &[Condition::parse("lost > 0").unwrap()]);
         for width in [100, 120] {
             let style = Style { width: Some(width), rows: Some(20), ..Style::default() };
             for line in compare(&all, &style).lines() {

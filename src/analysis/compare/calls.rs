@@ -1,11 +1,11 @@
-//! Library calls of one kind (a GEMM, a convolution) of a side: number, duration, kernels.
+//! Library calls of one kind (a GEMM, a convolution) of a run: number, duration, kernels.
 
-use super::{BySide, Presence, Seen, Side, by_side::absence};
+use super::{ComparedRun, PerRun, Presence, Seen, per_run::absence};
 use crate::{CallCounts, Evidence, table::Cell, units};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls of one kind on one side.
+/// Calls of one kind in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallCell {
     /// Calls, failed ones among them.
@@ -85,18 +85,18 @@ impl CallCell {
 impl CallChange {
     /// How many more calls a run made than the baseline.
     pub(super) fn in_words(
-        sides: &BySide<CallCell>,
-        versus: &BySide<CallChange>,
+        runs: &PerRun<CallCell>,
+        versus: &PerRun<CallChange>,
         run: usize,
     ) -> Option<String> {
-        let baseline = sides.get(0).map_or(0, |cell| cell.calls);
+        let baseline = runs.get(0).map_or(0, |cell| cell.calls);
         let change = versus.of_run(run)?;
         let ratio = (baseline > 0).then(|| (baseline as f64 + change.calls as f64) / baseline as f64);
         Some(units::change(change.calls, ratio))
     }
 
     /// Whether each run chose and launched as the baseline did.
-    pub(super) fn cell(versus: &BySide<CallChange>) -> Cell {
+    pub(super) fn cell(versus: &PerRun<CallChange>) -> Cell {
         let statement = |change: &CallChange| {
             let words = match (change.chosen.changed, change.kernels.changed) {
                 _ if change.presence.seen != Seen::Both => "–",
@@ -117,15 +117,15 @@ impl CallChange {
         self.chosen.changed || self.kernels.changed
     }
 
-    /// `limit`: why calls may be missing on a side.
+    /// `limit`: why calls may be missing in a run.
     pub(super) fn of(
-        sides: &[Side],
+        runs: &[ComparedRun],
         cells: [Option<&CallCell>; 2],
         other: usize,
-        limit: impl Fn(&Side) -> Option<String>,
+        limit: impl Fn(&ComparedRun) -> Option<String>,
     ) -> CallChange {
-        let limit = |side: usize| limit(&sides[[0, other][side]]);
-        let presence = Presence::of(cells.map(|cell| cell.is_some()), |side| absence(limit(side)));
+        let limit = |run: usize| limit(&runs[[0, other][run]]);
+        let presence = Presence::of(cells.map(|cell| cell.is_some()), |run| absence(limit(run)));
         let calls = cells.map(|cell| cell.map_or(0, |cell| cell.calls) as i64);
         let found =
             |changed: bool, (evidence, why): (Evidence, Option<String>)| Change { changed, evidence, why };

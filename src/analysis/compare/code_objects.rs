@@ -1,29 +1,30 @@
-//! Code objects from which some sides dispatched and others did not.
+//! Code objects from which some runs dispatched and others did not.
 
 use super::{
-    BySide, Presence, Seen, Side,
-    by_side::{absence, seen_cell},
+    ComparedRun, PerRun, Presence, Seen,
+    per_run::{absence, seen_cell},
 };
 use crate::{CodeObjectRow, Evidence};
 use rocshim_trace::file_name;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A code object that not all sides dispatched from.
+/// A code object that not all runs dispatched from.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedObject {
     /// `libggml-hip.so #46`: the file's name and the ordinal in it; the hash of an image from
     /// memory without a file.
     pub object: String,
-    /// How sure it is that it is the same object on all sides: inferred where files of one name lie
+    /// How sure it is that it is the same object in all runs: inferred where files of one name lie
     /// in different places or have other lengths.
     pub same: Evidence,
-    /// Where it is, on any side.
+    /// Where it is, in any run.
     pub paths: BTreeSet<String>,
-    /// Launches of its kernels on each side; absent where it was not even loaded.
-    pub sides: BySide<u64>,
-    /// Who dispatched from it, of the baseline and each other side.
-    pub versus: BySide<Presence>,
+    /// Launches of its kernels in each run; absent where it was not even loaded.
+    #[serde(rename = "sides")]
+    pub runs: PerRun<u64>,
+    /// Who dispatched from it, of the baseline and each other run.
+    pub versus: PerRun<Presence>,
 }
 
 crate::table! {
@@ -32,10 +33,10 @@ crate::table! {
         "a code object from which a run dispatched and another did not";
     |row|
     count[each run]("sides.RUN", "", "launches in each run; absent where it was not loaded")
-        => row.sides.get(run).copied();
+        => row.runs.get(run).copied();
     code("object", "code object", "the name of its file and its number there").name() => row.what();
     words("versus", "who dispatched from it", "whether each run and the baseline did").on_page()
-        => seen_cell(&row.sides, row.versus.labelled());
+        => seen_cell(&row.runs, row.versus.labelled());
 }
 
 impl ComparedObject {
@@ -47,15 +48,15 @@ impl ComparedObject {
 }
 
 /// In the order of their names.
-pub(super) fn compare(sides: &[Side]) -> Vec<ComparedObject> {
+pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedObject> {
     let mut objects: BTreeMap<(String, u32), Vec<Vec<&CodeObjectRow>>> = BTreeMap::new();
-    for (side, of) in sides.iter().enumerate() {
+    for (run, of) in runs.iter().enumerate() {
         for row in of.summary.code_objects.iter().filter(|row| place(row).is_some()) {
             let key = (place(row).unwrap_or_default(), row.ordinal.unwrap_or(0));
-            objects.entry(key).or_insert_with(|| vec![Vec::new(); sides.len()])[side].push(row);
+            objects.entry(key).or_insert_with(|| vec![Vec::new(); runs.len()])[run].push(row);
         }
     }
-    let rows = objects.values().map(|rows| compared(sides, rows));
+    let rows = objects.values().map(|rows| compared(runs, rows));
     let is_different = |row: &ComparedObject| {
         let mut seen = row.versus.iter().flatten().map(|presence| presence.seen);
         seen.any(|seen| matches!(seen, Seen::New | Seen::Gone))
@@ -63,20 +64,20 @@ pub(super) fn compare(sides: &[Side]) -> Vec<ComparedObject> {
     rows.filter(is_different).collect()
 }
 
-fn compared(sides: &[Side], rows: &[Vec<&CodeObjectRow>]) -> ComparedObject {
+fn compared(runs: &[ComparedRun], rows: &[Vec<&CodeObjectRow>]) -> ComparedObject {
     let all = || rows.iter().flatten();
-    let launches = |side: usize| rows[side].iter().map(|row| row.launches).sum::<u64>();
+    let launches = |run: usize| rows[run].iter().map(|row| row.launches).sum::<u64>();
     let identities: BTreeSet<_> = all().map(|row| (file(row), row.offset, row.bytes, &row.xxh3)).collect();
-    let first = all().next().expect("a row is of some side");
+    let first = all().next().expect("a row is of some run");
     let number = first.ordinal.map(|ordinal| format!(" bundle {ordinal}")).unwrap_or_default();
     ComparedObject {
         object: place(first).unwrap_or_default() + &number,
         same: if identities.len() > 1 { Evidence::Inferred } else { Evidence::Confirmed },
         paths: all().filter_map(|row| file(row).cloned()).collect(),
-        sides: BySide::of(sides, |side| (!rows[side].is_empty()).then(|| launches(side))),
-        versus: BySide::others(sides, |other| {
+        runs: PerRun::of(runs, |run| (!rows[run].is_empty()).then(|| launches(run))),
+        versus: PerRun::others(runs, |other| {
             let has = [launches(0) > 0, launches(other) > 0];
-            Presence::of(has, |side| absence(sides[[0, other][side]].limit_of_origins()))
+            Presence::of(has, |run| absence(runs[[0, other][run]].limit_of_origins()))
         }),
     }
 }
@@ -86,7 +87,7 @@ fn file(row: &CodeObjectRow) -> Option<&String> {
     row.path.as_ref().or(row.file.as_ref())
 }
 
-/// What it is called on every side; nothing for one from memory that has neither file nor hash.
+/// What it is called in every run; nothing for one from memory that has neither file nor hash.
 fn place(row: &CodeObjectRow) -> Option<String> {
     let name = file(row).map(|path| file_name(path).to_string());
     name.or_else(|| row.xxh3.as_ref().map(|hash| format!("from memory, {hash}")))

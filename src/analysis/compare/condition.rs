@@ -1,11 +1,11 @@
-//! `--fail-if`: a condition, parsed before any trace is read, and tested on each side but the
+//! `--fail-if`: a condition, parsed before any trace is read, and tested in each run but the
 //! baseline.
 //!
 //! `QUANTITY OPERATOR NUMBER`, or `NUMBERx` for a multiple of the baseline's value. Relative to 0,
 //! 0 is equal (1x) and anything else is infinite.
 
 use super::{
-    Comparison, Side,
+    ComparedRun, Comparison,
     quantity::{self, Quantity},
 };
 use crate::{Evidence, units};
@@ -43,13 +43,14 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("<", Operator::Less),
 ];
 
-/// What a condition came to on one side.
+/// What a condition came to in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// The condition, as it was written.
     pub condition: String,
-    /// The side.
-    pub side: String,
+    /// The run.
+    #[serde(rename = "side")]
+    pub run: String,
     /// Its value; absent when unknown.
     pub value: Option<f64>,
     /// What the baseline has, where the condition asks for a multiple of it.
@@ -71,7 +72,7 @@ crate::table! {
     |row|
     words("holds", "", "FAILED where it holds") => if row.holds { "FAILED" } else { "passed" };
     words("condition", "condition", "the condition, as it was written").name() => &row.condition;
-    words("side", "run", "the run") => &row.side;
+    words("side", "run", "the run") => &row.run;
     words("value", "is", "what the run has; with what the baseline has, and their ratio").right()
         => row.value_in_words();
     evidence("evidence", "evidence", "how sure that is") => row.evidence;
@@ -121,31 +122,31 @@ impl Condition {
         }
     }
 
-    /// What it comes to on each side but the baseline.
-    pub(super) fn judge(&self, all: &Comparison, sides: &[Side]) -> Vec<Checked> {
-        (1..sides.len()).map(|side| self.on(all, sides, side)).collect()
+    /// What it comes to in each run but the baseline.
+    pub(super) fn judge(&self, all: &Comparison, runs: &[ComparedRun]) -> Vec<Checked> {
+        (1..runs.len()).map(|run| self.on(all, runs, run)).collect()
     }
 
-    fn on(&self, all: &Comparison, sides: &[Side], side: usize) -> Checked {
-        let value = self.quantity.value(all, sides, side);
-        let baseline = self.quantity.value(all, sides, 0).filter(|_| self.of_baseline);
+    fn on(&self, all: &Comparison, runs: &[ComparedRun], run: usize) -> Checked {
+        let value = self.quantity.value(all, runs, run);
+        let baseline = self.quantity.value(all, runs, 0).filter(|_| self.of_baseline);
         let compared = match (value, self.of_baseline) {
             (Some(value), true) => baseline.map(|baseline| multiple(value, baseline)),
             (value, _) => value,
         };
         let against_baseline = self.of_baseline || self.quantity.change().is_some();
         let doubt = |of: usize| {
-            let doubt = self.quantity.doubt(&sides[of]);
-            doubt.map(|(evidence, why)| (evidence, Some(format!("{}: {why}", sides[of].label))))
+            let doubt = self.quantity.doubt(&runs[of]);
+            doubt.map(|(evidence, why)| (evidence, Some(format!("{}: {why}", runs[of].label))))
         };
-        let doubt = doubt(side).or_else(|| doubt(0).filter(|_| against_baseline));
+        let doubt = doubt(run).or_else(|| doubt(0).filter(|_| against_baseline));
         let (evidence, why) = match compared {
             None => (Evidence::Unresolved, Some("there are no calls to take it from".to_string())),
             Some(_) => doubt.unwrap_or((Evidence::Confirmed, None)),
         };
         Checked {
             condition: self.text.clone(),
-            side: sides[side].label.clone(),
+            run: runs[run].label.clone(),
             value,
             baseline,
             ratio: compared.filter(|ratio| self.of_baseline && ratio.is_finite()),

@@ -1,7 +1,7 @@
-//! Counterparts: matches kernels that only one side has with the other side's.
+//! Counterparts: matches kernels that only one run has with the other run's.
 //!
-//! Kernels are equal if their symbols are. If each side has a kernel that the other lacks, two
-//! rules decide which correspond, the more certain first. Both are inferences, and a rule that fits
+//! Kernels are equal if their symbols are. If each run has a kernel that the other lacks, two rules
+//! decide which correspond, the more certain first. Both are inferences, and a rule that fits
 //! several pairs decides nothing:
 //!
 //! 1. both names are Tensile's and state the same problem (types, transposes, additional
@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The other side's presumed counterpart of a kernel.
+/// The other run's presumed counterpart of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterpart {
     /// Its symbol.
@@ -46,7 +46,7 @@ const SAME_ORDER: Rule = (
 /// All rules.
 pub const RULES: [Rule; 3] = [SAME_PROBLEM, SAME_PLACE, SAME_ORDER];
 
-/// By row index: the counterpart of each kernel on the other side.
+/// By row index: the counterpart of each kernel on the other run.
 pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
     let mut found = BTreeMap::new();
     for (gone, new) in
@@ -64,8 +64,8 @@ pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
     for (mut gone, mut new) in groups(&rest(0, other), &rest(other, 0), position) {
         if gone.len() == new.len() {
             let rule = if gone.len() == 1 { SAME_PLACE } else { SAME_ORDER };
-            for side in [&mut gone, &mut new] {
-                side.sort_by_key(|(_, row)| row.first_ns);
+            for run in [&mut gone, &mut new] {
+                run.sort_by_key(|(_, row)| row.first_ns);
             }
             gone.into_iter().zip(new).for_each(|(gone, new)| pair(&mut found, gone, new, rule));
         }
@@ -76,7 +76,7 @@ pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
 /// A kernel with the place of its row.
 type Placed<'a> = (usize, &'a KernelRow);
 
-/// The kernels with names that side `on` has and side `off` has not.
+/// The kernels with names that run `on` has and run `off` has not.
 fn only<'a>(rows: &[Row<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
     let placed = rows.iter().enumerate().filter(|(_, row)| row[off].is_none());
     placed.filter_map(|(place, row)| Some((place, row[on]?))).filter(|(_, row)| !is_unnamed(row)).collect()
@@ -110,17 +110,17 @@ fn position(row: &KernelRow) -> Option<Position> {
     Some((family, row.launches, row.shape.grid, row.shape.block))
 }
 
-/// Those of both sides that share a key.
+/// Those of both runs that share a key.
 fn groups<'a, K: Hash + Eq>(
     gone: &[Placed<'a>],
     new: &[Placed<'a>],
     key: impl Fn(&KernelRow) -> Option<K>,
 ) -> Vec<(Vec<Placed<'a>>, Vec<Placed<'a>>)> {
     let mut groups: HashMap<K, [Vec<Placed>; 2]> = HashMap::new();
-    for (side, placed) in [gone, new].into_iter().enumerate() {
+    for (run, placed) in [gone, new].into_iter().enumerate() {
         for (place, row) in placed {
             if let Some(key) = key(row) {
-                groups.entry(key).or_default()[side].push((*place, row));
+                groups.entry(key).or_default()[run].push((*place, row));
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Kernel families: the kinds of work of each side.
+//! Kernel families: the kinds of work of each run.
 
 use super::{
-    BySide, Side,
+    ComparedRun, PerRun,
     kernels::{difference, ratio},
 };
 use crate::{Evidence, FamilyRow, names, units};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A family of kernels that some side launched.
+/// A family of kernels that some run launched.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedFamily {
     /// What it is called; absent for the kernels whose names tell nothing.
@@ -17,10 +17,11 @@ pub struct ComparedFamily {
     pub of: Option<&'static str>,
     /// `inferred`: a name is no proof. `unresolved` for the kernels whose names tell nothing.
     pub evidence: Evidence,
-    /// What each side launched of it; absent where that is nothing.
-    pub sides: BySide<FamilyCell>,
-    /// What is different from the baseline, for each other side.
-    pub versus: BySide<FamilyChange>,
+    /// What each run launched of it; absent where that is nothing.
+    #[serde(rename = "sides")]
+    pub runs: PerRun<FamilyCell>,
+    /// What is different from the baseline, for each other run.
+    pub versus: PerRun<FamilyChange>,
 }
 
 crate::table! {
@@ -29,17 +30,17 @@ crate::table! {
         "the kernels that do one kind of work, by their names";
     |row|
     count[each run]("sides.RUN.launches", "launches", "launches in each run")
-        => row.sides.get(run).map(|cell| cell.launches);
+        => row.runs.get(run).map(|cell| cell.launches);
     words[each_other run]("versus.RUN.launches", "change", "launches more than the baseline's, and their ratio")
         .right() => row.versus.of_run(run).map(|change| units::change(change.launches, change.launches_ratio));
     time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
-        => row.sides.get(run).map(|cell| cell.total_ns);
+        => row.runs.get(run).map(|cell| cell.total_ns);
     evidence("evidence", "evidence", "inferred: a name is no proof").on_page() => row.evidence;
     words("family", "family", "whose kernels they are, and what they are called").name()
         => names::family(row.of, row.family);
 }
 
-/// A family on one side.
+/// A family in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FamilyCell {
     /// Different kernels.
@@ -63,25 +64,25 @@ pub struct FamilyChange {
     pub(crate) total_ratio: Option<f64>,
 }
 
-/// A family's rows, one for each side.
+/// A family's rows, one for each run.
 type Row<'a> = Vec<Option<&'a FamilyRow>>;
 
-/// Every family, most launches on any side first.
-pub(super) fn compare(sides: &[Side]) -> Vec<ComparedFamily> {
+/// Every family, most launches in any run first.
+pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedFamily> {
     let mut rows: BTreeMap<(Option<&str>, Option<&str>), Row> = BTreeMap::new();
-    for (side, of) in sides.iter().enumerate() {
+    for (run, of) in runs.iter().enumerate() {
         for family in of.summary.families.iter().filter(|family| family.launches > 0) {
-            rows.entry((family.of, family.family)).or_insert_with(|| vec![None; sides.len()])[side] =
+            rows.entry((family.of, family.family)).or_insert_with(|| vec![None; runs.len()])[run] =
                 Some(family);
         }
     }
     let mut rows: Vec<Row> = rows.into_values().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.iter().flatten().map(|row| row.launches).max()));
-    rows.iter().map(|row| compared(sides, row)).collect()
+    rows.iter().map(|row| compared(runs, row)).collect()
 }
 
-fn compared(sides: &[Side], row: &[Option<&FamilyRow>]) -> ComparedFamily {
-    let first = row.iter().flatten().next().expect("a row is of some side");
+fn compared(runs: &[ComparedRun], row: &[Option<&FamilyRow>]) -> ComparedFamily {
+    let first = row.iter().flatten().next().expect("a row is of some run");
     let cell =
         |row: &FamilyRow| FamilyCell { kernels: row.kernels, launches: row.launches, total_ns: row.total_ns };
     let change = |other: usize| {
@@ -98,7 +99,7 @@ fn compared(sides: &[Side], row: &[Option<&FamilyRow>]) -> ComparedFamily {
         family: first.family,
         of: first.of,
         evidence: first.evidence,
-        sides: BySide::of(sides, |side| row[side].map(cell)),
-        versus: BySide::others(sides, change),
+        runs: PerRun::of(runs, |run| row[run].map(cell)),
+        versus: PerRun::others(runs, change),
     }
 }

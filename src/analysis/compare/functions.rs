@@ -1,21 +1,22 @@
-//! Library functions that some sides called and others did not.
+//! Library functions that some runs called and others did not.
 
-use super::{BySide, Presence, Seen, Side, by_side::seen_cell};
+use super::{ComparedRun, PerRun, Presence, Seen, per_run::seen_cell};
 use crate::{Evidence, FunctionRow, names, table::Cell};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A hooked function that not all sides called.
+/// A hooked function that not all runs called.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedFunction {
     /// Its ROCm library, without version.
     pub library: String,
     /// The symbol.
     pub function: String,
-    /// Calls on each side; absent where the shim did not hook it.
-    pub sides: BySide<u64>,
-    /// Who called it, of the baseline and each other side.
-    pub versus: BySide<Presence>,
+    /// Calls in each run; absent where the shim did not hook it.
+    #[serde(rename = "sides")]
+    pub runs: PerRun<u64>,
+    /// Who called it, of the baseline and each other run.
+    pub versus: PerRun<Presence>,
 }
 
 crate::table! {
@@ -30,7 +31,7 @@ crate::table! {
     code("function", "function", "the function").on_page().name() => names::function(&row.function);
     words("library", "library", "its library, without version").on_page() => &row.library;
     words("versus", "who called it", "whether each run and the baseline called it").on_page()
-        => seen_cell(&row.sides, row.versus.labelled());
+        => seen_cell(&row.runs, row.versus.labelled());
 }
 
 impl ComparedFunction {
@@ -43,7 +44,7 @@ impl ComparedFunction {
     }
 
     fn calls(&self, run: usize) -> Cell {
-        match self.sides.get(run) {
+        match self.runs.get(run) {
             Some(0) if self.called().get(run) == Some(&true) => "?".into(),
             calls => calls.copied().into(),
         }
@@ -51,22 +52,22 @@ impl ComparedFunction {
 }
 
 /// By library and name.
-pub(super) fn compare(sides: &[Side]) -> Vec<ComparedFunction> {
+pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedFunction> {
     let mut functions: BTreeMap<(&str, &str), Vec<Option<&FunctionRow>>> = BTreeMap::new();
-    for (side, of) in sides.iter().enumerate() {
+    for (run, of) in runs.iter().enumerate() {
         for row in &of.summary.functions {
             let key = (row.library.as_str(), row.function.as_str());
-            functions.entry(key).or_insert_with(|| vec![None; sides.len()])[side] = Some(row);
+            functions.entry(key).or_insert_with(|| vec![None; runs.len()])[run] = Some(row);
         }
     }
     let rows = functions.into_iter().map(|((library, function), rows)| ComparedFunction {
         library: library.to_string(),
         function: function.to_string(),
-        sides: BySide::of(sides, |side| rows[side].map(|row| row.calls)),
-        versus: BySide::others(sides, |other| {
+        runs: PerRun::of(runs, |run| rows[run].map(|row| row.calls)),
+        versus: PerRun::others(runs, |other| {
             let both = [rows[0], rows[other]];
-            let presence = Presence::of(both.map(|row| row.is_some_and(FunctionRow::was_called)), |side| {
-                absence(&sides[[0, other][side]], library, both[side])
+            let presence = Presence::of(both.map(|row| row.is_some_and(FunctionRow::was_called)), |run| {
+                absence(&runs[[0, other][run]], library, both[run])
             });
             match both.into_iter().flatten().any(may_only_be_known) {
                 true => Presence { evidence: Evidence::Limited, why: Some(UNCOUNTED.into()), ..presence },
@@ -89,13 +90,13 @@ fn may_only_be_known(row: &FunctionRow) -> bool {
     !row.was_called() && row.looked_up > 0
 }
 
-/// What it means that a side did not call a function.
-fn absence(side: &Side, library: &str, row: Option<&FunctionRow>) -> (Evidence, Option<String>) {
+/// What it means that a run did not call a function.
+fn absence(run: &ComparedRun, library: &str, row: Option<&FunctionRow>) -> (Evidence, Option<String>) {
     let found = |evidence, why: &str| (evidence, Some(why.to_string()));
     match row.map(|row| row.state.as_str()) {
         None => found(Evidence::Unresolved, "the shim that wrote the trace did not hook it"),
         Some("off") => found(Evidence::Limited, "it was left out by ROCSHIM_RECORD"),
         Some("unbound") => found(Evidence::Unresolved, "the real function was not found"),
-        Some(_) => super::by_side::absence(side.limit_of(library)),
+        Some(_) => super::per_run::absence(run.limit_of(library)),
     }
 }

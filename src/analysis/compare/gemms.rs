@@ -1,27 +1,28 @@
-//! GEMMs by function and problem: the solutions and kernels by which each side computed them.
+//! GEMMs by function and problem: the solutions and kernels by which each run computed them.
 
 use super::{
-    BySide, Side,
-    by_side::seen_cell,
+    ComparedRun, PerRun,
     calls::{CallCell, CallChange},
+    per_run::seen_cell,
 };
 use crate::{GemmProblem, names};
 use serde::Serialize;
 
-/// A kind of matrix product that some side made.
+/// A kind of matrix product that some run made.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedGemm {
     /// The library that was called.
     pub library: String,
     /// Its function.
     pub function: String,
-    /// What was asked for. `algo` and `solution` say how and are absent: see `chosen` of each side.
+    /// What was asked for. `algo` and `solution` say how and are absent: see `chosen` of each run.
     #[serde(flatten)]
     pub problem: GemmProblem,
-    /// What each side did; absent where it never made this product.
-    pub sides: BySide<CallCell>,
-    /// What is different from the baseline, for each other side.
-    pub versus: BySide<CallChange>,
+    /// What each run did; absent where it never made this product.
+    #[serde(rename = "sides")]
+    pub runs: PerRun<CallCell>,
+    /// What is different from the baseline, for each other run.
+    pub versus: PerRun<CallChange>,
 }
 
 crate::table! {
@@ -30,11 +31,11 @@ crate::table! {
         "a product that a run made through a function";
     |row|
     count[each run]("sides.RUN.calls", "calls", "calls in each run")
-        => row.sides.get(run).map(|cell| cell.calls);
+        => row.runs.get(run).map(|cell| cell.calls);
     words[each_other run]("versus.RUN.calls", "change", "calls more than the baseline's, and their ratio")
-        .right() => CallChange::in_words(&row.sides, &row.versus, run);
+        .right() => CallChange::in_words(&row.runs, &row.versus, run);
     time[each run]("sides.RUN.total_ns", "total", "host time of all calls").optional()
-        => row.sides.get(run).map(|cell| cell.total_ns);
+        => row.runs.get(run).map(|cell| cell.total_ns);
     words("op", "op", "op(A) and op(B): N, T or C (trans_a, trans_b)").derived() => row.problem.ops();
     number("m", "m", "rows of D").absent("?") => row.problem.m;
     number("n", "n", "columns of D").absent("?") => row.problem.n;
@@ -44,43 +45,43 @@ crate::table! {
         => row.problem.types_in_short();
     code("function", "function", "the function that was called").name() => names::function(&row.function);
     words[each run]("sides.RUN.chosen", "chose", "solution indices that were asked for").on_page()
-        => row.sides.get(run).map(CallCell::chosen_in_words);
+        => row.runs.get(run).map(CallCell::chosen_in_words);
     words[each run]("sides.RUN.kernels", "kernels", "the kernels launched inside these calls").on_page()
-        => row.sides.get(run).map(CallCell::kernels_cell);
+        => row.runs.get(run).map(CallCell::kernels_cell);
     words("versus", "by which kernels", "whether each run chose and launched as the baseline").on_page()
         => CallChange::cell(&row.versus);
     words("versus.RUN.seen", "who made it", "whether each run and the baseline made it").on_page()
-        => seen_cell(&row.sides, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
+        => seen_cell(&row.runs, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
 }
 
-/// Every kind of product, longest host time on any side first.
-pub(super) fn compare(sides: &[Side]) -> Vec<ComparedGemm> {
+/// Every kind of product, longest host time in any run first.
+pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedGemm> {
     let mut kinds: Vec<(&str, &str, GemmProblem, Vec<Option<CallCell>>)> = Vec::new();
     let mut places = foldhash::HashMap::<(&str, GemmProblem), usize>::default();
-    for (side, of) in sides.iter().enumerate() {
+    for (run, of) in runs.iter().enumerate() {
         for row in &of.summary.gemms {
             let problem = GemmProblem { algo: None, solution: None, ..row.problem.clone() };
             let place = *places.entry((&row.function, problem.clone())).or_insert_with(|| {
-                kinds.push((&row.library, &row.function, problem, vec![None; sides.len()]));
+                kinds.push((&row.library, &row.function, problem, vec![None; runs.len()]));
                 kinds.len() - 1
             });
-            kinds[place].3[side].get_or_insert_default().add(&row.counts, row.chosen());
+            kinds[place].3[run].get_or_insert_default().add(&row.counts, row.chosen());
         }
     }
     let mut rows: Vec<ComparedGemm> = kinds
         .into_iter()
         .map(|(library, function, problem, mut cells)| ComparedGemm {
-            versus: BySide::others(sides, |other| {
-                let limit = |side: &Side| side.limit_of_function(library, function);
-                CallChange::of(sides, [cells[0].as_ref(), cells[other].as_ref()], other, limit)
+            versus: PerRun::others(runs, |other| {
+                let limit = |run: &ComparedRun| run.limit_of_function(library, function);
+                CallChange::of(runs, [cells[0].as_ref(), cells[other].as_ref()], other, limit)
             }),
-            sides: BySide::of(sides, |side| cells[side].take()),
+            runs: PerRun::of(runs, |run| cells[run].take()),
             library: library.to_string(),
             function: function.to_string(),
             problem,
         })
         .collect();
-    let longest = |row: &ComparedGemm| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
+    let longest = |row: &ComparedGemm| row.runs.iter().flatten().map(|cell| cell.total_ns).max();
     rows.sort_by_key(|row| std::cmp::Reverse(longest(row)));
     rows
 }

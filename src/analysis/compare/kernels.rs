@@ -1,9 +1,9 @@
-//! Kernels by symbol: launches and durations on each side, and kernels that only one side has.
+//! Kernels by symbol: launches and durations in each run, and kernels that only one run has.
 
 use super::{
-    BySide, Presence, Seen, Side,
-    by_side::{absence, seen_cell},
+    ComparedRun, PerRun, Presence, Seen,
     counterparts::{self, Counterpart},
+    per_run::{absence, seen_cell},
     significance::{self, Test},
 };
 use crate::{Evidence, GpuKernelRow, KernelRow, durations::Durations, names, table::Cell, units};
@@ -11,17 +11,18 @@ use foldhash::HashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A kernel that some side launched.
+/// A kernel that some run launched.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedKernel {
     /// The symbol, as the compiler named it.
     pub name: String,
     /// The name as people write it, where the symbol is a mangled one.
     pub demangled: Option<String>,
-    /// What each side did with it; absent where it never launched it.
-    pub sides: BySide<KernelCell>,
-    /// What is different from the baseline, for each other side.
-    pub versus: BySide<KernelChange>,
+    /// What each run did with it; absent where it never launched it.
+    #[serde(rename = "sides")]
+    pub runs: PerRun<KernelCell>,
+    /// What is different from the baseline, for each other run.
+    pub versus: PerRun<KernelChange>,
 }
 
 crate::table! {
@@ -30,7 +31,7 @@ crate::table! {
         "a kernel that a run launched";
     |row|
     count[each run]("sides.RUN.launches", "launches", "launches in each run")
-        => row.sides.get(run).map(|cell| cell.launches);
+        => row.runs.get(run).map(|cell| cell.launches);
     words[each_other run]("versus.RUN.launches", "change", "launches more than the baseline's, and their ratio")
         .right() => row.versus.of_run(run).and_then(KernelChange::in_words);
     words[each_other run]("versus.RUN.times", "takes", "median of the calls as a multiple of the baseline's")
@@ -38,12 +39,12 @@ crate::table! {
     words[each_other run]("versus.RUN.times.q", "q", "the test's p, adjusted for all kernels").right().on_page()
         => row.versus.of_run(run).and_then(|change| change.times.q).map(|q| format!("{q:.3}"));
     time[each run]("sides.RUN.median_ns", "median", "median of the calls (right to 0.8 %)").no_sum().optional()
-        => row.sides.get(run).and_then(|cell| cell.median_ns);
+        => row.runs.get(run).and_then(|cell| cell.median_ns);
     time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
-        => row.sides.get(run).map(|cell| cell.total_ns);
+        => row.runs.get(run).map(|cell| cell.total_ns);
     kernel("name", "kernel", "its symbol").name() => Cell::Kernel(row.name.clone(), row.demangled.clone());
     words("versus", "who launched it", "whether each run and the baseline launched it").on_page()
-        => seen_cell(&row.sides, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
+        => seen_cell(&row.runs, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
     words("counterpart", "in its place", "the kernel of the other run that seems to replace it")
         .derived().on_page() => row.counterparts();
 }
@@ -67,7 +68,7 @@ crate::table! {
 impl ComparedKernel {
     /// What a run has of it on the GPU.
     fn on_gpu(&self, run: usize) -> Option<&KernelCell> {
-        self.sides.get(run).filter(|cell| cell.gpu_calls > 0)
+        self.runs.get(run).filter(|cell| cell.gpu_calls > 0)
     }
 
     fn counterparts(&self) -> Cell {
@@ -80,7 +81,7 @@ impl ComparedKernel {
     }
 }
 
-/// A kernel on one side.
+/// A kernel in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelCell {
     /// Launches, failed ones among them: direct ones, and those that launched graphs made.
@@ -119,51 +120,49 @@ pub struct KernelChange {
     pub times: Test,
     /// Whether it took longer on the GPU.
     pub gpu: Test,
-    /// The other side's presumed counterpart, if only one side has it.
+    /// The other run's presumed counterpart, if only one run has it.
     pub counterpart: Option<Counterpart>,
 }
 
-/// Every kernel that some side launched, longest host time on any side first.
-pub(super) fn compare(sides: &[Side]) -> Vec<ComparedKernel> {
-    let rows = merged(sides);
-    let counterparts: Vec<_> = (1..sides.len()).map(|other| counterparts::find(&rows, other)).collect();
-    let tests: Vec<Vec<Test>> = (1..sides.len()).map(|other| tests(&rows, other)).collect();
-    let gpu: Vec<OnGpu> = sides.iter().map(on_gpu).collect();
+/// Every kernel that some run launched, longest host time in any run first.
+pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedKernel> {
+    let rows = merged(runs);
+    let counterparts: Vec<_> = (1..runs.len()).map(|other| counterparts::find(&rows, other)).collect();
+    let tests: Vec<Vec<Test>> = (1..runs.len()).map(|other| tests(&rows, other)).collect();
+    let gpu: Vec<OnGpu> = runs.iter().map(on_gpu).collect();
     let gpu_tests: Vec<Vec<Test>> =
-        (1..sides.len()).map(|other| gpu_tests(&rows, [&gpu[0], &gpu[other]])).collect();
+        (1..runs.len()).map(|other| gpu_tests(&rows, [&gpu[0], &gpu[other]])).collect();
     let mut compared: Vec<ComparedKernel> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         let versus = |other: usize| KernelChange {
             times: tests[other - 1][place],
             gpu: gpu_tests[other - 1][place],
             counterpart: counterparts[other - 1].get(&place).cloned(),
-            ..change(sides, row, other)
+            ..change(runs, row, other)
         };
-        let first = row.iter().flatten().next().expect("a row is of some side");
+        let first = row.iter().flatten().next().expect("a row is of some run");
         compared.push(ComparedKernel {
             name: first.name.clone(),
             demangled: row.iter().flatten().find_map(|row| row.demangled.clone()),
-            sides: BySide::of(sides, |side| {
-                row[side].map(|row| cell(row, gpu[side].get(readable(row)).copied()))
-            }),
-            versus: BySide::others(sides, versus),
+            runs: PerRun::of(runs, |run| row[run].map(|row| cell(row, gpu[run].get(readable(row)).copied()))),
+            versus: PerRun::others(runs, versus),
         });
     }
-    let longest = |row: &ComparedKernel| row.sides.iter().flatten().map(|cell| cell.total_ns).max();
+    let longest = |row: &ComparedKernel| row.runs.iter().flatten().map(|cell| cell.total_ns).max();
     compared.sort_by(|a, b| longest(b).cmp(&longest(a)).then_with(|| a.name.cmp(&b.name)));
     compared
 }
 
-/// A kernel's rows, one for each side.
+/// A kernel's rows, one for each run.
 pub(super) type Row<'a> = Vec<Option<&'a KernelRow>>;
 
-/// Returns the launched kernels, by symbol. An unnamed one is separate on each side.
-fn merged(sides: &[Side]) -> Vec<Row<'_>> {
+/// Returns the launched kernels, by symbol. An unnamed one is separate in each run.
+fn merged(runs: &[ComparedRun]) -> Vec<Row<'_>> {
     let mut rows: BTreeMap<(&str, Option<usize>), Row> = BTreeMap::new();
-    for (side, of) in sides.iter().enumerate() {
+    for (run, of) in runs.iter().enumerate() {
         for kernel in of.summary.kernels.iter().filter(|kernel| kernel.launches > 0) {
-            let own = is_unnamed(kernel).then_some(side);
-            rows.entry((&kernel.name, own)).or_insert_with(|| vec![None; sides.len()])[side] = Some(kernel);
+            let own = is_unnamed(kernel).then_some(run);
+            rows.entry((&kernel.name, own)).or_insert_with(|| vec![None; runs.len()])[run] = Some(kernel);
         }
     }
     rows.into_values().collect()
@@ -174,11 +173,11 @@ pub(super) fn is_unnamed(kernel: &KernelRow) -> bool {
     kernel.name.starts_with("unknown kernel ")
 }
 
-/// A side's kernels on the GPU, by the name as people write it.
+/// A run's kernels on the GPU, by the name as people write it.
 type OnGpu<'a> = HashMap<&'a str, &'a GpuKernelRow>;
 
-fn on_gpu(side: &Side) -> OnGpu<'_> {
-    let rows = side.summary.gpu.iter().flat_map(|gpu| &gpu.kernels);
+fn on_gpu(run: &ComparedRun) -> OnGpu<'_> {
+    let rows = run.summary.gpu.iter().flat_map(|gpu| &gpu.kernels);
     rows.map(|row| (row.kernel.as_str(), row)).collect()
 }
 
@@ -200,13 +199,13 @@ fn cell(row: &KernelRow, gpu: Option<&GpuKernelRow>) -> KernelCell {
     }
 }
 
-fn change(sides: &[Side], row: &Row, other: usize) -> KernelChange {
+fn change(runs: &[ComparedRun], row: &Row, other: usize) -> KernelChange {
     let [launches, total] = [|row: &KernelRow| row.launches, |row: &KernelRow| row.total_ns]
         .map(|of| [row[0], row[other]].map(|row| row.map_or(0, of)));
     let presence = match row.iter().flatten().find(|row| is_unnamed(row)) {
         Some(_) => unnamed([row[0].is_some(), row[other].is_some()]),
-        None => Presence::of([row[0].is_some(), row[other].is_some()], |side| {
-            absence(in_flight(sides, row, [0, other][side]).or_else(|| sides[[0, other][side]].limit()))
+        None => Presence::of([row[0].is_some(), row[other].is_some()], |run| {
+            absence(in_flight(runs, row, [0, other][run]).or_else(|| runs[[0, other][run]].limit()))
         }),
     };
     KernelChange {
@@ -225,11 +224,11 @@ fn unnamed(has: [bool; 2]) -> Presence {
     Presence { evidence: Evidence::Unresolved, why: Some(why), ..Presence::of(has, |_| absence(None)) }
 }
 
-/// A launch of it had not returned when a process of that side died.
-fn in_flight(sides: &[Side], row: &Row, side: usize) -> Option<String> {
+/// A launch of it had not returned when a process of that run died.
+fn in_flight(runs: &[ComparedRun], row: &Row, run: usize) -> Option<String> {
     let known = row.iter().flatten().next()?;
     let name = known.demangled.as_ref().unwrap_or(&known.name);
-    let is_it = sides[side].summary.in_flight.iter().any(|call| call.what == *name);
+    let is_it = runs[run].summary.in_flight.iter().any(|call| call.what == *name);
     is_it.then(|| "a launch of it had not returned when the process died".into())
 }
 
@@ -252,15 +251,15 @@ fn tests(rows: &[Row], other: usize) -> Vec<Test> {
     significance::tests(&pairs)
 }
 
-/// A kernel's times on the GPU of one side.
-fn gpu_durations<'a>(row: &Row, side: &OnGpu<'a>) -> Option<&'a Durations> {
-    let known = row.iter().flatten().find_map(|row| side.get(readable(row)).copied())?;
+/// A kernel's times on the GPU of one run.
+fn gpu_durations<'a>(row: &Row, run: &OnGpu<'a>) -> Option<&'a Durations> {
+    let known = row.iter().flatten().find_map(|row| run.get(readable(row)).copied())?;
     Some(&known.durations)
 }
 
 fn gpu_tests(rows: &[Row], [was, is]: [&OnGpu; 2]) -> Vec<Test> {
     let none = Durations::default();
-    let of = |row, side| gpu_durations(row, side).unwrap_or(&none);
+    let of = |row, run| gpu_durations(row, run).unwrap_or(&none);
     let pairs: Vec<_> = rows.iter().map(|row| (of(row, was), of(row, is))).collect();
     significance::tests(&pairs)
 }
@@ -270,7 +269,7 @@ impl KernelChange {
         (self.presence.seen != Seen::Neither).then(|| units::change(self.launches, self.launches_ratio))
     }
 
-    /// Only the other side launched it.
+    /// Only the other run launched it.
     pub fn is_new(&self) -> bool {
         self.presence.seen == Seen::New
     }

@@ -1,15 +1,15 @@
-//! Quantities that a condition can test: changes since the baseline, and amounts of a side.
+//! Quantities that a condition can test: changes since the baseline, and amounts of a run.
 
-use super::{BySide, Comparison, Seen, Side, Speed};
+use super::{ComparedRun, Comparison, PerRun, Seen, Speed};
 use crate::{Evidence, durations::Durations};
 use rocshim_trace::fits;
 
 /// A number that a condition asks for.
 #[derive(Clone, Debug)]
 pub(super) enum Quantity {
-    /// A row of `CHANGES`: of a side against the baseline.
+    /// A row of `CHANGES`: of a run against the baseline.
     Change(&'static Row),
-    /// A row of `AMOUNTS`: of any side.
+    /// A row of `AMOUNTS`: of any run.
     Amount(&'static Row),
     /// An amount of what fits a pattern.
     Of(Subject, String, Field),
@@ -40,48 +40,48 @@ type Doubt = Option<(Evidence, String)>;
 pub(super) struct Row {
     name: &'static str,
     meaning: &'static str,
-    doubt: fn(&Side) -> Doubt,
+    doubt: fn(&ComparedRun) -> Doubt,
     count: fn(&Comparison, usize) -> u64,
 }
 
 /// Name, meaning, what makes it doubtful, and how it is counted.
 #[rustfmt::skip]
 const CHANGES: &[Row] = &[
-    row("new_kernels",       "kernels that the baseline never launched", launches, |all, side| kernels(all, side, Seen::New)),
-    row("gone_kernels",      "kernels that only the baseline launched", launches, |all, side| kernels(all, side, Seen::Gone)),
-    row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, side| timed(all, side, Speed::Slower)),
-    row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, side| timed(all, side, Speed::Faster)),
-    row("slower_kernels_gpu", "kernels that take longer on the GPU, by the test", gpu, |all, side| timed_gpu(all, side, Speed::Slower)),
-    row("faster_kernels_gpu", "kernels that are shorter on the GPU, by the test", gpu, |all, side| timed_gpu(all, side, Speed::Faster)),
+    row("new_kernels",       "kernels that the baseline never launched", launches, |all, run| kernels(all, run, Seen::New)),
+    row("gone_kernels",      "kernels that only the baseline launched", launches, |all, run| kernels(all, run, Seen::Gone)),
+    row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, run| timed(all, run, Speed::Slower)),
+    row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, run| timed(all, run, Speed::Faster)),
+    row("slower_kernels_gpu", "kernels that take longer on the GPU, by the test", gpu, |all, run| timed_gpu(all, run, Speed::Slower)),
+    row("faster_kernels_gpu", "kernels that are shorter on the GPU, by the test", gpu, |all, run| timed_gpu(all, run, Speed::Faster)),
     row("solution_changes",  "products that took another solution or other kernels", calls, solutions),
     row("solver_changes",    "convolutions that took another solver or other kernels", calls, solvers),
-    row("new_functions",     "library functions that the baseline never called", calls, |all, side| functions(all, side, Seen::New)),
-    row("gone_functions",    "library functions that only the baseline called", calls, |all, side| functions(all, side, Seen::Gone)),
-    row("new_objects",       "code objects that the baseline never dispatched from", origins, |all, side| objects(all, side, Seen::New)),
-    row("gone_objects",      "code objects that only the baseline dispatched from", origins, |all, side| objects(all, side, Seen::Gone)),
+    row("new_functions",     "library functions that the baseline never called", calls, |all, run| functions(all, run, Seen::New)),
+    row("gone_functions",    "library functions that only the baseline called", calls, |all, run| functions(all, run, Seen::Gone)),
+    row("new_objects",       "code objects that the baseline never dispatched from", origins, |all, run| objects(all, run, Seen::New)),
+    row("gone_objects",      "code objects that only the baseline dispatched from", origins, |all, run| objects(all, run, Seen::Gone)),
 ];
 
 /// Name, meaning, what makes it doubtful, and where it is.
 #[rustfmt::skip]
 const AMOUNTS: &[Row] = &[
-    row("launches",          "kernel launches, those of graphs among them", launches, |all, side| all.sides[side].totals.launches),
-    row("kernels",           "different kernels", launches, |all, side| all.sides[side].totals.kernels),
-    row("total_ns",          "host time of all launch calls", launches, |all, side| all.sides[side].total_ns),
-    row("gpu_ns",            "time of all kernels on the GPU, as the HIP runtime reported it", gpu, |all, side| all.sides[side].gpu_ns.unwrap_or(0)),
-    row("fallback_launches", "launches out of Tensile's fallback library", fallback, |all, side| all.sides[side].fallback_launches),
-    row("gemms",             "matrix products", calls, |all, side| all.sides[side].totals.gemms),
-    row("convolutions",      "convolution calls", calls, |all, side| all.sides[side].totals.convolutions),
-    row("graph_launches",    "launches of graphs", launches, |all, side| all.sides[side].totals.graph_launches),
-    row("trials",            "launches that were trials of searches", launches, |all, side| all.sides[side].totals.trials),
-    row("failed",            "calls that failed", calls, |all, side| all.sides[side].totals.failed),
-    row("lost",              "events that were lost", launches, |all, side| all.sides[side].totals.lost),
-    row("events",            "events in the traces", calls, |all, side| all.sides[side].totals.events),
+    row("launches",          "kernel launches, those of graphs among them", launches, |all, run| all.runs[run].totals.launches),
+    row("kernels",           "different kernels", launches, |all, run| all.runs[run].totals.kernels),
+    row("total_ns",          "host time of all launch calls", launches, |all, run| all.runs[run].total_ns),
+    row("gpu_ns",            "time of all kernels on the GPU, as the HIP runtime reported it", gpu, |all, run| all.runs[run].gpu_ns.unwrap_or(0)),
+    row("fallback_launches", "launches out of Tensile's fallback library", fallback, |all, run| all.runs[run].fallback_launches),
+    row("gemms",             "matrix products", calls, |all, run| all.runs[run].totals.gemms),
+    row("convolutions",      "convolution calls", calls, |all, run| all.runs[run].totals.convolutions),
+    row("graph_launches",    "launches of graphs", launches, |all, run| all.runs[run].totals.graph_launches),
+    row("trials",            "launches that were trials of searches", launches, |all, run| all.runs[run].totals.trials),
+    row("failed",            "calls that failed", calls, |all, run| all.runs[run].totals.failed),
+    row("lost",              "events that were lost", launches, |all, run| all.runs[run].totals.lost),
+    row("events",            "events in the traces", calls, |all, run| all.runs[run].totals.events),
 ];
 
 const fn row(
     name: &'static str,
     meaning: &'static str,
-    doubt: fn(&Side) -> Doubt,
+    doubt: fn(&ComparedRun) -> Doubt,
     count: fn(&Comparison, usize) -> u64,
 ) -> Row {
     Row { name, meaning, doubt, count }
@@ -158,23 +158,21 @@ impl Quantity {
         }
     }
 
-    /// Returns its value on a side; nothing when unknown.
-    pub(super) fn value(&self, all: &Comparison, sides: &[Side], side: usize) -> Option<f64> {
+    /// Returns its value in a run; nothing when unknown.
+    pub(super) fn value(&self, all: &Comparison, runs: &[ComparedRun], run: usize) -> Option<f64> {
         match self {
-            Quantity::Change(row) | Quantity::Amount(row) => Some((row.count)(all, side) as f64),
-            Quantity::Of(Subject::Kernel, pattern, Field::MedianNs) => median(&sides[side], pattern),
-            Quantity::Of(subject, pattern, field) => {
-                Some(sum(&sides[side], *subject, pattern, *field) as f64)
-            }
+            Quantity::Change(row) | Quantity::Amount(row) => Some((row.count)(all, run) as f64),
+            Quantity::Of(Subject::Kernel, pattern, Field::MedianNs) => median(&runs[run], pattern),
+            Quantity::Of(subject, pattern, field) => Some(sum(&runs[run], *subject, pattern, *field) as f64),
         }
     }
 
-    /// Why it may be another number on a side.
-    pub(super) fn doubt(&self, side: &Side) -> Doubt {
+    /// Why it may be another number in a run.
+    pub(super) fn doubt(&self, run: &ComparedRun) -> Doubt {
         match self {
-            Quantity::Change(row) | Quantity::Amount(row) => (row.doubt)(side),
-            Quantity::Of(Subject::Library, pattern, _) => limited(side.limit_of_libraries(pattern)),
-            Quantity::Of(..) => launches(side),
+            Quantity::Change(row) | Quantity::Amount(row) => (row.doubt)(run),
+            Quantity::Of(Subject::Library, pattern, _) => limited(run.limit_of_libraries(pattern)),
+            Quantity::Of(..) => launches(run),
         }
     }
 }
@@ -183,85 +181,85 @@ fn limited(why: Option<String>) -> Doubt {
     why.map(|why| (Evidence::Limited, why))
 }
 
-fn launches(side: &Side) -> Doubt {
-    limited(side.limit())
+fn launches(run: &ComparedRun) -> Doubt {
+    limited(run.limit())
 }
 
-fn gpu(side: &Side) -> Doubt {
-    match &side.summary.gpu {
+fn gpu(run: &ComparedRun) -> Doubt {
+    match &run.summary.gpu {
         None => {
             let how = "no GPU times in this trace: `rocshim run --gpu-time` records them";
             Some((Evidence::Unresolved, how.into()))
         }
-        Some(gpu) => limited(gpu.why.clone()).or_else(|| launches(side)),
+        Some(gpu) => limited(gpu.why.clone()).or_else(|| launches(run)),
     }
 }
 
-fn calls(side: &Side) -> Doubt {
-    limited(side.limit_of_libraries("*"))
+fn calls(run: &ComparedRun) -> Doubt {
+    limited(run.limit_of_libraries("*"))
 }
 
-fn origins(side: &Side) -> Doubt {
-    limited(side.limit_of_origins())
+fn origins(run: &ComparedRun) -> Doubt {
+    limited(run.limit_of_origins())
 }
 
 /// The verdict on fallback kernels has a separate evidence class.
-fn fallback(side: &Side) -> Doubt {
-    let found = &side.summary.fallback;
+fn fallback(run: &ComparedRun) -> Doubt {
+    let found = &run.summary.fallback;
     match found.evidence {
-        Evidence::Confirmed | Evidence::ConfirmedAbsent if found.unknown == 0 => origins(side),
+        Evidence::Confirmed | Evidence::ConfirmedAbsent if found.unknown == 0 => origins(run),
         Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(found.why.clone())),
         evidence => Some((evidence, found.why.clone())),
     }
 }
 
-/// What a side came to against the baseline; `None` for that itself.
-fn versus<T>(sides: &BySide<T>, side: usize) -> Option<&T> {
-    sides.get(side.checked_sub(1)?)
+/// What a run came to against the baseline; `None` for that itself.
+fn versus<T>(runs: &PerRun<T>, run: usize) -> Option<&T> {
+    runs.get(run.checked_sub(1)?)
 }
 
-fn kernels(all: &Comparison, side: usize, seen: Seen) -> u64 {
+fn kernels(all: &Comparison, run: usize, seen: Seen) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
-        versus(&row.versus, side).is_some_and(|change| change.presence.seen == seen)
+        versus(&row.versus, run).is_some_and(|change| change.presence.seen == seen)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }
 
-fn timed(all: &Comparison, side: usize, speed: Speed) -> u64 {
+fn timed(all: &Comparison, run: usize, speed: Speed) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
-        versus(&row.versus, side).is_some_and(|change| change.times.speed == speed)
+        versus(&row.versus, run).is_some_and(|change| change.times.speed == speed)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }
 
-fn timed_gpu(all: &Comparison, side: usize, speed: Speed) -> u64 {
+fn timed_gpu(all: &Comparison, run: usize, speed: Speed) -> u64 {
     let is_it = |row: &&super::ComparedKernel| {
-        versus(&row.versus, side).is_some_and(|change| change.gpu.speed == speed)
+        versus(&row.versus, run).is_some_and(|change| change.gpu.speed == speed)
     };
     all.kernels.iter().filter(is_it).count() as u64
 }
 
-fn solutions(all: &Comparison, side: usize) -> u64 {
+fn solutions(all: &Comparison, run: usize) -> u64 {
     let is_it =
-        |row: &&super::ComparedGemm| versus(&row.versus, side).is_some_and(|change| change.is_change());
+        |row: &&super::ComparedGemm| versus(&row.versus, run).is_some_and(|change| change.is_change());
     all.gemms.iter().filter(is_it).count() as u64
 }
 
-fn solvers(all: &Comparison, side: usize) -> u64 {
+fn solvers(all: &Comparison, run: usize) -> u64 {
     let is_it =
-        |row: &&super::ComparedConv| versus(&row.versus, side).is_some_and(|change| change.is_change());
+        |row: &&super::ComparedConv| versus(&row.versus, run).is_some_and(|change| change.is_change());
     all.convolutions.iter().filter(is_it).count() as u64
 }
 
-fn functions(all: &Comparison, side: usize, seen: Seen) -> u64 {
+fn functions(all: &Comparison, run: usize, seen: Seen) -> u64 {
     let is_it =
-        |row: &&super::ComparedFunction| versus(&row.versus, side).is_some_and(|found| found.seen == seen);
+        |row: &&super::ComparedFunction| versus(&row.versus, run).is_some_and(|found| found.seen == seen);
     all.functions.iter().filter(is_it).count() as u64
 }
 
-fn objects(all: &Comparison, side: usize, seen: Seen) -> u64 {
+fn objects(all: &Comparison, run: usize, seen: Seen) -> u64 {
     let is_it =
-        |row: &&super::ComparedObject| versus(&row.versus, side).is_some_and(|found| found.seen == seen);
+        |row: &&super::ComparedObject| versus(&row.versus, run).is_some_and(|found| found.seen == seen);
     all.code_objects.iter().filter(is_it).count() as u64
 }
 
@@ -272,16 +270,16 @@ fn fits_kernel(pattern: &str, name: &str, demangled: Option<&str>) -> bool {
     fits(pattern, name) || demangled.is_some_and(readable)
 }
 
-fn median(side: &Side, pattern: &str) -> Option<f64> {
+fn median(run: &ComparedRun, pattern: &str) -> Option<f64> {
     let mut all = Durations::default();
-    let rows = side.summary.kernels.iter();
+    let rows = run.summary.kernels.iter();
     rows.filter(|row| fits_kernel(pattern, &row.name, row.demangled.as_deref()))
         .for_each(|row| all.merge(&row.durations));
     all.median().map(|ns| ns as f64)
 }
 
-fn sum(side: &Side, subject: Subject, pattern: &str, field: Field) -> u64 {
-    let summary = &side.summary;
+fn sum(run: &ComparedRun, subject: Subject, pattern: &str, field: Field) -> u64 {
+    let summary = &run.summary;
     let pick = |launches: u64, total_ns: u64| if field == Field::TotalNs { total_ns } else { launches };
     match subject {
         Subject::Kernel => {

@@ -3,14 +3,14 @@
 //! It tests whether a call of one run tends to be longer than one of the other, without assuming a
 //! distribution of times, so a few slow calls do not decide. Times are compared by their buckets
 //! (1.6 %), so ties are frequent: the variance is corrected for ties, U for continuity, and p
-//! (two-sided) is that of the normal approximation, which holds from about eight calls on each
-//! side. One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure:
-//! of the differences reported at q < 0.05, one in twenty is expected to be false.
+//! (two-sided) is that of the normal approximation, which holds from about eight calls on each run.
+//! One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure: of the
+//! differences reported at q < 0.05, one in twenty is expected to be false.
 
 use crate::{durations::Durations, units};
 use serde::Serialize;
 
-/// Calls that each side must have.
+/// Calls that each run must have.
 pub const LEAST_CALLS: u64 = 8;
 /// Differences are reported below this q.
 const LEVEL: f64 = 0.05;
@@ -25,9 +25,9 @@ pub enum Speed {
     Faster,
     /// Neither.
     NoDifference,
-    /// Less than eight calls on a side.
+    /// Less than eight calls in a run.
     TooFewCalls,
-    /// No call on a side: only graphs launched it, which takes no call.
+    /// No call in a run: only graphs launched it, which takes no call.
     #[default]
     NotTimed,
 }
@@ -61,7 +61,7 @@ impl Test {
     }
 }
 
-/// The tests of all kernels: the baseline's calls, the other side's.
+/// The tests of all kernels: the baseline's calls, the other run's.
 pub(super) fn tests(pairs: &[(&Durations, &Durations)]) -> Vec<Test> {
     let measured: Vec<Option<(f64, f64)>> = pairs.iter().map(|(a, b)| mann_whitney(a, b)).collect();
     let mut q = adjusted(&measured.iter().flatten().map(|(p, _)| *p).collect::<Vec<_>>()).into_iter();

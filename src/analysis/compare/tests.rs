@@ -13,12 +13,12 @@ fn change<'a>(found: &'a Comparison, name: &str) -> &'a KernelChange {
 
 #[test]
 fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
-    let a = side(
+    let a = run(
         "A",
         &[kernel(1, "both"), kernel(2, "gone"), launches(1, 100, 1, &[10; 10]), launches(2, 200, 1, &[7])],
     );
     // Other ids: a kernel is its symbol.
-    let b = side(
+    let b = run(
         "B",
         &[kernel(5, "new"), kernel(6, "both"), launches(6, 100, 1, &[20; 15]), launches(5, 200, 1, &[3, 4])],
     );
@@ -44,15 +44,15 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
 
 #[test]
 fn an_absence_is_limited_where_something_may_have_been_missed() {
-    let has = || side("A", &[kernel(1, "k"), launches(1, 100, 1, &[5])]);
-    let presence_of = |other: Side| {
+    let has = || run("A", &[kernel(1, "k"), launches(1, 100, 1, &[5])]);
+    let presence_of = |other: ComparedRun| {
         let found = compare(&[has(), other], &[]);
         let presence = change(&found, "k").presence.clone();
-        (presence.evidence, presence.why, found.sides[1].limited.clone())
+        (presence.evidence, presence.why, found.runs[1].limited.clone())
     };
     let limited = |why: &str| (Evidence::Limited, Some(why.to_string()), Some(why.to_string()));
-    assert_eq!(presence_of(side("B", &[])), (Evidence::ConfirmedAbsent, None, None));
-    assert_eq!(presence_of(side("B", &[GAP.into()])), limited("9 events were lost"));
+    assert_eq!(presence_of(run("B", &[])), (Evidence::ConfirmedAbsent, None, None));
+    assert_eq!(presence_of(run("B", &[GAP.into()])), limited("9 events were lost"));
     assert_eq!(presence_of(ended("B", "", End::Cut)), limited("a trace has no end"));
     assert_eq!(presence_of(ended("B", "", End::Running)), limited("a process still runs"));
     assert_eq!(
@@ -60,10 +60,10 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
         (Evidence::ConfirmedAbsent, None, None),
         "killed, and all read"
     );
-    let mut open = side("B", &[]);
+    let mut open = run("B", &[]);
     open.summary.unseen.launches = Some("what x calls would not be seen".into());
     assert_eq!(presence_of(open), limited("what x calls would not be seen"));
-    let mut unread = side("B", &[]);
+    let mut unread = run("B", &[]);
     unread.summary.notes.push("b.ndjson is empty".into());
     assert_eq!(presence_of(unread), limited("a file was not read: b.ndjson is empty"));
     // Killed in the launch itself.
@@ -79,7 +79,7 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
 #[test]
 fn a_kernel_without_a_name_is_never_said_to_be_new() {
     let nameless = launches(1, 100, 1, &[5]).replace("\"kernel\":1", "\"function\":\"0x55\"");
-    let found = compare(&[side("A", std::slice::from_ref(&nameless)), side("B", &[nameless])], &[]);
+    let found = compare(&[run("A", std::slice::from_ref(&nameless)), run("B", &[nameless])], &[]);
     assert_eq!(found.kernels.len(), 2, "the same handle of two runs is not the same kernel");
     for row in &found.kernels {
         let change = row.versus.get(0).unwrap();
@@ -103,7 +103,7 @@ fn what_stands_in_a_kernels_place_is_inferred_by_its_problem_then_by_its_family_
             launches(3, 30, 1, &[5]),
         ]
     };
-    let found = compare(&[side("A", &a), side("B", &b(4))], &[]);
+    let found = compare(&[run("A", &a), run("B", &b(4))], &[]);
     let instead =
         |found: &Comparison, name: &str| change(found, name).counterpart.clone().map(|c| (c.name, c.rule));
     let (name, rule) = instead(&found, small).unwrap();
@@ -114,7 +114,7 @@ fn what_stands_in_a_kernels_place_is_inferred_by_its_problem_then_by_its_family_
     if family(old) == family(new) && family(old).is_some() {
         assert_eq!(instead(&found, old).unwrap().0, new);
         // In another grid it is another place.
-        assert_eq!(instead(&compare(&[side("A", &a), side("B", &b(8))], &[]), old), None);
+        assert_eq!(instead(&compare(&[run("A", &a), run("B", &b(8))], &[]), old), None);
     }
 }
 
@@ -125,7 +125,7 @@ fn kernels_that_are_alike_are_paired_in_the_order_of_their_first_launches() {
             .map(|[first, second]| {
                 [kernel(1, second), kernel(2, first), launches(2, 10, 1, &[5]), launches(1, 20, 1, &[5])]
             });
-    let found = compare(&[side("A", &a), side("B", &b)], &[]);
+    let found = compare(&[run("A", &a), run("B", &b)], &[]);
     let found = change(&found, "_Z9rope_normILi2EEvv").counterpart.clone().unwrap();
     assert_eq!(found.name, "_Z9rope_normILi4EEvv");
     assert_eq!(found.rule, "same order");
@@ -135,13 +135,10 @@ fn kernels_that_are_alike_are_paired_in_the_order_of_their_first_launches() {
 fn a_product_that_took_another_kernel_or_solution_is_a_change() {
     let kernels = || kernel(1, "one") + &kernel(2, "two");
     let a = || {
-        side(
-            "A",
-            &[kernels(), gemm(10, 4, -1, 1), gemm(20, 8, 5, 1), gemm(30, 9, -1, 1), gemm(40, 10, -1, 1)],
-        )
+        run("A", &[kernels(), gemm(10, 4, -1, 1), gemm(20, 8, 5, 1), gemm(30, 9, -1, 1), gemm(40, 10, -1, 1)])
     };
     let b = [kernels(), gemm(10, 4, -1, 1), gemm(20, 8, 6, 1), gemm(30, 9, -1, 2), gemm(40, 11, -1, 1)];
-    let found = compare(&[a(), side("B", &b)], &[]);
+    let found = compare(&[a(), run("B", &b)], &[]);
     let of = |found: &Comparison, m: i64| {
         let row = found.gemms.iter().find(|row| row.problem.m == Some(m)).unwrap();
         let change = row.versus.get(0).unwrap();
@@ -154,10 +151,10 @@ fn a_product_that_took_another_kernel_or_solution_is_a_change() {
     assert_eq!(of(&found, 10), (Seen::Gone, false, false, confirmed));
     assert_eq!(of(&found, 11).0, Seen::New);
     let chosen =
-        &found.gemms.iter().find(|row| row.problem.m == Some(8)).unwrap().sides.get(1).unwrap().chosen;
+        &found.gemms.iter().find(|row| row.problem.m == Some(8)).unwrap().runs.get(1).unwrap().chosen;
     assert_eq!(chosen.iter().collect::<Vec<_>>(), ["solution 6"]);
     // With losses, what makes the difference may be among them.
-    let found = compare(&[a(), side("B", &[b.concat(), GAP.into()])], &[]);
+    let found = compare(&[a(), run("B", &[b.concat(), GAP.into()])], &[]);
     assert_eq!(of(&found, 9), (Seen::Both, false, true, Evidence::Limited));
     let gone = found.gemms.iter().find(|row| row.problem.m == Some(10)).unwrap().versus.get(0).unwrap();
     assert_eq!((gone.presence.seen, gone.presence.evidence), (Seen::Gone, Evidence::Limited));
@@ -165,13 +162,13 @@ fn a_product_that_took_another_kernel_or_solution_is_a_change() {
 
 #[test]
 fn a_product_is_not_absent_for_certain_where_its_function_was_not_hooked() {
-    let a = || side("A", &[kernel(1, "one"), gemm(10, 4, -1, 1)]);
-    let presence_of = |other: Side| {
+    let a = || run("A", &[kernel(1, "one"), gemm(10, 4, -1, 1)]);
+    let presence_of = |other: ComparedRun| {
         let found = compare(&[a(), other], &[]);
         found.gemms[0].versus.get(0).unwrap().presence.clone()
     };
-    assert_eq!(presence_of(side("B", &[])).evidence, Evidence::ConfirmedAbsent);
-    let mut older = side("B", &[]);
+    assert_eq!(presence_of(run("B", &[])).evidence, Evidence::ConfirmedAbsent);
+    let mut older = run("B", &[]);
     older.summary.functions.retain(|row| row.function != "rocblas_gemm_ex");
     let presence = presence_of(older);
     assert_eq!(presence.evidence, Evidence::Limited);
@@ -181,7 +178,7 @@ fn a_product_is_not_absent_for_certain_where_its_function_was_not_hooked() {
 #[test]
 fn a_convolution_that_took_another_solver_is_a_change() {
     let found = compare(
-        &[side("A", &[conv(1, 91, "GemmFwdRest")]), side("B", &[conv(1, 85, "ConvDirectNaiveConvFwd")])],
+        &[run("A", &[conv(1, 91, "GemmFwdRest")]), run("B", &[conv(1, 85, "ConvDirectNaiveConvFwd")])],
         &[],
     );
     let change = found.convolutions[0].versus.get(0).unwrap();
@@ -206,12 +203,12 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
         kernel(id, name).replace('}', &format!(",\"code_object\":{object}}}"))
     };
     let objects = || object(1, 30) + &object(2, 31) + &placed(1, "x", 1) + &placed(2, "y", 2);
-    let a = side("A", &[objects(), launches(1, 10, 1, &[5]), gemm(20, 4, -1, 1)]);
-    let b = side("B", &[objects(), launches(1, 10, 1, &[5]), launches(2, 20, 1, &[5])]);
+    let a = run("A", &[objects(), launches(1, 10, 1, &[5]), gemm(20, 4, -1, 1)]);
+    let b = run("B", &[objects(), launches(1, 10, 1, &[5]), launches(2, 20, 1, &[5])]);
     let found = compare(&[a, b], &[]);
     let [object] = &found.code_objects[..] else { panic!("{:?}", found.code_objects) };
     assert_eq!(
-        (object.object.as_str(), object.sides.get(0), object.sides.get(1)),
+        (object.object.as_str(), object.runs.get(0), object.runs.get(1)),
         ("libggml-hip.so bundle 31", Some(&0), Some(&1))
     );
     assert_eq!(object.versus.get(0).unwrap().seen, Seen::New);
@@ -225,10 +222,10 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
 fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_called() {
     let hook = r#"{"type":"hook","id":3,"name":"hipGetDevice","of":"libamdhip64.so","point":"dlsym","state":"bound","library":1}"#;
     let armed = hook.replace("dlsym", "preload").replace("bound", "armed").replace(",\"library\":1", "");
-    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[armed + "\n"])], &[]);
+    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), run("B", &[armed + "\n"])], &[]);
     assert_eq!(found.functions.len(), 0, "it was not called, as far as is known");
     let called = hook.replace("dlsym", "preload");
-    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), side("B", &[called + "\n"])], &[]);
+    let found = compare(&[ended("A", &format!("{hook}\n"), End::Leftover), run("B", &[called + "\n"])], &[]);
     let [function] = &found.functions[..] else { panic!("{:?}", found.functions) };
     let presence = function.versus.get(0).unwrap();
     assert_eq!((presence.seen, presence.evidence), (Seen::New, Evidence::Limited));
@@ -239,7 +236,7 @@ fn a_function_whose_address_was_asked_for_in_a_killed_process_is_not_said_to_be_
 fn the_first_of_three_sides_is_the_baseline_of_both_others() {
     let [a, b, c] = ["A", "B", "C"].map(|label| {
         let mine = if label == "C" { kernel(2, "c") + &launches(2, 50, 1, &[5]) } else { String::new() };
-        side(label, &[kernel(1, "k"), launches(1, 10, 1, &vec![5; if label == "A" { 4 } else { 6 }]), mine])
+        run(label, &[kernel(1, "k"), launches(1, 10, 1, &vec![5; if label == "A" { 4 } else { 6 }]), mine])
     });
     let found = compare(&[a, b, c], &[]);
     let k = found.kernels.iter().find(|row| row.name == "k").unwrap();
@@ -260,14 +257,14 @@ fn the_first_of_three_sides_is_the_baseline_of_both_others() {
 #[test]
 fn conditions_are_held_against_every_side_but_the_baseline() {
     let kernels = || kernel(1, "k") + &kernel(2, "slow");
-    let a = || side("A", &[kernels(), launches(1, 10, 1, &[10; 10]), gemm(90, 4, -1, 1)]);
+    let a = || run("A", &[kernels(), launches(1, 10, 1, &[10; 10]), gemm(90, 4, -1, 1)]);
     let b = [kernels(), launches(1, 10, 1, &[10; 11]), launches(2, 50, 1, &[30]), gemm(90, 4, -1, 2)];
-    let judged = |text: &str, other: Side| {
+    let judged = |text: &str, other: ComparedRun| {
         let found = compare(&[a(), other], &[Condition::parse(text).unwrap()]);
         let [found] = <[Checked; 1]>::try_from(found.conditions).unwrap();
         (found.holds, found.value, found.ratio, found.evidence)
     };
-    let on = |text: &str| judged(text, side("B", &b));
+    let on = |text: &str| judged(text, run("B", &b));
     let confirmed = Evidence::Confirmed;
     assert_eq!(on("new_kernels > 0"), (true, Some(1.0), None, confirmed));
     assert_eq!(on("gone_kernels > 0"), (false, Some(0.0), None, confirmed));
@@ -290,10 +287,10 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
     // is no proof.
     assert_eq!(on("fallback_launches > 0"), (false, Some(0.0), None, Evidence::Unresolved));
     assert_eq!(on("library('libnone').calls > 0").3, Evidence::Limited, "it was not hooked");
-    let lossy = judged("lost > 0", side("B", &[b.concat(), GAP.into()]));
+    let lossy = judged("lost > 0", run("B", &[b.concat(), GAP.into()]));
     assert_eq!(lossy, (true, Some(9.0), None, Evidence::Limited));
     assert_eq!(
-        judged("gone_kernels > 0", side("B", &[GAP.into()])),
+        judged("gone_kernels > 0", run("B", &[GAP.into()])),
         (true, Some(1.0), None, Evidence::Limited)
     );
 }
@@ -321,23 +318,23 @@ fn reports(t: u64, lengths: &[u64]) -> String {
 fn times_on_the_gpu_are_tested_like_those_of_calls_and_are_unresolved_without_reports() {
     let with = |label: &str, busy: u64| {
         let lines = [reports(10, &[busy; 12]), kernel(1, "k"), launches(1, 10, 1, &[5; 12])];
-        side(label, &lines)
+        run(label, &lines)
     };
-    let without = side("c", &[kernel(1, "k"), launches(1, 10, 1, &[5; 12])]);
+    let without = run("c", &[kernel(1, "k"), launches(1, 10, 1, &[5; 12])]);
     let conditions = ["slower_kernels_gpu > 0", "slower_kernels > 0", "gpu_ns > 9"]
         .map(|text| Condition::parse(text).unwrap());
     let all = compare(&[with("a", 100), with("b", 200), without], &conditions);
-    let change = |other: usize| all.kernels[0].versus.get(other).expect("a side").clone();
+    let change = |other: usize| all.kernels[0].versus.get(other).expect("a run").clone();
     assert_eq!((change(0).gpu.speed, change(0).times.speed), (Speed::Slower, Speed::NoDifference));
     assert_eq!(change(1).gpu.speed, Speed::NotTimed);
     let cells: Vec<_> =
-        all.kernels[0].sides.iter().flatten().map(|cell| (cell.gpu_calls, cell.gpu_total_ns)).collect();
+        all.kernels[0].runs.iter().flatten().map(|cell| (cell.gpu_calls, cell.gpu_total_ns)).collect();
     assert_eq!(cells, [(12, 1_200), (12, 2_400), (0, 0)]);
     let checked: Vec<_> = all
         .conditions
         .iter()
         .filter(|row| row.condition.contains("gpu"))
-        .map(|row| (&*row.condition, &*row.side, row.holds, row.evidence))
+        .map(|row| (&*row.condition, &*row.run, row.holds, row.evidence))
         .collect();
     assert_eq!(
         checked,

@@ -1,7 +1,7 @@
 //! Sides of a comparison, each from the lines of a small trace.
 
 use super::read_records;
-use crate::{Session, Side, SummaryBuilder};
+use crate::{ComparedRun, Session, SummaryBuilder};
 use rocshim_reader::End;
 
 pub const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":["prog"],"env":{},"host":"h","clock":"tsc","tick_hz":1,"epoch":"0","rings":""}
@@ -14,12 +14,12 @@ pub const BEGIN: &str = r#"{"type":"header","format":1,"rocshim":"0.1.0","pid":7
 "#;
 pub const END: &str = "{\"type\":\"footer\",\"t\":9000,\"end\":\"exit\"}\n";
 
-/// A side whose trace holds these lines between its beginning and its end.
-pub fn side(label: &str, lines: &[String]) -> Side {
+/// A run whose trace holds these lines between its beginning and its end.
+pub fn run(label: &str, lines: &[String]) -> ComparedRun {
     ended(label, &lines.concat(), End::Footer)
 }
 
-pub fn ended(label: &str, lines: &str, end: End) -> Side {
+pub fn ended(label: &str, lines: &str, end: End) -> ComparedRun {
     let mut builder = SummaryBuilder::with_durations();
     let is_event = |line: &&str| line.contains("\"dur\":") && !line.contains("\"gap\"");
     let events = lines.lines().filter(is_event).count();
@@ -28,7 +28,7 @@ pub fn ended(label: &str, lines: &str, end: End) -> Side {
     let text = format!("{BEGIN}{lines}{footer}");
     let records = text.lines().map(|line| rocshim_trace::parse_line(line.as_bytes()).expect(line));
     let session = read_records(Session::default(), records, end, &mut [&mut builder]);
-    Side { label: label.into(), path: format!("{label}.ndjson"), summary: builder.finish(&session) }
+    ComparedRun { label: label.into(), path: format!("{label}.ndjson"), summary: builder.finish(&session) }
 }
 
 pub fn kernel(id: u32, name: &str) -> String {

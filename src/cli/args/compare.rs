@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) struct Compare {
     /// Trace files or folders of them, each one run; the first is the baseline
     #[arg(required = true, num_args = 1.., value_name = "RUN")]
-    pub(crate) sides: Vec<PathBuf>,
+    pub(crate) runs: Vec<PathBuf>,
     /// Only phases of this name, as `rocshim phases` prints them: prompt, decode, …
     #[arg(long, value_name = "NAME", conflicts_with = "observer")]
     pub(crate) phase: Vec<String>,

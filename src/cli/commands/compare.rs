@@ -7,14 +7,14 @@ use super::{
 };
 use crate::args;
 use anyhow::{Context, Result, anyhow, bail};
-use rocshim_analysis::{Session, Side, SummaryBuilder, compare as compare_sides, observe};
+use rocshim_analysis::{ComparedRun, Session, SummaryBuilder, compare as compare_runs, observe};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
     if args.observer {
-        let [traced, untraced, more @ ..] = args.sides.as_slice() else {
+        let [traced, untraced, more @ ..] = args.runs.as_slice() else {
             bail!(
                 "--observer takes the results of the traced run, then those of one or more without the shim"
             )
@@ -28,8 +28,8 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let labels = labels(args)?;
-    let sides = sides(args, labels)?;
-    let comparison = compare_sides(&sides, &args.fail_if);
+    let runs = runs(args, labels)?;
+    let comparison = compare_runs(&runs, &args.fail_if);
     super::show(&args.forms, &comparison, |style| report::compare(&comparison, style))?;
     let failed = report::failed_conditions(&comparison);
     failed.iter().for_each(|sentence| report::print_error(sentence));
@@ -38,42 +38,42 @@ pub(crate) fn compare(args: &args::Compare) -> Result<ExitCode> {
 
 /// Returns the names of the runs as given; otherwise letters, phases, or both.
 fn labels(args: &args::Compare) -> Result<Vec<String>> {
-    let sides = args.sides.len() * args.phase.len().max(1);
-    if sides < 2 {
+    let runs = args.runs.len() * args.phase.len().max(1);
+    if runs < 2 {
         bail!("compare needs two runs: name another trace or folder, or two phases of this one with --phase");
     }
-    side_labels(&args.names, sides, "--names", || {
-        let letters = letters(args.sides.len());
-        match (args.phase.as_slice(), args.sides.len()) {
+    run_labels(&args.names, runs, "--names", || {
+        let letters = letters(args.runs.len());
+        match (args.phase.as_slice(), args.runs.len()) {
             ([] | [_], _) => letters,
             (phases, 1) => phases.to_vec(),
             (phases, _) => letters
                 .iter()
-                .flat_map(|side| phases.iter().map(move |phase| format!("{side} {phase}")))
+                .flat_map(|run| phases.iter().map(move |phase| format!("{run} {phase}")))
                 .collect(),
         }
     })
 }
 
-/// Returns names for `sides` runs without given names.
-pub(super) fn letters(sides: usize) -> Vec<String> {
+/// Returns names for `runs` runs without given names.
+pub(super) fn letters(runs: usize) -> Vec<String> {
     let letters = ('A'..='Z').map(String::from).chain((27..).map(|number| format!("run {number}")));
-    letters.take(sides).collect()
+    letters.take(runs).collect()
 }
 
 /// Returns the names `given` by `option`, which must be distinct, one per run; `usual` if none were
 /// given.
-pub(super) fn side_labels(
+pub(super) fn run_labels(
     given: &[String],
-    sides: usize,
+    runs: usize,
     option: &str,
     usual: impl FnOnce() -> Vec<String>,
 ) -> Result<Vec<String>> {
     if given.is_empty() {
         return Ok(usual());
     }
-    if given.len() != sides {
-        bail!("{option} has {} names for {sides} runs: give one for each", given.len());
+    if given.len() != runs {
+        bail!("{option} has {} names for {runs} runs: give one for each", given.len());
     }
     let twice = given.iter().enumerate().find(|(at, label)| given[..*at].contains(label));
     match twice.map(|(_, label)| label).or_else(|| given.iter().find(|label| label.is_empty())) {
@@ -83,13 +83,13 @@ pub(super) fn side_labels(
 }
 
 /// Returns the runs: each argument, or each phase of each.
-fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
-    let (mut sides, mut labels) = (Vec::new(), labels.into_iter());
+fn runs(args: &args::Compare, labels: Vec<String>) -> Result<Vec<ComparedRun>> {
+    let (mut runs, mut labels) = (Vec::new(), labels.into_iter());
     let mut add = |path: &Path, summary| {
         let label = labels.next().unwrap_or_default();
-        sides.push(Side { label, path: path.display().to_string(), summary });
+        runs.push(ComparedRun { label, path: path.display().to_string(), summary });
     };
-    for path in &args.sides {
+    for path in &args.runs {
         let traces = reader::find_traces(std::slice::from_ref(path))?;
         if args.phase.is_empty() {
             add(path, summary_by(Session::default(), SummaryBuilder::with_durations(), &traces)?);
@@ -103,5 +103,5 @@ fn sides(args: &args::Compare, labels: Vec<String>) -> Result<Vec<Side>> {
             add(path, summary_by(session, SummaryBuilder::with_durations(), &traces)?);
         }
     }
-    Ok(sides)
+    Ok(runs)
 }

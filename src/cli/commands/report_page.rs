@@ -1,12 +1,12 @@
 //! `rocshim report`: writes an HTML page with figures of one run, or a comparison of several.
 
 use super::{
-    compare::{letters, side_labels},
+    compare::{letters, run_labels},
     summary::read_each,
 };
 use crate::args;
 use anyhow::{Context, Result, bail};
-use rocshim_analysis::{Run, RunBuilder, Side, compare};
+use rocshim_analysis::{ComparedRun, Run, RunBuilder, compare};
 use rocshim_reader as reader;
 use rocshim_reader::responses::read_responses;
 use rocshim_report as report;
@@ -21,11 +21,11 @@ pub(crate) fn report(args: &args::Report) -> Result<ExitCode> {
     FilePlace::check(&args.out, args.force)?;
     let mut shown = Vec::new();
     if args.compare {
-        let sides = args.traces.len();
-        if sides < 2 {
-            bail!("there is one side: --compare needs another trace or folder");
+        let runs = args.traces.len();
+        if runs < 2 {
+            bail!("there is one run: --compare needs another trace or folder");
         }
-        let labels = side_labels(&args.names, sides, "--names", || letters(sides))?;
+        let labels = run_labels(&args.names, runs, "--names", || letters(runs))?;
         for (path, label) in args.traces.iter().zip(labels) {
             let run = run_of(std::slice::from_ref(path), args)?;
             shown.push(rocshim_page::Shown { label: Some(label), path: path.display().to_string(), run });
@@ -39,12 +39,12 @@ pub(crate) fn report(args: &args::Report) -> Result<ExitCode> {
         });
     }
     let comparison = args.compare.then(|| {
-        let side = |one: &rocshim_page::Shown| Side {
+        let run = |one: &rocshim_page::Shown| ComparedRun {
             label: one.label.clone().unwrap_or_default(),
             path: one.path.clone(),
             summary: one.run.summary.clone(),
         };
-        compare(&shown.iter().map(side).collect::<Vec<_>>(), &[])
+        compare(&shown.iter().map(run).collect::<Vec<_>>(), &[])
     });
     let page = rocshim_page::page(&shown, comparison.as_ref());
     let (place, mut file) = FilePlace::open(&args.out)?;
@@ -178,6 +178,6 @@ mod tests {
         assert!(message.starts_with("nothing was launched in the time of any response: "), "{message}");
         args.responses = Vec::new();
         args.compare = true;
-        assert_eq!(complaint(&folder, &args), "there is one side: --compare needs another trace or folder");
+        assert_eq!(complaint(&folder, &args), "there is one run: --compare needs another trace or folder");
     }
 }

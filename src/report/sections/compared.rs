@@ -1,23 +1,23 @@
-//! The sections of a comparison, and what they share: columns for each side, and who has a row.
+//! The sections of a comparison, and what they share: columns for each run, and who has a row.
 
 mod calls;
 mod kernels;
 mod others;
-mod sides;
+mod runs;
 
 pub(crate) use calls::{convolutions, gemms};
 pub(crate) use kernels::{families, gpu, kernels};
 pub(crate) use others::{code_objects, functions};
-pub(crate) use sides::{conditions, sides};
+pub(crate) use runs::{conditions, runs};
 
 use super::label;
 use crate::table::Style;
 use rocshim_analysis::{Comparison, Evidence, Presence};
 use std::collections::HashMap;
 
-/// The labels of all sides.
+/// The labels of all runs.
 fn labels(all: &Comparison) -> Vec<&str> {
-    all.sides.iter().map(|side| side.side.as_str()).collect()
+    all.runs.iter().map(|run| run.run.as_str()).collect()
 }
 
 /// What each kernel is called on this page, so that no two are called the same.
@@ -36,8 +36,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What stands above rows that are alike in who has them. `presences` are those of all sides but
-/// the baseline; `both` is said of rows that all have.
+/// What stands above rows that are alike in who has them. `presences` are those of all runs but the
+/// baseline; `both` is said of rows that all have.
 fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
     let with = |wanted: bool| {
         labels.iter().zip(has).filter(move |(_, has)| **has == wanted).map(|(label, _)| *label)
@@ -47,11 +47,11 @@ fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) 
     }
     let only = if with(true).count() == 1 { "ONLY IN" } else { "IN" };
     let absent = with(false).map(|label| {
-        let side = labels.iter().position(|known| *known == label).unwrap_or(0);
+        let run = labels.iter().position(|known| *known == label).unwrap_or(0);
         // What the baseline lacks is in the rows of the runs that have it.
         let of_baseline =
             || presences.iter().zip(&has[1..]).find(|(_, has)| **has).map(|(presence, _)| *presence);
-        let absence = if side == 0 { of_baseline() } else { presences.get(side - 1).copied() };
+        let absence = if run == 0 { of_baseline() } else { presences.get(run - 1).copied() };
         absence.map_or_else(String::new, |absence| {
             format!("not in {label}, {}", evidence(absence.evidence, absence.why.as_deref()))
         })

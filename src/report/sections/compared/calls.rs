@@ -3,17 +3,17 @@
 use super::{Names, evidence, labels, standing};
 use crate::{section::Part, sections::calls::SOLVER_NAMES, table::Style};
 use rocshim_analysis::units::count;
-use rocshim_analysis::{BySide, COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChange, Comparison};
+use rocshim_analysis::{COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChange, Comparison, PerRun};
 
-/// The most kernels named for a side.
+/// The most kernels named for a run.
 const NAMED: usize = 4;
 
 pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), Names::of(all, style));
     Part::new(&COMPARED_GEMMS, &all.gemms)
         .runs(&labels)
-        .under(|row| ways(&labels, &row.sides, &row.versus, &names, style))
-        .grouped(|row| heading(&labels, &row.sides, &row.versus, "solution or kernels"))
+        .under(|row| ways(&labels, &row.runs, &row.versus, &names, style))
+        .grouped(|row| heading(&labels, &row.runs, &row.versus, "solution or kernels"))
         .section(style)
 }
 
@@ -21,8 +21,8 @@ pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), Names::of(all, style));
     Part::new(&COMPARED_CONVOLUTIONS, &all.convolutions)
         .runs(&labels)
-        .under(|row| ways(&labels, &row.sides, &row.versus, &names, style))
-        .grouped(|row| heading(&labels, &row.sides, &row.versus, "solver or kernels"))
+        .under(|row| ways(&labels, &row.runs, &row.versus, &names, style))
+        .grouped(|row| heading(&labels, &row.runs, &row.versus, "solver or kernels"))
         .remark(SOLVER_NAMES)
         .section(style)
 }
@@ -30,11 +30,11 @@ pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
 /// Which runs have the row, and whether all used the same kernels.
 fn heading(
     labels: &[&str],
-    sides: &BySide<CallCell>,
-    versus: &BySide<CallChange>,
+    runs: &PerRun<CallCell>,
+    versus: &PerRun<CallChange>,
     what: &str,
 ) -> (bool, String) {
-    let has: Vec<bool> = sides.iter().map(|cell| cell.is_some()).collect();
+    let has: Vec<bool> = runs.iter().map(|cell| cell.is_some()).collect();
     let presences: Vec<_> = versus.iter().flatten().map(|difference| &difference.presence).collect();
     let is_changed = versus.iter().flatten().any(CallChange::is_change);
     let way = if is_changed { format!(", CHANGED {what}") } else { format!(", by the same {what}") };
@@ -44,14 +44,14 @@ fn heading(
 /// The kernels of each run; one line where all used the same.
 fn ways(
     labels: &[&str],
-    sides: &BySide<CallCell>,
-    versus: &BySide<CallChange>,
+    runs: &PerRun<CallCell>,
+    versus: &PerRun<CallChange>,
     names: &Names,
     style: &Style,
 ) -> Vec<String> {
     let shown = if style.rows.is_some() { NAMED } else { usize::MAX };
     let difference: Vec<(&str, &CallCell)> =
-        labels.iter().zip(sides.iter()).filter_map(|(label, cell)| Some((*label, cell?))).collect();
+        labels.iter().zip(runs.iter()).filter_map(|(label, cell)| Some((*label, cell?))).collect();
     let is_changed = versus.iter().flatten().any(CallChange::is_change);
     let all = labels.len() > 1 && difference.len() == labels.len() && !is_changed;
     let lines = difference.iter().take(if all { 1 } else { difference.len() }).map(|(label, cell)| {

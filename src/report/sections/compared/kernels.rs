@@ -10,7 +10,7 @@ use rocshim_analysis::{
 
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), Names::of(all, style));
-    let is_everywhere = |row: &ComparedKernel| row.sides.iter().all(|cell| cell.is_some());
+    let is_everywhere = |row: &ComparedKernel| row.runs.iter().all(|cell| cell.is_some());
     Part::new(&COMPARED_KERNELS, &all.kernels)
         .runs(&labels)
         .under(|row| {
@@ -24,24 +24,25 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
 
 /// The same kernels by their time on the GPU; nothing where no run has any.
 pub(crate) fn gpu(all: &Comparison, style: &Style) -> Option<String> {
-    let missing = all.sides.iter().filter(|side| side.gpu_ns.is_none()).map(|side| {
-        format!("unresolved: no GPU times of {}: `rocshim run --gpu-time` records them", side.side)
-    });
-    let has_times = |row: &&ComparedKernel| row.sides.iter().flatten().any(|cell| cell.gpu_calls > 0);
+    let missing =
+        all.runs.iter().filter(|run| run.gpu_ns.is_none()).map(|run| {
+            format!("unresolved: no GPU times of {}: `rocshim run --gpu-time` records them", run.run)
+        });
+    let has_times = |row: &&ComparedKernel| row.runs.iter().flatten().any(|cell| cell.gpu_calls > 0);
     let part = Part::new(&COMPARED_GPU, all.kernels.iter().filter(has_times)).runs(&labels(all));
-    let is_timed = all.sides.iter().any(|side| side.gpu_ns.is_some());
+    let is_timed = all.runs.iter().any(|run| run.gpu_ns.is_some());
     is_timed.then(|| part.remarks(missing).even_empty(style))
 }
 
 fn heading(labels: &[&str], row: &ComparedKernel) -> String {
-    let has: Vec<bool> = row.sides.iter().map(|cell| cell.is_some()).collect();
+    let has: Vec<bool> = row.runs.iter().map(|cell| cell.is_some()).collect();
     let presences: Vec<_> = row.versus.iter().flatten().map(|change| &change.presence).collect();
     standing(labels, &has, &presences, "")
 }
 
 /// How many of the launches were autotuning trials.
 fn trials(row: &ComparedKernel, labels: &[&str]) -> Vec<String> {
-    let differs = labels.iter().zip(row.sides.iter());
+    let differs = labels.iter().zip(row.runs.iter());
     differs
         .filter_map(|(label, cell)| {
             let cell = cell.filter(|cell| cell.trials > 0)?;
@@ -64,10 +65,10 @@ fn trials_of(trials: u64, launches: u64) -> String {
 fn counterparts(row: &ComparedKernel, others: &[&str], name: impl Fn(&str) -> String) -> Vec<String> {
     let differs = others.iter().zip(row.versus.iter().flatten());
     differs
-        .filter_map(|(side, differs)| {
+        .filter_map(|(run, differs)| {
             let instead = differs.counterpart.as_ref()?;
             let name = name(&instead.name);
-            let place = if differs.is_gone() { format!("{side} has instead") } else { "instead of".into() };
+            let place = if differs.is_gone() { format!("{run} has instead") } else { "instead of".into() };
             Some(format!("{} ({}): {place} {name}", instead.evidence, instead.rule))
         })
         .collect()
@@ -88,7 +89,7 @@ fn remarks(all: &Comparison, baseline: &str) -> Vec<String> {
     for (rule, why) in COUNTERPART_RULES {
         remarks.extend(counterparts().any(|differs| differs.rule == rule).then(|| format!("{rule}: {why}")));
     }
-    if all.sides.iter().any(|side| side.totals.by_graphs > 0) {
+    if all.runs.iter().any(|run| run.totals.by_graphs > 0) {
         let graphs =
             "Kernels that graphs launch have no call of their own: they count as launches, without a time.";
         remarks.push(graphs.into());

@@ -3,14 +3,14 @@
 use super::{labels, standing};
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::counted;
-use rocshim_analysis::{BySide, COMPARED_FUNCTIONS, COMPARED_OBJECTS, Comparison, Presence};
+use rocshim_analysis::{COMPARED_FUNCTIONS, COMPARED_OBJECTS, Comparison, PerRun, Presence};
 
 pub(crate) fn code_objects(all: &Comparison, style: &Style) -> Option<String> {
     let labels = labels(all);
     Part::new(&COMPARED_OBJECTS, &all.code_objects)
         .runs(&labels)
         .grouped(|row| {
-            let used = row.sides.iter().map(|launches| launches.is_some_and(|launches| *launches > 0));
+            let used = row.runs.iter().map(|launches| launches.is_some_and(|launches| *launches > 0));
             (false, heading(&labels, &used.collect::<Vec<_>>(), &row.versus))
         })
         .remark("launches in each run; -: not loaded there")
@@ -27,7 +27,7 @@ pub(crate) fn functions(all: &Comparison, style: &Style) -> Option<String> {
         .section(style)
 }
 
-fn heading(labels: &[&str], has: &[bool], versus: &BySide<Presence>) -> String {
+fn heading(labels: &[&str], has: &[bool], versus: &PerRun<Presence>) -> String {
     let presences: Vec<&Presence> = versus.iter().flatten().collect();
     standing(labels, has, &presences, "")
 }

@@ -1,12 +1,12 @@
-//! A side of a comparison: its summary, its label, and why it may have done more than its traces
+//! A run of a comparison: its summary, its label, and why it may have done more than its traces
 //! show.
 
 use crate::{Evidence, FunctionRow, Summary, Totals, table::Cell};
 use rocshim_trace::fits;
 use serde::Serialize;
 
-/// One side.
-pub struct Side {
+/// One run.
+pub struct ComparedRun {
     /// The name of the run in tables and JSON: `A`, `B`, … or as given by `--labels`.
     pub label: String,
     /// The argument that named it.
@@ -15,11 +15,12 @@ pub struct Side {
     pub summary: Summary,
 }
 
-/// What there is to say of a side as a whole.
+/// What there is to say of a run as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SideRow {
+pub struct ComparedRunRow {
     /// The label of the run.
-    pub side: String,
+    #[serde(rename = "side")]
+    pub run: String,
     /// True for the first run, with which the others are compared.
     pub baseline: bool,
     /// The argument that named it.
@@ -36,7 +37,7 @@ pub struct SideRow {
     pub fallback_evidence: Evidence,
     /// The reason for `fallback_evidence`.
     pub fallback_why: String,
-    /// Why "not on this side" is limited, if it is.
+    /// Why "not on this run" is limited, if it is.
     pub limited: Option<String>,
     /// Sums over the run's processes.
     #[serde(flatten)]
@@ -45,9 +46,9 @@ pub struct SideRow {
 
 crate::table! {
     /// The runs.
-    SIDES: SideRow = "sides", "Runs", "a run: the traces that were named for it";
+    COMPARED_RUNS: ComparedRunRow = "sides", "Runs", "a run: the traces that were named for it";
     |row|
-    words("side", "run", "its label").name() => &row.side;
+    words("side", "run", "its label").name() => &row.run;
     words("baseline", "baseline", "the others are compared with it").on_page()
         => if row.baseline { "baseline" } else { "" };
     count("launches", "launches", "launches, failed ones among them") => row.totals.launches;
@@ -68,15 +69,15 @@ crate::table! {
     path("path", "traces", "the argument that named it") => &row.path;
 }
 
-pub(super) fn rows(sides: &[Side]) -> Vec<SideRow> {
-    sides.iter().enumerate().map(|(at, side)| side.row(at == 0)).collect()
+pub(super) fn rows(runs: &[ComparedRun]) -> Vec<ComparedRunRow> {
+    runs.iter().enumerate().map(|(at, run)| run.row(at == 0)).collect()
 }
 
-impl Side {
-    fn row(&self, baseline: bool) -> SideRow {
+impl ComparedRun {
+    fn row(&self, baseline: bool) -> ComparedRunRow {
         let fallback = &self.summary.fallback;
-        SideRow {
-            side: self.label.clone(),
+        ComparedRunRow {
+            run: self.label.clone(),
             baseline,
             path: self.path.clone(),
             total_ns: self.summary.kernels.iter().map(|row| row.total_ns).sum(),
@@ -90,7 +91,7 @@ impl Side {
         }
     }
 
-    /// Why a launch may be missing from this side's tables; `None`: none can be.
+    /// Why a launch may be missing from this run's tables; `None`: none can be.
     pub(crate) fn limit(&self) -> Option<String> {
         self.summary.unseen.launches.clone().or_else(|| self.unfinished())
     }

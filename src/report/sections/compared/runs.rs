@@ -4,21 +4,21 @@
 use super::evidence;
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::count;
-use rocshim_analysis::{CONDITIONS, Comparison, SIDES};
+use rocshim_analysis::{COMPARED_RUNS, CONDITIONS, Comparison};
 
-pub(crate) fn sides(all: &Comparison, style: &Style) -> Option<String> {
-    let baseline = &all.sides[0].side;
-    Part::new(&SIDES, &all.sides)
-        .under(|side| {
-            let why = Some(side.fallback_why.as_str());
-            let mut lines = vec![format!("fallback: {}", evidence(side.fallback_evidence, why))];
-            let limited = side.limited.as_ref();
+pub(crate) fn runs(all: &Comparison, style: &Style) -> Option<String> {
+    let baseline = &all.runs[0].run;
+    Part::new(&COMPARED_RUNS, &all.runs)
+        .under(|run| {
+            let why = Some(run.fallback_why.as_str());
+            let mut lines = vec![format!("fallback: {}", evidence(run.fallback_evidence, why))];
+            let limited = run.limited.as_ref();
             lines.extend(limited.map(|why| format!("limited: {why}; more may have happened than is shown")));
-            if side.totals.by_graphs > 0 {
+            if run.totals.by_graphs > 0 {
                 lines.push(format!(
                     "{} of the launches were made by {} graph launches",
-                    count(side.totals.by_graphs),
-                    count(side.totals.graph_launches)
+                    count(run.totals.by_graphs),
+                    count(run.totals.graph_launches)
                 ));
             }
             lines
