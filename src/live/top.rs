@@ -113,7 +113,7 @@ pub struct Screen {
 /// Phases that are always shown.
 const PHASES: usize = 3;
 
-const KEYS: &str = "q quit  p pause  Tab/1-6 table  s sort  / filter  arrows scroll  +/- pace  ? help";
+const KEYS: &str = "q quit  p pause  Tab/1-6 table  s sort  / filter  arrows move  +/- pace  ? help";
 
 const HELP: [&str; 12] = [
     "q, Esc, Ctrl-C   end",
@@ -278,7 +278,7 @@ fn draw_phases(frame: &mut Frame, phases: &[LivePhase], screen: &Screen, area: R
     });
     let names =
         [">PID", ">group", "phase", ">ne11", ">/s", ">tokens/s", ">launches", ">pass", ">ago", "evidence"];
-    let widths = [7, 4, 8, 5, 6, 8, 8, 7, 6, 10].map(Constraint::Length);
+    let widths = [7, 5, 8, 5, 6, 8, 8, 7, 6, 10].map(Constraint::Length);
     let first = if screen.shown == Tab::Phases { screen.first } else { 0 };
     frame.render_widget(Table::new(rows.skip(first), widths).header(titles(names.map(String::from))), area);
 }

@@ -88,7 +88,7 @@ fn a_screen_of_eighty_columns_says_what_is_now_and_what_was_lost() {
             "LOST events: 34 no_memory, 1 200 ring_full",
             " █",
             "    PID group phase     ne11     /s tokens/s launches    pass    ago evidence",
-            "   4711    0 decode       1    499      499       44  551 µs 5.44 s inferred",
+            "   4711     0 decode       1    499      499       44  551 µs 5.44 s inferred",
             "1 kernels 2 families 3 products 4 convolutions 5 phases 6 processes",
             "     /s*      total  share    host kernel",
             "  21 956      3 000  75.0% 2.00 ms quantize_q8_1                  ggml: quantize",
@@ -96,7 +96,7 @@ fn a_screen_of_eighty_columns_says_what_is_now_and_what_was_lost() {
             "",
             "",
             "",
-            "q quit  p pause  Tab/1-6 table  s sort  / filter  arrows scroll  +/- pace  ? hel",
+            "q quit  p pause  Tab/1-6 table  s sort  / filter  arrows move  +/- pace  ? help",
         ]
     );
 }
