@@ -41,8 +41,6 @@ class Bench:
 
 def main(about):
     options = parse(about)
-    if options.urgent and os.geteuid():
-        sys.exit("bench: --urgent asks for real-time priority, which only root may give: run it as root, or leave out --urgent")
     if options.cpus:
         os.sched_setaffinity(0, options.cpus)
     shim = options.shim or build.shim()
@@ -106,7 +104,6 @@ def parse(about):
     parser.add_argument("--only", action="append", choices=[w.name for w in WORKLOADS], help="of section calls this workload; more than once for several")
     parser.add_argument("--peers", action="store_true", help="in section calls beside LTTng-UST, uftrace, ltrace and fprintf; what is missing is installed from the distribution, as root")
     parser.add_argument("--real", action="store_true", help="sections real and gpu-time too: llama-bench and launches in the real ROCm user space, which scripts/real-rocm fetches once")
-    parser.add_argument("--urgent", action="store_true", help="section sustained at real-time priority (as root), where the machine does other work too")
     parser.add_argument("--short", action="store_true", help="the other sections with fewer repetitions and points")
     parser.add_argument("--cpus", type=cpus, metavar="0,1", help="run on these only")
     parser.add_argument("--shim", type=pathlib.Path, metavar="PATH", help="measure this librocshim.so instead of building one")

@@ -98,9 +98,10 @@ def instructions(axis, sections):
 
 
 def sustained(axis, sections):
-    for arguments, rows in sections["sustained"]["rows"].items():
+    for load in sections["sustained"]["loads"]:
+        rows = load["rows"]
         whole, lossy = [row for row in rows if not row["lost"]], [row for row in rows if row["lost"]]
-        line, = axis.plot([row["rate"] / 1e6 for row in whole], [row["cores"] for row in whole], marker="o", label=f"{arguments} arguments")
+        line, = axis.plot([row["rate"] / 1e6 for row in whole], [row["cores"] for row in whole], marker="o", label=load["what"])
         axis.plot([row["rate"] / 1e6 for row in lossy], [row["cores"] for row in lossy], "x", color=line.get_color())
     axis.set(title="collector's cores at a sustained rate (×: with loss)", xlabel="million launches a second", ylim=(0, None))
     axis.legend(frameon=False)

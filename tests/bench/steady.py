@@ -3,10 +3,9 @@ import re
 from running import accounts, run
 
 
-def steady(bench, variant, arguments=0, rate=0, calls=100_000, threads=1, kernels=1, sleep_ms=0, keep=False, urgent=False, **env):
+def steady(bench, variant, arguments=0, rate=0, calls=100_000, threads=1, kernels=1, sleep_ms=0, keep=False, **env):
     """The figures of one run by name; with a trace, its counters too."""
-    before = ["chrt", "--fifo", "1"] if urgent else []
-    numbers = run(bench.variants[variant], bench.work, [*before, bench.steady, arguments, rate, calls, threads, kernels, sleep_ms], **env)
+    numbers = run(bench.variants[variant], bench.work, [bench.steady, arguments, rate, calls, threads, kernels, sleep_ms], **env)
     made, seconds = numbers["calls"]
     figures = {"calls": int(made), "seconds": seconds, "rate": made / seconds, "ns": seconds * 1e9 / made * threads}
     figures |= dict(zip(("p50", "p99", "p99.9", "max", "mean"), numbers["ns"]))
