@@ -4,8 +4,9 @@
 //   loop clock                                     prints `clock TICKS_PER_US NS_PER_READ` of the time-stamp counter
 //
 // FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments),
-// paced (the same, each followed by a microsecond of other work), stub (hipLaunchKernel) or gemm
-// (rocblas_gemm_ex, which launches one kernel). MODE is time: a line `burst NS_PER_CALL GAUGE` for
+// paced (the same, each followed by a microsecond of other work), stub (hipLaunchKernel), gemm
+// (rocblas_gemm_ex, which launches one kernel), timed (a launch in which the loop asks the tracer as
+// HIP does where GPU times are requested) or report (the report of a dispatch). MODE is time: a line `burst NS_PER_CALL GAUGE` for
 // each burst, where GAUGE is what a fixed amount of work took around the burst, ns: when it is more
 // than elsewhere, the machine was slower. Or tail: each call is timed by itself, and one line `tail
 // P50 P99 P99.9 MAX` in ns, in which the two reads of the clock are included. Then, in both modes:
@@ -131,6 +132,38 @@ static inline void multiply(unsigned long i)
                     &zero, data, rocblas_datatype_f32_r, 128, data, rocblas_datatype_f32_r, 128, rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0);
 }
 
+// What HIP 7.2 asks and reports where GPU times are requested.
+enum { HIP_OPS = 2, HIP_API = 3, DISPATCH = 0, DATA_WORDS = 194, LAST_API = 449 };
+static uint32_t api;
+static uint64_t call_data[DATA_WORDS];
+
+static void begins(void *unused)
+{
+    (void)unused;
+    standin_tracer_t tracer = standin_tracer();
+    if (tracer) {
+        tracer(HIP_API, api, call_data);
+        tracer(HIP_OPS, DISPATCH, NULL);
+    }
+}
+
+// A name as long as those of ggml's kernels.
+static const char kernel_name[] = "_ZL13mul_mat_vec_qIL9ggml_type2ELi1ELb1ELb0ELb0EEvPKvS2_PKi31ggml_cuda_mm_fusion_args_devicePfj15HIP_vector_typeIjLj3EEjjjS7_jjjS7_jjjj";
+
+static inline void report(unsigned long i)
+{
+    struct {
+        uint32_t domain, kind, op;
+        uint64_t correlation, begin, end;
+        int device;
+        uint64_t queue;
+        const char *name;
+    } record = {HIP_OPS, 0x11f0, DISPATCH, call_data[0], 1000 * i, 1000 * i + 900, 1, 2, kernel_name};
+    standin_tracer_t tracer = standin_tracer();
+    if (tracer)
+        tracer(HIP_OPS, DISPATCH, &record);
+}
+
 // The loops of one form. A call's arguments vary from call to call, as in a program.
 #define LOOPS(form, call, per_call, new_handle) \
     static void form##_run(unsigned long n) \
@@ -154,6 +187,8 @@ LOOPS(args16, launch_sixteen, 1, 0)
 LOOPS(paced, launch_paced, 1, 0)
 LOOPS(stub, launch_stub, 1, 0)
 LOOPS(gemm, multiply, 2, 1)
+LOOPS(timed, launch_module, 1, 0)
+LOOPS(report, report, 1, 0)
 
 static const struct form {
     const char *name;
@@ -163,7 +198,7 @@ static const struct form {
     int needs_handle;
 } FORMS[] = {
 #define FORM(form) {#form, form##_run, form##_tail, form##_events, form##_handle}
-    FORM(module), FORM(args6), FORM(args16), FORM(paced), FORM(stub), FORM(gemm),
+    FORM(module), FORM(args6), FORM(args16), FORM(paced), FORM(stub), FORM(gemm), FORM(timed), FORM(report),
 }, *form;
 
 static void add_usage(struct thread *t, long sign)
@@ -250,7 +285,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], FORMS[i].name))
             form = &FORMS[i];
     if (!form || (bursts = strtoul(argv[3], NULL, 10)) < 1 || (calls = strtoul(argv[4], NULL, 10)) < 1 || (threads = strtoul(argv[5], NULL, 10)) < 1 || threads > THREADS_MAX) {
-        fprintf(stderr, "usage: %s module|args6|args16|paced|stub|gemm time|tail BURSTS CALLS THREADS PAUSE_US, or %s clock\n", argv[0], argv[0]);
+        fprintf(stderr, "usage: %s module|args6|args16|paced|stub|gemm|timed|report time|tail BURSTS CALLS THREADS PAUSE_US, or %s clock\n", argv[0], argv[0]);
         return 2;
     }
     tails = !strcmp(argv[2], "tail");
@@ -260,6 +295,11 @@ int main(int argc, char **argv)
     if (hipModuleLoadData(&module, co_module(kernels, 3)) || hipModuleGetFunction(&function, module, "by_module") || hipMalloc(&data, 1 << 20) ||
         hipModuleGetFunction(&of_six, module, "of_six") || hipModuleGetFunction(&of_sixteen, module, "of_sixteen"))
         return 1;
+    for (uint32_t id = 1; id <= LAST_API; id++)
+        if (!strcmp(hipApiName(id), "hipModuleLaunchKernel"))
+            api = id;
+    if (!strcmp(form->name, "timed"))
+        standin_on_launch(begins, NULL);
     ns_per_tick = tails ? measure_tick() : 0;
 
     struct thread all[THREADS_MAX] = {{0}};
