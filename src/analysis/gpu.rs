@@ -32,8 +32,12 @@ use rocshim_trace::{Call, Gpu, GpuKernel, GpuTime, Record, family};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The smallest uncertainty of a time that a trace states, ns.
-pub(crate) const LEAST_ERROR: u64 = 1_000;
+/// Uncertainty, ns, of a begin on the GPU against host times, to which a record's `error` adds.
+///
+/// ROCr converts the device's counter by pairs of both clocks that the driver reads, below 4 µs
+/// each; extrapolation and drift add 0.5 µs each (`GpuAgent::TranslateTime`, ROCm 5.4 to 7.2). An
+/// interrupt while a pair is read may make it more; no report shows that.
+pub(crate) const CLOCK_ERROR: u64 = 5_000;
 
 /// What the runtime reported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -63,6 +67,8 @@ pub struct GpuTimes {
     pub busy_ns: u64,
     /// From the first command of each device to the end of its last, over all devices.
     pub span_ns: u64,
+    /// The largest uncertainty of a begin against host times, ns.
+    pub clock_error_ns: u64,
     /// Whether every dispatch was seen: `confirmed` (each has its launch), `inferred` (by their
     /// names alone), `limited`.
     pub evidence: Evidence,
@@ -227,6 +233,7 @@ impl AllReports {
         if !matches!(op, "dispatch" | "copy") {
             return;
         }
+        self.times.clock_error_ns = self.times.clock_error_ns.max(CLOCK_ERROR + gpu.error);
         process.busy.entry(gpu.device).or_default().add(gpu.begin, gpu.begin + gpu.busy);
         if op == "copy" {
             self.times.copies += 1;

@@ -337,7 +337,7 @@ impl Queues {
         for queue in queues.values_mut() {
             queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, true);
         }
-        let error = Some(std::mem::take(&mut self.error).max(super::LEAST_ERROR));
+        let error = Some(std::mem::take(&mut self.error) + super::CLOCK_ERROR);
         let mut intervals: Vec<(QueueId, Vec<(u64, u64)>)> = Vec::new();
         for (id, queue) in queues {
             let (row, busy) = queue.row(session, (pid, id), (is_whole, error));

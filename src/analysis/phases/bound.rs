@@ -2,7 +2,7 @@
 
 use super::gpu::PassGpu;
 use crate::evidence::Evidence;
-use crate::gpu::LEAST_ERROR;
+use crate::gpu::CLOCK_ERROR;
 use crate::rules::{Answer, Basis, Class, Premise, Rule, RuleRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +36,9 @@ pub struct PhaseGpu {
     pub span_ns: u64,
     /// Time of its kernels by family, most first.
     pub families: Vec<PhaseGpuFamily>,
+    /// The largest uncertainty of a begin on the GPU against host times, ns; of `elapsed_ns`, each
+    /// pass adds it once.
+    pub clock_error_ns: u64,
     /// `confirmed` if every kernel that the phase executed was reported.
     pub evidence: Evidence,
     /// The premise that does not hold where it is not confirmed.
@@ -199,7 +202,7 @@ impl GpuSum {
         let facts = &mut self.facts;
         facts.partial |= is_partial;
         facts.reported += gpu.kernels;
-        facts.error = facts.error.max(Some(gpu.error.max(LEAST_ERROR)));
+        facts.error = facts.error.max(Some(CLOCK_ERROR + gpu.error));
         facts.busy += gpu.busy;
         facts.not_launched += gpu.not_launched;
         facts.held += gpu.held;
@@ -244,6 +247,7 @@ impl GpuSum {
             elapsed_per_token_ns: tokens.map(|tokens| facts.elapsed as f64 / tokens),
             span_ns: self.end.saturating_sub(begin),
             families,
+            clock_error_ns: self.facts.error.unwrap_or(0),
             evidence: if why.is_none() { Evidence::Confirmed } else { Evidence::Limited },
             why,
             bound,

@@ -24,6 +24,11 @@ const TOPICS: &[Topic] = &[
         about: "many ranks: steps, stragglers, clocks, and the end of a job",
         text: fleet,
     },
+    Topic {
+        name: "gpu-time",
+        about: "GPU times: how they are recorded, and how exact they are",
+        text: gpu_time,
+    },
     #[cfg(feature = "views")]
     Topic { name: "dataset", about: "the tables of export --to dataset, and SQL over them", text: dataset },
     Topic { name: "evidence", about: "the rules behind each class of evidence", text: evidence },
@@ -155,6 +160,49 @@ fn fleet() -> Result<String> {
          traces are whole up to the end (`recovered`, `killed`, `exit`), and limited where one is cut. How long they \
          had waited is stated: a healthy job that is killed ends inside a collective too.\n"
     ))
+}
+
+const GPU_TIME: &str = "\
+GPU times: when each kernel, copy and fill began and ended on the GPU, as the HIP runtime reports it. \
+No profiler library and no privilege is needed.
+
+Record  with `rocshim run --gpu-time CMD`, with ROCSHIM_GPU_TIME=on, or of a process that runs with \
+`rocshim ctl PID gpu-time on` (and `off`). From HIP 7.2 on the program must be started with \
+DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0, which `rocshim run --gpu-time` sets: without it that runtime ends \
+programs whose graphs were destroyed before they are reported, so rocshim does not ask it.
+
+Cost  Every kernel gets a signal to complete, which carries its times, and a thread of the runtime \
+reports it. `scripts/bench gpu-time` measures what that adds to a launch, and counts the device's packets, \
+barriers, fences and signals with and without it.
+
+Its launch  A report names the call that caused it by a number that rocshim gives the call as it begins. \
+The layout of that data depends on the release: it is known for HIP 5.6 to 7.2. With another release \
+reports have no calls, and what needs them is limited. A profiler that registers beside rocshim numbers \
+calls itself; the trace then has a link from each of its numbers to the call, and a number that it gave to \
+two calls ties nothing.
+
+Every dispatch  is counted by the runtime, so `summary` and `verify` compare it with the launches that the \
+hooks saw: what was launched past every hook is listed by name.
+
+Phases  With `--phase` a report counts where its launch does. One without a recorded launch counts where \
+it began.
+
+Clock  ROCr converts the GPU's counter to the kernel's CLOCK_BOOTTIME, in all these releases by the same \
+rule: a straight line through two pairs of both clocks that the driver reads, one from the start of ROCr and \
+the latest one, which is read again when a time lies further ahead than a quarter of their distance or \
+1/16 s. ROCr's authors state below 4 us for the reading of a pair, and 0.5 us each for the line's \
+extrapolation and for drift between readings. An interrupt while the driver reads a pair may shift times by \
+tens of us until the next reading; nothing in a report shows that. So a duration is exact to the \
+counter's tick (10 ns), and a begin is taken as uncertain by 5 us: rules that compare it with host times \
+use that number. rocshim then reads CLOCK_BOOTTIME between two stamps of the trace's clock for each report; \
+where that took 1 us or more, the record has it as `error`, which adds to the 5 us. The record has the \
+runtime's own time too (`raw`), so the offset is known for each. Copies and barriers without a time from the GPU have \
+CLOCK_MONOTONIC times; the two clocks differ by the time for which the machine was suspended, \
+which is taken into account.
+";
+
+fn gpu_time() -> Result<String> {
+    Ok(GPU_TIME.into())
 }
 
 fn evidence() -> Result<String> {

@@ -1,6 +1,7 @@
 //! The time of phases on the GPU, and what bounds them.
 
 use super::{by_kind, filled, optional};
+use crate::sections::clock_error;
 use crate::table::{Column, Style, Table};
 use rocshim_analysis::units::{count, percent, time};
 use rocshim_analysis::{Evidence, Phase, PhaseGpu, PhaseGpuFamily, Phases};
@@ -56,6 +57,9 @@ pub(super) fn times(phases: &Phases, style: &Style) -> Option<String> {
         "from the entry of a pass's first launch to the end of its last command: busy (a command runs), not launched (none runs, and the call that asks for the next has not returned), held (none runs, although the next was launched)".to_owned(),
     ];
     remarks.extend(notes);
+    let error =
+        phases.phases.iter().filter_map(|phase| phase.gpu.as_ref()).map(|gpu| gpu.clock_error_ns).max();
+    remarks.extend(error.map(clock_error));
     filled("Time on the GPU (as the HIP runtime reported it)", &table, style, &remarks)
 }
 
@@ -94,6 +98,7 @@ Time on the GPU (as the HIP runtime reported it)
   100 ns        1  prompt  confirmed  3.60 ms  73.5%         10 ns  1.30 ms      4.90 ms        720 µs           980 µs  mixed
   from the entry of a pass's first launch to the end of its last command: busy (a command runs), not launched (none runs, and the call that asks for the next has not returned), held (none runs, although the next was launched)
   inferred mixed: neither the GPU, nor the launches, nor waits on the GPU take most of the time
+  a begin on the GPU is uncertain by 5.00 µs against host times, which `rocshim help gpu-time` explains
 ";
         assert_eq!(times(&phases, &Style::default()).as_deref(), Some(expected));
         let expected = "Time on the GPU by family\n   prompt  family\n  3.60 ms  mmvq\n";

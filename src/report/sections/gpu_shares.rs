@@ -117,6 +117,7 @@ fn queue_remarks(gpu: &GpuTimes) -> Vec<String> {
             count(delay.kernels)
         ));
     }
+    remarks.push(clock_error(gpu.clock_error_ns));
     remarks.extend(gpu.overlaps.iter().map(|row| {
         let [first, second] = row.queues;
         format!(
@@ -129,6 +130,12 @@ fn queue_remarks(gpu: &GpuTimes) -> Vec<String> {
     why.dedup();
     remarks.extend(why.iter().map(|why| format!("limited: it does not hold, or is not known, that {why}")));
     remarks
+}
+
+/// How exactly a begin on the GPU compares with host times.
+pub(crate) fn clock_error(ns: u64) -> String {
+    let how = "which `rocshim help gpu-time` explains";
+    format!("a begin on the GPU is uncertain by {} against host times, {how}", time(ns))
 }
 
 /// The kernels' time by family, code object and graph.
@@ -185,6 +192,7 @@ Queues of the GPU
        1      2         2  800 ns   0.0%  3.50 ms  3.49 ms  3.50 ms          0 ns  3.50 ms  inferred
   pauses: from the end of a command to the begin of the next one of the queue; not launched: the call that asks for the next had not returned; held: it had, and the command waited on the GPU
   from the entry of a launch to the begin of its kernel: median 899 ns, p99 3.49 ms, longest 3.50 ms (2 kernels)
+  a begin on the GPU is uncertain by 5.00 µs against host times, which `rocshim help gpu-time` explains
 ";
         assert_eq!(queues(&summary, &style).as_deref(), Some(expected));
         let expected = "\
