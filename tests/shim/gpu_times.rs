@@ -3,6 +3,7 @@
 //! in `real/gpu_times.rs`.
 
 use rocshim_tests::{Outcome, Trace, Traced};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The variable that HIP 7.2 must be started with; `rocshim run --gpu-time` sets it.
@@ -37,6 +38,18 @@ fn dispatches(trace: &Trace) -> Vec<(Option<u64>, &str, u64)> {
 
 fn ids(trace: &Trace) -> Vec<u64> {
     trace.launches().map(|launch| launch.call.id).collect()
+}
+
+/// `gpu` of `rocshim COMMAND --json` for the only trace.
+#[track_caller]
+fn gpu(outcome: &Outcome, command: &str) -> Value {
+    let file = &outcome.trace_files()[0];
+    let words = [command.as_ref(), "--json".as_ref(), file.as_os_str()];
+    let printed: Value = serde_json::from_str(&Traced::rocshim(words).run().ok().stdout).expect("JSON");
+    match printed {
+        Value::Array(files) => files[0]["gpu"].clone(),
+        page => page["gpu"].clone(),
+    }
 }
 
 #[test]
@@ -85,7 +98,19 @@ fn a_runtime_that_ends_programs_which_are_registered_is_not_asked() {
 
 #[test]
 fn unusual_reports_are_recorded_unchanged_and_confirm_nothing_wrong() {
-    let (_, trace) = run("strange");
+    let (outcome, trace) = run("strange");
+    for command in ["summary", "verify"] {
+        let gpu = gpu(&outcome, command);
+        let past: Vec<_> = gpu["past"].as_array().expect("rows").iter().map(|row| &row["kernel"]).collect();
+        assert!(past.contains(&&"past_every_hook".into()), "{command}: {gpu}");
+        // A second report of a launch is no second launch.
+        assert_eq!(
+            (&gpu["evidence"], &gpu["of_launches"]),
+            (&"limited".into(), &3.into()),
+            "{command}: {gpu}"
+        );
+        assert_eq!((&gpu["of_runtime"], &gpu["unreported"]), (&1.into(), &1.into()), "{command}: {gpu}");
+    }
     let ids = ids(&trace);
     let unread = trace.reports().filter(|report| report.op == "unread").count();
     let copies: Vec<_> =
@@ -123,9 +148,20 @@ fn reports_of_an_unknown_release_name_no_calls() {
 
 #[test]
 fn an_unhooked_call_is_identified_by_its_function_name() {
-    let (_, trace) = run("past");
+    let (outcome, trace) = run("past");
     let functions: Vec<_> = trace.reports().map(|report| report.function.as_deref()).collect();
     assert_eq!(functions, [Some("hipModuleLaunchKernel"), None, None, None, None]);
+    for command in ["summary", "verify"] {
+        let gpu = gpu(&outcome, command);
+        let expected = serde_json::json!([
+            {"kernel": "gpu_times_kernel", "function": "hipModuleLaunchKernel", "dispatches": 1}
+        ]);
+        assert_eq!((&gpu["past"], &gpu["evidence"]), (&expected, &"limited".into()), "{command}: {gpu}");
+        let file = outcome.trace_files();
+        let text = Traced::rocshim([command.as_ref(), file[0].as_os_str()]).run().ok().stdout;
+        let seen = ["limited: 4 of 5 dispatches seen", "seen by no hook: 1 dispatch of gpu_times_kernel"];
+        assert!(seen.iter().all(|words| text.contains(words)), "{command}: {text}");
+    }
 }
 
 #[test]

@@ -123,6 +123,12 @@ int main(int argc, char **argv)
             pthread_join(threads[i], NULL);
         }
     } else if (!strcmp(situation, "strange")) {
+        uint64_t data[256];
+        uint32_t unknown[] = {0, 450, 1023, 1024, 5000, UINT32_MAX}; // functions of no known release
+        memset(data, 0xaa, sizeof data);
+        for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++)
+            if (standin_tracer()(3, unknown[i], data) == 0 || data[0] != 0xaaaaaaaaaaaaaaaa)
+                return 4;
         struct record record = {2, 0x11f0, DISPATCH, ids[0], 20, 10, 1, 5, (uint64_t) "ends before it begins"};
         standin_tracer()(2, DISPATCH, &record);
         record = (struct record){9, 0x11f0, DISPATCH, ids[0], 10, 20, 1, 5, (uint64_t) "of another form"};

@@ -13,7 +13,8 @@ static void *add_arguments[] = {&a, &b, &c, &n}, *scale_arguments[] = {&a, &n};
 
 static int launch_add(unsigned blocks, hipStream_t stream) { return hipModuleLaunchKernel(add, blocks, 1, 1, 256, 1, 1, 0, stream, add_arguments, NULL); }
 
-// Two streams: the second joins by an event and comes back. One launch is in work-items.
+// Two streams: the second joins by an event, copies, fills and comes back. One launch is in
+// work-items.
 static hipGraph_t captured(unsigned blocks)
 {
     hipGraph_t graph = NULL;
@@ -22,7 +23,8 @@ static hipGraph_t captured(unsigned blocks)
     failed += !!hipStreamBeginCapture(first, hipStreamCaptureModeRelaxed);
     failed += !!launch_add(blocks, first) + !!hipEventRecord(forked, first) + !!hipStreamWaitEvent(second, forked, 0);
     failed += !!hipExtModuleLaunchKernel(scale, 512, 1, 1, 128, 1, 1, 64, second, scale_arguments, NULL, NULL, NULL, 0);
-    failed += !!hipMemcpyAsync(b, a, 4096, hipMemcpyDeviceToDevice, second) + !!hipEventRecord(joined, second);
+    failed += !!hipMemcpyAsync(b, a, 4096, hipMemcpyDeviceToDevice, second);
+    failed += !!hipMemsetAsync(c, 0, 4096, second) + !!hipEventRecord(joined, second);
     failed += !!launch_add(blocks + 1, first) + !!hipStreamWaitEvent(first, joined, 0) + !!launch_add(blocks + 2, first);
     failed += !!hipStreamEndCapture(first, &graph);
     failed += !!hipEventDestroy(forked) + !!hipEventDestroy(joined);
