@@ -18,9 +18,9 @@ BARS = {
     "timed": (6, 355),
     "report": (0, 735),
 }
-# The forms that need GPU times: with them `on` also gives each launch its number, or stores reports.
-# Under callgrind the clock is read by a system call, which takes so long that a report reads it
-# four times: it has fewer instructions alone.
+# The forms that need GPU times: with them `on` also gives each launch its number, or stores
+# reports. Under callgrind the clock is read by a system call, which takes so long that a report
+# reads it four times: it has fewer instructions alone.
 GPU_TIMES = {"timed", "report"}
 GPU_TIME_ON = {"ROCSHIM_GPU_TIME": "on", "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}
 BURSTS, CALLS, WARM_CALLS, FIRST_LAPS, PAUSE_US = 8, 400, 100, 2, 1000
