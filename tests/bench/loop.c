@@ -5,13 +5,14 @@
 //
 // FORM is module (hipModuleLaunchKernel), args6 and args16 (the same, with so many arguments),
 // paced (the same, each followed by a microsecond of other work), stub (hipLaunchKernel), gemm
-// (rocblas_gemm_ex, which launches one kernel), timed (a launch in which the loop asks the tracer as
-// HIP does where GPU times are requested) or report (the report of a dispatch). MODE is time: a line
-// `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount of work took around
-// the burst, ns: when it is more than elsewhere, the machine was slower. Or tail: each call is timed
-// by itself, and one line `tail P50 P99 P99.9 MAX` in ns, in which the two reads of the clock are
-// included. Then, in both modes: `usage FAULTS BLOCKED PREEMPTED`, page faults and context switches
-// of the threads while they were timed, and `events N`, what a tracer must have recorded.
+// (rocblas_gemm_ex, which launches one kernel), timed (a launch in which the loop asks the tracer
+// as HIP does where GPU times are requested) or report (the report of a dispatch). MODE is time: a
+// line `burst NS_PER_CALL GAUGE` for each burst, where GAUGE is what a fixed amount of work took
+// around the burst, ns: when it is more than elsewhere, the machine was slower. Or tail: each call
+// is timed by itself, and one line `tail P50 P99 P99.9 MAX` in ns, in which the two reads of the
+// clock are included. Then, in both modes: `usage FAULTS BLOCKED PREEMPTED`, page faults and
+// context switches of the threads while they were timed, and `events N`, what a tracer must have
+// recorded.
 //
 // kernel: 0 by_stub by_stub -
 #define _GNU_SOURCE
