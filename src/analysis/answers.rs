@@ -84,7 +84,7 @@ impl Facts<'_> {
             counted(totals.kernels, "kernel"),
             counted(totals.gemms, "BLAS GEMM"),
         );
-        let (evidence, why) = match &self.summary.unseen.launches {
+        let (evidence, why) = match &self.summary.visibility_gaps.launches {
             None => (Evidence::Confirmed, "each launch was seen as the call that it is".to_string()),
             Some(why) => (Evidence::Limited, why.clone()),
         };
@@ -128,7 +128,7 @@ impl Facts<'_> {
         let question = "By which path?";
         let found: Vec<String> = self.phases.kinds.iter().take(NAMED).map(path_of).collect();
         if found.is_empty() {
-            let (evidence, why) = match &self.summary.unseen.launches {
+            let (evidence, why) = match &self.summary.visibility_gaps.launches {
                 None => (Evidence::ConfirmedAbsent, "no kernel was launched".to_string()),
                 Some(why) => (Evidence::Limited, why.clone()),
             };

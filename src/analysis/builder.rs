@@ -5,7 +5,7 @@ mod in_flight;
 mod launches;
 mod products;
 mod trials;
-mod unseen;
+mod visibility_gaps;
 
 use super::{
     GraphRow, InFlightRow, ProcessRow, StreamRow, Summary, ThreadRow, Totals,
@@ -41,7 +41,7 @@ pub struct SummaryBuilder {
     /// Traces of which not all segments were read.
     partial: u64,
     /// What is open in the process that is read.
-    open: Open,
+    open: ProcessCounts,
     totals: Totals,
     processes: Vec<ProcessRow>,
     kernels: Kernels,
@@ -73,7 +73,7 @@ pub struct SummaryBuilder {
 
 /// What is open in the process that is read, and its own counts.
 #[derive(Clone, Default)]
-struct Open {
+struct ProcessCounts {
     nesting: Nesting,
     runs: Runs,
     threads: Threads,
@@ -116,7 +116,7 @@ impl Analysis for SummaryBuilder {
             self.coverage.of_phases();
         }
         self.kernels.begin_process(&session.process().header.epoch);
-        self.open = Open::default();
+        self.open = ProcessCounts::default();
     }
 
     fn record(&mut self, session: &Session, record: &Record) {
@@ -244,8 +244,8 @@ impl SummaryBuilder {
         totals.in_flight = self.in_flight.len() as u64;
         let kernels = self.kernels.rows(session);
         totals.kernels = kernels.len() as u64;
-        let unseen = self.unseen(&totals);
-        let (lost, origins) = (unseen.calls.as_deref(), unseen.origins.as_deref());
+        let visibility_gaps = self.visibility_gaps(&totals);
+        let (lost, origins) = (visibility_gaps.calls.as_deref(), visibility_gaps.origins.as_deref());
         Summary {
             format: 1,
             phase: session.scope().map(|scope| scope.name.clone()),
@@ -277,7 +277,7 @@ impl SummaryBuilder {
             notes: session.unread().to_vec(),
             gpus: self.gpus,
             totals,
-            unseen: unseen.clone(),
+            visibility_gaps: visibility_gaps.clone(),
         }
     }
 

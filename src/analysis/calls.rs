@@ -84,10 +84,10 @@ impl Calls {
     }
 
     /// The counts as a row. `launches` says whether such a call is expected to launch anything.
-    pub(crate) fn row(&self, session: &Session, launches: bool, blind: Option<&str>) -> CallCounts {
-        let (evidence, why) = match (launches && self.silent > 0, blind) {
+    pub(crate) fn row(&self, session: &Session, launches: bool, gap: Option<&str>) -> CallCounts {
+        let (evidence, why) = match (launches && self.silent > 0, gap) {
             (false, _) => (Evidence::Confirmed, None),
-            (true, Some(blind)) => (Evidence::Limited, Some(blind.to_string())),
+            (true, Some(gap)) => (Evidence::Limited, Some(gap.to_string())),
             (true, None) => (Evidence::Unresolved, Some(self.silence())),
         };
         CallCounts {

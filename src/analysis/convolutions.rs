@@ -210,7 +210,7 @@ pub(crate) fn shape_of_run(conv: &Conv) -> Option<(String, Option<f64>)> {
 }
 
 #[derive(Clone)]
-struct Kind {
+struct ConvEntry {
     library: String,
     function: String,
     last: Conv,
@@ -219,7 +219,7 @@ struct Kind {
 
 /// All kinds of convolution calls.
 #[derive(Clone, Default)]
-pub(crate) struct Convolutions(Interner<Key, Kind>);
+pub(crate) struct Convolutions(Interner<Key, ConvEntry>);
 
 impl Convolutions {
     /// Counts a call of `function`: its id, library, and name.
@@ -230,7 +230,7 @@ impl Convolutions {
         inside: &Contents,
     ) {
         let (number, library, name) = function;
-        let kind = self.0.value(key(number, &conv), || Kind {
+        let kind = self.0.value(key(number, &conv), || ConvEntry {
             library: library.to_string(),
             function: name.to_string(),
             last: Conv::default(),
@@ -244,10 +244,10 @@ impl Convolutions {
     }
 
     /// Every kind, longest host time first.
-    pub(crate) fn rows(&self, session: &Session, blind: Option<&str>) -> Vec<ConvRow> {
-        let mut kinds: Vec<&Kind> = self.0.values().iter().collect();
+    pub(crate) fn rows(&self, session: &Session, gap: Option<&str>) -> Vec<ConvRow> {
+        let mut kinds: Vec<&ConvEntry> = self.0.values().iter().collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
-        kinds.into_iter().map(|kind| kind.row(session, blind)).collect()
+        kinds.into_iter().map(|kind| kind.row(session, gap)).collect()
     }
 }
 
@@ -279,8 +279,8 @@ fn key(function: Option<FunctionId>, conv: &Conv) -> Key {
     )
 }
 
-impl Kind {
-    fn row(&self, session: &Session, blind: Option<&str>) -> ConvRow {
+impl ConvEntry {
+    fn row(&self, session: &Session, gap: Option<&str>) -> ConvRow {
         let conv = self.last.clone();
         let launches = launches(&conv.action);
         ConvRow {
@@ -305,7 +305,7 @@ impl Kind {
             solver: conv.solver,
             exhaustive: conv.exhaustive,
             offered: conv.results,
-            counts: self.calls.row(session, launches, blind),
+            counts: self.calls.row(session, launches, gap),
         }
     }
 }

@@ -100,8 +100,8 @@ impl Fallbacks {
         self.in_gemms.extend(inside.kernels.iter().map(|(kernel, _)| *kernel));
     }
 
-    /// The verdict. `unseen` says why launches may have been missed, if so.
-    pub(crate) fn judge(&self, session: &Session, unseen: Option<&str>) -> Fallback {
+    /// The verdict. `gap`: why launches may have been missed, if so.
+    pub(crate) fn judge(&self, session: &Session, gap: Option<&str>) -> Fallback {
         let tally = self.tally(session);
         let launches: u64 = tally.fallback.values().map(|row| row.launches).sum();
         let products = launches + tally.own + tally.by_name + tally.unknown;
@@ -111,7 +111,7 @@ impl Fallbacks {
         let is_fact = rows.iter().any(|row| row.evidence == Evidence::Confirmed);
         let (evidence, why) = match (rows.is_empty(), open) {
             (true, Some(open)) => (Evidence::Unresolved, open),
-            (true, None) => none_dispatched(products, tally.by_name, unseen),
+            (true, None) => none_dispatched(products, tally.by_name, gap),
             (false, open) => {
                 let some = format!("{} of {} product launches", count(launches), count(products));
                 let why = [Some(some), open].into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -169,8 +169,8 @@ fn reason(object: Option<&CodeObject>) -> String {
     }
 }
 
-fn none_dispatched(products: u64, by_name: u64, unseen: Option<&str>) -> (Evidence, String) {
-    match (products, by_name, unseen) {
+fn none_dispatched(products: u64, by_name: u64, gap: Option<&str>) -> (Evidence, String) {
+    match (products, by_name, gap) {
         (_, _, Some(why)) => (Evidence::Limited, why.into()),
         (0, _, None) => (Evidence::ConfirmedAbsent, "no product of Tensile's was dispatched".into()),
         (all, 0, None) => (

@@ -1,4 +1,4 @@
-//! Counts calls from each place to each, layer by layer: application, library, HIP, code object.
+//! Counts calls between nodes, layer by layer: application, library, HIP, code object.
 //!
 //! A call's caller is the enclosing call on its thread, whose line comes later: calls wait, by
 //! thread, for their caller's line, as in `nesting`. If that line was lost, or the enclosing call
@@ -17,16 +17,16 @@ use rocshim_trace::{Call, CodeObject, Record, file_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Places of a floor that are shown by themselves: those with most calls. The others are one.
-const PLACES: usize = 16;
+/// Nodes of a layer that are shown separately: those with most calls. The others are merged.
+const SHOWN_NODES: usize = 16;
 
 /// The layers of a program that uses ROCm, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Floor {
+pub enum Layer {
     /// The program and its libraries that are not hooked.
     Application,
-    /// BLAS, MIOpen and RCCL: the hooked libraries above HIP.
+    /// The hooked libraries above HIP: rocBLAS, MIOpen, RCCL, …
     Library,
     /// The HIP runtime, by kind of call.
     Hip,
@@ -34,23 +34,24 @@ pub enum Floor {
     CodeObject,
 }
 
-impl Floor {
+impl Layer {
     /// Returns the name that the page shows.
     pub fn name(self) -> &'static str {
         match self {
-            Floor::Application => "Application",
-            Floor::Library => "Library",
-            Floor::Hip => "HIP",
-            Floor::CodeObject => "Code object",
+            Layer::Application => "Application",
+            Layer::Library => "Library",
+            Layer::Hip => "HIP",
+            Layer::CodeObject => "Code object",
         }
     }
 }
 
 /// A node of the graph: a program, a library, a kind of HIP call, a code object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
+pub struct Node {
     /// Its layer.
-    pub floor: Floor,
+    #[serde(rename = "floor")]
+    pub layer: Layer,
     /// Its name, unique in its layer.
     pub name: String,
 }
@@ -59,21 +60,22 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edge {
     /// The caller.
-    pub from: Place,
+    pub from: Node,
     /// The callee.
-    pub to: Place,
+    pub to: Node,
     /// Calls; to a code object: launches of its kernels.
     pub calls: u64,
 }
 
-/// All floors.
+/// The graph of calls between layers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Flow {
-    /// By floor, most calls first.
-    pub places: Vec<Place>,
-    /// By place.
+    /// The nodes, by layer, most calls first.
+    #[serde(rename = "places")]
+    pub nodes: Vec<Node>,
+    /// The edges, by caller and callee.
     pub edges: Vec<Edge>,
-    /// Places that share a place with others, because their floor has too many.
+    /// Nodes that were merged with others, because their layer has too many.
     pub merged: u64,
 }
 
@@ -82,15 +84,15 @@ const LAUNCH: &str = "kernel launches";
 const CAPTURED: &str = "launches into graphs";
 const GRAPH_LAUNCH: &str = "graph launches";
 
-/// Calls of one caller, by place.
+/// Calls of one caller, by node.
 type Calls = Vec<(usize, u64)>;
 
-/// Counts the calls from place to place.
+/// Counts the calls between nodes.
 #[derive(Default)]
 pub(crate) struct FlowBuilder {
-    places: Interner<Place, Place>,
+    nodes: Interner<Node, Node>,
     edges: HashMap<(usize, usize), u64>,
-    /// The place of each function's library, and of each code object.
+    /// The node of each function's library, and of each code object.
     libraries: PerId<FunctionId, Option<usize>>,
     objects: PerId<CodeObjectId, Option<usize>>,
     /// The program of the process that is read.
@@ -102,90 +104,90 @@ pub(crate) struct FlowBuilder {
 impl FlowBuilder {
     /// All edges.
     pub(crate) fn finish(self) -> Flow {
-        let places = self.places.values();
+        let nodes = self.nodes.values();
         let mut sums: HashMap<usize, u64> = HashMap::default();
         for (&(from, to), calls) in &self.edges {
             *sums.entry(to).or_default() += calls;
-            if places[from].floor == Floor::Application {
+            if nodes[from].layer == Layer::Application {
                 *sums.entry(from).or_default() += calls;
             }
         }
-        let mut order: Vec<(Floor, u64, usize)> =
-            sums.into_iter().map(|(place, sum)| (places[place].floor, sum, place)).collect();
-        order.sort_by(|a, b| (a.0, b.1, &places[a.2]).cmp(&(b.0, a.1, &places[b.2])));
-        let (mut shown, mut merged): (BTreeMap<usize, Place>, Vec<usize>) = Default::default();
+        let mut order: Vec<(Layer, u64, usize)> =
+            sums.into_iter().map(|(node, sum)| (nodes[node].layer, sum, node)).collect();
+        order.sort_by(|a, b| (a.0, b.1, &nodes[a.2]).cmp(&(b.0, a.1, &nodes[b.2])));
+        let (mut shown, mut merged): (BTreeMap<usize, Node>, Vec<usize>) = Default::default();
         let mut all = Flow::default();
-        for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
-            let of: Vec<usize> = order.iter().filter(|row| row.0 == floor).map(|row| row.2).collect();
-            let own = if of.len() > PLACES { PLACES - 1 } else { of.len() };
-            for place in &of[..own] {
-                shown.insert(*place, places[*place].clone());
-                all.places.push(places[*place].clone());
+        for layer in [Layer::Application, Layer::Library, Layer::Hip, Layer::CodeObject] {
+            let of: Vec<usize> = order.iter().filter(|row| row.0 == layer).map(|row| row.2).collect();
+            let own = if of.len() > SHOWN_NODES { SHOWN_NODES - 1 } else { of.len() };
+            for node in &of[..own] {
+                shown.insert(*node, nodes[*node].clone());
+                all.nodes.push(nodes[*node].clone());
             }
             if own < of.len() {
-                let rest = Place { floor, name: format!("{} others", of.len() - own) };
-                all.places.push(rest.clone());
-                shown.extend(of[own..].iter().map(|place| (*place, rest.clone())));
+                let rest = Node { layer, name: format!("{} others", of.len() - own) };
+                all.nodes.push(rest.clone());
+                shown.extend(of[own..].iter().map(|node| (*node, rest.clone())));
                 merged.extend(&of[own..]);
             }
         }
         let mut edges: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        let at = |place: &usize| all.places.iter().position(|shown_place| *shown_place == shown[place]);
+        let at = |node: &usize| all.nodes.iter().position(|shown_place| *shown_place == shown[node]);
         for ((from, to), calls) in &self.edges {
             if let (Some(from), Some(to)) = (at(from), at(to)) {
                 *edges.entry((from, to)).or_default() += calls;
             }
         }
-        let place = |at: usize| all.places[at].clone();
+        let node = |at: usize| all.nodes[at].clone();
         all.edges = edges
             .into_iter()
-            .map(|((from, to), calls)| Edge { from: place(from), to: place(to), calls })
+            .map(|((from, to), calls)| Edge { from: node(from), to: node(to), calls })
             .collect();
         all.merged = merged.len() as u64;
         all
     }
 
-    fn number(&mut self, floor: Floor, name: String) -> usize {
-        let place = Place { floor, name };
-        self.places.number(place.clone(), || place)
+    fn number(&mut self, layer: Layer, name: String) -> usize {
+        let node = Node { layer, name };
+        self.nodes.number(node.clone(), || node)
     }
 
     fn library(&mut self, session: &Session, function: Option<FunctionId>) -> usize {
         let Some(function) = function else {
-            return self.number(Floor::Library, "unknown library".into());
+            return self.number(Layer::Library, "unknown library".into());
         };
-        if let Some(place) = *self.libraries.of(function) {
-            return place;
+        if let Some(node) = *self.libraries.of(function) {
+            return node;
         }
         let name = session.function(function).library.trim_end_matches(".so").to_string();
-        let place = self.number(Floor::Library, name);
-        *self.libraries.of(function) = Some(place);
-        place
+        let node = self.number(Layer::Library, name);
+        *self.libraries.of(function) = Some(node);
+        node
     }
 
     fn object(&mut self, session: &Session, object: Option<CodeObjectId>) -> usize {
-        let Some(object) = object else { return self.number(Floor::CodeObject, NO_OBJECT.into()) };
-        if let Some(place) = *self.objects.of(object) {
-            return place;
+        let Some(object) = object else { return self.number(Layer::CodeObject, NO_OBJECT.into()) };
+        if let Some(node) = *self.objects.of(object) {
+            return node;
         }
-        let place = self.number(Floor::CodeObject, name(session.code_object(object)));
-        *self.objects.of(object) = Some(place);
-        place
+        let node = self.number(Layer::CodeObject, name(session.code_object(object)));
+        *self.objects.of(object) = Some(node);
+        node
     }
 
-    /// Handles the return of a call of `place`: the calls inside now have their caller, and it
-    /// waits for its own.
-    fn returned(&mut self, call: &Call, place: usize) {
+    /// Handles the return of a call of `node`: the calls inside now have their caller, and it waits
+    /// for its own.
+    fn returned(&mut self, call: &Call, node: usize) {
         let mut open = self.open.remove(&call.tid).unwrap_or_default();
         while let Some((_, calls)) = open.pop_if(|(id, _)| *id > call.id) {
             self.orphans(calls);
         }
         if let Some((_, calls)) = open.pop_if(|(id, _)| *id == call.id) {
-            calls.into_iter().for_each(|(to, calls)| *self.edges.entry((place, to)).or_default() += calls);
+            calls.into_iter().for_each(|(to, calls)| *self.edges.entry((node, to)).or_default() += calls);
         }
         match call.parent {
             None => {
-                *self.edges.entry((self.application, place)).or_default() += 1;
+                *self.edges.entry((self.application, node)).or_default() += 1;
                 // No call is open on this thread any more.
                 open.drain(..).for_each(|(_, calls)| self.orphans(calls));
             }
@@ -197,9 +199,9 @@ impl FlowBuilder {
                     open.push((parent, Vec::new()));
                 }
                 let (_, calls) = open.last_mut().expect("it was pushed");
-                match calls.iter_mut().find(|(to, _)| *to == place) {
+                match calls.iter_mut().find(|(to, _)| *to == node) {
                     Some((_, calls)) => *calls += 1,
-                    None => calls.push((place, 1)),
+                    None => calls.push((node, 1)),
                 }
             }
         }
@@ -209,7 +211,7 @@ impl FlowBuilder {
     }
 
     fn orphans(&mut self, calls: Calls) {
-        let unknown = self.number(Floor::Application, UNKNOWN.into());
+        let unknown = self.number(Layer::Application, UNKNOWN.into());
         calls.into_iter().for_each(|(to, calls)| *self.edges.entry((unknown, to)).or_default() += calls);
     }
 }
@@ -217,7 +219,7 @@ impl FlowBuilder {
 impl Analysis for FlowBuilder {
     fn begin_process(&mut self, session: &Session) {
         let program = file_name(&session.process().header.exe).to_string();
-        self.application = self.number(Floor::Application, program);
+        self.application = self.number(Layer::Application, program);
     }
 
     fn event(&mut self, session: &Session, event: &Event) {
@@ -226,7 +228,7 @@ impl Analysis for FlowBuilder {
             Record::Launch(_) => {
                 let object = self.object(session, event.ids.code_object);
                 if !event.failed() {
-                    let from = self.number(Floor::Hip, LAUNCH.into());
+                    let from = self.number(Layer::Hip, LAUNCH.into());
                     *self.edges.entry((from, object)).or_default() += 1;
                 }
                 LAUNCH
@@ -237,18 +239,18 @@ impl Analysis for FlowBuilder {
             Record::Sync(_) => "waits, events",
             Record::Load(_) => "modules loaded",
             _ => {
-                let place = self.library(session, event.ids.function);
-                return self.returned(event.call, place);
+                let node = self.library(session, event.ids.function);
+                return self.returned(event.call, node);
             }
         };
-        let place = self.number(Floor::Hip, hip.into());
-        self.returned(event.call, place);
+        let node = self.number(Layer::Hip, hip.into());
+        self.returned(event.call, node);
     }
 
     fn end_process(&mut self, session: &Session, _reading: &Reading) {
         let open = std::mem::take(&mut self.open);
         open.into_values().flatten().for_each(|(_, calls)| self.orphans(calls));
-        let from = self.number(Floor::Hip, GRAPH_LAUNCH.into());
+        let from = self.number(Layer::Hip, GRAPH_LAUNCH.into());
         let process = session.process();
         process.graphs.rows(process.header.pid, |kernel, launches| {
             let local = kernel.kernel.and_then(|id| process.kernel(id));

@@ -225,10 +225,10 @@ const DESCRIBED: &str = "described";
 
 /// All kinds of matrix products.
 #[derive(Clone, Default)]
-pub(crate) struct Gemms(Interner<(Option<FunctionId>, GemmProblem), Kind>);
+pub(crate) struct Gemms(Interner<(Option<FunctionId>, GemmProblem), GemmEntry>);
 
 #[derive(Clone)]
-struct Kind {
+struct GemmEntry {
     library: String,
     function: String,
     problem: GemmProblem,
@@ -245,7 +245,7 @@ impl Gemms {
         inside: &Contents,
     ) -> usize {
         let (number, library, name) = function;
-        let kind = self.0.number((number, problem.clone()), || Kind {
+        let kind = self.0.number((number, problem.clone()), || GemmEntry {
             library: library.to_string(),
             function: name.to_string(),
             problem,
@@ -261,14 +261,14 @@ impl Gemms {
     }
 
     /// Every kind, longest host time first.
-    pub(crate) fn rows(&self, session: &Session, numbering: Numbering, blind: Option<&str>) -> Vec<GemmRow> {
+    pub(crate) fn rows(&self, session: &Session, numbering: Numbering, gap: Option<&str>) -> Vec<GemmRow> {
         let all = self.0.values();
-        let inside = |kind: &Kind| kind.calls.products().to_vec();
+        let inside = |kind: &GemmEntry| kind.calls.products().to_vec();
         let mut made_inside = vec![0; all.len()];
         for (product, calls) in all.iter().flat_map(inside) {
             made_inside[product] += calls;
         }
-        let mut kinds: Vec<(&Kind, u64)> = all.iter().zip(made_inside).collect();
+        let mut kinds: Vec<(&GemmEntry, u64)> = all.iter().zip(made_inside).collect();
         kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(kind.calls.total_ns()));
         kinds
             .into_iter()
@@ -280,13 +280,13 @@ impl Gemms {
                 problem: kind.problem.clone(),
                 unknown: kind.problem.unknown(),
                 solution_of: kind.solution_of(numbering),
-                counts: kind.calls.row(session, !kind.problem.is_empty(), blind),
+                counts: kind.calls.row(session, !kind.problem.is_empty(), gap),
             })
             .collect()
     }
 }
 
-impl Kind {
+impl GemmEntry {
     fn solution_of(&self, numbering: Numbering) -> Option<SolutionLibrary> {
         let is_rocblas = self.library.starts_with("librocblas");
         self.problem

@@ -5,8 +5,8 @@ use super::{
     interner::{Interner, PerId},
     nesting::Launches,
     session::{Session, Symbol, SymbolId},
-    span::{Epoch, Span},
     table::Cell,
+    time_range::{Epoch, TimeRange},
     units::dims,
 };
 use rocshim_trace::{Launch, Tensile};
@@ -129,7 +129,7 @@ struct Stats {
     total_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    span: Span,
+    span: TimeRange,
     durations: Durations,
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
@@ -148,7 +148,7 @@ impl Default for Stats {
             total_ns: 0,
             min_ns: u64::MAX,
             max_ns: 0,
-            span: Span::default(),
+            span: TimeRange::default(),
             durations: Durations::default(),
             shapes: Interner::new(),
             last: None,

@@ -4,7 +4,7 @@
 //! Layers, lowest first:
 //! - `units` (numbers in words), `names` (of kernels, as people read them), `evidence` (evidence
 //!   classes), `table` (how a table is described, beside the type of its rows), `interner` (names to
-//!   numbers), `durations`, `span`, `pauses`, `reorder` (events in order of time);
+//!   numbers), `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
 //! - `rules` (premises and classes), `status_words` and `status` (names of statuses),
@@ -68,7 +68,6 @@ mod rules;
 mod run;
 mod session;
 mod solution_index;
-mod span;
 mod spans;
 mod status;
 mod status_words;
@@ -82,6 +81,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod time_range;
 mod tracks;
 mod transfers;
 pub mod units;
@@ -118,7 +118,7 @@ pub use experiment::{
 pub use failures::{FAILURES, FailureRow};
 pub use fallback::{FALLBACK_KERNELS, Fallback};
 pub use families::{FAMILIES, FamilyRow};
-pub use flow::{Edge, Floor, Flow, Place};
+pub use flow::{Edge, Flow, Layer, Node};
 pub use gemms::{GEMMS, GemmProblem, GemmRow};
 pub use gpu::{
     GPU_KERNELS, GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow,
@@ -131,18 +131,17 @@ pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};
 pub use modules::{MODULES, ModuleRow};
 pub(crate) use phases::Recent;
 pub use phases::{
-    Bar, Bound, Kind, Level, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseObject, Phases,
-    PhasesBuilder, Timeline, TimelineRow, Visit,
+    Bar, Bound, Level, PassRow, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseKind, PhaseObject, Phases,
+    PhasesBuilder, Timeline, TimelineRow,
 };
 pub use processes::{PROCESSES, ProcessRow};
 pub use proxy::{
-    Chunk, Outcome, Proxy, Request as ProxyRequest, RequestTimes, Said, TimeParts, VECTORS as MMVQ_COLUMNS,
+    Chunk, Claim, Outcome, Proxy, Request as ProxyRequest, RequestTimes, TimeParts, VECTORS as MMVQ_COLUMNS,
     proxy,
 };
 pub use ranks::{
-    AroundCollective, CLOCK_RULE, ClockRow, CollectiveRow, Finding as RankFinding,
-    FindingKind as RankFindingKind, GroupRow, RankRow, RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE,
-    StepRow, StepTime,
+    AroundCollective, CLOCK_RULE, ClockRow, CollectiveRow, GroupRow, RankFinding, RankFindingKind, RankRow,
+    RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE, StepRow, StepTime,
 };
 pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};
@@ -158,8 +157,8 @@ pub use sweeps::{RULE as SWEEP_RULE, SWEEPS, SweepRow};
 pub use tail::{Patterns, Tail, TraceChange, Wanted};
 pub use threads::{GAPS, GapRow, THREADS, ThreadRow};
 pub use tracks::{
-    Beside, COMMON, Cell, Column, Kind as ColumnKind, Process as TrackProcess, Row as TrackRow, TABLES,
-    Table, TableId, Track, Tracks, queue_of,
+    COMMON, Cell, Column, ColumnKind, TABLES, Table, TableId, Track, TrackKind, TrackProcess, TrackRow,
+    Tracks, queue_of,
 };
 pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
 pub use verdict::FunctionRow;

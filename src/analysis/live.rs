@@ -3,8 +3,8 @@
 //! The tables are those of `summary`, taken of every process at every poll; a rate is the
 //! difference of two. Memory grows with distinct things, not with events.
 
-use super::{Evidence, Kind, PhasesBuilder, Recent, Session, Summary, SummaryBuilder};
-use rocshim_reader::{End, Reading as FileReading, Watcher};
+use super::{Evidence, PhaseKind, PhasesBuilder, Recent, Session, Summary, SummaryBuilder};
+use rocshim_reader::{End, Reading, Watcher};
 use rocshim_trace::{Header, Record, Tensor, Word, file_name};
 use std::{collections::BTreeMap, path::Path};
 
@@ -141,12 +141,12 @@ pub struct Live {
 struct Before {
     /// On a clock that only goes forward; `None` before the first look.
     at_ns: Option<u64>,
-    counts: BTreeMap<(Table, String, String), u64>,
+    counts: BTreeMap<(Counted, String, String), u64>,
 }
 
 /// What a number is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Table {
+enum Counted {
     All,
     Process,
     Collector,
@@ -161,25 +161,25 @@ enum Table {
 struct Trace {
     path: String,
     header: Option<Header>,
-    state: State,
+    state: TraceState,
     /// Its process cannot be seen, and nothing comes.
     is_silent: bool,
     stream_groups: BTreeMap<usize, LiveGroup>,
 }
 
-enum State {
-    Open(Box<Reading>),
+enum TraceState {
+    Open(Box<OpenTrace>),
     Ended(Box<Summary>),
 }
 
 /// A trace that is read.
-struct Reading {
+struct OpenTrace {
     session: Session,
     phases: PhasesBuilder,
     summary: SummaryBuilder,
 }
 
-impl Reading {
+impl OpenTrace {
     fn so_far(&self) -> Summary {
         self.summary.so_far(&self.session)
     }
@@ -194,7 +194,7 @@ struct LiveGroup {
 impl Live {
     /// The processes that have not ended, by their traces' numbers.
     pub fn running(&self) -> impl Iterator<Item = (usize, &Header)> {
-        let is_open = |trace: &Trace| matches!(trace.state, State::Open(_)) && !trace.is_silent;
+        let is_open = |trace: &Trace| matches!(trace.state, TraceState::Open(_)) && !trace.is_silent;
         let traces = self.traces.iter().filter(move |(_, trace)| is_open(trace));
         traces.filter_map(|(number, trace)| Some((*number, trace.header.as_ref()?)))
     }
@@ -213,12 +213,12 @@ impl Live {
         let mut stats = LiveStats::default();
         let (mut events, mut launches, mut products, mut failed, mut lost) = (0, 0, 0, 0, 0);
         let mut gpu_busy: Option<u64> = None;
-        let mut tables: BTreeMap<(Table, String, String), (u64, u64)> = BTreeMap::new();
+        let mut tables: BTreeMap<(Counted, String, String), (u64, u64)> = BTreeMap::new();
         for (number, trace) in &mut self.traces {
             trace.note_passes();
             let (summary, is_open) = match &trace.state {
-                State::Open(reading) => (&reading.so_far(), !trace.is_silent),
-                State::Ended(summary) => (&**summary, false),
+                TraceState::Open(reading) => (&reading.so_far(), !trace.is_silent),
+                TraceState::Ended(summary) => (&**summary, false),
             };
             stats.running += usize::from(is_open);
             add_tables(&mut tables, summary);
@@ -240,11 +240,11 @@ impl Live {
                     pid: process.pid,
                     program: program(&process.exe, &process.argv),
                     end: if trace.is_silent { "out of sight".into() } else { process.end.clone() },
-                    events: rates.of(Table::Process, (&id, "events"), process.events),
-                    launches: rates.of(Table::Process, (&id, "launches"), process.launches),
+                    events: rates.of(Counted::Process, (&id, "events"), process.events),
+                    launches: rates.of(Counted::Process, (&id, "launches"), process.launches),
                     lost: process.lost,
                     collector: collector.map(|collector| {
-                        rates.of(Table::Collector, (&id, ""), collector.busy_ns).per_second / 1e9
+                        rates.of(Counted::Collector, (&id, ""), collector.busy_ns).per_second / 1e9
                     }),
                     fullest_ring: collector.map(|collector| collector.fullest_ring),
                 });
@@ -258,15 +258,15 @@ impl Live {
                     name: at.last.name().to_string(),
                     evidence: at.last.evidence,
                     columns: at.last.columns,
-                    passes: rates.of(Table::Phase, (&place, "passes"), at.passes),
-                    tokens: rates.of(Table::Phase, (&place, "tokens"), at.tokens),
+                    passes: rates.of(Counted::Phase, (&place, "passes"), at.passes),
+                    tokens: rates.of(Counted::Phase, (&place, "tokens"), at.tokens),
                     launches: at.last.launches,
                     pass_ns: at.last.end.saturating_sub(at.last.begin),
                     idle_ns: unix_ns.saturating_sub(at.last.end),
                 });
             }
         }
-        let mut growth = |what: &str, all: u64| rates.of(Table::All, (what, ""), all);
+        let mut growth = |what: &str, all: u64| rates.of(Counted::All, (what, ""), all);
         stats.events = growth("events", events);
         stats.launches = growth("launches", launches);
         stats.products = growth("products", products);
@@ -277,11 +277,11 @@ impl Live {
             let calls = rates.of(table, (&name, &of), calls);
             let row = LiveRow { name, of, calls, host_ns };
             match table {
-                Table::Kernel => stats.kernels.push(row),
-                Table::Family => stats.families.push(row),
-                Table::Product => stats.products_by_problem.push(row),
-                Table::Convolution => stats.convolutions.push(row),
-                Table::All | Table::Process | Table::Collector | Table::Phase => {}
+                Counted::Kernel => stats.kernels.push(row),
+                Counted::Family => stats.families.push(row),
+                Counted::Product => stats.products_by_problem.push(row),
+                Counted::Convolution => stats.convolutions.push(row),
+                Counted::All | Counted::Process | Counted::Collector | Counted::Phase => {}
             }
         }
         let asked: Vec<f64> = stats.processes.iter().filter_map(|process| process.collector).collect();
@@ -298,14 +298,14 @@ impl Live {
 impl Watcher for Live {
     fn begin(&mut self, trace: usize, path: &Path) {
         let path = path.display().to_string();
-        let mut reading = Reading {
+        let mut reading = OpenTrace {
             session: Session::default(),
             phases: PhasesBuilder::new(Vec::new()),
             summary: SummaryBuilder::default(),
         };
-        let Reading { session, phases, summary } = &mut reading;
+        let OpenTrace { session, phases, summary } = &mut reading;
         session.begin_file(path.clone(), &mut [phases, summary]);
-        let state = State::Open(Box::new(reading));
+        let state = TraceState::Open(Box::new(reading));
         self.traces.insert(
             trace,
             Trace { path, header: None, state, is_silent: false, stream_groups: BTreeMap::new() },
@@ -317,8 +317,8 @@ impl Watcher for Live {
         if let Record::Header(header) = &record {
             trace.header.get_or_insert_with(|| header.clone());
         }
-        if let State::Open(reading) = &mut trace.state {
-            let Reading { session, phases, summary } = &mut **reading;
+        if let TraceState::Open(reading) = &mut trace.state {
+            let OpenTrace { session, phases, summary } = &mut **reading;
             session.visit(&record, &mut [phases, summary]);
         }
     }
@@ -329,31 +329,31 @@ impl Watcher for Live {
         }
     }
 
-    fn end(&mut self, trace: usize, end: FileReading) {
+    fn end(&mut self, trace: usize, end: Reading) {
         let Some(trace) = self.traces.get_mut(&trace) else { return };
-        let State::Open(reading) = &mut trace.state else { return };
-        let Reading { session, phases, summary } = &mut **reading;
+        let TraceState::Open(reading) = &mut trace.state else { return };
+        let OpenTrace { session, phases, summary } = &mut **reading;
         session.end_file(&end, &mut [phases, summary]);
         if end.end == End::Rotated {
             return session.begin_file(trace.path.clone(), &mut [phases, summary]);
         }
         trace.note_passes();
-        if let State::Open(reading) = &trace.state {
-            trace.state = State::Ended(Box::new(reading.so_far()));
+        if let TraceState::Open(reading) = &trace.state {
+            trace.state = TraceState::Ended(Box::new(reading.so_far()));
         }
     }
 
     fn wants_arguments(&self, trace: usize, kernel: Option<u32>) -> bool {
         match self.traces.get(&trace).map(|trace| &trace.state) {
-            Some(State::Open(reading)) => reading.session.wants_arguments(kernel),
+            Some(TraceState::Open(reading)) => reading.session.wants_arguments(kernel),
             _ => false,
         }
     }
 }
 
 /// Adds what a process has to the tables: calls, and host time.
-fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summary: &Summary) {
-    let mut add = |table: Table, name: String, of: String, calls: u64, host_ns: u64| {
+fn add_tables(tables: &mut BTreeMap<(Counted, String, String), (u64, u64)>, summary: &Summary) {
+    let mut add = |table: Counted, name: String, of: String, calls: u64, host_ns: u64| {
         let row = tables.entry((table, name, of)).or_default();
         *row = (row.0 + calls, row.1 + host_ns);
     };
@@ -361,15 +361,15 @@ fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summar
         let family = rocshim_trace::family(&kernel.name, kernel.demangled.as_deref());
         let name = kernel.demangled.as_ref().unwrap_or(&kernel.name).clone();
         let of = family.map_or_else(String::new, |family| format!("{}: {}", family.of, family.name));
-        add(Table::Kernel, name, of, kernel.launches, kernel.total_ns);
+        add(Counted::Kernel, name, of, kernel.launches, kernel.total_ns);
     }
     for family in &summary.families {
         let name = family.family.unwrap_or("unknown").into();
-        add(Table::Family, name, family.of.unwrap_or("").into(), family.launches, family.total_ns);
+        add(Counted::Family, name, family.of.unwrap_or("").into(), family.launches, family.total_ns);
     }
     for gemm in &summary.gemms {
         add(
-            Table::Product,
+            Counted::Product,
             gemm.problem.in_short(),
             gemm.function.clone(),
             gemm.counts.calls,
@@ -381,7 +381,7 @@ fn add_tables(tables: &mut BTreeMap<(Table, String, String), (u64, u64)>, summar
         let name =
             format!("{} {} with {}", conv.problem.direction, dims(&conv.problem.x), dims(&conv.problem.w));
         let of = format!("{}: {}", conv.function, conv.solver.as_deref().unwrap_or(&conv.action));
-        add(Table::Convolution, name, of, conv.counts.calls, conv.counts.total_ns);
+        add(Counted::Convolution, name, of, conv.counts.calls, conv.counts.total_ns);
     }
 }
 
@@ -395,10 +395,10 @@ fn program(exe: &str, argv: &[String]) -> String {
 impl Trace {
     /// Notes the passes that have ended.
     fn note_passes(&mut self) {
-        let State::Open(reading) = &mut self.state else { return };
+        let TraceState::Open(reading) = &mut self.state else { return };
         for recent in reading.phases.recent(&reading.session) {
             let tokens = match recent.kind {
-                Kind::Prompt | Kind::Decode | Kind::WarmUp => recent.columns.unwrap_or(0),
+                PhaseKind::Prompt | PhaseKind::Decode | PhaseKind::WarmUp => recent.columns.unwrap_or(0),
                 _ => 0,
             };
             let (passes, before) = self
@@ -415,13 +415,13 @@ impl Trace {
 
 /// Numbers of now held against those of the last look.
 struct Rates<'a> {
-    before: BTreeMap<(Table, String, String), u64>,
-    now: &'a mut BTreeMap<(Table, String, String), u64>,
+    before: BTreeMap<(Counted, String, String), u64>,
+    now: &'a mut BTreeMap<(Counted, String, String), u64>,
     elapsed: u64,
 }
 
 impl Rates<'_> {
-    fn of(&mut self, table: Table, (name, of): (&str, &str), all: u64) -> Growth {
+    fn of(&mut self, table: Counted, (name, of): (&str, &str), all: u64) -> Growth {
         let key = (table, name.to_string(), of.to_string());
         let since = all.saturating_sub(self.before.get(&key).copied().unwrap_or(0));
         self.now.insert(key, all);

@@ -28,10 +28,10 @@ mod timeline;
 
 pub(crate) use bound::rules;
 pub use bound::{Bound, PhaseGpu, PhaseGpuFamily};
-pub use kinds::Kind;
+pub use kinds::PhaseKind;
 pub(crate) use recent::Recent;
-pub(crate) use rows::Moment;
-pub use rows::{Phase, PhaseFamily, PhaseObject, Phases, Visit};
+pub(crate) use rows::PassTime;
+pub use rows::{PassRow, Phase, PhaseFamily, PhaseObject, Phases};
 pub use timeline::{Bar, Level, Timeline, TimelineRow};
 
 use super::{
@@ -41,10 +41,10 @@ use super::{
 use asked::{product_of_gemm, product_of_matmul};
 use executed::{Executed, columns, exactly};
 use gpu::Command;
-use kernels::{Names, pointer, wants_arguments};
+use kernels::{Registry, pointer, wants_arguments};
 use labels::Labels;
-use pass::{Content, Last, Open, Pass, Role};
-use process::Process;
+use pass::{Content, Last, OpenPass, Pass, Role};
+use process::CurrentProcess;
 use rocshim_reader::{Label, Reading};
 use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
 use stream_groups::{BoundaryEvidence, BoundaryHint, Part};
@@ -62,9 +62,9 @@ struct ProcessKind {
 
 /// Analysis that finds the passes of a reading.
 pub struct PhasesBuilder {
-    names: Names,
+    names: Registry,
     contents: Interner<Content, Content>,
-    process: Option<Box<Process>>,
+    process: Option<Box<CurrentProcess>>,
     /// All processes, by number.
     processes: Vec<ProcessKind>,
     passes: Vec<Pass>,
@@ -85,7 +85,7 @@ impl PhasesBuilder {
     /// Creates one for a reading, with the user's labels of time ranges.
     pub fn new(labels: Vec<Label>) -> PhasesBuilder {
         PhasesBuilder {
-            names: Names::default(),
+            names: Registry::default(),
             contents: Interner::new(),
             process: None,
             processes: Vec::new(),
@@ -96,9 +96,9 @@ impl PhasesBuilder {
         }
     }
 
-    fn close(&mut self, process: &mut Process, stream_group: usize, ended: Vec<Open>) {
+    fn close(&mut self, process: &mut CurrentProcess, stream_group: usize, ended: Vec<OpenPass>) {
         process.last.resize(process.stream_groups.len(), None);
-        for mut open in ended.into_iter().filter(Open::has_launched) {
+        for mut open in ended.into_iter().filter(OpenPass::has_launched) {
             let commands = std::mem::take(&mut open.commands);
             process.reports.pass(self.taken + self.passes.len(), open.begin, commands);
             let content = open.content();
@@ -125,7 +125,7 @@ impl Analysis for PhasesBuilder {
         });
         self.epoch = Some(self.epoch.map_or(epoch, |first| first.min(epoch)));
         let number = self.processes.len() - 1;
-        self.process = Some(Box::new(Process { number, epoch, ..Process::default() }));
+        self.process = Some(Box::new(CurrentProcess { number, epoch, ..CurrentProcess::default() }));
     }
 
     fn record(&mut self, session: &Session, record: &Record) {
@@ -189,7 +189,7 @@ impl Analysis for PhasesBuilder {
 
 impl PhasesBuilder {
     /// The order of a capture follows from the events' order in the trace.
-    fn capture(&mut self, session: &Session, process: &mut Process, event: &Event) {
+    fn capture(&mut self, session: &Session, process: &mut CurrentProcess, event: &Event) {
         let Some(capture) = event.ids.capture else { return };
         let product = match event.record {
             Record::Launch(launch) if launch.call.status == 0 => {
@@ -203,7 +203,7 @@ impl PhasesBuilder {
     }
 
     /// Processes the events that are due.
-    fn look_at_events(&mut self, session: &Session, process: &mut Process, at_end: bool) {
+    fn look_at_events(&mut self, session: &Session, process: &mut CurrentProcess, at_end: bool) {
         while let Some(Waiting { record, ids }) = process.events.pop(at_end) {
             if let Record::Gap(gap) = &record {
                 let stream_group = process.stream_groups.of_call(gap.tid, None);
@@ -214,7 +214,7 @@ impl PhasesBuilder {
         }
     }
 
-    fn look(&mut self, session: &Session, process: &mut Process, event: &Event) {
+    fn look(&mut self, session: &Session, process: &mut CurrentProcess, event: &Event) {
         match event.record {
             // The graph executes what it launches; only its time counts here.
             _ if event.ids.capture.is_some() => self.spend(process, event.call),
@@ -233,7 +233,7 @@ impl PhasesBuilder {
         }
     }
 
-    fn launch(&mut self, session: &Session, process: &mut Process, event: &Event, launch: &Launch) {
+    fn launch(&mut self, session: &Session, process: &mut CurrentProcess, event: &Event, launch: &Launch) {
         let kernel = self.names.of(session, launch.kernel);
         let roles = kernel.map(|kernel| kernel.roles);
         process.is_torch |= roles.is_some_and(|roles| roles.is_torch);
@@ -278,7 +278,7 @@ impl PhasesBuilder {
         self.close(process, group_number, ended);
     }
 
-    fn graph_launch(&mut self, process: &mut Process, event: &Event, launch: &GraphLaunch) {
+    fn graph_launch(&mut self, process: &mut CurrentProcess, event: &Event, launch: &GraphLaunch) {
         let call = &launch.call;
         let group_number = process.stream_groups.of_launch(call.tid, launch.stream);
         let label =
@@ -317,21 +317,21 @@ impl PhasesBuilder {
 
     /// A GEMM of a BLAS library that the program called; one with a hooked caller is part of
     /// another call.
-    fn gemm(&mut self, process: &mut Process, event: &Event, gemm: &Gemm) {
+    fn gemm(&mut self, process: &mut CurrentProcess, event: &Event, gemm: &Gemm) {
         if let Some((n, a)) = product_of_gemm(gemm) {
             self.blas(process, &gemm.call, gemm.stream, n, a);
         }
         self.call(process, event, gemm.stream, Part::Work);
     }
 
-    fn matmul(&mut self, process: &mut Process, event: &Event, matmul: &Matmul) {
+    fn matmul(&mut self, process: &mut CurrentProcess, event: &Event, matmul: &Matmul) {
         if let Some((n, a)) = product_of_matmul(matmul) {
             self.blas(process, &matmul.call, Some(matmul.stream), n, a);
         }
         self.call(process, event, Some(matmul.stream), Part::Work);
     }
 
-    fn blas(&mut self, process: &mut Process, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
+    fn blas(&mut self, process: &mut CurrentProcess, call: &Call, stream: Option<StreamRef>, n: i64, a: u64) {
         let Some(number) = process.stream_groups.of_call(call.tid, stream) else { return };
         let stream_group = process.stream_groups.get(number);
         // Memory for dequantised weights is reused by the next GEMM.
@@ -344,7 +344,7 @@ impl PhasesBuilder {
         self.close(process, number, ended);
     }
 
-    fn copy(&mut self, process: &mut Process, event: &Event, copy: &Copy) {
+    fn copy(&mut self, process: &mut CurrentProcess, event: &Event, copy: &Copy) {
         let is_upload = copy.kind.as_deref() == Some("h2d");
         let part = if is_upload { Part::Upload } else { Part::Work };
         self.call(process, event, Some(copy.stream), part);
@@ -362,7 +362,7 @@ impl PhasesBuilder {
         self.close(process, number, ended);
     }
 
-    fn sync(&mut self, process: &mut Process, event: &Event, sync: &Sync) {
+    fn sync(&mut self, process: &mut CurrentProcess, event: &Event, sync: &Sync) {
         let waits = ["stream", "device", "event"].contains(&sync.action.as_str());
         self.call(process, event, None, if waits { Part::Wait } else { Part::Other });
         let stream_group = process.stream_groups.of_call(sync.call.tid, None).filter(|_| waits);
@@ -373,7 +373,7 @@ impl PhasesBuilder {
     }
 
     /// Adds the time of a call that a capture recorded.
-    fn spend(&mut self, process: &mut Process, call: &Call) {
+    fn spend(&mut self, process: &mut CurrentProcess, call: &Call) {
         let Some(stream_group) = process.stream_groups.of_call(call.tid, None) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };
         process.stream_groups.get(stream_group).call(None, dur, (call.t, call.t + call.dur), Part::Other);
@@ -381,7 +381,7 @@ impl PhasesBuilder {
 
     /// Adds a call to the pass that it belongs to. Time is counted once: that of calls by the
     /// program itself.
-    fn call(&mut self, process: &mut Process, event: &Event, stream: Option<StreamRef>, part: Part) {
+    fn call(&mut self, process: &mut CurrentProcess, event: &Event, stream: Option<StreamRef>, part: Part) {
         let call = event.call;
         let Some(stream_group) = process.stream_groups.of_call(call.tid, stream) else { return };
         let dur = if call.parent.is_none() { call.dur } else { 0 };

@@ -9,7 +9,7 @@ mod statements;
 mod tests;
 mod times;
 
-pub use statements::{Outcome, Said, VECTORS};
+pub use statements::{Claim, Outcome, VECTORS};
 pub use times::{RequestTimes, TimeParts};
 
 use super::{LossRow, Phases, ProcessRow};
@@ -66,11 +66,11 @@ pub struct Request {
     /// From the first launch of the prompt's passes to the end of the last, host time.
     pub prompt_ns: Option<u64>,
     /// How many tokens of the prompt were evaluated.
-    pub prompt: Said,
+    pub prompt: Claim,
     /// By which kernels.
-    pub path: Said,
+    pub path: Claim,
     /// How many tokens were generated.
-    pub generated: Said,
+    pub generated: Claim,
     /// What the server's times consist of; absent where the trace has no GPU times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<RequestTimes>,
@@ -92,11 +92,11 @@ pub struct Chunk {
 pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
     let epoch: u64 = phases.epoch.parse().unwrap_or(0);
     let (assigned, others) = assign(&phases, &responses.list, epoch);
-    let blind = blindness(&phases);
+    let gap = visibility_gap(&phases);
     let mismatch = mismatch(&phases, &responses.list, &assigned, epoch);
     let requests = responses.list.into_iter().zip(assigned);
     let requests =
-        requests.map(|(response, passes)| request(response, &passes, epoch, blind.as_deref())).collect();
+        requests.map(|(response, passes)| request(response, &passes, epoch, gap.as_deref())).collect();
     let mut notes = phases.notes;
     notes.extend(responses.notes);
     Proxy {
@@ -113,7 +113,7 @@ pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
 
 impl Proxy {
     /// How many statements of a kind came to what, where any did.
-    pub fn outcomes(&self, of: impl Fn(&Request) -> &Said) -> Vec<(Outcome, u64)> {
+    pub fn outcomes(&self, of: impl Fn(&Request) -> &Claim) -> Vec<(Outcome, u64)> {
         let number =
             |outcome| self.requests.iter().filter(|request| of(request).verdict == outcome).count() as u64;
         let all = Outcome::ALL.map(|outcome| (outcome, number(outcome)));
@@ -150,7 +150,7 @@ fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch:
 }
 
 /// Why launches may have been missed, if so.
-fn blindness(phases: &Phases) -> Option<String> {
+fn visibility_gap(phases: &Phases) -> Option<String> {
     let lost: u64 = phases.losses.iter().map(|loss| loss.lost).sum();
     if lost > 0 {
         return Some(format!("{lost} events were lost"));
@@ -163,13 +163,13 @@ fn blindness(phases: &Phases) -> Option<String> {
     stopped.map(|process| format!("recording was stopped for a while in process {}", process.pid))
 }
 
-fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>) -> Request {
+fn request(response: Response, passes: &Passes, epoch: u64, gap: Option<&str>) -> Request {
     let evaluated = passes.prompt();
-    let chunk = |pass: &crate::Visit| {
+    let chunk = |pass: &crate::PassRow| {
         let path = path_of(std::slice::from_ref(pass));
         pass.columns.map(|columns| Chunk { least: columns.least, most: columns.most, path })
     };
-    let nameless = |pass: &crate::Visit| -> u64 {
+    let nameless = |pass: &crate::PassRow| -> u64 {
         let families = pass.families.iter().filter(|family| family.family.is_none());
         families.map(|family| family.launches).sum()
     };
@@ -205,9 +205,9 @@ fn request(response: Response, passes: &Passes, epoch: u64, blind: Option<&str>)
         chunks: evaluated.iter().filter_map(chunk).collect(),
         unnamed: evaluated.iter().map(nameless).sum(),
         prompt_ns: span,
-        prompt: prompt(&response, passes, blind),
-        path: path(&response, passes, &products, blind),
-        generated: generated(&response, passes, blind),
+        prompt: prompt(&response, passes, gap),
+        path: path(&response, passes, &products, gap),
+        generated: generated(&response, passes, gap),
         times: times::times(&response, passes),
         products,
         tensile,

@@ -77,14 +77,14 @@ impl SpanRow {
 }
 
 #[derive(Clone)]
-struct Kind {
+struct SpanEntry {
     row: SpanRow,
     inside: Contents,
 }
 
 /// All kinds of such calls.
 #[derive(Clone, Default)]
-pub(crate) struct Spans(Interner<Key, Kind>);
+pub(crate) struct Spans(Interner<Key, SpanEntry>);
 
 /// Identity of a kind: the function, the type, the operation; the solution's solver and operations.
 type Key = (Option<FunctionId>, Option<Word>, Option<Word>, Option<u64>, Vec<String>);
@@ -99,7 +99,7 @@ impl Spans {
     ) {
         let (number, library, name) = function;
         let key = (number, span.datatype.clone(), span.op.clone(), span.solution_id, span.operations.clone());
-        let kind = self.0.value(key, || Kind {
+        let kind = self.0.value(key, || SpanEntry {
             row: SpanRow {
                 library: library.to_string(),
                 function: name.to_string(),

@@ -23,7 +23,8 @@ pub struct Summary {
     /// Sums over all processes.
     pub totals: Totals,
     /// Why some things may have been missed.
-    pub unseen: Unseen,
+    #[serde(rename = "unseen")]
+    pub visibility_gaps: VisibilityGaps,
     /// The processes.
     pub processes: Vec<ProcessRow>,
     /// Kernels, longest host time first.
@@ -82,7 +83,7 @@ pub struct Summary {
 /// Reasons why there may have been more than the tables show; each is absent if nothing can have
 /// been missed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Unseen {
+pub struct VisibilityGaps {
     /// Calls of any kind.
     pub calls: Option<String>,
     /// Launches of a kernel by its name.

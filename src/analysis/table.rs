@@ -8,7 +8,7 @@ mod cell;
 mod head;
 
 pub use cell::{Cell, Statement};
-pub use head::{Head, Kind};
+pub use head::{CellKind, Head};
 
 /// A table: what its rows are, and their columns.
 pub struct Table<Row: 'static> {

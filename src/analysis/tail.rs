@@ -3,7 +3,7 @@
 use super::{
     Summary,
     session::Session,
-    tracks::{Cell, Process, Row, Tracks},
+    tracks::{Cell, TrackProcess, TrackRow, Tracks},
 };
 use rocshim_reader::{End, Reading, Watcher};
 use rocshim_trace::{Record, fits};
@@ -43,7 +43,7 @@ impl Patterns {
     }
 
     /// Same for a process, which a number selects by its id.
-    fn fit_process(&self, process: &Process) -> bool {
+    fn fit_process(&self, process: &TrackProcess) -> bool {
         let name = process.name().to_lowercase();
         let fits_it = |pattern: &String| match pattern.parse::<u32>() {
             Ok(pid) => process.pid == pid,
@@ -78,7 +78,7 @@ fn is_like(pattern: &str, name: &str) -> bool {
 impl Wanted {
     /// Returns true for a row that was requested. What was lost or not recorded may include such:
     /// it always is.
-    fn takes(&self, row: &Row, process: &Process) -> bool {
+    fn takes(&self, row: &TrackRow, process: &TrackProcess) -> bool {
         let has = |columns: &[&str], patterns: &Patterns| {
             let words = columns.iter().filter_map(|column| match row.cell(column) {
                 Some(Cell::Word(word)) => Some(word.as_str()),
@@ -113,7 +113,7 @@ pub struct Tail {
     /// True when a command reads launches' arguments.
     has_arguments: bool,
     traces: BTreeMap<usize, Followed>,
-    rows: Vec<(usize, Row)>,
+    rows: Vec<(usize, TrackRow)>,
     changes: Vec<(usize, TraceChange)>,
 }
 
@@ -144,7 +144,7 @@ impl Tail {
     }
 
     /// The rows since they were last taken, in the order in which they began.
-    pub fn take_rows(&mut self) -> Vec<(usize, Row)> {
+    pub fn take_rows(&mut self) -> Vec<(usize, TrackRow)> {
         self.rows.sort_by_key(|(_, row)| row.begin);
         std::mem::take(&mut self.rows)
     }
@@ -155,7 +155,7 @@ impl Tail {
     }
 
     /// The process of a trace's rows, and the trace's path; `None` before its header was read.
-    pub fn process(&self, trace: usize) -> Option<(&Process, &str)> {
+    pub fn process(&self, trace: usize) -> Option<(&TrackProcess, &str)> {
         let trace = self.traces.get(&trace)?;
         Some((trace.tracks.processes().first()?, &trace.path))
     }

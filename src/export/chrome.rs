@@ -70,7 +70,7 @@ impl<W: Write> Chrome<W> {
         }
         let tid = match row.track {
             Track::Thread(tid) => tid,
-            Track::Beside { .. } => {
+            Track::Other { .. } => {
                 let last = self.beside.entry(row.process).or_default();
                 *last += 1;
                 *last
@@ -80,10 +80,10 @@ impl<W: Write> Chrome<W> {
         let name = match row.track {
             Track::Thread(tid) if tid == process.pid => process.name().to_string(),
             Track::Thread(tid) => format!("thread {tid}"),
-            Track::Beside { .. } => slices::title(row.track),
+            Track::Other { .. } => slices::title(row.track),
         };
         self.tell(pid, tid, "thread_name", Args::Text("name", &name))?;
-        if let Track::Beside { what, .. } = row.track {
+        if let Track::Other { what, .. } = row.track {
             self.tell(pid, tid, "thread_sort_index", Args::Rank(what as i32 - 100))?;
         }
         Ok(tid)

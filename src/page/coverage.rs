@@ -1,6 +1,6 @@
 //! What this trace can show and what it cannot: the questions, the hooks, what was lost.
 
-use super::grid::{Cell, Grid, Side};
+use super::grid::{Align, Cell, Grid};
 use maud::{Markup, html};
 use rocshim_analysis::units::count;
 use rocshim_analysis::{FAILURES, IN_FLIGHT, LIBRARIES, LOSSES, Run};
@@ -28,10 +28,10 @@ fn questions(run: &Run) -> Grid {
         "questions",
         "Can it be shown?",
         &[
-            ("question", "question", Side::Left),
-            ("answer", "this trace says", Side::Left),
-            ("evidence", "evidence", Side::Left),
-            ("why", "why", Side::Left),
+            ("question", "question", Align::Left),
+            ("answer", "this trace says", Align::Left),
+            ("evidence", "evidence", Align::Left),
+            ("why", "why", Align::Left),
         ],
     );
     for row in &run.answers.questions {
@@ -50,12 +50,12 @@ fn functions(run: &Run) -> Grid {
         "functions",
         "Hooked functions",
         &[
-            ("function", "function", Side::Left),
-            ("library", "library", Side::Left),
-            ("state", "state", Side::Left),
-            ("calls", "calls", Side::Sum),
-            ("points", "intercepted by", Side::Left),
-            ("why", "remark", Side::Left),
+            ("function", "function", Align::Left),
+            ("library", "library", Align::Left),
+            ("state", "state", Align::Left),
+            ("calls", "calls", Align::Sum),
+            ("points", "intercepted by", Align::Left),
+            ("why", "remark", Align::Left),
         ],
     );
     // Those that were called first: the others are the rest of a long list.

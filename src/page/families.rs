@@ -3,7 +3,7 @@
 use super::{
     badge::badge,
     figure::{Figure, View, colour, label},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{count, counted, range};
@@ -121,10 +121,10 @@ fn by_kind(kinds: &[Phase]) -> Grid {
         "phase_families",
         "Launches by phase and family",
         &[
-            ("phase", "phase", Side::Left),
-            ("family", "family", Side::Left),
-            ("launches", "launches", Side::Sum),
-            ("by_graphs", "by graphs", Side::Sum),
+            ("phase", "phase", Align::Left),
+            ("family", "family", Align::Left),
+            ("launches", "launches", Align::Sum),
+            ("by_graphs", "by graphs", Align::Sum),
         ],
     );
     for kind in kinds {
@@ -145,20 +145,20 @@ fn table(key: &'static str, caption: &str, phases: &[Phase]) -> Grid {
         key,
         caption,
         &[
-            ("begin_ns", "begin", Side::Right),
-            ("pid", "process", Side::Right),
-            ("request", "request", Side::Right),
-            ("name", "phase", Side::Left),
-            ("evidence", "evidence", Side::Left),
-            ("passes", "passes", Side::Sum),
-            ("columns", "ne11", Side::Left),
-            ("tokens", "tokens", Side::Sum),
-            ("launches", "launches", Side::Sum),
-            ("launches_per_token", "a token", Side::Right),
-            ("host_ns", "in calls", Side::Sum),
-            ("wait_ns", "waiting", Side::Sum),
-            ("between_ns", "between passes", Side::Sum),
-            ("products", "products", Side::Left),
+            ("begin_ns", "begin", Align::Right),
+            ("pid", "process", Align::Right),
+            ("request", "request", Align::Right),
+            ("name", "phase", Align::Left),
+            ("evidence", "evidence", Align::Left),
+            ("passes", "passes", Align::Sum),
+            ("columns", "ne11", Align::Left),
+            ("tokens", "tokens", Align::Sum),
+            ("launches", "launches", Align::Sum),
+            ("launches_per_token", "a token", Align::Right),
+            ("host_ns", "in calls", Align::Sum),
+            ("wait_ns", "waiting", Align::Sum),
+            ("between_ns", "between passes", Align::Sum),
+            ("products", "products", Align::Left),
         ],
     );
     for phase in phases {

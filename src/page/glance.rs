@@ -2,7 +2,7 @@
 
 use super::{
     badge::{badge, legend},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{date, time};
@@ -96,14 +96,14 @@ fn processes(run: &Run) -> Grid {
         "processes",
         "Processes",
         &[
-            ("pid", "process", Side::Right),
-            ("argv", "command", Side::Left),
-            ("end", "ended", Side::Left),
-            ("launches", "launches", Side::Sum),
-            ("events", "events", Side::Sum),
-            ("lost", "lost", Side::Sum),
-            ("verdict", "recount", Side::Left),
-            ("trace", "trace", Side::Left),
+            ("pid", "process", Align::Right),
+            ("argv", "command", Align::Left),
+            ("end", "ended", Align::Left),
+            ("launches", "launches", Align::Sum),
+            ("events", "events", Align::Sum),
+            ("lost", "lost", Align::Sum),
+            ("verdict", "recount", Align::Left),
+            ("trace", "trace", Align::Left),
         ],
     );
     for row in &run.summary.processes {
@@ -132,10 +132,10 @@ fn libraries(run: &Run) -> Grid {
         "library_files",
         "Library files",
         &[
-            ("path", "file", Side::Left),
-            ("soname", "soname", Side::Left),
-            ("build_id", "build id", Side::Left),
-            ("processes", "processes", Side::Right),
+            ("path", "file", Align::Left),
+            ("soname", "soname", Align::Left),
+            ("build_id", "build id", Align::Left),
+            ("processes", "processes", Align::Right),
         ],
     );
     for row in &run.environment.libraries {

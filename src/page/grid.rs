@@ -2,7 +2,7 @@
 
 use super::badge::{badge, outcome};
 use maud::{Markup, html};
-use rocshim_analysis::table::{self, Form, Head, Kind, Table};
+use rocshim_analysis::table::{self, CellKind, Form, Head, Table};
 use rocshim_analysis::units::{count, percent, time};
 use rocshim_analysis::{Evidence, Outcome};
 use rocshim_report::names::{tidy, to_tile};
@@ -19,13 +19,13 @@ pub(super) struct Grid {
     /// Its name for scripts, and a part of its id.
     key: &'static str,
     caption: String,
-    heads: Vec<(Cow<'static, str>, Cow<'static, str>, Side)>,
+    heads: Vec<(Cow<'static, str>, Cow<'static, str>, Align)>,
     rows: Vec<Vec<Cell>>,
 }
 
 /// The alignment of a column, and whether its numbers can be added.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum Align {
     Left,
     Right,
     /// Right, and the rows that are shown as one have the sum.
@@ -84,9 +84,9 @@ impl Grid {
         };
         let rows = filled.rows.iter().map(cells).collect();
         let side = |head: &Head| match (head.is_right, head.is_sum) {
-            (true, true) => Side::Sum,
-            (true, false) => Side::Right,
-            (false, _) => Side::Left,
+            (true, true) => Align::Sum,
+            (true, false) => Align::Right,
+            (false, _) => Align::Left,
         };
         let heads =
             filled.heads.into_iter().map(|head| (head.key.into(), head.title.into(), side(&head.head)));
@@ -102,14 +102,14 @@ impl Grid {
     pub(super) fn new(
         key: &'static str,
         caption: impl Into<String>,
-        heads: &[(&'static str, &'static str, Side)],
+        heads: &[(&'static str, &'static str, Align)],
     ) -> Grid {
         let grid = Grid { key, caption: caption.into(), heads: Vec::new(), rows: Vec::new() };
         grid.then(heads)
     }
 
     /// More columns.
-    pub(super) fn then(mut self, heads: &[(&'static str, &'static str, Side)]) -> Grid {
+    pub(super) fn then(mut self, heads: &[(&'static str, &'static str, Align)]) -> Grid {
         self.heads.extend(heads.iter().map(|(key, title, side)| (Cow::from(*key), Cow::from(*title), *side)));
         self
     }
@@ -131,12 +131,12 @@ impl Grid {
             .iter()
             .enumerate()
             .map(|(at, (key, _, side))| match side {
-                Side::Sum if key.ends_with("_ns") => time(sum(at)),
-                Side::Sum => count(sum(at)),
+                Align::Sum if key.ends_with("_ns") => time(sum(at)),
+                Align::Sum => count(sum(at)),
                 _ => String::new(),
             })
             .collect();
-        if let Some(at) = self.heads.iter().rposition(|(.., side)| *side == Side::Left) {
+        if let Some(at) = self.heads.iter().rposition(|(.., side)| *side == Align::Left) {
             cells[at] = format!("{} more rows together", count(rows.len() as u64));
         }
         cells
@@ -162,12 +162,12 @@ impl Grid {
                 div.scroll tabindex="0" role="group" aria-labelledby={ (id) "-caption" } {
                     table data-table=(self.key) {
                         thead { tr { @for (key, title, side) in &self.heads {
-                            th scope="col" data-key=(key) .right[*side != Side::Left] { button type="button" { (title) } }
+                            th scope="col" data-key=(key) .right[*side != Align::Left] { button type="button" { (title) } }
                         } } }
                         tbody {
                             @for row in &self.rows[..shown] {
                                 tr { @for (cell, (.., side)) in row.iter().zip(&self.heads) {
-                                    td.(cell.class) data-v=[cell.value.as_deref()] .right[*side != Side::Left] { (cell.shown) }
+                                    td.(cell.class) data-v=[cell.value.as_deref()] .right[*side != Align::Left] { (cell.shown) }
                                 } }
                             }
                             @if shown < self.rows.len() {
@@ -187,10 +187,10 @@ impl Cell {
         match cell {
             Of::Absent => Cell::none(),
             Of::Number(number) => Cell::of(cell.text(head), number),
-            Of::Real(part) if head.kind == Kind::Share => Cell::share(*part),
+            Of::Real(part) if head.kind == CellKind::Share => Cell::share(*part),
             Of::Real(value) => Cell::of(cell.text(head), value),
             Of::Shown(text, value) => Cell::of(text, value),
-            Of::Text(text) if matches!(head.kind, Kind::Code | Kind::Path) => Cell::code(text),
+            Of::Text(text) if matches!(head.kind, CellKind::Code | CellKind::Path) => Cell::code(text),
             Of::Text(text) => Cell::text(text),
             Of::Evidence(evidence, None) => Cell::badge(*evidence),
             Of::Evidence(evidence, Some(why)) => Cell::wide(html! { (badge(*evidence)) " " (why) }, evidence),
@@ -315,9 +315,9 @@ mod tests {
             "t",
             "T",
             &[
-                ("launches", "launches", Side::Sum),
-                ("total_ns", "total", Side::Sum),
-                ("name", "kernel", Side::Left),
+                ("launches", "launches", Align::Sum),
+                ("total_ns", "total", Align::Sum),
+                ("name", "kernel", Align::Left),
             ],
         );
         (0..ROWS as u64 + 3)
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_no_markup() {
-        let mut grid = Grid::new("t", "<b>", &[("name", "kernel", Side::Left)]);
+        let mut grid = Grid::new("t", "<b>", &[("name", "kernel", Align::Left)]);
         let name = "</script><img src=x onerror=alert(1)>\"'";
         grid.row(vec![Cell::kernel(name, None)]);
         grid.row(vec![Cell::kernel("_Z1a", Some(name))]);

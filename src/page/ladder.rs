@@ -2,11 +2,11 @@
 
 use super::{
     figure::{Figure, View, label},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{counted, range, time};
-use rocshim_analysis::{Chunk, MMVQ_COLUMNS, Outcome, Proxy, ProxyRequest, Run, Said};
+use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Outcome, Proxy, ProxyRequest, Run};
 use rocshim_report::proxy_tally;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
     })
 }
 
-type Statement = fn(&ProxyRequest) -> &Said;
+type Statement = fn(&ProxyRequest) -> &Claim;
 
 /// What is said of every request.
 const STATEMENTS: [(&str, Statement); 3] =
@@ -141,20 +141,20 @@ fn server(proxy: &Proxy, names: &[String], said: &[Option<u64>]) -> Value {
 }
 
 fn hover(row: &ProxyRequest) -> String {
-    let said = |what: &str, said: &Said| {
+    let claim = |what: &str, claim: &Claim| {
         format!(
             "{what}: {} said, {} launched, <b>{}</b><br>{}",
-            label(&said.said),
-            label(&said.observed),
-            said.verdict,
-            label(&said.why)
+            label(&claim.reported),
+            label(&claim.observed),
+            claim.verdict,
+            label(&claim.why)
         )
     };
     format!(
         "<b>{}</b><br>{}<br>{}",
         label(row.response.label.as_deref().unwrap_or("request")),
-        said("prompt", &row.prompt),
-        said("path", &row.path)
+        claim("prompt", &row.prompt),
+        claim("path", &row.path)
     )
 }
 
@@ -163,12 +163,12 @@ fn chunks(proxy: &Proxy) -> Grid {
         "ladder_marks",
         "Marks of the ladder",
         &[
-            ("number", "#", Side::Right),
-            ("label", "request", Side::Left),
-            ("prompt_tokens", "the server says", Side::Sum),
-            ("cached", "cached", Side::Sum),
-            ("launched", "launched", Side::Sum),
-            ("chunks", "ne11 by pass", Side::Left),
+            ("number", "#", Align::Right),
+            ("label", "request", Align::Left),
+            ("prompt_tokens", "the server says", Align::Sum),
+            ("cached", "cached", Align::Sum),
+            ("launched", "launched", Align::Sum),
+            ("chunks", "ne11 by pass", Align::Left),
         ],
     );
     for row in &proxy.requests {
@@ -191,18 +191,18 @@ fn requests(proxy: &Proxy) -> Grid {
         "requests",
         "Verdicts, request by request",
         &[
-            ("number", "#", Side::Right),
-            ("label", "request", Side::Left),
-            ("said", "prompt, said", Side::Right),
-            ("observed", "launched", Side::Right),
-            ("prompt", "prompt", Side::Left),
-            ("prompt_why", "why", Side::Left),
-            ("path", "path", Side::Left),
-            ("path_observed", "by", Side::Left),
-            ("generated_said", "generated, said", Side::Right),
-            ("generated", "generated", Side::Left),
-            ("prompt_ns", "prompt's host time", Side::Right),
-            ("matched", "found by", Side::Left),
+            ("number", "#", Align::Right),
+            ("label", "request", Align::Left),
+            ("said", "prompt, said", Align::Right),
+            ("observed", "launched", Align::Right),
+            ("prompt", "prompt", Align::Left),
+            ("prompt_why", "why", Align::Left),
+            ("path", "path", Align::Left),
+            ("path_observed", "by", Align::Left),
+            ("generated_said", "generated, said", Align::Right),
+            ("generated", "generated", Align::Left),
+            ("prompt_ns", "prompt's host time", Align::Right),
+            ("matched", "found by", Align::Left),
         ],
     );
     for row in &proxy.requests {
@@ -213,13 +213,13 @@ fn requests(proxy: &Proxy) -> Grid {
         grid.row(vec![
             Cell::of(row.response.number.to_string(), row.response.number),
             Cell::text(row.response.label.as_deref().unwrap_or("–")),
-            number(&row.prompt.said),
+            number(&row.prompt.reported),
             number(&row.prompt.observed),
             Cell::outcome(row.prompt.verdict),
             Cell::text(&row.prompt.why),
             Cell::outcome(row.path.verdict),
             Cell::text(&row.path.observed),
-            number(&row.generated.said),
+            number(&row.generated.reported),
             Cell::outcome(row.generated.verdict),
             row.prompt_ns.map_or_else(Cell::none, |ns| Cell::of(time(ns), ns)),
             Cell::text(row.matched),

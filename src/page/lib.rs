@@ -2,11 +2,10 @@
 //! side, in one file that needs nothing else.
 //!
 //! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
-//! one module for each section: `coverage`, `families`, `floors`, `glance`, `kernels`, `ladder`,
-//! `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what
-//! a browser may run). Nothing is computed here but places and colours. Names in traces are foreign
-//! text: HTML is written by `maud`, whose every text is escaped, and figures go through
-//! `figure::label`.
+//! one module for each section: `coverage`, `families`, `glance`, `kernels`, `ladder`, `origins`,
+//! `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what a browser
+//! may run). Nothing is computed here but places and colours. Names in traces are foreign text:
+//! HTML is written by `maud`, whose every text is escaped, and figures go through `figure::label`.
 
 #![forbid(unsafe_code)]
 
@@ -16,11 +15,11 @@ mod compared;
 mod coverage;
 mod families;
 mod figure;
-mod floors;
 mod glance;
 mod grid;
 mod kernels;
 mod ladder;
+mod layers;
 mod origins;
 mod products;
 mod shapes;
@@ -141,7 +140,7 @@ fn parts(prefix: &str, run: &Run) -> Vec<Part> {
         ("phases", "Phases", families::section(prefix, run)),
         ("kernels", "Kernels", Some(kernels::section(prefix, run))),
         ("products", "Products and convolutions", Some(products::section(prefix, run))),
-        ("floors", "Who called whom", Some(floors::section(prefix, run))),
+        ("layers", "Who called whom", Some(layers::section(prefix, run))),
         ("origins", "Code objects, fallback, solvers", Some(origins::section(prefix, run))),
         ("coverage", "What this trace can show", Some(coverage::section(prefix, run))),
         ("replay", "Run it again", origins::replay(run)),

@@ -2,7 +2,7 @@
 
 use super::{
     figure::{Figure, View, colour, label, short_label},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
     ladder::powers,
 };
 use rocshim_analysis::units::{counted, time};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 const MARKS: [f64; 2] = [11.0, 34.0];
 
 /// A kind of product with its m, n and k.
-type Mark<'a> = (&'a GemmRow, [i64; 3]);
+type Point<'a> = (&'a GemmRow, [i64; 3]);
 
 pub(super) fn figure(rows: &[GemmRow]) -> Figure {
-    let known: Vec<Mark> = rows
+    let known: Vec<Point> = rows
         .iter()
         .filter_map(|row| Some((row, [row.problem.m?, row.problem.n?, row.problem.k?])))
         .filter(|(_, sizes)| sizes.iter().all(|size| *size > 0))
@@ -29,7 +29,7 @@ pub(super) fn figure(rows: &[GemmRow]) -> Figure {
         MARKS[0] + (MARKS[1] - MARKS[0]) * part
     };
     let view = |name: &'static str, of: fn(&GemmRow) -> String| {
-        let mut groups: Vec<(String, Vec<&Mark>)> = Vec::new();
+        let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
         for row in &known {
             let group = of(row.0);
             match groups.iter_mut().find(|(known, _)| *known == group) {
@@ -37,7 +37,7 @@ pub(super) fn figure(rows: &[GemmRow]) -> Figure {
                 None => groups.push((group, vec![row])),
             }
         }
-        let trace = |(at, (group, rows)): (usize, &(String, Vec<&Mark>))| -> Value {
+        let trace = |(at, (group, rows)): (usize, &(String, Vec<&Point>))| -> Value {
             json!({
                 "type": "scatter", "mode": "markers", "name": short_label(group, 46),
                 "x": rows.iter().map(|(_, [_, n, _])| n).collect::<Vec<_>>(),
@@ -119,17 +119,17 @@ fn hover(row: &GemmRow, [m, n, k]: &[i64; 3]) -> String {
     )
 }
 
-fn table(rows: &[Mark]) -> Grid {
+fn table(rows: &[Point]) -> Grid {
     let mut grid = Grid::new(
         "gemm_marks",
         "Marks of the map",
         &[
-            ("m", "m", Side::Right),
-            ("n", "n", Side::Right),
-            ("k", "k", Side::Right),
-            ("calls", "calls", Side::Sum),
-            ("kernel", "kernel", Side::Left),
-            ("solution", "solution", Side::Left),
+            ("m", "m", Align::Right),
+            ("n", "n", Align::Right),
+            ("k", "k", Align::Right),
+            ("calls", "calls", Align::Sum),
+            ("kernel", "kernel", Align::Left),
+            ("solution", "solution", Align::Left),
         ],
     );
     for (row, sizes) in rows {

@@ -89,7 +89,7 @@ fn every_section_is_there_and_each_id_once() {
     other.pass(&[8, 8, 1]);
     let runs = [shown(Some("old"), &text()), shown(Some("new"), &other)];
     let page = markup(&page(&runs, Some(&comparison(&runs))));
-    for section in ["glance", "timeline", "phases", "kernels", "products", "floors", "origins", "coverage"] {
+    for section in ["glance", "timeline", "phases", "kernels", "products", "layers", "origins", "coverage"] {
         assert_eq!(page.matches(&format!("data-section=\"{section}\"")).count(), 2, "{section} of two sides");
     }
     assert!(page.contains("id=\"compare\""), "and both side by side");

@@ -2,11 +2,11 @@
 
 use super::{
     figure::{Figure, View, colour, label},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{count, counted, percent, range, time};
-use rocshim_analysis::{Bar, Kind, Level, Run, TimelineRow};
+use rocshim_analysis::{Bar, Level, PhaseKind, Run, TimelineRow};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -166,7 +166,7 @@ fn axis(names: &[String], domain: [f64; 2]) -> Value {
 /// One trace of bars for each name, so that the legend switches them. Times are since `begin_of` a
 /// row.
 fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> u64) -> Vec<Value> {
-    let mut names: Vec<(&str, Option<Kind>)> = Vec::new();
+    let mut names: Vec<(&str, Option<PhaseKind>)> = Vec::new();
     for bar in run.timeline.rows.iter().flat_map(|row| &row.bars) {
         let name = if bar.kind.is_none() { "request" } else { bar.name.as_str() };
         if !names.iter().any(|(known, kind)| *known == name && *kind == bar.kind) {
@@ -179,7 +179,7 @@ fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> 
         let of = bars.filter(|bar| bar.kind == *kind && (kind.is_none() || bar.name == *name));
         std::cmp::Reverse(of.map(|bar| bar.end_ns - bar.begin_ns).fold(0, u64::saturating_add))
     });
-    let trace = |(at, (name, kind)): (usize, &(&str, Option<Kind>))| {
+    let trace = |(at, (name, kind)): (usize, &(&str, Option<PhaseKind>))| {
         let (mut y, mut x, mut base, mut text) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut edges = Vec::new();
         let colour = kind_colour(*kind, at);
@@ -205,15 +205,15 @@ fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> 
     names.iter().enumerate().map(trace).collect()
 }
 
-pub(super) fn kind_colour(kind: Option<Kind>, at: usize) -> String {
+pub(super) fn kind_colour(kind: Option<PhaseKind>, at: usize) -> String {
     match kind {
         None => "@c8".into(),
-        Some(Kind::Prompt | Kind::Optimiser) => "@c1".into(),
-        Some(Kind::Decode | Kind::Forward) => "@c0".into(),
-        Some(Kind::WarmUp) => "@c5".into(),
-        Some(Kind::Backward) => "@c3".into(),
-        Some(Kind::Step) => "@c4".into(),
-        Some(Kind::Labelled) => colour(at),
+        Some(PhaseKind::Prompt | PhaseKind::Optimiser) => "@c1".into(),
+        Some(PhaseKind::Decode | PhaseKind::Forward) => "@c0".into(),
+        Some(PhaseKind::WarmUp) => "@c5".into(),
+        Some(PhaseKind::Backward) => "@c3".into(),
+        Some(PhaseKind::Step) => "@c4".into(),
+        Some(PhaseKind::Labelled) => colour(at),
     }
 }
 
@@ -267,15 +267,15 @@ fn table(run: &Run) -> Grid {
         "bars",
         "Bars of the timeline",
         &[
-            ("group", "process, stream group", Side::Left),
-            ("level", "level", Side::Left),
-            ("name", "name", Side::Left),
-            ("begin_ns", "begin", Side::Right),
-            ("end_ns", "end", Side::Right),
-            ("slices", "slices", Side::Sum),
-            ("passes", "passes", Side::Sum),
-            ("columns", "ne11", Side::Left),
-            ("evidence", "evidence", Side::Left),
+            ("group", "process, stream group", Align::Left),
+            ("level", "level", Align::Left),
+            ("name", "name", Align::Left),
+            ("begin_ns", "begin", Align::Right),
+            ("end_ns", "end", Align::Right),
+            ("slices", "slices", Align::Sum),
+            ("passes", "passes", Align::Sum),
+            ("columns", "ne11", Align::Left),
+            ("evidence", "evidence", Align::Left),
         ],
     );
     for row in &run.timeline.rows {
@@ -302,12 +302,12 @@ fn threads(run: &Run) -> Grid {
         "threads",
         format!("Threads ({})", count(run.summary.threads.len() as u64)),
         &[
-            ("pid", "process", Side::Right),
-            ("tid", "thread", Side::Right),
-            ("events", "events", Side::Sum),
-            ("calls", "calls of the program", Side::Sum),
-            ("in_calls_ns", "time in them", Side::Sum),
-            ("longest_gap_ns", "longest pause between two", Side::Right),
+            ("pid", "process", Align::Right),
+            ("tid", "thread", Align::Right),
+            ("events", "events", Align::Sum),
+            ("calls", "calls of the program", Align::Sum),
+            ("in_calls_ns", "time in them", Align::Sum),
+            ("longest_gap_ns", "longest pause between two", Align::Right),
         ],
     );
     for row in &run.summary.threads {

@@ -70,11 +70,11 @@ struct Followed {
 enum State {
     /// True while nothing was read.
     New,
-    Open(Box<Open>),
+    Open(Box<OpenTrace>),
     Ended,
 }
 
-struct Open {
+struct OpenTrace {
     trace: usize,
     /// True while nothing of its trace was read.
     is_first: bool,
@@ -200,7 +200,7 @@ impl Followed {
             let next = numbers.len();
             let trace = *numbers.entry(first.to_path_buf()).or_insert(next);
             let growing = Growing::of(path).with_context(|| format!("cannot read {}", path.display()))?;
-            self.state = State::Open(Box::new(Open {
+            self.state = State::Open(Box::new(OpenTrace {
                 trace,
                 is_first: trace == next,
                 file,
@@ -224,7 +224,7 @@ impl Followed {
     }
 }
 
-impl Open {
+impl OpenTrace {
     /// Reads what is new: returns how the file ended, if it did, and whether there is more.
     fn poll(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(Option<End>, bool)> {
         // Checked before reading, so that what the process wrote before its end is read afterwards.

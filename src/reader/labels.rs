@@ -23,24 +23,24 @@ const LARGEST: u64 = 256 << 20;
 struct Line {
     label: String,
     #[serde(alias = "sent")]
-    begin: Moment,
+    begin: UnixTime,
     #[serde(alias = "received")]
-    end: Moment,
+    end: UnixTime,
 }
 
 /// Unix ns: a number, or a string of one, as JavaScript cannot represent such numbers.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Moment {
+enum UnixTime {
     Number(u64),
     Text(String),
 }
 
-impl Moment {
+impl UnixTime {
     fn ns(&self) -> Option<u64> {
         match self {
-            Moment::Number(ns) => Some(*ns),
-            Moment::Text(text) => text.parse().ok(),
+            UnixTime::Number(ns) => Some(*ns),
+            UnixTime::Text(text) => text.parse().ok(),
         }
     }
 }

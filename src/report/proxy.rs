@@ -9,7 +9,7 @@ use super::{
 };
 use answer::answer;
 use rocshim_analysis::units::{count, counted, range};
-use rocshim_analysis::{Outcome, Proxy, ProxyRequest, Said};
+use rocshim_analysis::{Claim, Outcome, Proxy, ProxyRequest};
 use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub fn proxy(proxy: &Proxy, style: &Style) -> String {
 }
 
 /// A statement about a request: what it is about, and where it is.
-type Statement = (&'static str, fn(&ProxyRequest) -> &Said);
+type Statement = (&'static str, fn(&ProxyRequest) -> &Claim);
 
 const TITLES: [&str; 3] = [
     "Prompt tokens: reported by the server, and evaluated (columns of the GEMMs, ne11)",
@@ -63,20 +63,20 @@ fn requests(proxy: &Proxy, style: &Style, statements: &[Statement; 3]) -> Option
         let verdicts = statements.map(|(_, statement)| statement(request).verdict);
         let worst = verdicts.into_iter().max_by_key(|verdict| DOUBT.iter().position(|it| it == verdict));
         let doubts = statements.iter().map(|(what, statement)| (what, statement(request)));
-        let doubts = doubts.filter(|(_, said)| said.verdict != Outcome::Confirmed);
+        let doubts = doubts.filter(|(_, claim)| claim.verdict != Outcome::Confirmed);
         table.row_with(
             vec![
                 request.response.number.to_string(),
                 name(request),
-                request.prompt.said.clone(),
+                request.prompt.reported.clone(),
                 request.response.cached.map_or("-".into(), count),
                 chunks(request),
                 if families.is_empty() { "-".into() } else { families.join(", ") },
                 count(request.tensile),
-                request.generated.said.clone(),
+                request.generated.reported.clone(),
                 worst.map_or("-".into(), |verdict| verdict.to_string()),
             ],
-            doubts.map(|(what, said)| format!("{what}: {}: {}", said.verdict, said.why)).collect(),
+            doubts.map(|(what, claim)| format!("{what}: {}: {}", claim.verdict, claim.why)).collect(),
         );
     }
     let remark = "BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects";
@@ -88,7 +88,7 @@ const DOUBT: [Outcome; 5] =
     [Outcome::Confirmed, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved, Outcome::Contradicted];
 
 /// `15 confirmed, 1 limited`.
-pub fn proxy_tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Said) -> String {
+pub fn proxy_tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> String {
     let parts =
         proxy.outcomes(of).into_iter().map(|(outcome, requests)| format!("{} {outcome}", count(requests)));
     parts.collect::<Vec<_>>().join(", ")
@@ -134,7 +134,7 @@ fn table(
     style: &Style,
     title: &str,
     at: usize,
-    statement: fn(&ProxyRequest) -> &Said,
+    statement: fn(&ProxyRequest) -> &Claim,
 ) -> Option<String> {
     let mut columns = vec![
         Column::Right("#"),
@@ -149,8 +149,8 @@ fn table(
     columns.extend([Column::Left("evidence"), Column::Text("why")]);
     let mut table = Table::new(&columns);
     for request in &proxy.requests {
-        let Said { said, observed, verdict, why } = statement(request).clone();
-        let mut cells = vec![request.response.number.to_string(), name(request), said];
+        let Claim { reported, observed, verdict, why } = statement(request).clone();
+        let mut cells = vec![request.response.number.to_string(), name(request), reported];
         cells.extend(match at {
             0 => vec![request.response.cached.map_or("-".into(), count), observed, chunks(request)],
             1 => vec![observed, count(request.tensile), objects(request)],

@@ -5,7 +5,7 @@ use super::{
     table::{Column, Style, Table},
 };
 use rocshim_analysis::units::{count, counted, time};
-use rocshim_analysis::{GroupRow, RankFinding, RankFindingKind as Kind, RankRow, RankTimes, Ranks};
+use rocshim_analysis::{GroupRow, RankFinding, RankFindingKind, RankRow, RankTimes, Ranks};
 use rocshim_trace::file_name;
 
 /// The most numbers of ranks in a sentence.
@@ -43,16 +43,16 @@ fn answer(ranks: &Ranks) -> String {
         list
     };
     let mut sentences = Vec::new();
-    sentences.extend(of(Kind::UnfinishedCollective).next().map(|first| {
+    sentences.extend(of(RankFindingKind::UnfinishedCollective).next().map(|first| {
         format!("The job ended inside a collective: {} {}.", rank_words(&first.ranks), first.what)
     }));
     let kinds = [
-        (Kind::Missing, "no trace of"),
-        (Kind::Mismatch, "another collective than the others is called by"),
-        (Kind::EndsEarly, "the trace ends early of"),
-        (Kind::Straggler, "the others wait for"),
-        (Kind::Differs, "something else than the rest was launched or loaded by"),
-        (Kind::LeftOut, "not compared:"),
+        (RankFindingKind::Missing, "no trace of"),
+        (RankFindingKind::Mismatch, "another collective than the others is called by"),
+        (RankFindingKind::EndsEarly, "the trace ends early of"),
+        (RankFindingKind::Straggler, "the others wait for"),
+        (RankFindingKind::Differs, "something else than the rest was launched or loaded by"),
+        (RankFindingKind::LeftOut, "not compared:"),
     ];
     for (kind, words) in kinds {
         let list = named(kind);
@@ -128,7 +128,7 @@ fn findings(ranks: &Ranks, style: &Style) -> Option<String> {
         let words = words.split_once(' ').map_or(words.as_str(), |(_, numbers)| numbers).to_owned();
         table.row_with(vec![words, host, evidence.to_string(), what.clone()], why.iter().cloned().collect());
     }
-    let stragglers = ranks.findings.iter().any(|finding| finding.kind == Kind::Straggler);
+    let stragglers = ranks.findings.iter().any(|finding| finding.kind == RankFindingKind::Straggler);
     let rule = stragglers.then(|| rocshim_analysis::STRAGGLER_RULE.to_owned());
     section("Findings", &table, style, &Vec::from_iter(rule))
 }

@@ -8,10 +8,10 @@ use super::{
 use rocshim_analysis::table::{Cell, Form as Shown, Table as Described};
 
 /// A described table with its rows, and what a page adds to it.
-pub(super) struct Part<'a, Row: 'static> {
-    table: &'static Described<Row>,
+pub(super) struct Part<'a, TableRow: 'static> {
+    table: &'static Described<TableRow>,
     /// Each with the lines under it.
-    rows: Vec<(&'a Row, Vec<String>)>,
+    rows: Vec<(&'a TableRow, Vec<String>)>,
     /// The line above each row, where it is not the one above the row before it.
     headings: Vec<String>,
     title: String,
@@ -19,9 +19,12 @@ pub(super) struct Part<'a, Row: 'static> {
     remarks: Vec<String>,
 }
 
-impl<'a, Row> Part<'a, Row> {
+impl<'a, TableRow> Part<'a, TableRow> {
     /// The table of these rows under its own title.
-    pub(super) fn new(table: &'static Described<Row>, rows: impl IntoIterator<Item = &'a Row>) -> Self {
+    pub(super) fn new(
+        table: &'static Described<TableRow>,
+        rows: impl IntoIterator<Item = &'a TableRow>,
+    ) -> Self {
         let rows = rows.into_iter().map(|row| (row, Vec::new())).collect();
         let (headings, title) = (Vec::new(), table.title.to_owned());
         Part { table, rows, headings, title, runs: Vec::new(), remarks: Vec::new() }
@@ -40,16 +43,16 @@ impl<'a, Row> Part<'a, Row> {
     }
 
     /// Lines under each row.
-    pub(super) fn under(mut self, lines: impl Fn(&Row) -> Vec<String>) -> Self {
+    pub(super) fn under(mut self, lines: impl Fn(&TableRow) -> Vec<String>) -> Self {
         self.rows.iter_mut().for_each(|(row, under)| *under = lines(row));
         self
     }
 
     /// Groups the rows under headings: in the order of each group's first row, the groups for which
     /// `is_last` is true after the others.
-    pub(super) fn grouped(mut self, heading: impl Fn(&Row) -> (bool, String)) -> Self {
+    pub(super) fn grouped(mut self, heading: impl Fn(&TableRow) -> (bool, String)) -> Self {
         let mut groups: Vec<(bool, String)> = Vec::new();
-        let mut rows: Vec<(usize, (&'a Row, Vec<String>))> = Vec::new();
+        let mut rows: Vec<(usize, (&'a TableRow, Vec<String>))> = Vec::new();
         for (row, under) in self.rows {
             let (is_last, heading) = heading(row);
             let known = groups.iter().position(|(_, known)| *known == heading);
@@ -89,7 +92,7 @@ impl<'a, Row> Part<'a, Row> {
 
     /// The table alone.
     pub(super) fn lines(&self, style: &Style) -> Table {
-        let rows: Vec<&Row> = self.rows.iter().map(|(row, _)| *row).collect();
+        let rows: Vec<&TableRow> = self.rows.iter().map(|(row, _)| *row).collect();
         let filled = self.table.fill(&rows, &self.runs, Shown::Text);
         let columns: Vec<Column> = filled.heads.iter().map(Column::from).collect();
         let mut table = Table::titled(&columns, filled.heads.iter().map(|head| head.title.clone()).collect());

@@ -1,7 +1,7 @@
 //! Names and details of rows in formats with slices (Perfetto, Chrome).
 
 use crate::names;
-use rocshim_analysis::{Beside, Cell, Column, Track, TrackRow, queue_of};
+use rocshim_analysis::{Cell, Column, Track, TrackKind, TrackRow, queue_of};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::{borrow::Cow, fmt};
 
@@ -18,20 +18,20 @@ pub fn details(row: &TrackRow) -> impl Iterator<Item = (&'static Column, &Cell)>
 
 /// The title of a track that is not a thread's.
 pub fn title(track: Track) -> String {
-    let Track::Beside { what, of, slot: _ } = track else { return String::new() };
+    let Track::Other { what, of, slot: _ } = track else { return String::new() };
     let of = of.unwrap_or_default();
     match what {
-        Beside::Process => "process".into(),
-        Beside::Phases => format!("phases, stream group {of}"),
-        Beside::Passes => format!("passes, stream group {of}"),
-        Beside::Gpu => {
+        TrackKind::Process => "process".into(),
+        TrackKind::Phases => format!("phases, stream group {of}"),
+        TrackKind::Passes => format!("passes, stream group {of}"),
+        TrackKind::Gpu => {
             let (device, queue) = queue_of(of);
             format!("GPU {device}, queue {queue}")
         }
-        Beside::Ranges => "ranges across threads and calls".into(),
-        Beside::Losses => format!("lost events of thread {of}"),
-        Beside::Pauses => "recording stopped".into(),
-        Beside::Coverage => "hook coverage".into(),
+        TrackKind::Ranges => "ranges across threads and calls".into(),
+        TrackKind::Losses => format!("lost events of thread {of}"),
+        TrackKind::Pauses => "recording stopped".into(),
+        TrackKind::Coverage => "hook coverage".into(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     names::{fit, fit_path},
     visible::visible,
 };
-use rocshim_analysis::table::{FilledHead, Kind};
+use rocshim_analysis::table::{CellKind, FilledHead};
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,13 +68,13 @@ impl Column {
 pub(crate) struct Table {
     columns: Vec<Column>,
     titles: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     /// The line above the next row.
     heading: Option<String>,
 }
 
 /// A row with the lines above and under it.
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub above: Option<String>,
     pub cells: Vec<String>,
     pub under: Vec<String>,
@@ -88,8 +88,8 @@ const GAP: &str = "  ";
 impl From<&FilledHead> for Column {
     fn from(FilledHead { head, .. }: &FilledHead) -> Column {
         match head.kind {
-            Kind::Sentence => Column::Text(head.title),
-            Kind::Path => Column::Path(head.title),
+            CellKind::Sentence => Column::Text(head.title),
+            CellKind::Path => Column::Path(head.title),
             _ if head.is_optional => Column::Missable(head.title),
             _ if head.is_right => Column::Right(head.title),
             _ => Column::Left(head.title),
@@ -124,7 +124,7 @@ impl Table {
     pub(crate) fn row_with(&mut self, cells: Vec<String>, under: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         let shown = |texts: Vec<String>| texts.into_iter().map(|text| visible(&text).into_owned()).collect();
-        self.rows.push(Row { above: self.heading.take(), cells: shown(cells), under: shown(under) });
+        self.rows.push(TableRow { above: self.heading.take(), cells: shown(cells), under: shown(under) });
     }
 
     pub(crate) fn columns(&self) -> &[Column] {
@@ -135,7 +135,7 @@ impl Table {
         &self.titles
     }
 
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[TableRow] {
         &self.rows
     }
 

@@ -157,7 +157,7 @@ fn an_f16_model_has_its_gemms_with_their_kernels_inside() {
         assert_eq!(within.len(), 1, "{gemm:?}");
         let problem =
             |gemm: &Gemm| ([gemm.m, gemm.n, gemm.k], gemm.a.element.clone(), gemm.d.element.clone());
-        assert_eq!(problem(gemm), problem(within[0]), "one problem at both floors, whatever its numbers");
+        assert_eq!(problem(gemm), problem(within[0]), "one problem at both layers, whatever its numbers");
         assert_eq!((gemm.n, gemm.a.element.as_str()), (46, "f16_r"));
         assert!(trace.launches().any(|launch| launch.call.parent == Some(within[0].call.id)), "{gemm:?}");
     }

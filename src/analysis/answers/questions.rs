@@ -2,7 +2,7 @@
 
 use super::{Answer, Facts, NAMED, list, products_of};
 use crate::units::{count, counted, range, time};
-use crate::{ColumnsRow, Evidence, Kind, Phase, PhaseFamily};
+use crate::{ColumnsRow, Evidence, Phase, PhaseFamily, PhaseKind};
 use rocshim_trace::file_name;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl Facts<'_> {
 
     /// The answer; limited where launches may have been missed.
     fn limited(&self, answer: Answer) -> Answer {
-        match &self.summary.unseen.launches {
+        match &self.summary.visibility_gaps.launches {
             Some(why) if answer.evidence != Evidence::Unresolved => {
                 Answer { evidence: Evidence::Limited, why: format!("{}; {why}", answer.why), ..answer }
             }
@@ -67,7 +67,7 @@ impl Facts<'_> {
             format!("{file}{ordinal}: {}", counted(row.launches, "launch"))
         }));
         let loaded = self.summary.code_objects.len() as u64;
-        let (evidence, why) = match &self.summary.unseen.origins {
+        let (evidence, why) = match &self.summary.visibility_gaps.origins {
             None => (
                 Evidence::Confirmed,
                 format!("the code object of each launched kernel, of {} loaded", count(loaded)),
@@ -88,7 +88,7 @@ impl Facts<'_> {
             let rows = phase.families.iter().filter(|row| row.family == Some(TENSILE));
             rows.map(|row| row.launches).sum::<u64>()
         };
-        let prompts = || self.phases.kinds.iter().filter(|kind| kind.kind == Kind::Prompt);
+        let prompts = || self.phases.kinds.iter().filter(|kind| kind.kind == PhaseKind::Prompt);
         let (passes, launches) = (prompts().map(|kind| kind.passes).sum(), prompts().map(in_family).sum());
         let all: u64 = self
             .summary
@@ -97,8 +97,8 @@ impl Facts<'_> {
             .filter(|row| row.family == Some(TENSILE))
             .map(|row| row.launches)
             .sum();
-        let unseen = self.summary.unseen.launches.as_ref();
-        let (answer, evidence, why) = match (all, launches, unseen) {
+        let gap = self.summary.visibility_gaps.launches.as_ref();
+        let (answer, evidence, why) = match (all, launches, gap) {
             (0, _, None) => {
                 let why = "none in the whole trace, and none can have been missed".to_string();
                 (format!("no, in none of {}", counted(passes, "pass")), Evidence::ConfirmedAbsent, why)
@@ -125,7 +125,7 @@ impl Facts<'_> {
 
     pub(super) fn longest_prompt(&self) -> Answer {
         let question = "Was the longest prompt cut into chunks, or given to BLAS?";
-        let prompts = self.phases.phases.iter().filter(|phase| phase.kind == Kind::Prompt);
+        let prompts = self.phases.phases.iter().filter(|phase| phase.kind == PhaseKind::Prompt);
         let Some(longest) = prompts.max_by_key(|phase| phase.tokens) else {
             let why = "no pass was taken for one that evaluates a prompt";
             return Answer {

@@ -1,6 +1,6 @@
 //! Adds kernel launches: events, recorded in captures, and by graph launches.
 
-use super::{Open, SummaryBuilder};
+use super::{ProcessCounts, SummaryBuilder};
 use crate::{
     code_objects::is_of_library,
     evidence::Evidence,
@@ -71,7 +71,7 @@ impl SummaryBuilder {
     }
 }
 
-impl Open {
+impl ProcessCounts {
     /// Launches that succeeded of kernels of code objects that `library` brings.
     pub(super) fn launches_of_library(&self, session: &Session, library: &str) -> u64 {
         let is_its = |id| {

@@ -9,7 +9,7 @@
 //! 2. both names are of one family, and both were launched equally often with the same grid and
 //!    block. Several that are alike in all of that are paired in the order of their first launches.
 
-use super::kernels::{Row, is_unnamed};
+use super::kernels::{KernelRows, is_unnamed};
 use crate::{Evidence, KernelRow};
 use rocshim_trace::{Family, Tensile};
 use serde::Serialize;
@@ -47,7 +47,7 @@ const SAME_ORDER: Rule = (
 pub const RULES: [Rule; 3] = [SAME_PROBLEM, SAME_PLACE, SAME_ORDER];
 
 /// By row index: the counterpart of each kernel on the other run.
-pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
+pub(super) fn find(rows: &[KernelRows], other: usize) -> BTreeMap<usize, Counterpart> {
     let mut found = BTreeMap::new();
     for (gone, new) in
         groups(&only(rows, 0, other), &only(rows, other, 0), |row| problem(row.tensile.as_ref()?))
@@ -77,7 +77,7 @@ pub(super) fn find(rows: &[Row], other: usize) -> BTreeMap<usize, Counterpart> {
 type Placed<'a> = (usize, &'a KernelRow);
 
 /// The kernels with names that run `on` has and run `off` has not.
-fn only<'a>(rows: &[Row<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
+fn only<'a>(rows: &[KernelRows<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
     let placed = rows.iter().enumerate().filter(|(_, row)| row[off].is_none());
     placed.filter_map(|(place, row)| Some((place, row[on]?))).filter(|(_, row)| !is_unnamed(row)).collect()
 }

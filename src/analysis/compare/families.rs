@@ -65,18 +65,18 @@ pub struct FamilyChange {
 }
 
 /// A family's rows, one for each run.
-type Row<'a> = Vec<Option<&'a FamilyRow>>;
+type FamilyRows<'a> = Vec<Option<&'a FamilyRow>>;
 
 /// Every family, most launches in any run first.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedFamily> {
-    let mut rows: BTreeMap<(Option<&str>, Option<&str>), Row> = BTreeMap::new();
+    let mut rows: BTreeMap<(Option<&str>, Option<&str>), FamilyRows> = BTreeMap::new();
     for (run, of) in runs.iter().enumerate() {
         for family in of.summary.families.iter().filter(|family| family.launches > 0) {
             rows.entry((family.of, family.family)).or_insert_with(|| vec![None; runs.len()])[run] =
                 Some(family);
         }
     }
-    let mut rows: Vec<Row> = rows.into_values().collect();
+    let mut rows: Vec<FamilyRows> = rows.into_values().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.iter().flatten().map(|row| row.launches).max()));
     rows.iter().map(|row| compared(runs, row)).collect()
 }

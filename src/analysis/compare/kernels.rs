@@ -154,11 +154,11 @@ pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedKernel> {
 }
 
 /// A kernel's rows, one for each run.
-pub(super) type Row<'a> = Vec<Option<&'a KernelRow>>;
+pub(super) type KernelRows<'a> = Vec<Option<&'a KernelRow>>;
 
 /// Returns the launched kernels, by symbol. An unnamed one is separate in each run.
-fn merged(runs: &[ComparedRun]) -> Vec<Row<'_>> {
-    let mut rows: BTreeMap<(&str, Option<usize>), Row> = BTreeMap::new();
+fn merged(runs: &[ComparedRun]) -> Vec<KernelRows<'_>> {
+    let mut rows: BTreeMap<(&str, Option<usize>), KernelRows> = BTreeMap::new();
     for (run, of) in runs.iter().enumerate() {
         for kernel in of.summary.kernels.iter().filter(|kernel| kernel.launches > 0) {
             let own = is_unnamed(kernel).then_some(run);
@@ -199,7 +199,7 @@ fn cell(row: &KernelRow, gpu: Option<&GpuKernelRow>) -> KernelCell {
     }
 }
 
-fn change(runs: &[ComparedRun], row: &Row, other: usize) -> KernelChange {
+fn change(runs: &[ComparedRun], row: &KernelRows, other: usize) -> KernelChange {
     let [launches, total] = [|row: &KernelRow| row.launches, |row: &KernelRow| row.total_ns]
         .map(|of| [row[0], row[other]].map(|row| row.map_or(0, of)));
     let presence = match row.iter().flatten().find(|row| is_unnamed(row)) {
@@ -225,7 +225,7 @@ fn unnamed(has: [bool; 2]) -> Presence {
 }
 
 /// A launch of it had not returned when a process of that run died.
-fn in_flight(runs: &[ComparedRun], row: &Row, run: usize) -> Option<String> {
+fn in_flight(runs: &[ComparedRun], row: &KernelRows, run: usize) -> Option<String> {
     let known = row.iter().flatten().next()?;
     let name = known.demangled.as_ref().unwrap_or(&known.name);
     let is_it = runs[run].summary.in_flight.iter().any(|call| call.what == *name);
@@ -241,7 +241,7 @@ pub(super) fn ratio([a, b]: [u64; 2]) -> Option<f64> {
     (a > 0).then(|| b as f64 / a as f64)
 }
 
-fn tests(rows: &[Row], other: usize) -> Vec<Test> {
+fn tests(rows: &[KernelRows], other: usize) -> Vec<Test> {
     let none = Durations::default();
     let pairs: Vec<_> = rows
         .iter()
@@ -252,12 +252,12 @@ fn tests(rows: &[Row], other: usize) -> Vec<Test> {
 }
 
 /// A kernel's times on the GPU of one run.
-fn gpu_durations<'a>(row: &Row, run: &OnGpu<'a>) -> Option<&'a Durations> {
+fn gpu_durations<'a>(row: &KernelRows, run: &OnGpu<'a>) -> Option<&'a Durations> {
     let known = row.iter().flatten().find_map(|row| run.get(readable(row)).copied())?;
     Some(&known.durations)
 }
 
-fn gpu_tests(rows: &[Row], [was, is]: [&OnGpu; 2]) -> Vec<Test> {
+fn gpu_tests(rows: &[KernelRows], [was, is]: [&OnGpu; 2]) -> Vec<Test> {
     let none = Durations::default();
     let of = |row, run| gpu_durations(row, run).unwrap_or(&none);
     let pairs: Vec<_> = rows.iter().map(|row| (of(row, was), of(row, is))).collect();

@@ -8,9 +8,9 @@ use rocshim_trace::fits;
 #[derive(Clone, Debug)]
 pub(super) enum Quantity {
     /// A row of `CHANGES`: of a run against the baseline.
-    Change(&'static Row),
+    Change(&'static NamedQuantity),
     /// A row of `AMOUNTS`: of any run.
-    Amount(&'static Row),
+    Amount(&'static NamedQuantity),
     /// An amount of what fits a pattern.
     Of(Subject, String, Field),
 }
@@ -37,7 +37,7 @@ type Doubt = Option<(Evidence, String)>;
 
 /// A named number.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct NamedQuantity {
     name: &'static str,
     meaning: &'static str,
     doubt: fn(&ComparedRun) -> Doubt,
@@ -46,7 +46,7 @@ pub(super) struct Row {
 
 /// Name, meaning, what makes it doubtful, and how it is counted.
 #[rustfmt::skip]
-const CHANGES: &[Row] = &[
+const CHANGES: &[NamedQuantity] = &[
     row("new_kernels",       "kernels that the baseline never launched", launches, |all, run| kernels(all, run, Seen::New)),
     row("gone_kernels",      "kernels that only the baseline launched", launches, |all, run| kernels(all, run, Seen::Gone)),
     row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, run| timed(all, run, Speed::Slower)),
@@ -63,7 +63,7 @@ const CHANGES: &[Row] = &[
 
 /// Name, meaning, what makes it doubtful, and where it is.
 #[rustfmt::skip]
-const AMOUNTS: &[Row] = &[
+const AMOUNTS: &[NamedQuantity] = &[
     row("launches",          "kernel launches, those of graphs among them", launches, |all, run| all.runs[run].totals.launches),
     row("kernels",           "different kernels", launches, |all, run| all.runs[run].totals.kernels),
     row("total_ns",          "host time of all launch calls", launches, |all, run| all.runs[run].total_ns),
@@ -83,8 +83,8 @@ const fn row(
     meaning: &'static str,
     doubt: fn(&ComparedRun) -> Doubt,
     count: fn(&Comparison, usize) -> u64,
-) -> Row {
-    Row { name, meaning, doubt, count }
+) -> NamedQuantity {
+    NamedQuantity { name, meaning, doubt, count }
 }
 
 type Fields = &'static [(&'static str, Field)];
@@ -112,7 +112,7 @@ pub(super) fn parse(text: &str) -> Result<(Quantity, &str), String> {
     if let Some((_, subject, fields)) = SUBJECTS.iter().find(|(known, ..)| *known == name) {
         return of(*subject, name, fields, rest);
     }
-    let find = |rows: &'static [Row]| rows.iter().find(|row| row.name == name);
+    let find = |rows: &'static [NamedQuantity]| rows.iter().find(|row| row.name == name);
     if let Some(row) = find(CHANGES) {
         return Ok((Quantity::Change(row), rest));
     }

@@ -93,7 +93,7 @@ impl ComparedRun {
 
     /// Why a launch may be missing from this run's tables; `None`: none can be.
     pub(crate) fn limit(&self) -> Option<String> {
-        self.summary.unseen.launches.clone().or_else(|| self.unfinished())
+        self.summary.visibility_gaps.launches.clone().or_else(|| self.unfinished())
     }
 
     /// Why a call of `library` may be missing; `None`: none can be.
@@ -106,7 +106,7 @@ impl ComparedRun {
         }
         let unbound = (row.evidence == Evidence::Unresolved).then(|| row.why.clone());
         let open = row.open_way.clone().or(unbound);
-        self.summary.unseen.calls.clone().or(open).or_else(|| self.unfinished())
+        self.summary.visibility_gaps.calls.clone().or(open).or_else(|| self.unfinished())
     }
 
     /// The same for all libraries that a pattern fits, with or without `.so`.
@@ -130,7 +130,7 @@ impl ComparedRun {
 
     /// Why launches may be missing from the tables of code objects.
     pub(super) fn limit_of_origins(&self) -> Option<String> {
-        self.summary.unseen.origins.clone().or_else(|| self.unfinished())
+        self.summary.visibility_gaps.origins.clone().or_else(|| self.unfinished())
     }
 
     /// The traces do not tell all that the processes did, or will do.

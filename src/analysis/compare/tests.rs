@@ -61,7 +61,7 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
         "killed, and all read"
     );
     let mut open = run("B", &[]);
-    open.summary.unseen.launches = Some("what x calls would not be seen".into());
+    open.summary.visibility_gaps.launches = Some("what x calls would not be seen".into());
     assert_eq!(presence_of(open), limited("what x calls would not be seen"));
     let mut unread = run("B", &[]);
     unread.summary.notes.push("b.ndjson is empty".into());

@@ -27,7 +27,7 @@ fn objects() -> [CodeObject; 4] {
 }
 
 /// The verdict on launches inside GEMM calls, of kernels out of these objects (`None`: not known).
-fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fallback {
+fn judged(launches: &[(&str, Option<usize>, u64)], gap: Option<&str>) -> Fallback {
     let (mut session, mut fallbacks) = (Session::default(), Fallbacks::default());
     let objects = objects().map(|object| session.intern_code_object("0", &object));
     let mut inside = Vec::new();
@@ -37,7 +37,7 @@ fn judged(launches: &[(&str, Option<usize>, u64)], unseen: Option<&str>) -> Fall
         inside.push((symbol, Launches { launches: *dispatched, ..Launches::default() }));
     }
     fallbacks.add_gemm(&Contents { kernels: inside, ..Contents::default() });
-    fallbacks.judge(&session, unseen)
+    fallbacks.judge(&session, gap)
 }
 
 #[test]

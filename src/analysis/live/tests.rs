@@ -76,7 +76,7 @@ fn losses_are_reported_by_reason_and_what_has_ended_stays() {
     assert_eq!((&*now.processes[0].end, now.running, live.running().count()), ("out of sight", 0, 0));
     live.silent(0, false);
     assert_eq!(live.running().map(|(trace, header)| (trace, header.pid)).collect::<Vec<_>>(), [(0, 7)]);
-    live.end(0, FileReading { end: End::Leftover, notes: Vec::new() });
+    live.end(0, Reading { end: End::Leftover, notes: Vec::new() });
     let after = measure(&mut live, Some(SECOND));
     assert_eq!((&*after.processes[0].end, after.launches.all, after.lost.all), ("killed", 2, 40));
     assert_eq!((after.running, after.phases.len()), (0, 0));

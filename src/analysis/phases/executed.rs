@@ -1,7 +1,7 @@
 //! Determines what a graph launch executes, with the arguments that its capture recorded.
 
 use super::{
-    kernels::{Names, pointer},
+    kernels::{Registry, pointer},
     pass::{Launches, Range},
 };
 use crate::session::{FunctionId, Session};
@@ -41,7 +41,7 @@ impl Graphs {
     }
 
     /// Adds a launch that capture `id` records.
-    pub(super) fn capture(&mut self, names: &Names, session: &Session, id: u32, launch: &Launch) {
+    pub(super) fn capture(&mut self, names: &Registry, session: &Session, id: u32, launch: &Launch) {
         let Some(kernel) = names.of(session, launch.kernel) else { return };
         let recorded = self.captures.entry(id).or_default();
         recorded.count(kernel.roles.number);
@@ -77,7 +77,7 @@ impl Graphs {
     /// Returns what a graph executes: by its node list, else by what its capture recorded. A node
     /// list has neither arguments nor library calls; the capture has them, if it recorded the same
     /// kernels.
-    pub(super) fn graph(&mut self, names: &Names, session: &Session, graph: &Graph) {
+    pub(super) fn graph(&mut self, names: &Registry, session: &Session, graph: &Graph) {
         let captured = graph.capture.and_then(|capture| self.captures.get(&capture));
         let mut executed = Executed { listed: graph.complete, ..Executed::default() };
         for node in &graph.kernels {

@@ -15,12 +15,12 @@ pub(super) struct KernelInfo {
     pub(super) name: String,
     pub(super) demangled: Option<String>,
     pub(super) family: Option<&'static Family>,
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<CodeObjectKey>,
 }
 
 /// Returns the code object of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Owner {
+pub(super) struct CodeObjectKey {
     pub(super) source: String,
     pub(super) path: Option<String>,
     pub(super) ordinal: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Owner {
     pub(super) file: Option<String>,
 }
 
-impl Owner {
+impl CodeObjectKey {
     /// Returns true for code objects of `library`: within it, or in its folder.
     pub(super) fn is_of(&self, library: &str) -> bool {
         is_of_library(self.path.as_deref(), self.file.as_deref(), library)
@@ -37,8 +37,8 @@ impl Owner {
 
 /// Kernels and labels of all processes.
 #[derive(Default)]
-pub(super) struct Names {
-    pub(super) kernels: Interner<(SymbolId, Option<Owner>), KernelInfo>,
+pub(super) struct Registry {
+    pub(super) kernels: Interner<(SymbolId, Option<CodeObjectKey>), KernelInfo>,
     pub(super) labels: Interner<Named, Named>,
     roles: PerId<KernelId, Option<Roles>>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Names {
 /// Roles of a kernel, by its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Roles {
-    /// Its number in [`Names::kernels`].
+    /// Its number in [`Registry::kernels`].
     pub(super) number: usize,
     /// True for a family of GEMM kernels.
     is_gemm: bool,
@@ -60,19 +60,19 @@ pub(super) struct Roles {
 
 /// A kernel as defined in the process being read.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct DefinedKernel<'a> {
     pub(super) roles: Roles,
     pub(super) product: Option<&'a MatMul>,
 }
 
-impl Names {
+impl Registry {
     /// Adds a kernel definition, and derives its roles.
     pub(super) fn define(&mut self, session: &Session, local: &LocalKernel) -> Roles {
         if let Some(roles) = *self.roles.of(local.id) {
             return roles;
         }
         let (kernel, symbol) = (session.kernel(local.id), session.symbol(local.symbol));
-        let owner = kernel.code_object.map(|id| session.code_object(id)).map(|object| Owner {
+        let owner = kernel.code_object.map(|id| session.code_object(id)).map(|object| CodeObjectKey {
             source: object.source.clone(),
             path: object.path.clone(),
             ordinal: object.ordinal,
@@ -102,14 +102,14 @@ impl Names {
     }
 
     /// Returns a kernel by its id in the process being read.
-    pub(super) fn of<'a>(&self, session: &'a Session, kernel: Option<u32>) -> Option<Known<'a>> {
+    pub(super) fn of<'a>(&self, session: &'a Session, kernel: Option<u32>) -> Option<DefinedKernel<'a>> {
         let local = session.process().kernel(kernel?)?;
         let roles = *self.roles.get(local.id)?.as_ref()?;
-        Some(Known { roles, product: local.product.as_ref() })
+        Some(DefinedKernel { roles, product: local.product.as_ref() })
     }
 }
 
-impl Known<'_> {
+impl DefinedKernel<'_> {
     /// Returns true for a GEMM whose columns neither this launch nor an enclosing call has.
     pub(super) fn is_opaque(&self, launch: &Launch) -> bool {
         match self.product {

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Purpose of a pass, or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PhaseKind {
     /// Evaluates a prompt, or a chunk of one.
     Prompt,
     /// Evaluates one token for each of one or more sequences.
@@ -26,24 +26,24 @@ pub enum Kind {
     Step,
 }
 
-impl Kind {
+impl PhaseKind {
     /// Returns the name that reports print: `prompt`, `decode`, …
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Prompt => "prompt",
-            Kind::Decode => "decode",
-            Kind::WarmUp => "warm-up",
-            Kind::Labelled => "labelled",
-            Kind::Forward => "forward",
-            Kind::Backward => "backward",
-            Kind::Optimiser => "optimiser",
-            Kind::Step => "step",
+            PhaseKind::Prompt => "prompt",
+            PhaseKind::Decode => "decode",
+            PhaseKind::WarmUp => "warm-up",
+            PhaseKind::Labelled => "labelled",
+            PhaseKind::Forward => "forward",
+            PhaseKind::Backward => "backward",
+            PhaseKind::Optimiser => "optimiser",
+            PhaseKind::Step => "step",
         }
     }
 }
 
 /// A kind with its evidence, and the rule or the reason.
-pub(super) type Judged = (Kind, Evidence, &'static str);
+pub(super) type Judged = (PhaseKind, Evidence, &'static str);
 
 const LABELLED: &str = "the program or the user says so";
 const BY_PLACE: &str = "the time is between the label's begin and end";
@@ -68,33 +68,35 @@ const MANY: &str = "every GEMM, the last one too, has as many columns: one token
 pub(super) fn judge(pass: &Pass, trains: bool, is_language_model: bool, by_time: bool) -> Judged {
     if pass.label.is_some() {
         return match by_time {
-            true => (Kind::Labelled, Evidence::Inferred, BY_PLACE),
-            false => (Kind::Labelled, Evidence::Confirmed, LABELLED),
+            true => (PhaseKind::Labelled, Evidence::Inferred, BY_PLACE),
+            false => (PhaseKind::Labelled, Evidence::Confirmed, LABELLED),
         };
     }
     if trains {
         return match pass.role {
-            Role::Forward => (Kind::Forward, Evidence::Inferred, FORWARD),
-            Role::Backward => (Kind::Backward, Evidence::Inferred, BACKWARD),
-            Role::Optimiser => (Kind::Optimiser, Evidence::Inferred, OPTIMISER),
+            Role::Forward => (PhaseKind::Forward, Evidence::Inferred, FORWARD),
+            Role::Backward => (PhaseKind::Backward, Evidence::Inferred, BACKWARD),
+            Role::Optimiser => (PhaseKind::Optimiser, Evidence::Inferred, OPTIMISER),
         };
     }
     if !is_language_model {
-        return (Kind::Step, Evidence::Unresolved, NO_MODEL);
+        return (PhaseKind::Step, Evidence::Unresolved, NO_MODEL);
     }
-    let Some(Range { most, .. }) = pass.columns else { return (Kind::Step, Evidence::Unresolved, UNKNOWN) };
+    let Some(Range { most, .. }) = pass.columns else {
+        return (PhaseKind::Step, Evidence::Unresolved, UNKNOWN);
+    };
     if pass.agreeing * 2 < pass.products + pass.opaque {
-        return (Kind::Step, Evidence::Unresolved, DIFFER);
+        return (PhaseKind::Step, Evidence::Unresolved, DIFFER);
     }
     let outputs = pass.outputs.map_or(0, |outputs| outputs.most);
     let (kind, rule) = match () {
-        () if pass.unfinished => return (Kind::Step, Evidence::Unresolved, ENDS),
-        () if !pass.delivered => (Kind::Prompt, CHUNK),
-        () if pass.warms_up => (Kind::WarmUp, WARM_UP),
-        () if pass.continues => (Kind::Prompt, REST),
-        () if outputs < most => (Kind::Prompt, PROMPT),
-        () if most == 1 => (Kind::Decode, ONE),
-        () => (Kind::Decode, MANY),
+        () if pass.unfinished => return (PhaseKind::Step, Evidence::Unresolved, ENDS),
+        () if !pass.delivered => (PhaseKind::Prompt, CHUNK),
+        () if pass.warms_up => (PhaseKind::WarmUp, WARM_UP),
+        () if pass.continues => (PhaseKind::Prompt, REST),
+        () if outputs < most => (PhaseKind::Prompt, PROMPT),
+        () if most == 1 => (PhaseKind::Decode, ONE),
+        () => (PhaseKind::Decode, MANY),
     };
     (
         kind,

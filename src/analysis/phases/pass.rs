@@ -1,7 +1,7 @@
 //! A pass, which evaluates a model once: while it is open, and when it is complete.
 
 use super::{
-    Kind,
+    PhaseKind,
     gpu::{Command, PassGpu},
 };
 use crate::session::FunctionId;
@@ -96,7 +96,7 @@ pub(super) struct Pass {
     /// Number of its content.
     pub(super) content: usize,
     /// Its kind; set after everything was read.
-    pub(super) kind: Kind,
+    pub(super) kind: PhaseKind,
     /// Its GPU reports, and whether they may be incomplete.
     pub(super) gpu: Option<Box<(PassGpu, bool)>>,
 }
@@ -112,7 +112,7 @@ pub(super) enum Role {
 
 /// An open pass.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Open {
+pub(super) struct OpenPass {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) host: u64,
@@ -145,7 +145,7 @@ pub(super) struct Open {
 /// Limit in ns of what a program does between its last launch and the wait for it.
 const SHORT: u64 = 1_000_000;
 
-impl Open {
+impl OpenPass {
     /// Adds a launch at `t`.
     pub(super) fn launch(&mut self, t: u64) {
         if !self.launched {
@@ -200,7 +200,7 @@ impl Open {
     }
 
     /// Merges the launches of a tentative pass that belongs to it.
-    pub(super) fn merge(&mut self, later: Open) {
+    pub(super) fn merge(&mut self, later: OpenPass) {
         if !self.launched {
             self.begin = later.begin;
         }
@@ -276,7 +276,7 @@ impl Open {
             label: self.label,
             role: self.role,
             content,
-            kind: Kind::Step,
+            kind: PhaseKind::Step,
             gpu: None,
         }
     }

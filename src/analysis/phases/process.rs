@@ -9,7 +9,7 @@ use super::{
 
 /// The process being read.
 #[derive(Default)]
-pub(super) struct Process {
+pub(super) struct CurrentProcess {
     pub(super) number: usize,
     /// Epoch in Unix ns.
     pub(super) epoch: u64,

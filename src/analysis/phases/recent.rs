@@ -1,6 +1,6 @@
 //! Passes of a process that is still running.
 
-use super::{Kind, PhasesBuilder, kinds::judge, pass::Pass};
+use super::{PhaseKind, PhasesBuilder, kinds::judge, pass::Pass};
 use crate::{Evidence, session::Session};
 
 /// A pass that has ended.
@@ -8,7 +8,7 @@ use crate::{Evidence, session::Session};
 pub(crate) struct Recent {
     /// Number of its stream group.
     pub stream_group: usize,
-    pub kind: Kind,
+    pub kind: PhaseKind,
     /// What the program calls it.
     pub label: Option<String>,
     pub evidence: Evidence,

@@ -1,8 +1,8 @@
 //! The result: phases, and what each took.
 
-use super::Kind;
+use super::PhaseKind;
 use super::bound::PhaseGpu;
-use super::kernels::{KernelInfo, Names, Owner};
+use super::kernels::{CodeObjectKey, KernelInfo, Registry};
 use super::pass::{Launches, Pass, Range};
 use crate::{
     Evidence, LibraryRow, LossRow, ProcessRow,
@@ -37,7 +37,7 @@ pub struct Phases {
     pub notes: Vec<String>,
     /// Every pass, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub passes: Vec<Visit>,
+    pub passes: Vec<PassRow>,
     /// A summary of every pass, in order of time.
     #[serde(skip)]
     pub(super) steps: Vec<Step>,
@@ -74,11 +74,11 @@ impl Phases {
     }
 
     /// Times of every pass, in order.
-    pub fn moments(&self) -> impl Iterator<Item = Moment> {
+    pub fn moments(&self) -> impl Iterator<Item = PassTime> {
         self.windows.iter().map(|window| {
             let epoch: u64 = self.identities[window.process].2.parse().unwrap_or(0);
             let Window { process, phase, columns, .. } = *window;
-            Moment { process, phase, columns, begin: epoch + window.begin, end: epoch + window.to }
+            PassTime { process, phase, columns, begin: epoch + window.begin, end: epoch + window.to }
         })
     }
 
@@ -121,7 +121,7 @@ pub(super) struct Step {
 
 /// Time of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct PassTime {
     /// Number of its process.
     pub process: usize,
     /// Number of its phase.
@@ -138,7 +138,7 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
     /// What its passes do.
-    pub kind: Kind,
+    pub kind: PhaseKind,
     /// Label of the program or the user.
     pub label: Option<String>,
     /// The process; absent when there are several.
@@ -269,7 +269,7 @@ pub struct Usage {
 
 /// A pass: one run of a model over its layers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Visit {
+pub struct PassRow {
     /// Its process.
     pub pid: u32,
     /// The number of its model stream group in its process, from 0.
@@ -278,7 +278,7 @@ pub struct Visit {
     /// Index of its phase in `phases`.
     pub phase: usize,
     /// What the pass does.
-    pub kind: Kind,
+    pub kind: PhaseKind,
     /// How certain `kind` is.
     pub evidence: Evidence,
     /// Columns (ne11) of most of its GEMMs; absent where they are not known.
@@ -334,7 +334,7 @@ pub(super) fn row(kernel: &KernelInfo, launches: Launches) -> PhaseKernel {
 }
 
 /// Returns launches by family, largest first.
-pub(super) fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseFamily> {
+pub(super) fn families(names: &Registry, kernels: &[(usize, Launches)]) -> Vec<PhaseFamily> {
     let mut sums: BTreeMap<(Option<&'static str>, Option<&'static str>), Launches> = BTreeMap::new();
     for (kernel, launches) in kernels {
         let family = names.kernels.get(*kernel).family;
@@ -353,13 +353,13 @@ pub(super) fn families(names: &Names, kernels: &[(usize, Launches)]) -> Vec<Phas
 }
 
 /// Returns launches by code object, largest first.
-pub(super) fn objects(names: &Names, kernels: &[(usize, Launches)]) -> Vec<PhaseObject> {
+pub(super) fn objects(names: &Registry, kernels: &[(usize, Launches)]) -> Vec<PhaseObject> {
     let mut sums = BTreeMap::new();
     for (kernel, launches) in kernels {
         *sums.entry(names.kernels.get(*kernel).owner.clone()).or_default() += launches.all();
     }
     let row = |(owner, launches)| match owner {
-        Some(Owner { source, path, ordinal, target, file }) => {
+        Some(CodeObjectKey { source, path, ordinal, target, file }) => {
             PhaseObject { source: Some(source), path, ordinal, target, file, launches }
         }
         None => PhaseObject { launches, ..PhaseObject::default() },
@@ -382,7 +382,7 @@ fn facts_of(library: &LibraryRow, phase: &Phase, launches: u64) -> PhaseFacts {
 
 /// Returns calls by library: for those called in the phase, and the meaning of the others' absence.
 pub(super) fn usage(
-    (names, session): (&Names, &Session),
+    (names, session): (&Registry, &Session),
     functions: &BTreeMap<FunctionId, Launches>,
     kernels: &[(usize, Launches)],
     libraries: &[LibraryRow],
@@ -390,7 +390,7 @@ pub(super) fn usage(
 ) -> Vec<Usage> {
     let mut rows: BTreeMap<&str, Usage> = BTreeMap::new();
     for library in libraries {
-        let of_it = |owner: &&Owner| owner.is_of(&library.library);
+        let of_it = |owner: &&CodeObjectKey| owner.is_of(&library.library);
         let is_its = |kernel: &usize| names.kernels.get(*kernel).owner.as_ref().filter(of_it).is_some();
         let launches = kernels.iter().filter(|(kernel, _)| is_its(kernel)).map(|(_, l)| l.all()).sum();
         let facts = facts_of(library, phase, launches);
@@ -415,9 +415,9 @@ pub(super) fn usage(
     rows
 }
 
-pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) -> Visit {
+pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) -> PassRow {
     let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
-    Visit {
+    PassRow {
         pid,
         stream_group: pass.stream_group,
         phase,

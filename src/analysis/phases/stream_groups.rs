@@ -13,7 +13,7 @@
 //! tentative pass without GEMMs belongs to the previous pass (sampling), if that has GEMMs.
 
 use super::gpu::Command;
-use super::pass::{Launches, Open, Role, add};
+use super::pass::{Launches, OpenPass, Role, add};
 use crate::session::FunctionId;
 use foldhash::HashMap;
 use rocshim_trace::StreamRef;
@@ -49,9 +49,9 @@ pub(super) enum BoundaryEvidence {
 
 #[derive(Default)]
 pub(super) struct StreamGroup {
-    open: Option<Open>,
+    open: Option<OpenPass>,
     /// The tentative pass after a hint.
-    tentative: Option<(BoundaryHint, Open)>,
+    tentative: Option<(BoundaryHint, OpenPass)>,
     hint: Option<BoundaryHint>,
     /// Calls since the last pass, counted for the next.
     functions: HashMap<FunctionId, Launches>,
@@ -75,16 +75,16 @@ impl StreamGroup {
         &mut self,
         t: u64,
         (label, role): (Option<usize>, Role),
-        ended: &mut Vec<Open>,
-    ) -> &mut Open {
-        let changes = |open: &Open| open.has_launched() && (open.label, open.role) != (label, role);
+        ended: &mut Vec<OpenPass>,
+    ) -> &mut OpenPass {
+        let changes = |open: &OpenPass| open.has_launched() && (open.label, open.role) != (label, role);
         if self.current().is_some_and(|open| changes(open)) {
             self.end(ended);
         }
         if let Some(hint) = self.hint.take() {
             match &mut self.tentative {
                 Some((before, _)) => *before = hint.max(*before),
-                None if self.open.is_some() => self.tentative = Some((hint, Open::default())),
+                None if self.open.is_some() => self.tentative = Some((hint, OpenPass::default())),
                 None => {}
             }
         }
@@ -103,7 +103,7 @@ impl StreamGroup {
     }
 
     /// Returns the pass of the next event without a launch.
-    fn current(&mut self) -> Option<&mut Open> {
+    fn current(&mut self) -> Option<&mut OpenPass> {
         match &mut self.tentative {
             Some((_, open)) => Some(open),
             None => self.open.as_mut(),
@@ -112,7 +112,7 @@ impl StreamGroup {
 
     /// Decides whether this GEMM or graph launch, announced by `launch`, begins a pass; returns its
     /// pass.
-    pub(super) fn decide(&mut self, evidence: BoundaryEvidence, ended: &mut Vec<Open>) -> &mut Open {
+    pub(super) fn decide(&mut self, evidence: BoundaryEvidence, ended: &mut Vec<OpenPass>) -> &mut OpenPass {
         if let Some((hint, tentative)) = self.tentative.take() {
             let open = self.open.take().expect("something is tentative from a pass");
             if begins(&open, hint, evidence) {
@@ -128,7 +128,7 @@ impl StreamGroup {
     }
 
     /// Handles a boundary hint: a copy to the host, or a wait.
-    pub(super) fn hint(&mut self, hint: BoundaryHint, ended: &mut Vec<Open>) {
+    pub(super) fn hint(&mut self, hint: BoundaryHint, ended: &mut Vec<OpenPass>) {
         if hint == BoundaryHint::Delivery {
             self.end_tentative(ended);
             if let Some(open) = self.open.as_mut().filter(|open| open.has_launched()) {
@@ -202,7 +202,7 @@ impl StreamGroup {
     }
 
     /// Ends the tentative pass: without GEMMs it belongs to the previous pass, if that has any.
-    fn end_tentative(&mut self, ended: &mut Vec<Open>) {
+    fn end_tentative(&mut self, ended: &mut Vec<OpenPass>) {
         let Some((_, tentative)) = self.tentative.take() else { return };
         let mut open = self.open.take().expect("something is tentative from a pass");
         if open.has_products() && !tentative.has_products() {
@@ -215,15 +215,15 @@ impl StreamGroup {
     }
 
     /// Ends the open passes.
-    pub(super) fn end(&mut self, ended: &mut Vec<Open>) {
+    pub(super) fn end(&mut self, ended: &mut Vec<OpenPass>) {
         self.end_tentative(ended);
-        ended.extend(self.open.take().filter(Open::has_launched));
+        ended.extend(self.open.take().filter(OpenPass::has_launched));
         self.hint = None;
     }
 }
 
 /// Returns true when a GEMM with this evidence, after such a hint, begins a pass after `open`.
-fn begins(open: &Open, hint: BoundaryHint, evidence: BoundaryEvidence) -> bool {
+fn begins(open: &OpenPass, hint: BoundaryHint, evidence: BoundaryEvidence) -> bool {
     match (hint, evidence) {
         (BoundaryHint::Delivery, BoundaryEvidence::Graph(_, None) | BoundaryEvidence::Weights(None)) => true,
         (

@@ -1,9 +1,9 @@
 //! Groups passes into phases, and sums them.
 
 use super::{
-    Kind, Phase, Phases, PhasesBuilder, ProcessKind,
+    Phase, PhaseKind, Phases, PhasesBuilder, ProcessKind,
     bound::GpuSum,
-    kernels::Names,
+    kernels::Registry,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
     rows::{ColumnsOf, Step, Window, families, objects, row, usage, visit},
@@ -34,7 +34,7 @@ struct Sum {
 struct Key {
     process: usize,
     stream_group: usize,
-    kind: Kind,
+    kind: PhaseKind,
     label: Option<usize>,
     /// Sequences of a decode phase.
     sequences: u64,
@@ -134,7 +134,7 @@ fn window(pass: &Pass, phase: usize, epoch: u64) -> Window {
 #[derive(Default)]
 struct Groups {
     phases: Vec<Sum>,
-    kinds: BTreeMap<(Kind, Option<usize>), Sum>,
+    kinds: BTreeMap<(PhaseKind, Option<usize>), Sum>,
     /// Last phase of each stream group.
     last: BTreeMap<(usize, usize), (Key, usize)>,
     /// Phases that all passes with the same key belong to.
@@ -146,7 +146,8 @@ impl Groups {
     fn key(&mut self, pass: &Pass) -> Key {
         let (process, stream_group, kind) = (pass.process, pass.stream_group, pass.kind);
         let request = self.requests.entry((process, stream_group)).or_default().of(pass);
-        let sequences = if kind == Kind::Decode { pass.columns.map_or(0, |columns| columns.most) } else { 0 };
+        let sequences =
+            if kind == PhaseKind::Decode { pass.columns.map_or(0, |columns| columns.most) } else { 0 };
         Key { process, stream_group, kind, label: pass.label, sequences, request }
     }
 
@@ -197,14 +198,14 @@ impl Requests {
     fn of(&mut self, pass: &Pass) -> Option<u64> {
         let columns = pass.columns.map_or(0, |columns| columns.most);
         match pass.kind {
-            Kind::Prompt => {
+            PhaseKind::Prompt => {
                 let goes_on = self.chunk.is_some_and(|chunk| columns <= chunk);
                 self.number += u64::from(!goes_on);
                 let is_chunk = !pass.delivered || columns.is_multiple_of(CHUNK);
                 self.chunk = is_chunk.then_some(if pass.delivered { columns } else { u64::MAX });
                 Some(self.number)
             }
-            Kind::Decode if columns == 1 && self.number > 0 => {
+            PhaseKind::Decode if columns == 1 && self.number > 0 => {
                 self.chunk = None;
                 Some(self.number)
             }
@@ -220,7 +221,7 @@ impl Sum {
     fn new(
         key: &Key,
         pid: u32,
-        (kind, evidence, why): (Kind, Evidence, &'static str),
+        (kind, evidence, why): (PhaseKind, Evidence, &'static str),
         label: Option<String>,
     ) -> Sum {
         let phase = Phase {
@@ -298,7 +299,7 @@ impl Sum {
     /// Returns the phase; with its `kernels` by name.
     fn finish(
         self,
-        (names, session): (&Names, &Session),
+        (names, session): (&Registry, &Session),
         contents: &Contents,
         libraries: &[LibraryRow],
         by_name: bool,
@@ -321,8 +322,9 @@ impl Sum {
         phase.launches = kernels.iter().map(|(_, launches)| launches.all()).sum();
         phase.by_graphs = kernels.iter().map(|(_, launches)| launches.by_graphs).sum();
         let tokens: u64 = phase.columns.iter().map(|columns| columns.most * columns.passes).sum();
-        phase.tokens = (self.all_known && matches!(phase.kind, Kind::Prompt | Kind::Decode | Kind::WarmUp))
-            .then_some(tokens);
+        phase.tokens = (self.all_known
+            && matches!(phase.kind, PhaseKind::Prompt | PhaseKind::Decode | PhaseKind::WarmUp))
+        .then_some(tokens);
         phase.launches_per_token =
             phase.tokens.filter(|tokens| *tokens > 0).map(|t| phase.launches as f64 / t as f64);
         phase.gpu = self.gpu.finish((phase.launches, phase.lost, phase.unlisted), phase.tokens);

@@ -1,6 +1,6 @@
 //! Small traces whose phases are known by hand. Call number N is entered at 100 N and takes 10.
 
-use super::{Bound, Kind, Phase, Visit};
+use super::{Bound, PassRow, Phase, PhaseKind};
 use crate::testing::Text;
 use crate::{Evidence, Summary};
 use rocshim_reader::Label;
@@ -59,7 +59,7 @@ fn the_gpu_times_of_a_phase_are_those_of_its_calls() {
     assert_eq!((decode.bound, decode.bound_evidence), (None, Evidence::Limited));
     assert_eq!(decode.busy_per_token_ns, Some(350_000.0));
     let [_, first, second] = &all.passes[..] else { panic!("three passes") };
-    let of = |pass: &Visit| pass.gpu.as_ref().map(|gpu| (gpu.busy_ns, gpu.evidence));
+    let of = |pass: &PassRow| pass.gpu.as_ref().map(|gpu| (gpu.busy_ns, gpu.evidence));
     assert_eq!(of(first), Some((400_000, Evidence::Confirmed)));
     assert_eq!(of(second), Some((300_000, Evidence::Limited)));
     assert_eq!(first.gpu.as_ref().and_then(|gpu| gpu.bound), Some(Bound::Held));
@@ -77,9 +77,9 @@ pub(super) fn phases(text: &Text) -> Vec<Phase> {
 }
 
 /// Kind, request, passes, columns with their passes, tokens, launches.
-pub(super) type Found = (Kind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
+pub(super) type FoundPhase = (PhaseKind, Option<u64>, u64, Vec<(u64, u64)>, Option<u64>, u64);
 
-pub(super) fn found(phases: &[Phase]) -> Vec<Found> {
+pub(super) fn found(phases: &[Phase]) -> Vec<FoundPhase> {
     let columns = |phase: &Phase| phase.columns.iter().map(|c| (c.most, c.passes)).collect();
     phases.iter().map(|p| (p.kind, p.request, p.passes, columns(p), p.tokens, p.launches)).collect()
 }
@@ -102,8 +102,8 @@ fn a_prompt_in_chunks_and_the_tokens_after_it() {
         found(&found_phases),
         [
             // 8 + 8 + 5 columns; four launches each.
-            (Kind::Prompt, Some(1), 3, vec![(8, 2), (5, 1)], Some(21), 12),
-            (Kind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 8),
+            (PhaseKind::Prompt, Some(1), 3, vec![(8, 2), (5, 1)], Some(21), 12),
+            (PhaseKind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 8),
         ]
     );
     let prompt = &found_phases[0];
@@ -144,7 +144,7 @@ fn a_copy_to_the_host_in_the_middle_ends_no_pass() {
         text.launch(7, 9, 1);
         text.copy(7, "d2h");
     }
-    assert_eq!(found(&phases(&text)), [(Kind::Decode, None, 2, vec![(1, 2)], Some(2), 8)]);
+    assert_eq!(found(&phases(&text)), [(PhaseKind::Decode, None, 2, vec![(1, 2)], Some(2), 8)]);
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn the_first_pass_is_a_warm_up_where_memory_is_cleared_after_it() {
     text.memset(7);
     text.pass(&[2, 2, 1]);
     text.memset(7);
-    let kinds: Vec<Kind> = phases(&text).iter().map(|phase| phase.kind).collect();
-    assert_eq!(kinds, [Kind::WarmUp, Kind::Prompt]);
+    let kinds: Vec<PhaseKind> = phases(&text).iter().map(|phase| phase.kind).collect();
+    assert_eq!(kinds, [PhaseKind::WarmUp, PhaseKind::Prompt]);
 }
 
 /// llama-server evaluates two tokens twice before it listens: they are not a request.
@@ -168,7 +168,10 @@ fn requests_begin_after_the_passes_of_the_start() {
         text.pass(&columns);
     }
     let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes)).collect();
-    assert_eq!(found, [(Kind::WarmUp, None, 2), (Kind::Prompt, Some(1), 1), (Kind::Decode, Some(1), 1)]);
+    assert_eq!(
+        found,
+        [(PhaseKind::WarmUp, None, 2), (PhaseKind::Prompt, Some(1), 1), (PhaseKind::Decode, Some(1), 1)]
+    );
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn a_pass_ends_with_the_wait_for_it_and_idle_time_is_its_own() {
     text.later(50_000_000);
     text.wait(7);
     let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.begin_ns, p.end_ns, p.wait_ns)).collect();
-    assert_eq!(found, [(Kind::Prompt, 100, 610, 10), (Kind::Decode, 700, 1210, 10)]);
+    assert_eq!(found, [(PhaseKind::Prompt, 100, 610, 10), (PhaseKind::Decode, 700, 1210, 10)]);
     // Nothing waits after the last copy of this one before a long pause.
     let mut text = Text::new(0);
     text.products(&[5, 5, 1]); // 1 to 4
@@ -201,7 +204,7 @@ fn a_program_without_a_language_model_has_no_decode_steps() {
     }
     let phases = phases(&text);
     let found: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.passes)).collect();
-    assert_eq!(found, [(Kind::Step, Evidence::Unresolved, 2)]);
+    assert_eq!(found, [(PhaseKind::Step, Evidence::Unresolved, 2)]);
     assert!(
         phases[0].why.starts_with("the process launched no kernel of a language model"),
         "{}",
@@ -221,10 +224,10 @@ fn several_sequences_are_evaluated_together() {
     assert_eq!(
         found,
         [
-            (Kind::Prompt, Some(1), 1, Some(5)),
-            (Kind::Decode, Some(1), 1, Some(1)),
-            (Kind::Decode, None, 3, Some(6)),
-            (Kind::Decode, Some(1), 1, Some(1)),
+            (PhaseKind::Prompt, Some(1), 1, Some(5)),
+            (PhaseKind::Decode, Some(1), 1, Some(1)),
+            (PhaseKind::Decode, None, 3, Some(6)),
+            (PhaseKind::Decode, Some(1), 1, Some(1)),
         ]
     );
     assert!(phases[2].why.contains("one token of each of as many sequences"), "{}", phases[2].why);
@@ -245,8 +248,8 @@ fn products_of_a_blas_library_have_columns_too() {
     assert_eq!(
         found(&phases(&text)),
         [
-            (Kind::Prompt, Some(1), 1, vec![(46, 1)], Some(46), 3),
-            (Kind::Prompt, Some(2), 1, vec![(46, 1)], Some(46), 3),
+            (PhaseKind::Prompt, Some(1), 1, vec![(46, 1)], Some(46), 3),
+            (PhaseKind::Prompt, Some(2), 1, vec![(46, 1)], Some(46), 3),
         ]
     );
 }
@@ -263,7 +266,7 @@ fn a_graph_executes_what_it_lists() {
         text.wait(7);
     }
     let found_phases = phases(&text);
-    assert_eq!(found(&found_phases)[1], (Kind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 6));
+    assert_eq!(found(&found_phases)[1], (PhaseKind::Decode, Some(1), 2, vec![(1, 2)], Some(2), 6));
     assert_eq!((found_phases[1].by_graphs, found_phases[1].unlisted), (6, 0));
 }
 
@@ -283,9 +286,9 @@ fn what_was_lost_or_cut_off_is_not_reported_as_if_it_were_whole() {
     assert_eq!(
         found,
         [
-            (Kind::Prompt, Evidence::Inferred, 0),
-            (Kind::Decode, Evidence::Limited, 4),
-            (Kind::Step, Evidence::Unresolved, 0),
+            (PhaseKind::Prompt, Evidence::Inferred, 0),
+            (PhaseKind::Decode, Evidence::Limited, 4),
+            (PhaseKind::Step, Evidence::Unresolved, 0),
         ]
     );
     assert_eq!(phases[2].why, "the trace ends before anything was copied to the host");
@@ -309,7 +312,11 @@ fn a_program_that_trains_has_forward_backward_and_optimiser() {
     // The gemms launch nothing in this trace.
     assert_eq!(
         found,
-        [(Kind::Forward, 2, 2, None), (Kind::Backward, 2, 4, None), (Kind::Optimiser, 2, 6, None)]
+        [
+            (PhaseKind::Forward, 2, 2, None),
+            (PhaseKind::Backward, 2, 4, None),
+            (PhaseKind::Optimiser, 2, 6, None)
+        ]
     );
 }
 

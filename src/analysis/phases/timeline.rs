@@ -5,7 +5,7 @@
 //! that begin within the same part of the time become one bar, which states their number: nothing
 //! is omitted.
 
-use super::{Kind, Phases, pass::Range, rows::Step};
+use super::{PhaseKind, Phases, pass::Range, rows::Step};
 use crate::Evidence;
 use crate::units::{count, time};
 use serde::Serialize;
@@ -93,7 +93,7 @@ pub struct Bar {
     /// `prompt`, `decode`, a label, `request 3`.
     pub name: String,
     /// Absent for requests.
-    pub kind: Option<Kind>,
+    pub kind: Option<PhaseKind>,
     /// The begin of the first slice.
     pub begin_ns: u64,
     /// The end of the last slice.
@@ -274,9 +274,9 @@ mod tests {
     use crate::testing::Text;
 
     /// Name, begin, end, slices, and columns.
-    type Found<'a> = (&'a str, u64, u64, u64, Option<(u64, u64)>);
+    type FoundPhase<'a> = (&'a str, u64, u64, u64, Option<(u64, u64)>);
 
-    fn found(row: &TimelineRow) -> Vec<Found<'_>> {
+    fn found(row: &TimelineRow) -> Vec<FoundPhase<'_>> {
         row.bars.iter().map(|bar| (&*bar.name, bar.begin_ns, bar.end_ns, bar.slices, bar.columns)).collect()
     }
 

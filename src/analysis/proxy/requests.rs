@@ -1,6 +1,6 @@
 //! Assigns passes to requests.
 
-use crate::{Kind, Phases, Visit};
+use crate::{PassRow, PhaseKind, Phases};
 use rocshim_reader::responses::Response;
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passes {
     /// In time.
-    pub(super) all: Vec<Visit>,
+    pub(super) all: Vec<PassRow>,
     /// Where the prompt's end and the generated tokens' begin.
     split: usize,
     /// How they were found.
@@ -29,21 +29,21 @@ const UNTIMED: &str =
     "the response has no times, and the number of requests in the trace is not that of the responses";
 
 impl Passes {
-    fn new(all: Vec<Visit>, how: &'static str, by_time: bool, beside: u64) -> Passes {
+    fn new(all: Vec<PassRow>, how: &'static str, by_time: bool, beside: u64) -> Passes {
         // The prompt's passes come first; if none looks like one, the first pass evaluated the rest
         // of it.
-        let prompts = all.iter().take_while(|pass| pass.kind == Kind::Prompt).count();
+        let prompts = all.iter().take_while(|pass| pass.kind == PhaseKind::Prompt).count();
         let split = prompts.max(usize::from(!all.is_empty()));
         Passes { all, split, how, by_time, beside, together: None }
     }
 
     /// Those that evaluated the prompt.
-    pub(super) fn prompt(&self) -> &[Visit] {
+    pub(super) fn prompt(&self) -> &[PassRow] {
         &self.all[..self.split]
     }
 
     /// Those that evaluated generated tokens.
-    pub(super) fn generated(&self) -> &[Visit] {
+    pub(super) fn generated(&self) -> &[PassRow] {
         &self.all[self.split..]
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn assign(
             let Some((begin, end, how)) = *window else {
                 return Passes { how: UNTIMED, ..Passes::default() };
             };
-            let within = |pass: &Visit| (begin..=end).contains(&(pass.begin_ns + epoch));
+            let within = |pass: &PassRow| (begin..=end).contains(&(pass.begin_ns + epoch));
             let mut all = Vec::new();
             for (number, pass) in phases.passes.iter().enumerate().filter(|(_, pass)| within(pass)) {
                 taken[number] = true;
@@ -133,7 +133,7 @@ fn together(
 }
 
 /// Columns of passes together: at least, at most.
-pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a Visit>) -> Option<(u64, u64)> {
+pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a PassRow>) -> Option<(u64, u64)> {
     passes.try_fold((0, 0), |(least, most), pass| {
         let columns = pass.columns?;
         Some((least + columns.least, most + columns.most))
@@ -142,11 +142,11 @@ pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a Visit>) -> Option
 
 /// Without times: the requests in the phases, in order, if they are as many as the responses.
 fn in_order(phases: &Phases, assigned: &mut [Passes], taken: &mut [bool]) {
-    let request = |pass: &Visit| {
+    let request = |pass: &PassRow| {
         let phase = &phases.phases[pass.phase];
         phase.request.map(|request| (pass.pid, pass.stream_group, request))
     };
-    let mut requests: Vec<((u32, usize, u64), Vec<Visit>)> = Vec::new();
+    let mut requests: Vec<((u32, usize, u64), Vec<PassRow>)> = Vec::new();
     for pass in &phases.passes {
         let Some(key) = request(pass) else { continue };
         match requests.iter_mut().find(|(known, _)| *known == key) {

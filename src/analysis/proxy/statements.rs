@@ -1,7 +1,7 @@
 //! Statements on a request: reported, launched, and the verdict.
 
 use super::requests::{Passes, columns};
-use crate::Visit;
+use crate::PassRow;
 use rocshim_reader::responses::{Response, Server};
 use serde::Serialize;
 
@@ -41,9 +41,10 @@ impl std::fmt::Display for Outcome {
 
 /// A statement, what was observed, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct Claim {
     /// What the server says, or what follows from it.
-    pub said: String,
+    #[serde(rename = "said")]
+    pub reported: String,
     /// What was launched.
     pub observed: String,
     /// The verdict.
@@ -56,25 +57,25 @@ pub struct Said {
 /// ggml-cuda/mmvq.cuh).
 pub const VECTORS: u64 = 8;
 
-fn said(
-    said: impl Into<String>,
+fn claim(
+    reported: impl Into<String>,
     observed: impl Into<String>,
     verdict: Outcome,
     why: impl Into<String>,
-) -> Said {
-    Said { said: said.into(), observed: observed.into(), verdict, why: why.into() }
+) -> Claim {
+    Claim { reported: reported.into(), observed: observed.into(), verdict, why: why.into() }
 }
 
 /// Why nothing can be decided, if so.
-fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Said> {
+fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Claim> {
     if let Some(error) = &response.error {
-        return Some(said("-", "-", Outcome::Unresolved, format!("the request failed: {error}")));
+        return Some(claim("-", "-", Outcome::Unresolved, format!("the request failed: {error}")));
     }
-    passes.all.is_empty().then(|| said(what, "-", Outcome::Unresolved, passes.how))
+    passes.all.is_empty().then(|| claim(what, "-", Outcome::Unresolved, passes.how))
 }
 
 /// Returns why launches of this request cannot be determined, if so.
-fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String> {
+fn limit(passes: &Passes, some: &[PassRow], gap: Option<&str>) -> Option<String> {
     let lost: u64 = some.iter().map(|pass| pass.lost).sum();
     let unlisted: u64 = some.iter().map(|pass| pass.unlisted).sum();
     let are_several =
@@ -98,12 +99,12 @@ fn limit(passes: &Passes, some: &[Visit], blind: Option<&str>) -> Option<String>
     if opaque > 0 {
         return Some(format!("the columns of {opaque} GEMMs are not known"));
     }
-    blind.map(str::to_string)
+    gap.map(str::to_string)
 }
 
 /// Returns why the boundaries of these passes are uncertain, if so: a pass multiplies a model's
 /// weights once.
-fn uncertain(some: &[Visit]) -> Option<String> {
+fn uncertain(some: &[PassRow]) -> Option<String> {
     let repeated: u64 = some.iter().map(|pass| pass.repeated).sum();
     (repeated > 0).then(|| {
         format!(
@@ -126,20 +127,20 @@ fn agreed(passes: &Passes, (least, most): (u64, u64)) -> Outcome {
 }
 
 /// How many tokens of the prompt were evaluated.
-pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
+pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) -> Claim {
     let Some(reported) = response.prompt_tokens else {
-        return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
+        return claim("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
     };
     if let Some(undecided) = undecided(response, passes, &reported.to_string()) {
         return undecided;
     }
     let some = passes.prompt();
     let Some(seen) = columns(some.iter()) else {
-        return said(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
+        return claim(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
-    if let Some(why) = limit(passes, some, blind) {
-        return said(reported.to_string(), observed, Outcome::Limited, why);
+    if let Some(why) = limit(passes, some, gap) {
+        return claim(reported.to_string(), observed, Outcome::Limited, why);
     }
     let chunks = match some.len() {
         1 => String::new(),
@@ -151,10 +152,10 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
         let cached = response.cached.filter(|cached| *cached > 0);
         let cached = cached.map_or(String::new(), |cached| format!(", {cached} cached"));
         let why = by(&format!("{observed} evaluated{cached}"));
-        return said(reported.to_string(), observed, agreed(passes, seen), why);
+        return claim(reported.to_string(), observed, agreed(passes, seen), why);
     }
     if let Some(why) = uncertain(some) {
-        return said(reported.to_string(), observed, Outcome::Limited, by(&why));
+        return claim(reported.to_string(), observed, Outcome::Limited, by(&why));
     }
     let why = match response.server {
         Server::Ollama if most < reported => format!(
@@ -169,11 +170,11 @@ pub(super) fn prompt(response: &Response, passes: &Passes, blind: Option<&str>) 
             range((least - reported, most - reported))
         ),
     };
-    said(reported.to_string(), observed, Outcome::Contradicted, by(&why))
+    claim(reported.to_string(), observed, Outcome::Contradicted, by(&why))
 }
 
 /// Whether the chunks are as long as batches may be.
-fn batch(response: &Response, some: &[Visit]) -> String {
+fn batch(response: &Response, some: &[PassRow]) -> String {
     let first = some.first().and_then(|pass| pass.columns).map_or(0, |columns| columns.most);
     match response.num_batch {
         Some(batch) if batch == first => format!(" of num_batch ({batch})"),
@@ -187,7 +188,7 @@ const NOT_QUANTISED: &str =
     "the rule holds for quantised weights, and no kernel for them (mmvq, mmq) was launched";
 
 /// Whether a kernel that reads quantised weights was launched.
-fn is_quantised(some: &[Visit]) -> bool {
+fn is_quantised(some: &[PassRow]) -> bool {
     let reads = |name: &str| ["mmvq", "mmq", "dmmv"].contains(&name);
     let mut families = some.iter().flat_map(|pass| &pass.families);
     families.any(|family| family.of == Some("ggml") && family.family.is_some_and(reads))
@@ -197,14 +198,14 @@ const OF_LIBRARIES: &str = "of weights that are not quantised, or that were conv
 
 /// Launches of a BLAS library's GEMM kernels: a mixture of experts has a router that is not
 /// quantised.
-fn by_libraries(some: &[Visit]) -> u64 {
+fn by_libraries(some: &[PassRow]) -> u64 {
     let families = some.iter().flat_map(|pass| &pass.families);
     let products = families.filter(|family| family.is_product() && family.of != Some("ggml"));
     products.map(|family| family.launches).sum()
 }
 
 /// Returns the GEMM family with most columns: of a prompt in chunks, that of the large ones.
-pub(super) fn path_of(some: &[Visit]) -> Option<&'static str> {
+pub(super) fn path_of(some: &[PassRow]) -> Option<&'static str> {
     let mut columns: Vec<(&'static str, u64)> = Vec::new();
     for pass in some {
         let most = pass.columns.map_or(1, |columns| columns.most);
@@ -224,11 +225,11 @@ pub(super) fn path(
     response: &Response,
     passes: &Passes,
     products: &[(&'static str, u64)],
-    blind: Option<&str>,
-) -> Said {
+    gap: Option<&str>,
+) -> Claim {
     let zone = |tokens: u64| if tokens <= VECTORS { "mmvq" } else { "mmq" };
     let Some(reported) = response.prompt_tokens else {
-        return said("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
+        return claim("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
     };
     let implied = zone(reported);
     if let Some(undecided) = undecided(response, passes, implied) {
@@ -236,24 +237,24 @@ pub(super) fn path(
     }
     let some = passes.prompt();
     let Some(taken) = path_of(some) else {
-        return said(implied, "-", Outcome::Unresolved, "no GEMM kernel of a known family was launched");
+        return claim(implied, "-", Outcome::Unresolved, "no GEMM kernel of a known family was launched");
     };
     let found_of = |(name, launches): &(&str, u64)| format!("{name} {launches}");
     let observed = products.iter().map(found_of).collect::<Vec<_>>().join(", ");
-    if let Some(why) = limit(passes, some, blind) {
-        return said(implied, observed, Outcome::Limited, why);
+    if let Some(why) = limit(passes, some, gap) {
+        return claim(implied, observed, Outcome::Limited, why);
     }
     if !is_quantised(&passes.all) {
-        return said(implied, observed, Outcome::Unresolved, NOT_QUANTISED);
+        return claim(implied, observed, Outcome::Unresolved, NOT_QUANTISED);
     }
     if taken == implied {
         let side = if implied == "mmvq" { "up to" } else { "more than" };
         let rule = format!("{implied} for {side} {VECTORS} columns");
         return match by_libraries(some) {
-            0 => said(implied, observed, agreed(passes, (0, 0)), rule),
+            0 => claim(implied, observed, agreed(passes, (0, 0)), rule),
             calls => {
                 let why = format!("{rule}; but {calls} of the GEMMs went to a BLAS library: {OF_LIBRARIES}");
-                said(implied, observed, Outcome::Unresolved, why)
+                claim(implied, observed, Outcome::Unresolved, why)
             }
         };
     }
@@ -269,38 +270,38 @@ pub(super) fn path(
         "Tensile product" => "a BLAS library computed the GEMMs: Cijk_* kernels".into(),
         other => format!("the GEMMs went to {other}"),
     };
-    said(implied, observed, Outcome::Contradicted, why)
+    claim(implied, observed, Outcome::Contradicted, why)
 }
 
 /// How many tokens were generated.
-pub(super) fn generated(response: &Response, passes: &Passes, blind: Option<&str>) -> Said {
+pub(super) fn generated(response: &Response, passes: &Passes, gap: Option<&str>) -> Claim {
     let Some(reported) = response.generated else {
-        return said("-", "-", Outcome::Unresolved, "the response does not count generated tokens");
+        return claim("-", "-", Outcome::Unresolved, "the response does not count generated tokens");
     };
     if let Some(undecided) = undecided(response, passes, &reported.to_string()) {
         return undecided;
     }
     let some = passes.generated();
     let Some(seen) = columns(some.iter()) else {
-        return said(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
+        return claim(reported.to_string(), "-", Outcome::Unresolved, "the columns of no GEMM are known");
     };
     let observed = range(seen);
-    if let Some(why) = limit(passes, &passes.all, blind) {
-        return said(reported.to_string(), observed, Outcome::Limited, why);
+    if let Some(why) = limit(passes, &passes.all, gap) {
+        return claim(reported.to_string(), observed, Outcome::Limited, why);
     }
     match seen {
-        (least, most) if least == most && most + 1 == reported => said(
+        (least, most) if least == most && most + 1 == reported => claim(
             reported.to_string(),
             observed,
             agreed(passes, seen),
             "the prompt's last pass generates the first one",
         ),
         (least, most) if least == most && most == reported => {
-            said(reported.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
+            claim(reported.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
         }
         _ => match uncertain(&passes.all) {
-            Some(why) => said(reported.to_string(), observed, Outcome::Limited, why),
-            None => said(
+            Some(why) => claim(reported.to_string(), observed, Outcome::Limited, why),
+            None => claim(
                 reported.to_string(),
                 observed,
                 Outcome::Contradicted,

@@ -65,14 +65,14 @@ fn a_warm_cache_makes_prompt_eval_count_a_mere_proxy() {
         [[Confirmed, Confirmed, Confirmed], [Contradicted, Contradicted, Confirmed]]
     );
     let [cold, warm] = &proxy.requests[..] else { panic!("{proxy:?}") };
-    assert_eq!((cold.prompt.said.as_str(), cold.prompt.observed.as_str()), ("7", "7"));
+    assert_eq!((cold.prompt.reported.as_str(), cold.prompt.observed.as_str()), ("7", "7"));
     // Eleven tokens would be the zone of mmq; one column was launched, by three products.
-    assert_eq!((warm.path.said.as_str(), warm.path.observed.as_str()), ("mmq", "mmvq 3"));
+    assert_eq!((warm.path.reported.as_str(), warm.path.observed.as_str()), ("mmq", "mmvq 3"));
     assert_eq!(
         warm.prompt.why,
         "cached prefix: prompt_eval_count counts cached tokens too, and 10 of them were not evaluated"
     );
-    assert_eq!((warm.generated.said.as_str(), warm.generated.observed.as_str()), ("2", "1"));
+    assert_eq!((warm.generated.reported.as_str(), warm.generated.observed.as_str()), ("2", "1"));
     assert_eq!((cold.code_objects[0].ordinal, cold.code_objects[0].launches), (Some(30), 3));
     assert!(proxy.others.is_empty());
 }

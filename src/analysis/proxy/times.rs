@@ -1,7 +1,7 @@
 //! What the times that a server states for a request consist of: work on the GPU, and the rest.
 
 use super::requests::Passes;
-use crate::{Evidence, Visit};
+use crate::{Evidence, PassRow};
 use rocshim_reader::responses::Response;
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ pub(super) fn times(response: &Response, passes: &Passes) -> Option<RequestTimes
     })
 }
 
-fn parts(stated_ns: Option<u64>, passes: &[Visit]) -> TimeParts {
+fn parts(stated_ns: Option<u64>, passes: &[PassRow]) -> TimeParts {
     let reported = || passes.iter().filter_map(|pass| pass.gpu.as_ref());
     let is_whole =
         passes.iter().all(|pass| pass.gpu.as_ref().is_some_and(|gpu| gpu.evidence == Evidence::Confirmed));

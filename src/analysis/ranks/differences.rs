@@ -1,8 +1,8 @@
 //! Ranks that launched, computed or loaded something else than the rest.
 
 use super::{
-    rank::{Kind, Rank, Trait},
-    rows::{Finding, FindingKind, listed},
+    rank::{Rank, Trait, TraitKind},
+    rows::{RankFinding, RankFindingKind, listed},
 };
 use crate::Evidence;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,11 @@ const LISTED: usize = 3;
 
 /// Finds the ranks that differ from most others. One that is `short`, whose trace ends before those
 /// of the others, is compared only by what it has.
-pub(super) fn differences(ranks: &[Rank], short: &BTreeSet<usize>, notes: &mut Vec<String>) -> Vec<Finding> {
+pub(super) fn differences(
+    ranks: &[Rank],
+    short: &BTreeSet<usize>,
+    notes: &mut Vec<String>,
+) -> Vec<RankFinding> {
     let mut classes: BTreeMap<&BTreeSet<Trait>, Vec<usize>> = BTreeMap::new();
     let whole = || (0..ranks.len()).filter(|rank| !short.contains(rank) && ranks[*rank].gaps.is_none());
     for rank in whole() {
@@ -45,38 +49,38 @@ pub(super) fn differences(ranks: &[Rank], short: &BTreeSet<usize>, notes: &mut V
     found.into_iter().map(|((has, lacks), of)| finding(ranks, &of, others, &has, &lacks)).collect()
 }
 
-fn finding(ranks: &[Rank], of: &[usize], others: usize, has: &[&Trait], lacks: &[&Trait]) -> Finding {
+fn finding(ranks: &[Rank], of: &[usize], others: usize, has: &[&Trait], lacks: &[&Trait]) -> RankFinding {
     // That a rank does not do something holds if its trace would show it.
-    let unseen = ranks.iter().find_map(|rank| rank.bypass.clone());
+    let gap = ranks.iter().find_map(|rank| rank.bypass.clone());
     let (has, lacks) = (sentence(has), sentence(lacks));
     let what = match (has.is_empty(), lacks.is_empty()) {
         (false, false) => format!("{}; {others} others do not, but {}", has.join("; "), lacks.join("; ")),
         (false, true) => format!("{}; {others} others do not", has.join("; ")),
         _ => format!("does not do what {others} others do: {}", lacks.join("; ")),
     };
-    Finding {
-        kind: FindingKind::Differs,
+    RankFinding {
+        kind: RankFindingKind::Differs,
         ranks: of.iter().map(|rank| ranks[*rank].label()).collect(),
         hosts: listed(of.iter().map(|rank| ranks[*rank].host.clone())),
         what,
-        evidence: if unseen.is_some() { Evidence::Limited } else { Evidence::Confirmed },
-        why: unseen.map(|why| format!("calls may be in no trace: {why}")),
+        evidence: if gap.is_some() { Evidence::Limited } else { Evidence::Confirmed },
+        why: gap.map(|why| format!("calls may be in no trace: {why}")),
     }
 }
 
 /// A part for each kind: `launches gelu_tanh`.
 fn sentence(traits: &[&Trait]) -> Vec<String> {
-    let mut by_kind: BTreeMap<Kind, Vec<&str>> = BTreeMap::new();
-    let solutions: Vec<&str> = of_kind(traits, Kind::Solution).collect();
+    let mut by_kind: BTreeMap<TraitKind, Vec<&str>> = BTreeMap::new();
+    let solutions: Vec<&str> = of_kind(traits, TraitKind::Solution).collect();
     // A kernel that serves a product is said there.
     let is_said = |kernel: &str| {
         let symbol = kernel.split(" for gfx").next().unwrap_or(kernel);
         solutions.iter().any(|solution| solution.ends_with(symbol))
     };
-    for (kind, text) in traits.iter().filter(|(kind, text)| *kind != Kind::Kernel || !is_said(text)) {
+    for (kind, text) in traits.iter().filter(|(kind, text)| *kind != TraitKind::Kernel || !is_said(text)) {
         by_kind.entry(*kind).or_default().push(text);
     }
-    let part = |(kind, texts): (Kind, Vec<&str>)| {
+    let part = |(kind, texts): (TraitKind, Vec<&str>)| {
         let shown = texts[..texts.len().min(LISTED)].join(", ");
         let more = texts.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -85,6 +89,6 @@ fn sentence(traits: &[&Trait]) -> Vec<String> {
     by_kind.into_iter().map(part).collect()
 }
 
-fn of_kind<'a>(traits: &[&'a Trait], wanted: Kind) -> impl Iterator<Item = &'a str> {
+fn of_kind<'a>(traits: &[&'a Trait], wanted: TraitKind) -> impl Iterator<Item = &'a str> {
     traits.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, text)| text.as_str())
 }

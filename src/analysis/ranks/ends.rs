@@ -5,7 +5,7 @@ use super::{
     gather::RanksBuilder,
     groups::{Group, Member},
     rank::Rank,
-    rows::{Finding, FindingKind, listed},
+    rows::{RankFinding, RankFindingKind, listed},
     steps::Period,
 };
 use crate::Evidence;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// What the ends of traces say.
 #[derive(Default)]
 pub(super) struct Ends {
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<RankFinding>,
     /// Ranks that called fewer collectives than the others.
     pub(super) short: BTreeSet<usize>,
 }
@@ -51,7 +51,7 @@ fn look(builder: &RanksBuilder, group: &Group, period: Option<Period>, ends: &mu
     ends.short.extend(behind.iter().map(|member| member.rank));
     if !waiting.is_empty() && behind.is_empty() && waiting.len() == group.ranks.len() {
         ends.findings.push(finding(
-            FindingKind::UnfinishedCollective,
+            RankFindingKind::UnfinishedCollective,
             ranks,
             &waiting,
             group,
@@ -64,7 +64,7 @@ fn look(builder: &RanksBuilder, group: &Group, period: Option<Period>, ends: &mu
         let next = builder.signatures.get(group.sequence[entered(member)]);
         let (kind, what) = match waiting.is_empty() {
             false => (
-                FindingKind::UnfinishedCollective,
+                RankFindingKind::UnfinishedCollective,
                 format!(
                     "did not enter collective {}, {next}{}, in which {} waited{since} when the job ended: it {}",
                     entered(member) + 1,
@@ -74,7 +74,7 @@ fn look(builder: &RanksBuilder, group: &Group, period: Option<Period>, ends: &mu
                 ),
             ),
             true => (
-                FindingKind::EndsEarly,
+                RankFindingKind::EndsEarly,
                 format!(
                     "called {} of {most} collectives; its trace ends with `{}`: it {}",
                     entered(member),
@@ -105,13 +105,19 @@ fn last_call(rank: &Rank) -> String {
 
 /// A statement that rests on the order of a group's collectives, and on these ranks' traces being
 /// whole.
-fn finding(kind: FindingKind, ranks: &[Rank], of: &[&Member], group: &Group, what: String) -> Finding {
+fn finding(
+    kind: RankFindingKind,
+    ranks: &[Rank],
+    of: &[&Member],
+    group: &Group,
+    what: String,
+) -> RankFinding {
     let (evidence, why) = match of.iter().find_map(|member| doubt(&ranks[member.rank])) {
         Some(doubt) => (Evidence::Limited, Some(doubt)),
         None if group.evidence() == Evidence::Confirmed => (Evidence::Confirmed, None),
         None => (group.evidence(), Some("communicators are matched by the order of their use".into())),
     };
-    Finding {
+    RankFinding {
         kind,
         ranks: of.iter().map(|member| ranks[member.rank].label()).collect(),
         hosts: listed(of.iter().map(|member| ranks[member.rank].host.clone())),
@@ -131,11 +137,11 @@ fn doubt(rank: &Rank) -> Option<String> {
 }
 
 /// Ranks without a trace, by the number of ranks that the others know of.
-pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<Finding> {
+pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<RankFinding> {
     let present: BTreeSet<u32> = ranks.iter().filter_map(Rank::known_number).collect();
     let missing: Vec<u32> = (0..expected?).filter(|number| !present.contains(number)).collect();
-    (!missing.is_empty() && !present.is_empty()).then(|| Finding {
-        kind: FindingKind::Missing,
+    (!missing.is_empty() && !present.is_empty()).then(|| RankFinding {
+        kind: RankFindingKind::Missing,
         ranks: missing,
         hosts: Vec::new(),
         what: format!("no trace among those given, of {} ranks", expected.unwrap_or(0)),
@@ -145,7 +151,7 @@ pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<Finding> 
 }
 
 /// Ranks that called something else than the others at the same place.
-pub(super) fn mismatches(builder: &RanksBuilder, group: &Group) -> Vec<Finding> {
+pub(super) fn mismatches(builder: &RanksBuilder, group: &Group) -> Vec<RankFinding> {
     let ranks = &builder.ranks;
     let odd = |member: &&Member| member.aligned < member.calls(ranks).len().min(group.sequence.len());
     let one = |member: &Member| {
@@ -157,17 +163,17 @@ pub(super) fn mismatches(builder: &RanksBuilder, group: &Group) -> Vec<Finding> 
             member.aligned + 1,
             builder.signatures.get(others)
         );
-        finding(FindingKind::Mismatch, ranks, &[member], group, what)
+        finding(RankFindingKind::Mismatch, ranks, &[member], group, what)
     };
     group.aligned().filter(odd).map(one).collect()
 }
 
 /// Ranks whose collectives cannot be aligned.
-pub(super) fn left_out(ranks: &[Rank]) -> Vec<Finding> {
+pub(super) fn left_out(ranks: &[Rank]) -> Vec<RankFinding> {
     let one = |rank: &Rank| {
         let why = rank.gaps.clone()?;
-        Some(Finding {
-            kind: FindingKind::LeftOut,
+        Some(RankFinding {
+            kind: RankFindingKind::LeftOut,
             ranks: vec![rank.label()],
             hosts: vec![rank.host.clone()],
             what: "is not compared with the others: its collectives cannot be counted".into(),

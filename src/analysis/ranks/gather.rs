@@ -2,7 +2,7 @@
 //! done with each.
 
 use super::rank::{
-    Collective, Communicator, Created, Kind, LastCall, Rank, Signature, Trait, is_collective, numbers,
+    Collective, Communicator, Created, LastCall, Rank, Signature, Trait, TraitKind, is_collective, numbers,
 };
 use crate::{
     gemms::GemmProblem,
@@ -14,13 +14,13 @@ use rocshim_reader::Reading;
 use rocshim_trace::{Gpu, Record, Span, StreamRef, file_name};
 
 /// A collective of the process that is read: its communicator and its place there.
-type Place = (usize, usize);
+type CollectivePlace = (usize, usize);
 /// A call of the process that is read: its thread and id.
 type CallOf = (u32, u64);
 
 /// What is open in the process that is read.
 #[derive(Default)]
-struct Open {
+struct OpenRank {
     rank: Rank,
     epoch: u64,
     /// The call that returned last, and when it was entered.
@@ -28,13 +28,13 @@ struct Open {
     /// The communicator that has this handle now.
     handles: HashMap<u64, usize>,
     /// Collectives that the host has not waited for, by thread and stream.
-    pending: Vec<(u32, StreamRef, Place)>,
+    pending: Vec<(u32, StreamRef, CollectivePlace)>,
     /// Open groups by thread: their depth, and the collectives in them.
-    groups: HashMap<u32, (u32, Vec<Place>)>,
+    groups: HashMap<u32, (u32, Vec<CollectivePlace>)>,
     /// Launches made inside a call that has not returned.
     inside: HashMap<CallOf, Vec<(u64, Option<SymbolId>)>>,
     /// Launches of collectives that the GPU has not reported.
-    launched: HashMap<CallOf, Vec<Place>>,
+    launched: HashMap<CallOf, Vec<CollectivePlace>>,
     /// Reports of RCCL's kernels that came before their launch.
     reported: HashMap<CallOf, (u64, u64)>,
     /// RCCL's kernels, by their number in reports.
@@ -50,7 +50,7 @@ pub struct RanksBuilder {
     pub(super) signatures: Signatures,
     /// Processes that are no ranks.
     pub(super) others: u64,
-    open: Option<Box<Open>>,
+    open: Option<Box<OpenRank>>,
 }
 
 /// All signatures of a reading, by number.
@@ -74,7 +74,7 @@ impl Signatures {
     }
 }
 
-impl Open {
+impl OpenRank {
     fn at(&self, time: u64) -> u64 {
         self.epoch.saturating_add(time)
     }
@@ -97,7 +97,7 @@ impl Open {
         self.handles.insert(span.comm.0, number);
     }
 
-    fn collective(&mut self, span: &Span, signature: usize, in_flight: bool) -> Place {
+    fn collective(&mut self, span: &Span, signature: usize, in_flight: bool) -> CollectivePlace {
         let communicator = self.communicator(span.comm.0);
         let enter = self.at(span.call.t);
         let returned = if in_flight { 0 } else { self.at(span.call.t.saturating_add(span.call.dur)) };
@@ -107,7 +107,7 @@ impl Open {
     }
 
     /// The launches of these collectives, whose GPU times are theirs.
-    fn launches(&mut self, tid: u32, launches: &[(u64, Option<SymbolId>)], places: &[Place]) {
+    fn launches(&mut self, tid: u32, launches: &[(u64, Option<SymbolId>)], places: &[CollectivePlace]) {
         for (id, _) in launches {
             match self.reported.remove(&(tid, *id)) {
                 Some(times) => places.iter().for_each(|place| self.ran(*place, times)),
@@ -116,7 +116,7 @@ impl Open {
         }
     }
 
-    fn ran(&mut self, (communicator, at): Place, (begin, end): (u64, u64)) {
+    fn ran(&mut self, (communicator, at): CollectivePlace, (begin, end): (u64, u64)) {
         let gpu = &mut self.rank.communicators[communicator].calls[at].gpu;
         *gpu = if gpu.1 == 0 { (begin, end) } else { (gpu.0.min(begin), gpu.1.max(end)) };
     }
@@ -148,7 +148,7 @@ impl Open {
 impl RanksBuilder {
     fn span(
         &mut self,
-        open: &mut Open,
+        open: &mut OpenRank,
         function: &str,
         event: &Event,
         span: &Span,
@@ -199,7 +199,7 @@ impl Analysis for RanksBuilder {
             world,
             ..Rank::default()
         };
-        self.open = Some(Box::new(Open { rank, epoch: process.epoch, ..Open::default() }));
+        self.open = Some(Box::new(OpenRank { rank, epoch: process.epoch, ..OpenRank::default() }));
     }
 
     fn record(&mut self, _session: &Session, record: &Record) {
@@ -212,10 +212,10 @@ impl Analysis for RanksBuilder {
             }
             Record::Library(library) => {
                 let build = library.build_id.as_ref().map_or(String::new(), |id| format!(" build {id}"));
-                open.rank.traits.insert((Kind::Library, format!("{}{build}", file_name(&library.path))));
+                open.rank.traits.insert((TraitKind::Library, format!("{}{build}", file_name(&library.path))));
             }
             Record::Device(device) => {
-                open.rank.traits.insert((Kind::Device, format!("{} {}", device.gfx, device.name)));
+                open.rank.traits.insert((TraitKind::Device, format!("{} {}", device.gfx, device.name)));
             }
             _ => {}
         }
@@ -301,7 +301,7 @@ impl Analysis for RanksBuilder {
         open.rank.traits.extend(traits);
         open.rank.traits.extend(open.solutions.iter().flat_map(|(problem, symbol)| {
             let (text, symbol) = (problem_text(problem), session.symbol(*symbol).readable());
-            [(Kind::Solution, format!("{text} by {symbol}")), (Kind::Problem, text)]
+            [(TraitKind::Solution, format!("{text} by {symbol}")), (TraitKind::Problem, text)]
         }));
         match open.rank.number.is_some() || !open.rank.communicators.is_empty() {
             true => self.ranks.push(open.rank),
@@ -313,11 +313,11 @@ impl Analysis for RanksBuilder {
 fn of_kernel(session: &Session, kernel: KernelId) -> Vec<Trait> {
     let of = session.kernel(kernel);
     let target = of.target.as_ref().map_or(String::new(), |target| format!(" for {target}"));
-    let mut traits = vec![(Kind::Kernel, format!("{}{target}", session.symbol(of.symbol).readable()))];
+    let mut traits = vec![(TraitKind::Kernel, format!("{}{target}", session.symbol(of.symbol).readable()))];
     let object = of.code_object.map(|object| session.code_object(object));
     if let Some(object) = object.filter(|object| object.fallback == Some(true)) {
         let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("an image in memory");
-        traits.push((Kind::Fallback, file_name(file).to_owned()));
+        traits.push((TraitKind::Fallback, file_name(file).to_owned()));
     }
     traits
 }

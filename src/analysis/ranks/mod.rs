@@ -20,7 +20,7 @@ mod stragglers;
 pub use clocks::{ClockRow, RULE as CLOCK_RULE};
 pub use collectives::CollectiveRow;
 pub use gather::RanksBuilder;
-pub use rows::{Finding, FindingKind, GroupRow, RankRow, Ranks, StepRow};
+pub use rows::{GroupRow, RankFinding, RankFindingKind, RankRow, Ranks, StepRow};
 pub use steps::{AroundCollective, Basis as RankTimes, StepTime};
 pub use stragglers::RULE as STRAGGLER_RULE;
 
@@ -143,7 +143,7 @@ impl RanksBuilder {
     }
 
     /// The ranks that a test finds slow, each where its p is least.
-    fn stragglers(&self, timed: &[Timed]) -> Vec<Finding> {
+    fn stragglers(&self, timed: &[Timed]) -> Vec<RankFinding> {
         let mut found: Vec<(usize, Tested, Basis)> = Vec::new();
         for timed in timed {
             for (member, tested) in timed.group.aligned().zip(&timed.tested).filter(|(_, t)| t.is_straggler())
@@ -156,8 +156,8 @@ impl RanksBuilder {
             }
         }
         found.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
-        let finding = |(rank, tested, basis): (usize, Tested, Basis)| Finding {
-            kind: FindingKind::Straggler,
+        let finding = |(rank, tested, basis): (usize, Tested, Basis)| RankFinding {
+            kind: RankFindingKind::Straggler,
             ranks: vec![self.ranks[rank].label()],
             hosts: vec![self.ranks[rank].host.clone()],
             what: format!(

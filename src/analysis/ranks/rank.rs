@@ -104,11 +104,11 @@ impl std::fmt::Display for Signature {
 }
 
 /// Something that a rank did, which other ranks of the same program do too.
-pub(super) type Trait = (Kind, String);
+pub(super) type Trait = (TraitKind, String);
 
 /// What a [`Trait`] is about, in the order in which it is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum TraitKind {
     Device,
     Library,
     Fallback,
@@ -117,16 +117,16 @@ pub(super) enum Kind {
     Kernel,
 }
 
-impl Kind {
+impl TraitKind {
     /// What a rank did, before the text.
     pub(super) fn verb(self) -> &'static str {
         match self {
-            Kind::Device => "runs on",
-            Kind::Library => "loads",
-            Kind::Fallback => "runs fallback kernels of",
-            Kind::Problem => "computes",
-            Kind::Solution => "solves",
-            Kind::Kernel => "launches",
+            TraitKind::Device => "runs on",
+            TraitKind::Library => "loads",
+            TraitKind::Fallback => "runs fallback kernels of",
+            TraitKind::Problem => "computes",
+            TraitKind::Solution => "solves",
+            TraitKind::Kernel => "launches",
         }
     }
 }

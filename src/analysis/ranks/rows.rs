@@ -16,7 +16,7 @@ pub struct Ranks {
     /// Ranks that the job has, as its launcher or its communicators say.
     pub expected: Option<u32>,
     /// What is wrong or differs, the gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RankFinding>,
     /// Every rank that has a trace.
     pub ranks: Vec<RankRow>,
     /// Communicators, those of most ranks first.
@@ -33,9 +33,9 @@ pub struct Ranks {
 
 /// A statement about some ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct RankFinding {
     /// What it is about.
-    pub kind: FindingKind,
+    pub kind: RankFindingKind,
     /// The ranks, by number; by process id where they have none.
     pub ranks: Vec<u32>,
     /// Their hosts.
@@ -51,7 +51,7 @@ pub struct Finding {
 /// What a statement is about, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FindingKind {
+pub enum RankFindingKind {
     /// The job ended inside a collective that a rank had not entered or none had left.
     UnfinishedCollective,
     /// Ranks call different collectives at the same place.

@@ -1,6 +1,6 @@
 //! What a row has in a column, and how that reads in text.
 
-use super::head::{Head, Kind};
+use super::head::{CellKind, Head};
 use crate::{evidence::Evidence, names, units};
 
 /// A statement, with its class of evidence and the reason where that is not plain.
@@ -35,13 +35,13 @@ impl Cell {
         match self {
             Cell::Absent => head.absent.into(),
             Cell::Number(number) => match head.kind {
-                Kind::Number => number.to_string(),
-                Kind::Time => units::time(*number),
-                Kind::Bytes => units::bytes(*number),
+                CellKind::Number => number.to_string(),
+                CellKind::Time => units::time(*number),
+                CellKind::Bytes => units::bytes(*number),
                 _ => units::count(*number),
             },
             Cell::Real(value) => match head.kind {
-                Kind::Share => units::percent(*value),
+                CellKind::Share => units::percent(*value),
                 _ => format!("{value:.1}"),
             },
             Cell::Shown(text, _) | Cell::Text(text) => text.clone(),

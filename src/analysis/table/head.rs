@@ -10,7 +10,7 @@ pub struct Head {
     /// What it holds, for `rocshim help tables`.
     pub doc: &'static str,
     /// Its unit or kind.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// It stands at the right edge of its column.
     pub is_right: bool,
     /// A narrow terminal goes without it.
@@ -27,7 +27,7 @@ pub struct Head {
 
 /// The unit of a number, or what kind of words a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// How many: digits in groups of three.
     Count,
     /// A number that counts nothing: an id, a dimension.
@@ -52,19 +52,19 @@ pub enum Kind {
     Evidence,
 }
 
-impl Kind {
+impl CellKind {
     /// Its name in `rocshim help tables`.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Count => "count",
-            Kind::Number => "number",
-            Kind::Time => "ns",
-            Kind::Bytes => "bytes",
-            Kind::Share => "0 to 1",
-            Kind::Words | Kind::Sentence | Kind::Code => "text",
-            Kind::Path => "path",
-            Kind::Kernel => "kernel",
-            Kind::Evidence => "evidence",
+            CellKind::Count => "count",
+            CellKind::Number => "number",
+            CellKind::Time => "ns",
+            CellKind::Bytes => "bytes",
+            CellKind::Share => "0 to 1",
+            CellKind::Words | CellKind::Sentence | CellKind::Code => "text",
+            CellKind::Path => "path",
+            CellKind::Kernel => "kernel",
+            CellKind::Evidence => "evidence",
         }
     }
 }
@@ -74,7 +74,7 @@ macro_rules! kinds {
         impl Head { $(
             $(#[$doc])*
             pub const fn $name(key: &'static str, title: &'static str, doc: &'static str) -> Head {
-                Head::new(Kind::$kind, key, title, doc)
+                Head::new(CellKind::$kind, key, title, doc)
             }
         )* }
     };
@@ -107,9 +107,12 @@ kinds! {
 
 impl Head {
     /// A column's head, as columns of this kind usually are.
-    const fn new(kind: Kind, key: &'static str, title: &'static str, doc: &'static str) -> Head {
-        let is_right = matches!(kind, Kind::Count | Kind::Number | Kind::Time | Kind::Bytes | Kind::Share);
-        let is_sum = matches!(kind, Kind::Count | Kind::Time);
+    const fn new(kind: CellKind, key: &'static str, title: &'static str, doc: &'static str) -> Head {
+        let is_right = matches!(
+            kind,
+            CellKind::Count | CellKind::Number | CellKind::Time | CellKind::Bytes | CellKind::Share
+        );
+        let is_sum = matches!(kind, CellKind::Count | CellKind::Time);
         Head {
             key,
             title,

@@ -1,7 +1,7 @@
 //! Rows of HIP calls and marks: the columns of each kind of call, and its cells in the same order.
 
 use super::{
-    names::Named,
+    names::NamedCall,
     row::{Arguments, Cell},
     table::{Table, TableId, address, flag, integer, text},
 };
@@ -24,7 +24,7 @@ pub(super) const fn calls(
 const CELLS: usize = 32;
 
 /// The cells that every call has, and the name of its function.
-pub(super) fn begin(of: &Named) -> (Word, Vec<Cell>) {
+pub(super) fn begin(of: &NamedCall) -> (Word, Vec<Cell>) {
     let (name, library, call) = (&of.function.name, &of.function.library, of.event.call);
     let error =
         |status| status_name(library, status).map_or_else(|| Cell::text(&status.to_string()), Cell::from);
@@ -89,7 +89,7 @@ pub(super) static LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn launch(of: &Named, launch: &Launch) -> CallRow {
+pub(super) fn launch(of: &NamedCall, launch: &Launch) -> CallRow {
     let (function, mut cells) = begin(of);
     let known = of.kernel;
     match known {
@@ -133,7 +133,7 @@ pub(super) static COPIES: Table = calls(
     ],
 );
 
-pub(super) fn copy(of: &Named, copy: &Copy) -> CallRow {
+pub(super) fn copy(of: &NamedCall, copy: &Copy) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&copy.action).into(),
@@ -163,7 +163,7 @@ pub(super) static SYNCS: Table = calls(
     ],
 );
 
-pub(super) fn sync(of: &Named, sync: &Sync) -> CallRow {
+pub(super) fn sync(of: &NamedCall, sync: &Sync) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&sync.action).into(),
@@ -187,7 +187,7 @@ pub(super) static GRAPH_LAUNCHES: Table = calls(
     ],
 );
 
-pub(super) fn graph_launch(of: &Named, launch: &GraphLaunch) -> CallRow {
+pub(super) fn graph_launch(of: &NamedCall, launch: &GraphLaunch) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         launch.graph.into(),
@@ -213,7 +213,7 @@ pub(super) static GRAPH_CALLS: Table = calls(
     ],
 );
 
-pub(super) fn graph_call(of: &Named, graph: &GraphCall) -> CallRow {
+pub(super) fn graph_call(of: &NamedCall, graph: &GraphCall) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&graph.action).into(),
@@ -239,7 +239,7 @@ pub(super) static LOADS: Table = calls(
     ],
 );
 
-pub(super) fn load(of: &Named, load: &Load) -> CallRow {
+pub(super) fn load(of: &NamedCall, load: &Load) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([(&load.action).into(), Cell::address(load.module)]);
     cells.extend(of.object());
@@ -258,7 +258,7 @@ pub(super) static MARKS: Table = calls(
     ],
 );
 
-pub(super) fn mark(of: &Named, mark: &Mark) -> CallRow {
+pub(super) fn mark(of: &NamedCall, mark: &Mark) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         (&mark.action).into(),

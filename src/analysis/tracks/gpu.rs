@@ -3,7 +3,7 @@
 
 use super::{
     others::table,
-    row::{Arrows, Beside, Row},
+    row::{Arrows, TrackKind, TrackRow},
     slots::Slots,
     table::{Table, TableId, integer, text},
 };
@@ -78,7 +78,7 @@ impl GpuRows {
 
     /// Makes the row of a report; `None` for what is no command: a link between two tools' numbers,
     /// a report that could not be decoded.
-    pub(super) fn row(&mut self, process: usize, epoch: u64, gpu: &Gpu, next: &mut u64) -> Option<Row> {
+    pub(super) fn row(&mut self, process: usize, epoch: u64, gpu: &Gpu, next: &mut u64) -> Option<TrackRow> {
         if !matches!(gpu.op.as_str(), "dispatch" | "copy" | "barrier") {
             return None;
         }
@@ -100,11 +100,11 @@ impl GpuRows {
             gpu.function.as_deref().into(),
             Some(gpu.error).filter(|error| *error != 0).into(),
         ];
-        Some(Row {
+        Some(TrackRow {
             table: &GPU,
             process,
             tid: gpu.of.map(|(tid, _)| tid),
-            track: self.slots.track(Beside::Gpu, Some(queue_number(gpu)), begin, dur),
+            track: self.slots.track(TrackKind::Gpu, Some(queue_number(gpu)), begin, dur),
             begin,
             dur,
             name: kernel.map_or(command, |(name, _)| name.clone()),
@@ -148,7 +148,7 @@ mod tests {
                 assert_eq!((row.cells.len(), &*row.name), (GPU.columns.len(), "mul_mat_q()"));
                 assert_eq!((row.begin, row.dur, row.tid), (1_000 + gpu.begin, Some(gpu.busy), Some(7)));
                 match row.track {
-                    Track::Beside { what: Beside::Gpu, of: Some(of), slot } => (queue_of(of), slot),
+                    Track::Other { what: TrackKind::Gpu, of: Some(of), slot } => (queue_of(of), slot),
                     track => panic!("{track:?}"),
                 }
             });

@@ -2,7 +2,7 @@
 
 use super::{
     calls::{CallRow, STREAM, begin, calls, named, stream},
-    names::Named,
+    names::NamedCall,
     row::Cell,
     table::{Table, TableId, address, flag, integer, text},
 };
@@ -33,7 +33,7 @@ pub(super) static GEMMS: Table = calls(
     ],
 );
 
-pub(super) fn product(of: &Named, problem: GemmProblem, on: Option<StreamRef>) -> CallRow {
+pub(super) fn product(of: &NamedCall, problem: GemmProblem, on: Option<StreamRef>) -> CallRow {
     let (function, mut cells) = begin(of);
     let name = named(&function, &problem.in_short());
     cells.extend([problem.form.into(), problem.trans_a.into(), problem.trans_b.into()]);
@@ -78,7 +78,7 @@ fn tensor(tensor: Option<&Tensor>) -> Cell {
     tensor.map_or(Cell::Absent, |tensor| Cell::text(&format!("{} {}", tensor.lengths(), tensor.element)))
 }
 
-pub(super) fn convolution(of: &Named, conv: &Conv) -> CallRow {
+pub(super) fn convolution(of: &NamedCall, conv: &Conv) -> CallRow {
     let (function, mut cells) = begin(of);
     let way = conv.solver.as_deref().or(conv.algorithm.as_deref());
     let first = conv.results.first().map(|first| match &first.solver {
@@ -127,7 +127,7 @@ pub(super) static BLAS: Table = calls(
     ],
 );
 
-pub(super) fn blas(of: &Named, blas: &Blas) -> CallRow {
+pub(super) fn blas(of: &NamedCall, blas: &Blas) -> CallRow {
     let (function, mut cells) = begin(of);
     let problem = &blas.problem;
     let element =
@@ -158,7 +158,7 @@ pub(super) static SPANS: Table = calls(
     ],
 );
 
-pub(super) fn span(of: &Named, span: &Span) -> CallRow {
+pub(super) fn span(of: &NamedCall, span: &Span) -> CallRow {
     let (function, mut cells) = begin(of);
     cells.extend([
         span.count.into(),

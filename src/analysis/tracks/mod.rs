@@ -21,8 +21,8 @@ mod table;
 mod tests;
 
 pub use gpu::queue_of;
-pub use row::{Beside, Cell, Row, Track};
-pub use table::{COMMON, Column, Kind, TABLES, Table, TableId};
+pub use row::{Cell, Track, TrackKind, TrackRow};
+pub use table::{COMMON, Column, ColumnKind, TABLES, Table, TableId};
 
 use super::{
     Phases,
@@ -31,7 +31,7 @@ use super::{
 use calls::CallRow;
 use gpu::GpuRows;
 use inside::Inside;
-use names::{Named, Names};
+use names::{NameCache, NamedCall};
 use others::Hooked;
 use ranges::Ranges;
 use rocshim_reader::Reading;
@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 
 /// A process as a timeline shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Process {
+pub struct TrackProcess {
     /// Its process id.
     pub pid: u32,
     /// A number that no other process has: several hosts, containers, or times have the same.
@@ -59,7 +59,7 @@ pub struct Process {
     clock: String,
 }
 
-impl Process {
+impl TrackProcess {
     /// The executable's file name.
     pub fn name(&self) -> Word {
         file_name(&self.exe).into()
@@ -67,7 +67,7 @@ impl Process {
 }
 
 /// What is open in the process that is read.
-struct Open {
+struct ProcessState {
     inside: Inside,
     ranges: Ranges,
     losses: Slots,
@@ -81,12 +81,12 @@ struct Open {
 /// Makes the rows of a reading.
 #[derive(Default)]
 pub struct Tracks {
-    processes: Vec<Process>,
-    names: Names,
-    open: Option<Box<Open>>,
+    processes: Vec<TrackProcess>,
+    names: NameCache,
+    open: Option<Box<ProcessState>>,
     /// Of each process that has ended.
     hooked: Vec<Vec<Hooked>>,
-    rows: Vec<Row>,
+    rows: Vec<TrackRow>,
     arrows: u64,
 }
 
@@ -95,12 +95,12 @@ const PIDS: u32 = 1 << 22;
 
 impl Tracks {
     /// The processes, by number.
-    pub fn processes(&self) -> &[Process] {
+    pub fn processes(&self) -> &[TrackProcess] {
         &self.processes
     }
 
     /// The rows that the last records made.
-    pub fn take_rows(&mut self) -> Vec<Row> {
+    pub fn take_rows(&mut self) -> Vec<TrackRow> {
         std::mem::take(&mut self.rows)
     }
 
@@ -115,7 +115,7 @@ impl Tracks {
             if let (Record::Mark(mark), false) = (record, is_in_flight) {
                 open.ranges.mark(mark, epoch, &mut self.rows);
             }
-            self.rows.push(Row {
+            self.rows.push(TrackRow {
                 table,
                 process,
                 tid: Some(call.tid),
@@ -130,7 +130,7 @@ impl Tracks {
         self.open = Some(open);
     }
 
-    fn arrows(&mut self, open: &mut Open, event: &Event) -> Arrows {
+    fn arrows(&mut self, open: &mut ProcessState, event: &Event) -> Arrows {
         let (record, call) = (event.record, event.call);
         let mut arrows = Arrows { begin: open.inside.take(call), ..Arrows::default() };
         arrows.begin.extend(open.gpu.begin(event, &mut self.arrows));
@@ -163,7 +163,7 @@ impl Tracks {
     pub fn finish<E>(
         &mut self,
         phases: &Phases,
-        mut each: impl FnMut(Row, &[Process]) -> Result<(), E>,
+        mut each: impl FnMut(TrackRow, &[TrackProcess]) -> Result<(), E>,
     ) -> Result<(), E> {
         for row in self.take_rows() {
             each(row, &self.processes)?;
@@ -202,7 +202,7 @@ impl Analysis for Tracks {
         let shown = |pid: &u32| self.processes.iter().any(|process| process.shown_pid == *pid);
         let mut numbers = (0..).map(|turn: u32| header.pid.wrapping_add(turn.wrapping_mul(PIDS)));
         let ranges = Ranges::new(self.processes.len());
-        self.processes.push(Process {
+        self.processes.push(TrackProcess {
             pid: header.pid,
             shown_pid: numbers.find(|pid| !shown(pid)).unwrap_or(header.pid),
             host: header.host.clone(),
@@ -212,7 +212,7 @@ impl Analysis for Tracks {
             rocshim: header.rocshim.clone(),
             clock: header.clock.clone(),
         });
-        self.open = Some(Box::new(Open {
+        self.open = Some(Box::new(ProcessState {
             inside: Inside::default(),
             ranges,
             losses: Slots::default(),
@@ -287,7 +287,7 @@ fn hooked(session: &Session) -> Vec<Hooked> {
 }
 
 /// Makes a call's row.
-fn call_row(of: &Named) -> Option<CallRow> {
+fn call_row(of: &NamedCall) -> Option<CallRow> {
     Some(match of.event.record {
         Record::Launch(launch) => calls::launch(of, launch),
         Record::Gemm(gemm) => libraries::product(of, (**gemm).clone().into(), gemm.stream),

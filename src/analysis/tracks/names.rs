@@ -26,21 +26,21 @@ pub(super) struct KernelName {
 
 /// The texts of functions and kernels, made at their first call.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct NameCache {
     functions: PerId<FunctionId, Option<FunctionName>>,
     kernels: PerId<KernelId, Option<KernelName>>,
 }
 
 /// A call with the texts that its ids stand for.
-pub(super) struct Named<'a> {
+pub(super) struct NamedCall<'a> {
     pub(super) session: &'a Session,
     pub(super) event: &'a Event<'a>,
     pub(super) function: FunctionName,
     pub(super) kernel: Option<&'a KernelName>,
 }
 
-impl Names {
-    pub(super) fn of<'a>(&'a mut self, session: &'a Session, event: &'a Event<'a>) -> Named<'a> {
+impl NameCache {
+    pub(super) fn of<'a>(&'a mut self, session: &'a Session, event: &'a Event<'a>) -> NamedCall<'a> {
         let function = event.ids.function.map(|id| {
             let name = self.functions.of(id);
             name.get_or_insert_with(|| function(session, id)).clone()
@@ -49,11 +49,11 @@ impl Names {
             let name = self.kernels.of(id);
             &*name.get_or_insert_with(|| kernel(session, id))
         });
-        Named { session, event, function: function.unwrap_or_default(), kernel }
+        NamedCall { session, event, function: function.unwrap_or_default(), kernel }
     }
 }
 
-impl Named<'_> {
+impl NamedCall<'_> {
     /// The names of a launch's arguments, in their order.
     pub(super) fn arguments(&self, launch: &Launch) -> Arc<[Word]> {
         let local = launch.kernel.and_then(|id| self.session.process().kernel(id));

@@ -2,12 +2,12 @@
 //! coverage.
 
 use super::{
-    Column, Process,
-    row::{Arrows, Beside, Cell, Row, Track},
+    Column, TrackProcess,
+    row::{Arrows, Cell, Track, TrackKind, TrackRow},
     slots::Slots,
     table::{Table, TableId, address, flag, integer, text},
 };
-use crate::{Evidence, LibraryRow, Phase, ProcessRow, phases::Moment};
+use crate::{Evidence, LibraryRow, Phase, ProcessRow, phases::PassTime};
 use rocshim_trace::{Gap, Word};
 
 pub(super) const fn table(
@@ -38,13 +38,13 @@ pub(super) static LOSSES: Table = table(
     &[integer("lost", "how many"), text("reason", "ring_full, disk_full, …")],
 );
 
-pub(super) fn loss(process: usize, epoch: u64, gap: &Gap, slots: &mut Slots) -> Row {
+pub(super) fn loss(process: usize, epoch: u64, gap: &Gap, slots: &mut Slots) -> TrackRow {
     let (begin, dur) = (epoch.saturating_add(gap.t), Some(gap.dur));
-    Row {
+    TrackRow {
         table: &LOSSES,
         process,
         tid: Some(gap.tid),
-        track: slots.track(Beside::Losses, Some(gap.tid), begin, dur),
+        track: slots.track(TrackKind::Losses, Some(gap.tid), begin, dur),
         begin,
         dur,
         name: format!("{} lost: {}", gap.lost, gap.reason).into(),
@@ -56,9 +56,9 @@ pub(super) fn loss(process: usize, epoch: u64, gap: &Gap, slots: &mut Slots) -> 
 pub(super) static PAUSES: Table =
     table(TableId::Pauses, "pauses", "a time in which recording was stopped", &[]);
 
-pub(super) fn pause(process: usize, begin: u64, dur: Option<u64>) -> Row {
+pub(super) fn pause(process: usize, begin: u64, dur: Option<u64>) -> TrackRow {
     let name = Word::new_static("recording stopped");
-    of_process(&PAUSES, process, Beside::Pauses, (begin, dur), name, Vec::new())
+    of_process(&PAUSES, process, TrackKind::Pauses, (begin, dur), name, Vec::new())
 }
 
 pub(super) static PHASES: Table = table(
@@ -94,7 +94,7 @@ pub(super) static PHASES: Table = table(
 );
 
 /// A phase of a process, by its number; `epoch` is that of all phases.
-pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, slots: &mut Slots) -> Row {
+pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, slots: &mut Slots) -> TrackRow {
     let known = || phase.columns.iter();
     let (begin, dur) = (epoch + phase.begin_ns, phase.end_ns - phase.begin_ns);
     let stream_group = phase.stream_group as u32;
@@ -125,11 +125,11 @@ pub(super) fn phase(number: usize, phase: &Phase, process: usize, epoch: u64, sl
         gpu.map_or(Cell::Absent, |gpu| evidence(gpu.evidence)),
         gpu.and_then(|gpu| gpu.bound).map_or(Cell::Absent, |bound| Cell::text(&bound.to_string())),
     ];
-    Row {
+    TrackRow {
         table: &PHASES,
         process,
         tid: None,
-        track: slots.track(Beside::Phases, Some(stream_group), begin, Some(dur)),
+        track: slots.track(TrackKind::Phases, Some(stream_group), begin, Some(dur)),
         begin,
         dur: Some(dur),
         name: phase.name().into(),
@@ -153,7 +153,7 @@ pub(super) static PASSES: Table = table(
 );
 
 /// A pass of a phase, by the phase's number.
-pub(super) fn pass(moment: &Moment, phase: &Phase, slots: &mut Slots) -> Row {
+pub(super) fn pass(moment: &PassTime, phase: &Phase, slots: &mut Slots) -> TrackRow {
     let (begin, dur) = (moment.begin, Some(moment.end - moment.begin));
     let stream_group = phase.stream_group as u32;
     let [least, most] = [0, 1].map(|at| moment.columns.map(|columns| columns[at]));
@@ -169,11 +169,11 @@ pub(super) fn pass(moment: &Moment, phase: &Phase, slots: &mut Slots) -> Row {
         least.into(),
         most.into(),
     ];
-    Row {
+    TrackRow {
         table: &PASSES,
         process: moment.process,
         tid: None,
-        track: slots.track(Beside::Passes, Some(stream_group), begin, dur),
+        track: slots.track(TrackKind::Passes, Some(stream_group), begin, dur),
         begin,
         dur,
         name,
@@ -203,7 +203,7 @@ pub(super) static PROCESSES: Table = table(
     ],
 );
 
-pub(super) fn process(number: usize, process: &Process, row: &ProcessRow) -> Row {
+pub(super) fn process(number: usize, process: &TrackProcess, row: &ProcessRow) -> TrackRow {
     let cells = vec![
         row.exe.as_str().into(),
         Cell::list(&row.argv),
@@ -219,11 +219,11 @@ pub(super) fn process(number: usize, process: &Process, row: &ProcessRow) -> Row
         process.clock.as_str().into(),
         row.notes.join("; ").as_str().into(),
     ];
-    of_process(&PROCESSES, number, Beside::Process, when(process, row), process.name(), cells)
+    of_process(&PROCESSES, number, TrackKind::Process, when(process, row), process.name(), cells)
 }
 
 /// From the first call of a process to its last.
-pub(super) fn when(process: &Process, row: &ProcessRow) -> (u64, Option<u64>) {
+pub(super) fn when(process: &TrackProcess, row: &ProcessRow) -> (u64, Option<u64>) {
     (process.epoch + row.first_ns, Some(row.last_ns.saturating_sub(row.first_ns)))
 }
 
@@ -253,7 +253,7 @@ pub(super) fn coverage(
     slot: u32,
     known: &Hooked,
     (own, of_all): (Option<&LibraryRow>, Option<&LibraryRow>),
-) -> Row {
+) -> TrackRow {
     let evidence_of =
         |row: Option<&LibraryRow>| row.map_or(Cell::Absent, |library| evidence(library.evidence));
     let why_of = |row: Option<&LibraryRow>| row.map(|library| library.why.as_str()).into();
@@ -279,8 +279,8 @@ pub(super) fn coverage(
         (calls, _) => format!("{calls} calls"),
     };
     let name = format!("{}: {what}", known.library).into();
-    let row = of_process(&COVERAGE, process, Beside::Coverage, when, name, cells);
-    Row { track: Track::Beside { what: Beside::Coverage, of: None, slot }, ..row }
+    let row = of_process(&COVERAGE, process, TrackKind::Coverage, when, name, cells);
+    TrackRow { track: Track::Other { what: TrackKind::Coverage, of: None, slot }, ..row }
 }
 
 /// What a process had hooked of a library.
@@ -297,13 +297,13 @@ pub(super) struct Hooked {
 fn of_process(
     table: &'static Table,
     process: usize,
-    what: Beside,
+    what: TrackKind,
     (begin, dur): (u64, Option<u64>),
     name: Word,
     cells: Vec<Cell>,
-) -> Row {
-    let track = Track::Beside { what, of: None, slot: 0 };
-    Row { table, process, tid: None, track, begin, dur, name, cells, arrows: Arrows::default() }
+) -> TrackRow {
+    let track = Track::Other { what, of: None, slot: 0 };
+    TrackRow { table, process, tid: None, track, begin, dur, name, cells, arrows: Arrows::default() }
 }
 
 fn evidence(evidence: Evidence) -> Cell {

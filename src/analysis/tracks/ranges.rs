@@ -2,14 +2,14 @@
 
 use super::{
     others,
-    row::{Arrows, Beside, Cell, Row, Track},
+    row::{Arrows, Cell, Track, TrackKind, TrackRow},
     slots::Slots,
 };
 use foldhash::HashMap;
 use rocshim_trace::{Call, Mark, Word};
 
 /// One that has begun.
-struct Open {
+struct OpenRange {
     text: Word,
     tid: u32,
     begin: u64,
@@ -25,8 +25,8 @@ pub(super) struct Ranges {
     /// The process, by number.
     process: usize,
     /// Of each thread, the outermost first.
-    of_threads: HashMap<u32, Vec<Open>>,
-    started: Vec<Open>,
+    of_threads: HashMap<u32, Vec<OpenRange>>,
+    started: Vec<OpenRange>,
     slots: Slots,
 }
 
@@ -37,7 +37,7 @@ impl Ranges {
 
     /// Adds the ranges that a mark ends: they last from the return of what began them to the entry
     /// of what ends them. The mark's own time is since `epoch`, Unix ns.
-    pub(super) fn mark(&mut self, mark: &Mark, epoch: u64, rows: &mut Vec<Row>) {
+    pub(super) fn mark(&mut self, mark: &Mark, epoch: u64, rows: &mut Vec<TrackRow>) {
         let call = &mark.call;
         let end = epoch.saturating_add(call.t);
         match mark.action.as_str() {
@@ -47,7 +47,7 @@ impl Ranges {
                 // lost.
                 let height = mark.level.and_then(|level| usize::try_from(level).ok());
                 let lost = open.split_off(height.unwrap_or(open.len()).min(open.len()));
-                open.push(Open { level: mark.level, ..Open::new(mark, epoch, None) });
+                open.push(OpenRange { level: mark.level, ..OpenRange::new(mark, epoch, None) });
                 for range in lost.into_iter().rev() {
                     rows.push(self.row(range, Some((end, call))));
                 }
@@ -63,7 +63,7 @@ impl Ranges {
                     rows.push(self.row(range, Some((end, call))));
                 }
             }
-            "start" => self.started.push(Open::new(mark, epoch, Some(mark.value.0))),
+            "start" => self.started.push(OpenRange::new(mark, epoch, Some(mark.value.0))),
             "stop" => {
                 if let Some(at) = self.started.iter().position(|open| open.id == Some(mark.value.0)) {
                     let range = self.started.remove(at);
@@ -75,8 +75,9 @@ impl Ranges {
     }
 
     /// At the end of the trace: those that never ended.
-    pub(super) fn finish(&mut self, rows: &mut Vec<Row>) {
-        let mut threads: Vec<(u32, Vec<Open>)> = std::mem::take(&mut self.of_threads).into_iter().collect();
+    pub(super) fn finish(&mut self, rows: &mut Vec<TrackRow>) {
+        let mut threads: Vec<(u32, Vec<OpenRange>)> =
+            std::mem::take(&mut self.of_threads).into_iter().collect();
         threads.sort_unstable_by_key(|(tid, _)| *tid);
         let started = std::mem::take(&mut self.started);
         for range in threads.into_iter().flat_map(|(_, open)| open).chain(started) {
@@ -86,12 +87,12 @@ impl Ranges {
 
     /// A range with its end, and the call that ended it. It encloses calls of its thread where it
     /// ends inside the same call as it began.
-    fn row(&mut self, range: Open, ended: Option<(u64, &Call)>) -> Row {
+    fn row(&mut self, range: OpenRange, ended: Option<(u64, &Call)>) -> TrackRow {
         let dur = ended.map(|(end, _)| end.saturating_sub(range.begin));
         let encloses = range.id.is_none() && ended.is_none_or(|(_, call)| call.parent == range.parent);
         let track = match encloses {
             true => Track::Thread(range.tid),
-            false => self.slots.track(Beside::Ranges, None, range.begin, dur),
+            false => self.slots.track(TrackKind::Ranges, None, range.begin, dur),
         };
         let across = Cell::Flag(range.id.is_some());
         let cells = vec![
@@ -101,7 +102,7 @@ impl Ranges {
             range.id.map_or(Cell::Absent, Cell::Address),
         ];
         let (tid, begin) = (Some(range.tid), range.begin);
-        Row {
+        TrackRow {
             table: &others::RANGES,
             process: self.process,
             tid,
@@ -115,10 +116,10 @@ impl Ranges {
     }
 }
 
-impl Open {
-    fn new(mark: &Mark, epoch: u64, id: Option<u64>) -> Open {
+impl OpenRange {
+    fn new(mark: &Mark, epoch: u64, id: Option<u64>) -> OpenRange {
         let text = mark.text.as_deref().unwrap_or_default().into();
-        Open {
+        OpenRange {
             text,
             tid: mark.call.tid,
             begin: epoch.saturating_add(mark.call.t).saturating_add(mark.call.dur),
@@ -182,7 +183,7 @@ mod tests {
     #[test]
     fn what_may_overlap_is_beside_its_thread() {
         let id = |mark: Mark, id| Mark { value: Hex(id), ..mark };
-        let slot = |slot| Track::Beside { what: Beside::Ranges, of: None, slot };
+        let slot = |slot| Track::Other { what: TrackKind::Ranges, of: None, slot };
         let all = found(&[
             id(mark("start", 10, "a"), 1),
             id(mark("start", 20, "b"), 2),

@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc};
 
 /// A call, or something else with a begin and an end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TrackRow {
     /// The table that it belongs to.
     pub table: &'static Table,
     /// Its process, by number.
@@ -27,7 +27,7 @@ pub struct Row {
     pub arrows: Arrows,
 }
 
-impl Row {
+impl TrackRow {
     /// Its cell of a column of its own table; `None` where the table has no such column.
     pub fn cell(&self, column: &str) -> Option<&Cell> {
         self.table.cells().zip(&self.cells).find_map(|(of, cell)| (of.name == column).then_some(cell))
@@ -41,9 +41,9 @@ pub enum Track {
     Thread(u32),
     /// A track for rows that are no calls, of a thread or stream group by its number where there
     /// are several. Rows that would overlap get tracks with different `slot`, from 0.
-    Beside {
+    Other {
         /// What its rows are.
-        what: Beside,
+        what: TrackKind,
         /// The thread, stream group or queue; absent where there is only one.
         of: Option<u32>,
         /// 0, and from 1 for rows that would overlap.
@@ -53,7 +53,7 @@ pub enum Track {
 
 /// What has tracks of its own, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Beside {
+pub enum TrackKind {
     /// The process, from its first event to its last.
     Process,
     /// Phases of inference or training.

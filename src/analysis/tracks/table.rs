@@ -23,7 +23,7 @@ pub struct Column {
     /// Its name, unique in the table; times end in `_ns`.
     pub name: &'static str,
     /// The type of its cells.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// What it holds, with its unit.
     pub what: &'static str,
     /// True if slices have it as a property too; false for what the slice's place in the picture
@@ -33,7 +33,7 @@ pub struct Column {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A signed 64-bit integer.
     Integer,
     /// True or false.
@@ -138,7 +138,7 @@ impl Table {
     }
 }
 
-pub(crate) const fn column(name: &'static str, kind: Kind, what: &'static str) -> Column {
+pub(crate) const fn column(name: &'static str, kind: ColumnKind, what: &'static str) -> Column {
     Column { name, kind, what, in_slices: true }
 }
 
@@ -147,19 +147,19 @@ const fn in_tables_alone(column: Column) -> Column {
 }
 
 pub(crate) const fn integer(name: &'static str, what: &'static str) -> Column {
-    column(name, Kind::Integer, what)
+    column(name, ColumnKind::Integer, what)
 }
 
 pub(crate) const fn flag(name: &'static str, what: &'static str) -> Column {
-    column(name, Kind::Flag, what)
+    column(name, ColumnKind::Flag, what)
 }
 
 pub(crate) const fn text(name: &'static str, what: &'static str) -> Column {
-    column(name, Kind::Text, what)
+    column(name, ColumnKind::Text, what)
 }
 
 pub(crate) const fn address(name: &'static str, what: &'static str) -> Column {
-    column(name, Kind::Address, what)
+    column(name, ColumnKind::Address, what)
 }
 
 /// What every table begins with. The first two are folders in a partitioned export.

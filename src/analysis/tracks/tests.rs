@@ -17,11 +17,11 @@ fn text(cell: &Cell) -> Option<String> {
 }
 
 /// Formats `table/track begin+dur name`, and the cells.
-fn line(row: &Row) -> (String, String) {
+fn line(row: &TrackRow) -> (String, String) {
     assert_eq!(row.table.cells().count(), row.cells.len(), "{row:?}");
     let track = match row.track {
         Track::Thread(tid) => format!("{tid}"),
-        Track::Beside { what, of, slot } => {
+        Track::Other { what, of, slot } => {
             format!("{what:?}{}.{slot}", of.map(|of| of.to_string()).unwrap_or_default())
         }
     };

@@ -149,7 +149,7 @@ impl Dataset<'_> {
         }
         to.finish()?;
         for (table, rows) in [(&GEMMS, &rows.gemms), (&CONVOLUTIONS, &rows.convolutions)] {
-            let mut sorted: Vec<&rows::Row> = rows.iter().collect();
+            let mut sorted: Vec<&rows::TableRow> = rows.iter().collect();
             sorted.sort_by_key(|(begin, _)| *begin);
             let mut to = file(table)?;
             for (begin, cells) in sorted {

@@ -35,14 +35,14 @@ pub(super) struct LaunchRow {
 }
 
 /// A row of a table with fewer rows: when it began, and its own cells.
-pub(super) type Row = (u64, Vec<Value>);
+pub(super) type TableRow = (u64, Vec<Value>);
 
 /// What each process has, when it is read.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) launches: Vec<LaunchRow>,
-    pub(super) gemms: Vec<Row>,
-    pub(super) convolutions: Vec<Row>,
+    pub(super) gemms: Vec<TableRow>,
+    pub(super) convolutions: Vec<TableRow>,
     pub(super) host: String,
     pub(super) pid: u32,
     pub(super) epoch: u64,

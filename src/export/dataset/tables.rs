@@ -1,17 +1,17 @@
 //! The tables of a dataset and their columns, described once: for the files' schemas, their
 //! metadata, and people.
 
-use Kind::{Flag, Integer, Text};
+use ColumnType::{Flag, Integer, Text};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnType {
     Integer,
     Flag,
     Text,
 }
 
-impl Kind {
+impl ColumnType {
     fn word(self) -> &'static str {
         match self {
             Integer => "integer",
@@ -22,7 +22,7 @@ impl Kind {
 }
 
 /// A column: its name, what it holds, and what that says, with its unit.
-pub(super) type Column = (&'static str, Kind, &'static str);
+pub(super) type Column = (&'static str, ColumnType, &'static str);
 
 /// A table.
 pub(super) struct Table {

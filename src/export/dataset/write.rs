@@ -1,6 +1,6 @@
 //! A file of a dataset: rows of one table of one process, which appears when it is whole.
 
-use super::tables::{Kind, Table, unit};
+use super::tables::{ColumnType, Table, unit};
 use anyhow::{Context, Result};
 use parquet::{
     basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel},
@@ -66,7 +66,7 @@ struct Column {
 /// A file, while it is written.
 pub(super) struct TableFile {
     file: SerializedFileWriter<File>,
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnType>,
     columns: Vec<Column>,
     rows: usize,
     /// Its name while it is written, which engines pass over, and its name after that.
@@ -85,7 +85,7 @@ impl TableFile {
         let file = File::create(&unfinished).with_context(cannot)?;
         let (schema, properties) = form(table)?;
         let file = SerializedFileWriter::new(file, schema, properties.into()).with_context(cannot)?;
-        let kinds: Vec<Kind> = table.all().map(|(_, kind, _)| *kind).collect();
+        let kinds: Vec<ColumnType> = table.all().map(|(_, kind, _)| *kind).collect();
         let columns = kinds.iter().map(|_| Column::default()).collect();
         Ok(TableFile { file, kinds, columns, rows: 0, unfinished, path })
     }
@@ -113,9 +113,13 @@ impl TableFile {
             let Some(mut writer) = group.next_column()? else { break };
             let levels = Some(column.levels.as_slice());
             match kind {
-                Kind::Integer => writer.typed::<Int64Type>().write_batch(&column.integers, levels, None)?,
-                Kind::Flag => writer.typed::<BoolType>().write_batch(&column.flags, levels, None)?,
-                Kind::Text => writer.typed::<ByteArrayType>().write_batch(&column.texts, levels, None)?,
+                ColumnType::Integer => {
+                    writer.typed::<Int64Type>().write_batch(&column.integers, levels, None)?
+                }
+                ColumnType::Flag => writer.typed::<BoolType>().write_batch(&column.flags, levels, None)?,
+                ColumnType::Text => {
+                    writer.typed::<ByteArrayType>().write_batch(&column.texts, levels, None)?
+                }
             };
             writer.close()?;
             column.levels.clear();
@@ -167,9 +171,9 @@ fn form(table: &Table) -> Result<(Arc<Type>, WriterProperties)> {
     let mut fields = Vec::new();
     for (name, kind, _) in table.all() {
         let (physical, logical) = match kind {
-            Kind::Integer => (Physical::INT64, None),
-            Kind::Flag => (Physical::BOOLEAN, None),
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnType::Integer => (Physical::INT64, None),
+            ColumnType::Flag => (Physical::BOOLEAN, None),
+            ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let field = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::OPTIONAL)

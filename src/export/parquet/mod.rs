@@ -32,7 +32,7 @@ const FOLDERS: usize = 2;
 const CANNOT: &str = "cannot write the export";
 
 /// A file, while it is written.
-struct Open {
+struct OpenFile {
     file: SerializedFileWriter<BufWriter<File>>,
     group: Group,
 }
@@ -43,7 +43,7 @@ pub struct Parquet {
     /// Of each table: its schema and how it is written.
     forms: Vec<(TypePtr, WriterPropertiesPtr)>,
     /// By process and table, both by number.
-    open: BTreeMap<(usize, usize), Open>,
+    open: BTreeMap<(usize, usize), OpenFile>,
     /// Folders of processes that were seen, with how many processes have them.
     known: HashMap<String, usize>,
     /// The folder of each process, and its number among those that have it.
@@ -66,7 +66,7 @@ impl Parquet {
     }
 
     /// The file of a table and process.
-    fn file(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<&mut Open> {
+    fn file(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<&mut OpenFile> {
         if row.process != self.current && !row.table.is_complete_at_end() {
             self.current = row.process;
             self.close()?;
@@ -84,7 +84,7 @@ impl Parquet {
             let (schema, properties) = self.forms[row.table.number()].clone();
             let group = Group::new(columns(row.table).map(|column| column.kind));
             let file = SerializedFileWriter::new(file, schema, properties).context(CANNOT)?;
-            self.open.insert(key, Open { file, group });
+            self.open.insert(key, OpenFile { file, group });
         }
         Ok(self.open.get_mut(&key).expect("it was put there"))
     }
@@ -98,7 +98,7 @@ impl Parquet {
     }
 }
 
-impl Open {
+impl OpenFile {
     /// Writes the rows that are kept as a group.
     fn write(&mut self) -> Result<()> {
         if self.group.rows() == 0 {

@@ -33,14 +33,14 @@ impl Texts {
 
 /// All kinds.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct InternedTexts {
     pub(super) categories: Texts,
     pub(super) names: Texts,
     pub(super) keys: Texts,
     pub(super) values: Texts,
 }
 
-impl Known {
+impl InternedTexts {
     /// What is to be written before it is referred to.
     pub(super) fn take(&mut self) -> Option<InternedData> {
         let data = InternedData {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_text_is_written_once_and_no_more_are_kept_than_may() {
-        let mut known = Known::default();
+        let mut known = InternedTexts::default();
         assert_eq!(
             [known.names.number("a"), known.names.number("b"), known.names.number("a")],
             [Some(1), Some(2), Some(1)]

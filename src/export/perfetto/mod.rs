@@ -11,7 +11,7 @@ mod messages;
 use super::Exporter;
 use anyhow::{Context, Result};
 use foldhash::HashMap;
-use interned::Known;
+use interned::InternedTexts;
 use messages::*;
 use prost::{Message, encoding};
 use rocshim_analysis::{Cell, Track, TrackProcess, TrackRow};
@@ -23,7 +23,7 @@ use std::io::Write;
 pub struct Perfetto<W> {
     out: W,
     /// The process whose rows come, with what its sequence has interned.
-    current: Option<(usize, Known)>,
+    current: Option<(usize, InternedTexts)>,
     /// Of each process and track.
     tracks: HashMap<(usize, Option<Track>), u64>,
     buffer: Vec<u8>,
@@ -50,7 +50,7 @@ impl<W: Write> Perfetto<W> {
     fn begin(&mut self, number: usize, process: &TrackProcess) -> Result<()> {
         let clock = |id, t| Clock { clock_id: Some(id), timestamp: Some(t) };
         let epoch = process.epoch;
-        self.current = Some((number, Known::default()));
+        self.current = Some((number, InternedTexts::default()));
         self.packet(
             number,
             TracePacket {
@@ -109,7 +109,7 @@ fn described(process: &TrackProcess, track: Option<Track>) -> TrackDescriptor {
             }),
             ..TrackDescriptor::default()
         },
-        Some(track @ Track::Beside { .. }) => {
+        Some(track @ Track::Other { .. }) => {
             TrackDescriptor { name: Some(slices::title(track)), ..TrackDescriptor::default() }
         }
     }
@@ -165,7 +165,7 @@ impl<W: Write> Exporter for Perfetto<W> {
     }
 }
 
-fn annotation(known: &mut Known, name: &str, cell: &Cell) -> DebugAnnotation {
+fn annotation(known: &mut InternedTexts, name: &str, cell: &Cell) -> DebugAnnotation {
     let mut annotation = keyed(known, name);
     match cell {
         Cell::Absent => {}
@@ -185,7 +185,7 @@ fn annotation(known: &mut Known, name: &str, cell: &Cell) -> DebugAnnotation {
     annotation
 }
 
-fn argument(known: &mut Known, name: &str, value: &Arg) -> DebugAnnotation {
+fn argument(known: &mut InternedTexts, name: &str, value: &Arg) -> DebugAnnotation {
     let mut annotation = keyed(known, name);
     match value {
         Arg::Integer(value) => annotation.int_value = Some(*value),
@@ -198,7 +198,7 @@ fn argument(known: &mut Known, name: &str, value: &Arg) -> DebugAnnotation {
     annotation
 }
 
-fn keyed(known: &mut Known, name: &str) -> DebugAnnotation {
+fn keyed(known: &mut InternedTexts, name: &str) -> DebugAnnotation {
     let name_iid = known.keys.number(name);
     DebugAnnotation { name_iid, name: name_iid.is_none().then(|| name.to_owned()), ..Default::default() }
 }

@@ -2,7 +2,7 @@
 //! stream, or neither.
 
 use super::document::{Choices, Document};
-use super::documents::{Documents, Found, Stop};
+use super::documents::{Documents, Located, Stop};
 use super::value::{Cell, Part};
 use super::{Response, Responses, Server, fields};
 use anyhow::{Result, bail};
@@ -34,7 +34,7 @@ pub(super) struct Collect<'a> {
 }
 
 /// Class of a document.
-enum Kind {
+enum DocumentKind {
     /// A whole response, or a stream's end.
     Answer(Box<Response>),
     /// A piece of a stream.
@@ -105,7 +105,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    fn take(&mut self, found: &Found) -> Result<()> {
+    fn take(&mut self, found: &Located) -> Result<()> {
         let place = format!("{}:{}", self.name, found.line);
         let document = &found.document;
         if !document.rocshim.is_absent() {
@@ -116,7 +116,7 @@ impl<'a> Collect<'a> {
         }
         let id = document.object.text().and(document.id.text()).map(str::to_owned);
         match kind(document, &place)? {
-            Kind::Answer(response) => {
+            DocumentKind::Answer(response) => {
                 let mut response = *response;
                 let began = self.stream.take_if(|stream| stream.server == response.server && stream.id == id);
                 self.end_stream();
@@ -125,14 +125,14 @@ impl<'a> Collect<'a> {
                 }
                 self.answer(response, found)
             }
-            Kind::Piece(server) => {
+            DocumentKind::Piece(server) => {
                 if self.stream.as_ref().is_none_or(|stream| stream.server != server || stream.id != id) {
                     self.end_stream();
                     self.stream = Some(Stream { line: found.line, server, id });
                 }
                 Ok(())
             }
-            Kind::Alien(why) => {
+            DocumentKind::Alien(why) => {
                 self.alien.get_or_insert_with(|| format!("{place}: {why}"));
                 self.note(found.line, &format!("{why}; passed over"));
                 Ok(())
@@ -140,7 +140,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    fn answer(&mut self, mut response: Response, found: &Found) -> Result<()> {
+    fn answer(&mut self, mut response: Response, found: &Located) -> Result<()> {
         let line = found.line;
         if !found.document.id.is_absent() {
             let id = found.document.id.to_string();
@@ -161,11 +161,11 @@ impl<'a> Collect<'a> {
     }
 }
 
-fn whole(response: Response) -> Kind {
-    Kind::Answer(Box::new(response))
+fn whole(response: Response) -> DocumentKind {
+    DocumentKind::Answer(Box::new(response))
 }
 
-fn kind(document: &Document, place: &str) -> Result<Kind> {
+fn kind(document: &Document, place: &str) -> Result<DocumentKind> {
     match &document.response {
         Part::Object(answer) => of_ladder(document, answer, place),
         _ if !document.sent.is_absent() => of_ladder(document, &Document::default(), place),
@@ -174,30 +174,32 @@ fn kind(document: &Document, place: &str) -> Result<Kind> {
 }
 
 /// Reads a line of the ladder, with the response in it.
-fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<Kind> {
+fn of_ladder(line: &Document, answer: &Document, place: &str) -> Result<DocumentKind> {
     let server = match line.server.text() {
         Some("ollama") => Some(Server::Ollama),
         Some("llama-server") => Some(Server::LlamaServer),
         _ => None,
     };
     let answer = match (of_server(answer, place)?, server) {
-        (Kind::Answer(answer), _) => *answer,
+        (DocumentKind::Answer(answer), _) => *answer,
         // There is no response, but the line states why.
         (_, Some(server)) if fields::failure(&line.error).is_some() => fields::blank(server, place),
         (_, Some(_)) => {
-            return Ok(Kind::Alien(
+            return Ok(DocumentKind::Alien(
                 "this line has neither the end of an answer under `response` nor an `error`",
             ));
         }
         (_, None) => {
-            return Ok(Kind::Alien("under `response` there is no answer of Ollama's or llama-server's"));
+            return Ok(DocumentKind::Alien(
+                "under `response` there is no answer of Ollama's or llama-server's",
+            ));
         }
     };
     fields::of_ladder(line, answer).map(whole)
 }
 
 /// Reads a document of a server.
-fn of_server(document: &Document, place: &str) -> Result<Kind> {
+fn of_server(document: &Document, place: &str) -> Result<DocumentKind> {
     if let Some(error) = fields::failure(&document.error) {
         let is_text = matches!(document.error, Part::Text(_));
         let server = if is_text { Server::Ollama } else { Server::LlamaServer };
@@ -207,7 +209,7 @@ fn of_server(document: &Document, place: &str) -> Result<Kind> {
         return fields::of_ollama(document, place).map(whole);
     }
     if document.done.is(false) {
-        return Ok(Kind::Piece(Server::Ollama));
+        return Ok(DocumentKind::Piece(Server::Ollama));
     }
     let object = document.object.text();
     // A chunk may carry preliminary timings; the last one has a finish reason, or no choices.
@@ -220,16 +222,18 @@ fn of_server(document: &Document, place: &str) -> Result<Kind> {
         (Part::Object(timings), true) => {
             return fields::of_llama_server(document, timings, place).map(whole);
         }
-        (Part::Object(_), false) => return Ok(Kind::Piece(Server::LlamaServer)),
+        (Part::Object(_), false) => return Ok(DocumentKind::Piece(Server::LlamaServer)),
         _ => {}
     }
     Ok(match (object, &document.stop) {
-        (Some("chat.completion.chunk"), _) | (_, Cell::Flag(false)) => Kind::Piece(Server::LlamaServer),
-        (Some("text_completion"), _) if !ended => Kind::Piece(Server::LlamaServer),
-        (Some("chat.completion" | "text_completion"), _) => Kind::Alien(
+        (Some("chat.completion.chunk"), _) | (_, Cell::Flag(false)) => {
+            DocumentKind::Piece(Server::LlamaServer)
+        }
+        (Some("text_completion"), _) if !ended => DocumentKind::Piece(Server::LlamaServer),
+        (Some("chat.completion" | "text_completion"), _) => DocumentKind::Alien(
             "a completion without `timings`: llama-server writes them, other servers of this interface do not tell what they evaluated",
         ),
-        _ => Kind::Alien(
+        _ => DocumentKind::Alien(
             "this JSON is no answer of Ollama's (it has no `done`), of llama-server's (no `timings`) or of the prompt ladder's (no `response`)",
         ),
     })

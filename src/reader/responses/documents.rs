@@ -4,7 +4,7 @@
 use super::document::Document;
 
 /// A document and its position.
-pub(super) struct Found {
+pub(super) struct Located {
     /// Number of its first line, from 1.
     pub(super) line: usize,
     pub(super) document: Document,
@@ -41,7 +41,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Returns the next document; `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, Stop> {
+    pub(super) fn next(&mut self) -> Result<Option<Located>, Stop> {
         let mut event = false;
         loop {
             let Some(first) = self.blank() else {
@@ -68,13 +68,13 @@ impl<'a> Documents<'a> {
         self.at += 1;
     }
 
-    fn document(&mut self, event: bool) -> Result<Found, Stop> {
+    fn document(&mut self, event: bool) -> Result<Located, Stop> {
         let line = self.line();
         let mut stream = serde_json::Deserializer::from_slice(&self.bytes[self.at..]).into_iter::<Document>();
         match stream.next() {
             Some(Ok(document)) => {
                 self.at += stream.byte_offset();
-                Ok(Found { line, document, event })
+                Ok(Located { line, document, event })
             }
             Some(Err(error)) if error.is_eof() => Err(Stop::Cut(line)),
             Some(Err(error)) => {
@@ -140,7 +140,7 @@ mod tests {
         let (mut documents, mut found) = (Documents::new(text.as_bytes()), Vec::new());
         loop {
             match documents.next() {
-                Ok(Some(Found { line, document: Document { id: Cell::Whole(id), .. }, event })) => {
+                Ok(Some(Located { line, document: Document { id: Cell::Whole(id), .. }, event })) => {
                     found.push((line, id, event));
                 }
                 Ok(Some(other)) => panic!("{text}: no id in line {}", other.line),

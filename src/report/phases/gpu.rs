@@ -27,7 +27,7 @@ pub(super) fn times(phases: &Phases, style: &Style) -> Option<String> {
     for phase in &phases.phases {
         let Some(gpu) = &phase.gpu else { continue };
         let per_token = |ns: Option<f64>| ns.map_or("-".into(), |ns| time(ns.round() as u64));
-        let first_token = phase.kind == rocshim_analysis::Kind::Prompt && phase.request.is_some();
+        let first_token = phase.kind == rocshim_analysis::PhaseKind::Prompt && phase.request.is_some();
         table.row(vec![
             time(phase.begin_ns),
             optional(phase.request),

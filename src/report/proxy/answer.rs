@@ -2,7 +2,7 @@
 //! kernels evaluated the prompts, and were long prompts split?
 
 use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{Chunk, Outcome, Proxy, ProxyRequest, Said};
+use rocshim_analysis::{Chunk, Claim, Outcome, Proxy, ProxyRequest};
 use std::collections::BTreeMap;
 
 /// The longest list of prompts with their passes.
@@ -22,7 +22,7 @@ pub(super) fn answer(proxy: &Proxy) -> String {
 }
 
 /// How many statements of a kind agree, and what became of the others: `, 2 contradicted`.
-fn agreement(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Said) -> (u64, String) {
+fn agreement(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> (u64, String) {
     let (mut agree, mut others) = (0, String::new());
     for (outcome, requests) in proxy.outcomes(of) {
         let word = match outcome {

@@ -21,14 +21,14 @@ fn labels(all: &Comparison) -> Vec<&str> {
 }
 
 /// What each kernel is called on this page, so that no two are called the same.
-struct Names<'a>(HashMap<&'a str, String>);
+struct KernelLabels<'a>(HashMap<&'a str, String>);
 
-impl<'a> Names<'a> {
-    fn of(all: &'a Comparison, style: &Style) -> Names<'a> {
+impl<'a> KernelLabels<'a> {
+    fn of(all: &'a Comparison, style: &Style) -> KernelLabels<'a> {
         let names: Vec<_> =
             all.kernels.iter().map(|row| (row.name.as_str(), row.demangled.as_deref())).collect();
         let labels = crate::label::labels(&names, style);
-        Names(names.into_iter().map(|(name, _)| name).zip(labels).collect())
+        KernelLabels(names.into_iter().map(|(name, _)| name).zip(labels).collect())
     }
 
     fn get(&self, name: &str, style: &Style) -> String {

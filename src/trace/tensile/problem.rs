@@ -8,7 +8,7 @@ pub(super) fn decode(words: &[&str]) -> Option<Tensile> {
     let (c, rest) = words.split_first().filter(|(c, _)| is_indices(c, 'C'))?;
     let (a, rest) = matrix('A', rest)?;
     let (b, rest) = matrix('B', rest)?;
-    let Said { types, mut extras } = said(rest)?;
+    let TypeWords { types, mut extras } = type_words(rest)?;
     let batch = batch(&extras);
     extras.retain(|word| !matches!(*word, "" | "GB" | "GG"));
     let own = |word: Option<&str>| word.map(str::to_owned);
@@ -90,27 +90,30 @@ fn transposes(c: &str, a: &Operand, b: &Operand) -> Option<(&'static str, &'stat
 
 /// Decodes the words after the contraction: the types of A, B, D and the compute type, and all
 /// others.
-struct Said<'a> {
+struct TypeWords<'a> {
     types: types::Four,
     extras: Vec<&'a str>,
 }
 
 /// The flags follow the types in the same word (`SB`) or in the next (`HHS_BH`); from ROCm 7 on
 /// always in a separate word, after the words for f32 emulation, scales and swizzles.
-fn said<'a>(words: &[&'a str]) -> Option<Said<'a>> {
+fn type_words<'a>(words: &[&'a str]) -> Option<TypeWords<'a>> {
     let (word, rest) = words.split_first()?;
     // A and B may be stored in other types than they are multiplied in: F8H_HHS.
     if let (Some([a, b]), Some((next, rest))) = (types::pair(word), rest.split_first())
         && let Some([_, _, d, compute]) = types::mixed(next)
     {
-        return Some(Said { types: [Some(a), Some(b), d, compute], extras: without_flags(rest).1 });
+        return Some(TypeWords { types: [Some(a), Some(b), d, compute], extras: without_flags(rest).1 });
     }
     if let Some(types) = types::mixed(word) {
-        return Some(Said { types, extras: without_flags(rest).1 });
+        return Some(TypeWords { types, extras: without_flags(rest).1 });
     }
     let (a, joined) = types::first(word)?;
     if !joined.is_empty() && are_flags(joined) {
-        return Some(Said { types: types::single(a, joined.contains('H'), true), extras: rest.to_vec() });
+        return Some(TypeWords {
+            types: types::single(a, joined.contains('H'), true),
+            extras: rest.to_vec(),
+        });
     }
     let (flags, extras) = without_flags(rest);
     let types = match types::pair(word) {
@@ -118,7 +121,7 @@ fn said<'a>(words: &[&'a str]) -> Option<Said<'a>> {
         None if joined.is_empty() => types::single(a, flags.contains('H'), false),
         _ => return None,
     };
-    Some(Said { types, extras })
+    Some(TypeWords { types, extras })
 }
 
 /// The flags, if they are a separate word, and the other words.

@@ -13,7 +13,7 @@
 //! | `NULL_GPU_KERNEL_NS` | how long a kernel occupies its queue, in nanoseconds; 0 without it |
 //! | `NULL_GPU_POLL_US` | longest sleep of an idle queue between two looks, in microseconds; 500 without it |
 //!
-//! The floors, lowest first; each uses only those above it in this list.
+//! Layers, lowest first; each uses only those above it in this list.
 
 mod clock;
 mod log;

@@ -2,7 +2,7 @@
 
 use crate::Evidence;
 use crate::phases::tests::{found, phases};
-use crate::phases::{Kind, Phase};
+use crate::phases::{Phase, PhaseKind};
 use crate::testing::Text;
 
 /// Three prompts of chunks of eight and five columns, each followed by a token, by two graphs and
@@ -39,8 +39,8 @@ fn chunks_by_graphs_and_by_launches_are_reported_by_their_weights() {
         .collect();
     let requests = (1..=3).flat_map(|request| {
         [
-            (Kind::Prompt, Some(request), 2, vec![(8, 1), (5, 1)]),
-            (Kind::Decode, Some(request), 1, vec![(1, 1)]),
+            (PhaseKind::Prompt, Some(request), 2, vec![(8, 1), (5, 1)]),
+            (PhaseKind::Decode, Some(request), 1, vec![(1, 1)]),
         ]
     });
     assert_eq!(found, requests.collect::<Vec<_>>());
@@ -56,7 +56,7 @@ fn the_last_token_of_a_prompt_in_chunks_is_no_decode_step() {
         text.pass(&[1, 1, 1]);
     }
     let found: Vec<_> = phases(&text).iter().map(|p| (p.kind, p.request, p.passes, p.tokens)).collect();
-    let request = |n| [(Kind::Prompt, Some(n), 2, Some(9)), (Kind::Decode, Some(n), 1, Some(1))];
+    let request = |n| [(PhaseKind::Prompt, Some(n), 2, Some(9)), (PhaseKind::Decode, Some(n), 1, Some(1))];
     assert_eq!(found, [request(1), request(2)].concat());
 }
 
@@ -74,8 +74,8 @@ fn a_product_of_a_library_is_made_where_its_graph_runs() {
     }
     let phases = phases(&text);
     let found: Vec<_> = phases.iter().map(|p| (p.kind, p.passes, p.tokens, p.launches, p.opaque)).collect();
-    let by_graph = (Kind::Prompt, 1, Some(46), 3, 0);
-    assert_eq!(found, [(Kind::Prompt, 1, Some(5), 4, 0), by_graph, by_graph]);
+    let by_graph = (PhaseKind::Prompt, 1, Some(46), 3, 0);
+    assert_eq!(found, [(PhaseKind::Prompt, 1, Some(5), 4, 0), by_graph, by_graph]);
     let usage = |phase: &Phase| {
         let row = phase.libraries.iter().find(|row| row.library == "libhipblas.so").unwrap();
         (row.calls, row.by_graphs, row.evidence)
@@ -97,7 +97,7 @@ fn products_of_unknown_columns_leave_a_pass_unresolved() {
     let found: Vec<_> = phases.iter().map(|p| (p.kind, p.evidence, p.opaque)).collect();
     assert_eq!(
         found,
-        [(Kind::Prompt, Evidence::Inferred, 0), (Kind::Step, Evidence::Unresolved, 2)],
+        [(PhaseKind::Prompt, Evidence::Inferred, 0), (PhaseKind::Step, Evidence::Unresolved, 2)],
         "one product of one column, two with unknown columns"
     );
 }

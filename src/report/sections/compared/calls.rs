@@ -1,6 +1,6 @@
 //! GEMMs and convolutions of the runs: by which solutions, solvers and kernels.
 
-use super::{Names, evidence, labels, standing};
+use super::{KernelLabels, evidence, labels, standing};
 use crate::{section::Part, sections::calls::SOLVER_NAMES, table::Style};
 use rocshim_analysis::units::count;
 use rocshim_analysis::{COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChange, Comparison, PerRun};
@@ -9,7 +9,7 @@ use rocshim_analysis::{COMPARED_CONVOLUTIONS, COMPARED_GEMMS, CallCell, CallChan
 const NAMED: usize = 4;
 
 pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
-    let (labels, names) = (labels(all), Names::of(all, style));
+    let (labels, names) = (labels(all), KernelLabels::of(all, style));
     Part::new(&COMPARED_GEMMS, &all.gemms)
         .runs(&labels)
         .under(|row| ways(&labels, &row.runs, &row.versus, &names, style))
@@ -18,7 +18,7 @@ pub(crate) fn gemms(all: &Comparison, style: &Style) -> Option<String> {
 }
 
 pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
-    let (labels, names) = (labels(all), Names::of(all, style));
+    let (labels, names) = (labels(all), KernelLabels::of(all, style));
     Part::new(&COMPARED_CONVOLUTIONS, &all.convolutions)
         .runs(&labels)
         .under(|row| ways(&labels, &row.runs, &row.versus, &names, style))
@@ -46,7 +46,7 @@ fn ways(
     labels: &[&str],
     runs: &PerRun<CallCell>,
     versus: &PerRun<CallChange>,
-    names: &Names,
+    names: &KernelLabels,
     style: &Style,
 ) -> Vec<String> {
     let shown = if style.rows.is_some() { NAMED } else { usize::MAX };
@@ -70,7 +70,7 @@ fn ways(
 }
 
 /// `solution 7: 12 x Cijk…, 12 x Cijk…`.
-fn way(cell: &CallCell, shown: usize, names: &Names, style: &Style) -> String {
+fn way(cell: &CallCell, shown: usize, names: &KernelLabels, style: &Style) -> String {
     let mut kernels: Vec<String> = cell
         .kernels
         .iter()

@@ -1,6 +1,6 @@
 //! Kernels and families of the runs.
 
-use super::{Names, labels, standing};
+use super::{KernelLabels, labels, standing};
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{
@@ -9,7 +9,7 @@ use rocshim_analysis::{
 };
 
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
-    let (labels, names) = (labels(all), Names::of(all, style));
+    let (labels, names) = (labels(all), KernelLabels::of(all, style));
     let is_everywhere = |row: &ComparedKernel| row.runs.iter().all(|cell| cell.is_some());
     Part::new(&COMPARED_KERNELS, &all.kernels)
         .runs(&labels)

@@ -1,11 +1,11 @@
 //! Visibility gaps of a reading: why there may have been more than what was counted.
 
 use super::SummaryBuilder;
-use crate::summary::{Totals, Unseen};
+use crate::summary::{Totals, VisibilityGaps};
 
 impl SummaryBuilder {
     /// When all was read.
-    pub(super) fn unseen(&self, totals: &Totals) -> Unseen {
+    pub(super) fn visibility_gaps(&self, totals: &Totals) -> VisibilityGaps {
         let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
         let graphs = totals.unlisted_graph_launches;
         let unlisted = (graphs > 0).then(|| format!("the kernels of {graphs} graph launches are not known"));
@@ -15,7 +15,7 @@ impl SummaryBuilder {
         let unplaced =
             some(totals.unplaced_launches, "launches are of kernels whose code object is not known");
         let calls = self.lost(totals);
-        Unseen {
+        VisibilityGaps {
             launches: calls.clone().or(unnamed).or_else(|| open.clone()),
             origins: calls.clone().or(unplaced).or(open),
             calls,

@@ -1,20 +1,19 @@
-//! The floors picture: application, library, HIP, code object, and how many calls went from each to
-//! each.
+//! The layers picture: application, library, HIP, code object, and the calls between them.
 
 use super::{
     figure::{Figure, View, label, short_label},
-    grid::{Cell, Grid, Side},
+    grid::{Align, Cell, Grid},
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::count;
-use rocshim_analysis::{Edge, Floor, Flow, Place, Run};
+use rocshim_analysis::{Edge, Flow, Layer, Node, Run};
 use serde_json::{Value, json};
 
-/// Pixels: for an arrow that arrives, for a place at least, and between two places.
+/// Pixels: for an arrow that arrives, for a node at least, and between two nodes.
 const ARROW: f64 = 17.0;
 const LEAST: f64 = 30.0;
 const BETWEEN: f64 = 12.0;
-/// Half of a place's width.
+/// Half of a node's width.
 const HALF: f64 = 76.0;
 
 pub(super) fn section(prefix: &str, run: &Run) -> Markup {
@@ -23,48 +22,48 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     }
 }
 
-/// A place on the picture: the middle of its box, and where its arrows arrive.
+/// A node in the picture: the middle of its box, and where its arrows arrive.
 struct Spot<'a> {
-    place: &'a Place,
+    node: &'a Node,
     x: f64,
     y: f64,
 }
 
 /// Across, as a part of the width.
-fn across(floor: Floor) -> f64 {
-    match floor {
-        Floor::Application => 0.08,
-        Floor::Library => 0.34,
-        Floor::Hip => 0.62,
-        Floor::CodeObject => 0.92,
+fn across(layer: Layer) -> f64 {
+    match layer {
+        Layer::Application => 0.08,
+        Layer::Library => 0.34,
+        Layer::Hip => 0.62,
+        Layer::CodeObject => 0.92,
     }
 }
 
-fn incoming<'a>(flow: &'a Flow, place: &'a Place) -> impl Iterator<Item = &'a Edge> {
-    flow.edges.iter().filter(move |edge| edge.to == *place)
+fn incoming<'a>(flow: &'a Flow, node: &'a Node) -> impl Iterator<Item = &'a Edge> {
+    flow.edges.iter().filter(move |edge| edge.to == *node)
 }
 
-fn height_of(flow: &Flow, place: &Place) -> f64 {
-    (incoming(flow, place).count() as f64 * ARROW).max(LEAST) + BETWEEN
+fn height_of(flow: &Flow, node: &Node) -> f64 {
+    (incoming(flow, node).count() as f64 * ARROW).max(LEAST) + BETWEEN
 }
 
 /// Libraries are above, HIP below, so that calls from the application to HIP cross no library.
 fn spots(flow: &Flow) -> (Vec<Spot<'_>>, f64) {
-    let column = |floor: Floor| flow.places.iter().filter(move |place| place.floor == floor);
-    let height = |floor: Floor| column(floor).map(|place| height_of(flow, place)).sum::<f64>();
-    let (libraries, hip) = (height(Floor::Library), height(Floor::Hip));
-    let whole = (libraries + hip).max(height(Floor::CodeObject)).max(height(Floor::Application)).max(80.0);
+    let column = |layer: Layer| flow.nodes.iter().filter(move |node| node.layer == layer);
+    let height = |layer: Layer| column(layer).map(|node| height_of(flow, node)).sum::<f64>();
+    let (libraries, hip) = (height(Layer::Library), height(Layer::Hip));
+    let whole = (libraries + hip).max(height(Layer::CodeObject)).max(height(Layer::Application)).max(80.0);
     let mut spots = Vec::new();
-    for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
-        let mut y = match floor {
-            Floor::Application | Floor::CodeObject => (whole - height(floor)) / 2.0,
-            Floor::Library => 0.0,
+    for layer in [Layer::Application, Layer::Library, Layer::Hip, Layer::CodeObject] {
+        let mut y = match layer {
+            Layer::Application | Layer::CodeObject => (whole - height(layer)) / 2.0,
+            Layer::Library => 0.0,
             // Below the libraries; in the middle of what is left.
-            Floor::Hip => libraries + (whole - libraries - hip) / 2.0,
+            Layer::Hip => libraries + (whole - libraries - hip) / 2.0,
         };
-        for place in column(floor) {
-            let height = height_of(flow, place);
-            spots.push(Spot { place, x: across(floor), y: y + height / 2.0 });
+        for node in column(layer) {
+            let height = height_of(flow, node);
+            spots.push(Spot { node, x: across(layer), y: y + height / 2.0 });
             y += height;
         }
     }
@@ -76,8 +75,8 @@ fn figure(flow: &Flow) -> Figure {
     let (mut shapes, mut notes): (Vec<Value>, Vec<Value>) = Default::default();
     let most = flow.edges.iter().map(|edge| edge.calls).max().unwrap_or(1);
     for spot in &spots {
-        let mut arrows: Vec<&Edge> = incoming(flow, spot.place).collect();
-        let from = |edge: &Edge| spots.iter().find(|spot| *spot.place == edge.from);
+        let mut arrows: Vec<&Edge> = incoming(flow, spot.node).collect();
+        let from = |edge: &Edge| spots.iter().find(|spot| *spot.node == edge.from);
         arrows.sort_by(|a, b| {
             from(a).map_or(0.0, |spot| spot.y).total_cmp(&from(b).map_or(0.0, |spot| spot.y))
         });
@@ -105,14 +104,14 @@ fn figure(flow: &Flow) -> Figure {
     for spot in &spots {
         notes.push(json!({
             "x": spot.x, "y": spot.y, "showarrow": false, "width": 2.0 * HALF - 12.0, "borderpad": 5, "borderwidth": 1, "bordercolor": "@muted",
-            "bgcolor": "@raised", "height": (incoming(flow, spot.place).count() as f64 * ARROW).max(LEAST) - 12.0, "font": { "size": 11.5 },
-            "text": short_label(&spot.place.name, 20), "hovertext": label(&spot.place.name), "captureevents": true,
+            "bgcolor": "@raised", "height": (incoming(flow, spot.node).count() as f64 * ARROW).max(LEAST) - 12.0, "font": { "size": 11.5 },
+            "text": short_label(&spot.node.name, 20), "hovertext": label(&spot.node.name), "captureevents": true,
         }));
     }
-    for floor in [Floor::Application, Floor::Library, Floor::Hip, Floor::CodeObject] {
-        notes.push(json!({ "x": across(floor), "y": -18, "showarrow": false, "text": format!("<b>{}</b>", floor.name()) }));
-        if floor == Floor::Library && !spots.iter().any(|spot| spot.place.floor == floor) {
-            notes.push(json!({ "x": across(floor), "y": 14, "showarrow": false, "text": "none was called", "font": { "color": "@muted" } }));
+    for layer in [Layer::Application, Layer::Library, Layer::Hip, Layer::CodeObject] {
+        notes.push(json!({ "x": across(layer), "y": -18, "showarrow": false, "text": format!("<b>{}</b>", layer.name()) }));
+        if layer == Layer::Library && !spots.iter().any(|spot| spot.node.layer == layer) {
+            notes.push(json!({ "x": across(layer), "y": 14, "showarrow": false, "text": "none was called", "font": { "color": "@muted" } }));
         }
     }
     let layout = json!({
@@ -126,13 +125,13 @@ fn figure(flow: &Flow) -> Figure {
         json!({ "type": "scatter", "x": [0, 1], "y": [0, whole], "mode": "markers", "marker": { "opacity": 0, "color": "@c0" }, "hoverinfo": "skip" }),
     ];
     let merged = if flow.merged > 0 {
-        format!(" {} places with fewest calls share a box on their floor.", count(flow.merged))
+        format!(" {} nodes with fewest calls of a layer share a box.", count(flow.merged))
     } else {
         String::new()
     };
     let strongest = flow.edges.iter().max_by_key(|edge| edge.calls);
     Figure {
-        key: "floors",
+        key: "layers",
         title: "Application → library → HIP → code object",
         words: strongest.map_or(String::new(), |edge| {
             format!(
@@ -158,20 +157,20 @@ fn figure(flow: &Flow) -> Figure {
 fn table(flow: &Flow) -> Grid {
     let mut grid = Grid::new(
         "edges",
-        "Calls from each to each",
+        "Calls between layers",
         &[
-            ("from_floor", "floor", Side::Left),
-            ("from", "caller", Side::Left),
-            ("to_floor", "floor", Side::Left),
-            ("to", "called", Side::Left),
-            ("calls", "calls", Side::Sum),
+            ("from_layer", "layer", Align::Left),
+            ("from", "caller", Align::Left),
+            ("to_layer", "layer", Align::Left),
+            ("to", "called", Align::Left),
+            ("calls", "calls", Align::Sum),
         ],
     );
     for edge in &flow.edges {
         grid.row(vec![
-            Cell::text(edge.from.floor.name()),
+            Cell::text(edge.from.layer.name()),
             Cell::text(&edge.from.name),
-            Cell::text(edge.to.floor.name()),
+            Cell::text(edge.to.layer.name()),
             Cell::text(&edge.to.name),
             Cell::number(edge.calls),
         ]);

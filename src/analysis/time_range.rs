@@ -16,14 +16,14 @@ pub(crate) struct Epoch {
 
 /// From the first call to the last, Unix nanoseconds.
 #[derive(Clone)]
-pub(crate) struct Span {
+pub(crate) struct TimeRange {
     first: u64,
     last: u64,
 }
 
-impl Default for Span {
-    fn default() -> Span {
-        Span { first: u64::MAX, last: 0 }
+impl Default for TimeRange {
+    fn default() -> TimeRange {
+        TimeRange { first: u64::MAX, last: 0 }
     }
 }
 
@@ -41,7 +41,7 @@ impl Epoch {
     }
 }
 
-impl Span {
+impl TimeRange {
     /// A call of the process that is read.
     #[inline]
     pub(crate) fn add(&mut self, epoch: &Epoch, call: &Call) {
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn times_of_two_processes_are_since_the_earlier_epoch() {
         let call = |t, dur| Call { t, dur, ..Call::default() };
-        let (mut epoch, mut both, mut none) = (Epoch::default(), Span::default(), Span::default());
+        let (mut epoch, mut both, mut none) = (Epoch::default(), TimeRange::default(), TimeRange::default());
         assert_eq!((epoch.earliest(), none.since(&epoch)), (None, None));
         epoch.begin("1000005000");
         both.add(&epoch, &call(300, 20));
