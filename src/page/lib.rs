@@ -2,10 +2,11 @@
 //! side, in one file that needs nothing else.
 //!
 //! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
-//! one module for each section: `coverage`, `families`, `glance`, `kernels`, `ladder`, `origins`,
-//! `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what a browser
-//! may run). Nothing is computed here but places and colours. Names in traces are foreign text:
-//! HTML is written by `maud`, whose every text is escaped, and figures go through `figure::label`.
+//! one module for each section: `coverage`, `families`, `glance`, `kernels`, `ladder`, `layers`,
+//! `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what
+//! a browser may run). Nothing is computed here but places and colours. Names in traces are foreign
+//! text: HTML is written by `maud`, whose every text is escaped, and figures go through
+//! `figure::label`.
 
 #![forbid(unsafe_code)]
 
