@@ -76,8 +76,10 @@ impl Facts<'_> {
     fn ran(&self) -> Answer {
         let totals = &self.summary.totals;
         let programs: BTreeSet<&str> = self.summary.processes.iter().map(|row| file_name(&row.exe)).collect();
+        let failed: u64 = self.summary.kernels.iter().map(|row| row.launches - row.ran).sum();
+        let failed = if failed > 0 { format!(" ({} failed)", count(failed)) } else { String::new() };
         let answer = format!(
-            "{} in {}: {} of {}, {}",
+            "{} in {}: {}{failed} of {}, {}",
             list(programs.into_iter().map(str::to_owned)),
             counted(totals.processes, "process"),
             counted(totals.launches, "launch"),
@@ -132,7 +134,11 @@ impl Facts<'_> {
                 None => (Evidence::ConfirmedAbsent, "no kernel was launched".to_string()),
                 Some(why) => (Evidence::Limited, why.clone()),
             };
-            return Answer { question, answer: "no kernel was launched".into(), evidence, why };
+            let answer = match self.summary.totals.launches {
+                0 => "no kernel was launched".to_string(),
+                _ => "no kernel ran: each launch failed".to_string(),
+            };
+            return Answer { question, answer, evidence, why };
         }
         let evidence = self.least_sure();
         let rules: BTreeSet<&str> = self.phases.phases.iter().map(|phase| phase.why).collect();

@@ -87,7 +87,6 @@ struct ProcessCounts {
 /// Launches of a kernel in a process.
 #[derive(Clone, Copy, Default)]
 struct Dispatched {
-    any: bool,
     /// Those that succeeded.
     succeeded: u64,
 }
@@ -126,12 +125,6 @@ impl Analysis for SummaryBuilder {
         let process = session.process();
         match record {
             Record::Stream(stream) => self.open.streams.define(stream),
-            Record::Kernel(kernel) => {
-                let object = kernel.code_object.and_then(|id| process.code_object(id));
-                if let Some((object, target)) = object.zip(kernel.target.as_deref()) {
-                    self.code_objects.run(object, target);
-                }
-            }
             Record::CodeObject(object) => {
                 if let Some(id) = process.code_object(object.id)
                     && self.open.loaded.insert(object.id)

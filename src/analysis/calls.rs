@@ -123,7 +123,7 @@ mod tests {
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
         let mut session = Session::default();
         let kernel = session.intern_symbol("k".into(), None);
-        let launches = Launches { launches: 2, trials: 1, captured: 0 };
+        let launches = Launches { launches: 2, trials: 1, ..Launches::default() };
         let with = Contents { kernels: vec![(kernel, launches)], ..Contents::default() };
         let mut calls = Calls::default();
         calls.count(&Call { dur: 5, ..Call::default() }, &with);
@@ -134,6 +134,7 @@ mod tests {
             kernel: "k".into(),
             demangled: None,
             launches: 2,
+            failed: 0,
             trials: 1,
             captured: 0,
             tensile: None,

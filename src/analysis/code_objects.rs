@@ -39,9 +39,9 @@ pub struct CodeObjectRow {
     pub unmatched: Option<String>,
     /// How often it was registered or loaded, in all processes.
     pub loaded: u64,
-    /// Launches of its kernels.
+    /// Launches of its kernels that succeeded.
     pub launches: u64,
-    /// Number of its kernels that were launched.
+    /// Number of the kernels that these launched.
     pub kernels: u64,
     /// Whether "dispatched" or "not dispatched" is certain.
     pub evidence: Evidence,
@@ -53,7 +53,7 @@ crate::table! {
     /// The code objects, most launches first.
     CODE_OBJECTS: CodeObjectRow = "code_objects", "Code objects", "a code object that was loaded";
     |row|
-    count("launches", "launches", "launches of its kernels") => row.launches;
+    count("launches", "launches", "launches of its kernels that succeeded") => row.launches;
     count("kernels", "kernels", "its kernels that were launched").no_sum() => row.kernels;
     bytes("bytes", "size", "length of the image").optional() => row.bytes;
     words("targets", "target", "the GPU targets of its kernels that ran (ran), and how many more it has")
@@ -148,7 +148,7 @@ impl CodeObjects {
         }
     }
 
-    /// Counts launches of `kernel` from this object; `first` in this process.
+    /// Counts launches that succeeded of `kernel` from this object; `first` in this process.
     pub(crate) fn dispatch(&mut self, id: CodeObjectId, kernel: SymbolId, first: bool, launches: u64) {
         let stats = self.0.of(id);
         stats.launches += launches;

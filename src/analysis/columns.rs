@@ -25,7 +25,7 @@ pub struct ColumnsRow {
     pub rule: &'static str,
     /// Always inferred: by a rule, from the known layouts of ggml's kernels.
     pub evidence: Evidence,
-    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    /// Launches that succeeded: direct ones, and those that launched graphs made.
     pub launches: u64,
     /// Those of them that launched graphs made.
     pub by_graphs: u64,
@@ -42,7 +42,7 @@ crate::table! {
         if row.least == row.most { count(row.least) } else { format!("{}-{}", row.least, row.most) },
         row.least,
     );
-    count("launches", "launches", "launches, failed ones among them") => row.launches;
+    count("launches", "launches", "launches that succeeded") => row.launches;
     count("by_graphs", "by graphs", "those that launched graphs made").on_page() => row.by_graphs;
     count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
     kernel("kernel", "kernel", "the kernel's symbol").name()

@@ -114,8 +114,7 @@ impl Decisions {
             decisions.calls(convolution(row), &row.counts, by, row.chosen());
         }
         summary.columns.iter().for_each(|row| decisions.columns(row));
-        for row in
-            summary.families.iter().filter(|row| row.of == Some("ggml") && row.launches + row.captured > 0)
+        for row in summary.families.iter().filter(|row| row.of == Some("ggml") && row.ran + row.captured > 0)
         {
             let Some(family) = row.family.filter(|family| !crate::families::is_product(Some(family))) else {
                 continue;

@@ -27,6 +27,9 @@ pub struct FamilyRow {
     pub captured: u64,
     /// Launches that returned an error.
     pub failed: u64,
+    /// Launches that succeeded.
+    #[serde(skip)]
+    pub(crate) ran: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,
     /// `total_ns` as a part of that of all kernels, 0 to 1.
@@ -67,6 +70,7 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
             trials: 0,
             captured: 0,
             failed: 0,
+            ran: 0,
             total_ns: 0,
             share: 0.0,
         });
@@ -76,6 +80,7 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
         row.trials += kernel.trials;
         row.captured += kernel.captured;
         row.failed += kernel.failed;
+        row.ran += kernel.ran;
         row.total_ns += kernel.total_ns;
         row.share += kernel.share;
     }

@@ -31,6 +31,9 @@ pub struct KernelRow {
     pub captured: u64,
     /// Launches that returned an error.
     pub failed: u64,
+    /// Launches that succeeded: the GPU was given them.
+    #[serde(skip)]
+    pub ran: u64,
     /// Host time of all launch calls, captured ones among them.
     pub total_ns: u64,
     /// The shortest of them.
@@ -108,9 +111,12 @@ pub struct Inside {
     pub kernel: String,
     /// Its name as people write it, where that differs.
     pub demangled: Option<String>,
-    /// Launches of it inside such calls.
+    /// Launches of it inside such calls that succeeded.
     pub launches: u64,
-    /// Those of them that were trials of a search.
+    /// Those that returned an error.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
+    /// Those of the launches that were trials of a search.
     pub trials: u64,
     /// Launches of it inside such calls that were recorded into a graph instead of being executed.
     pub captured: u64,
@@ -126,6 +132,7 @@ struct Stats {
     swept: u64,
     captured: u64,
     failed: u64,
+    ran: u64,
     total_ns: u64,
     min_ns: u64,
     max_ns: u64,
@@ -145,6 +152,7 @@ impl Default for Stats {
             swept: 0,
             captured: 0,
             failed: 0,
+            ran: 0,
             total_ns: 0,
             min_ns: u64::MAX,
             max_ns: 0,
@@ -185,7 +193,9 @@ impl Kernels {
     pub(crate) fn count(&mut self, kernel: SymbolId, launch: &Launch) {
         let stats = self.all.of(kernel);
         stats.span.add(&self.epoch, &launch.call);
-        stats.failed += u64::from(launch.call.status != 0);
+        let is_failed = launch.call.status != 0 || launch.call.unwound;
+        stats.failed += u64::from(is_failed);
+        stats.ran += u64::from(!is_failed && launch.capture.is_none());
         stats.total_ns += launch.call.dur;
         stats.min_ns = stats.min_ns.min(launch.call.dur);
         stats.max_ns = stats.max_ns.max(launch.call.dur);
@@ -202,6 +212,7 @@ impl Kernels {
     pub(crate) fn count_by_graphs(&mut self, kernel: SymbolId, shape: Shape, launches: u64) {
         let stats = self.all.of(kernel);
         stats.by_graphs += launches;
+        stats.ran += launches;
         stats.launch(shape, launches);
     }
 
@@ -252,6 +263,7 @@ impl Stats {
             swept: self.swept,
             captured: self.captured,
             failed: self.failed,
+            ran: self.ran,
             total_ns: self.total_ns,
             min_ns: if self.min_ns == u64::MAX { 0 } else { self.min_ns },
             max_ns: self.max_ns,
@@ -267,12 +279,16 @@ impl Stats {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// The kernels inside a kind of call, most launched first.
 pub(crate) fn inside(session: &Session, counts: &[(SymbolId, Launches)]) -> Vec<Inside> {
     let row = |(kernel, counts): &(SymbolId, Launches)| {
-        let (symbol, Launches { launches, trials, captured }) = (session.symbol(*kernel), *counts);
+        let (symbol, Launches { launches, failed, trials, captured }) = (session.symbol(*kernel), *counts);
         let (kernel, demangled) = (symbol.name.clone(), symbol.demangled.clone());
-        Inside { kernel, demangled, launches, trials, captured, tensile: symbol.tensile.clone() }
+        Inside { kernel, demangled, launches, failed, trials, captured, tensile: symbol.tensile.clone() }
     };
     let mut rows: Vec<Inside> = counts.iter().map(row).collect();
     let all = |row: &Inside| row.launches + row.captured;

@@ -27,6 +27,8 @@ pub(crate) struct Contents {
 pub(crate) struct Launches {
     /// Executed.
     pub launches: u64,
+    /// Returned an error: not executed.
+    pub failed: u64,
     /// Those of them that were trials: made while MIOpen searched for the fastest solver.
     pub trials: u64,
     /// Recorded into a graph instead.
@@ -34,9 +36,10 @@ pub(crate) struct Launches {
 }
 
 impl Launches {
-    /// One launch.
-    pub(crate) fn one(captured: bool) -> Launches {
-        Launches { launches: u64::from(!captured), trials: 0, captured: u64::from(captured) }
+    /// One launch, which a capture recorded or not, and which failed or not.
+    pub(crate) fn one(captured: bool, failed: bool) -> Launches {
+        let [launches, failed] = [!captured && !failed, !captured && failed].map(u64::from);
+        Launches { launches, failed, trials: 0, captured: u64::from(captured) }
     }
 }
 
@@ -69,6 +72,7 @@ impl Contents {
         match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
             Some((_, sum)) => {
                 sum.launches += launches.launches;
+                sum.failed += launches.failed;
                 sum.trials += launches.trials;
                 sum.captured += launches.captured;
             }
@@ -147,7 +151,7 @@ mod tests {
         nesting.hand_up(
             &call(id, parent),
             &inside,
-            launched.map(|kernel| (SymbolId::at(kernel), Launches::one(false))),
+            launched.map(|kernel| (SymbolId::at(kernel), Launches::one(false, false))),
         );
         launches(inside)
     }

@@ -191,7 +191,7 @@ mod tests {
         let mut runs = Runs::default();
         let mut over = Vec::new();
         for (m, solution) in products {
-            let kernels = vec![(SymbolId::at(solution.unwrap_or(0) as usize), Launches::one(false))];
+            let kernels = vec![(SymbolId::at(solution.unwrap_or(0) as usize), Launches::one(false, false))];
             let inside = Contents { kernels, ..Contents::default() };
             over.extend(runs.product(1, Some(FunctionId::at(5)), &product(*m, *solution), &inside));
         }

@@ -217,7 +217,8 @@ def check_comparison(checks, runs, compared):
             was, now = (runs[one].log.names[kernel["name"]] for one in (base, side))
             printed = "%s %s: %d and %d" % (kernel["name"], row["seen"], was, now)
             if row["evidence"] in CERTAIN:
-                is_right = {"both": was and now, "gone": was and not now, "new": now and not was}.get(row["seen"])
+                right = {"both": was and now, "gone": was and not now, "new": now and not was}
+                is_right = right.get(row["seen"], not was and not now)
                 checks.check("compare: kernel", bool(is_right), printed)
 
 

@@ -16,24 +16,27 @@ impl SummaryBuilder {
         let Some(kernel) = event.ids.symbol else { return };
         let local = launch.kernel.and_then(|id| session.process().kernel(id));
         match launch.capture {
-            None => self.dispatch(local, 1, u64::from(!event.failed())),
+            None => self.dispatch(session, local, 1, u64::from(!event.failed())),
             Some(_) => self.totals.captured += 1,
         }
         self.kernels.count(kernel, launch);
-        if let Some(columns) = local.and_then(|local| local.product.as_ref()?.columns(launch)) {
+        let columns = || local.and_then(|local| local.product.as_ref()?.columns(launch));
+        if !event.failed()
+            && let Some(columns) = columns()
+        {
             self.columns.count(kernel, columns, launch);
         }
         let mut inside = self.open.nesting.take(event.call);
         if self.shares.are_asked() && launch.capture.is_none() && !event.failed() {
             inside.launched.push(event.call.id);
         }
-        let launched = Launches::one(launch.capture.is_some());
+        let launched = Launches::one(launch.capture.is_some(), event.failed());
         self.open.nesting.hand_up(event.call, &inside, Some((kernel, launched)));
         self.count(session, event);
     }
 
     /// Counts launches of a kernel; `None`: of one that is not known.
-    fn dispatch(&mut self, kernel: Option<&LocalKernel>, launches: u64, succeeded: u64) {
+    fn dispatch(&mut self, session: &Session, kernel: Option<&LocalKernel>, launches: u64, succeeded: u64) {
         self.open.launches += launches;
         let Some(local) = kernel else {
             self.totals.unnamed_launches += launches;
@@ -42,10 +45,16 @@ impl SummaryBuilder {
         };
         let dispatched = self.open.dispatched.of(local.id);
         match local.code_object {
-            Some(object) => self.code_objects.dispatch(object, local.symbol, !dispatched.any, launches),
+            Some(object) if succeeded > 0 => {
+                let first = dispatched.succeeded == 0;
+                self.code_objects.dispatch(object, local.symbol, first, succeeded);
+                if let Some(target) = session.kernel(local.id).target.as_deref().filter(|_| first) {
+                    self.code_objects.run(object, target);
+                }
+            }
+            Some(_) => {}
             None => self.totals.unplaced_launches += launches,
         }
-        dispatched.any = true;
         dispatched.succeeded += succeeded;
     }
 
@@ -55,7 +64,7 @@ impl SummaryBuilder {
         let rows = process.graphs.rows(process.header.pid, |node, launches| {
             self.totals.by_graphs += launches;
             let local = node.kernel.and_then(|id| process.kernel(id));
-            self.dispatch(local, launches, launches);
+            self.dispatch(session, local, launches, launches);
             let Some(kernel) = session.symbol_of(node.kernel, node.function) else { return };
             self.kernels.count_by_graphs(kernel, Shape { grid: node.grid, block: node.block }, launches);
             // A graph's node has no arguments.

@@ -9,7 +9,7 @@
 //! 2. both names are of one family, and both were launched equally often with the same grid and
 //!    block. Several that are alike in all of that are paired in the order of their first launches.
 
-use super::kernels::{KernelRows, is_unnamed};
+use super::kernels::{KernelRows, has_run, is_unnamed};
 use crate::{Evidence, KernelRow};
 use rocshim_trace::{Family, Tensile};
 use serde::Serialize;
@@ -76,10 +76,14 @@ pub(super) fn find(rows: &[KernelRows], other: usize) -> BTreeMap<usize, Counter
 /// A kernel with the place of its row.
 type Placed<'a> = (usize, &'a KernelRow);
 
-/// The kernels with names that run `on` has and run `off` has not.
+/// The kernels with names that ran in run `on` and not in run `off`.
 fn only<'a>(rows: &[KernelRows<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
-    let placed = rows.iter().enumerate().filter(|(_, row)| row[off].is_none());
-    placed.filter_map(|(place, row)| Some((place, row[on]?))).filter(|(_, row)| !is_unnamed(row)).collect()
+    let placed = rows.iter().enumerate().filter(|(_, row)| !has_run(row[off]));
+    placed
+        .filter(|(_, row)| has_run(row[on]))
+        .filter_map(|(place, row)| Some((place, row[on]?)))
+        .filter(|(_, row)| !is_unnamed(row))
+        .collect()
 }
 
 /// Records the two as counterparts.

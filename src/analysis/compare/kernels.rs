@@ -43,7 +43,7 @@ crate::table! {
     time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
         => row.runs.get(run).map(|cell| cell.total_ns);
     kernel("name", "kernel", "its symbol").name() => Cell::Kernel(row.name.clone(), row.demangled.clone());
-    words("versus", "who launched it", "whether each run and the baseline launched it").on_page()
+    words("versus", "where it ran", "whether a launch of it succeeded in each run and the baseline").on_page()
         => seen_cell(&row.runs, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
     words("counterpart", "in its place", "the kernel of the other run that seems to replace it")
         .derived().on_page() => row.counterparts();
@@ -92,6 +92,8 @@ pub struct KernelCell {
     pub trials: u64,
     /// Launches that returned an error.
     pub failed: u64,
+    /// Launches that succeeded: the GPU was given them.
+    pub ran: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,
     /// The median of the calls that launched it and did not fail, right to 0.8 %.
@@ -194,6 +196,7 @@ fn cell(row: &KernelRow, gpu: Option<&GpuKernelRow>) -> KernelCell {
         by_graphs: row.by_graphs,
         trials: row.trials,
         failed: row.failed,
+        ran: row.ran,
         total_ns: row.total_ns,
         median_ns: row.durations.median(),
     }
@@ -202,10 +205,13 @@ fn cell(row: &KernelRow, gpu: Option<&GpuKernelRow>) -> KernelCell {
 fn change(runs: &[ComparedRun], row: &KernelRows, other: usize) -> KernelChange {
     let [launches, total] = [|row: &KernelRow| row.launches, |row: &KernelRow| row.total_ns]
         .map(|of| [row[0], row[other]].map(|row| row.map_or(0, of)));
+    let has = [row[0], row[other]].map(has_run);
     let presence = match row.iter().flatten().find(|row| is_unnamed(row)) {
-        Some(_) => unnamed([row[0].is_some(), row[other].is_some()]),
-        None => Presence::of([row[0].is_some(), row[other].is_some()], |run| {
-            absence(in_flight(runs, row, [0, other][run]).or_else(|| runs[[0, other][run]].limit()))
+        Some(_) => unnamed(has),
+        None => Presence::of(has, |which| {
+            let run = [0, other][which];
+            let (evidence, why) = absence(in_flight(runs, row, run).or_else(|| runs[run].limit()));
+            (evidence, why.or_else(|| failed(row[run]?)))
         }),
     };
     KernelChange {
@@ -222,6 +228,20 @@ fn change(runs: &[ComparedRun], row: &KernelRows, other: usize) -> KernelChange 
 fn unnamed(has: [bool; 2]) -> Presence {
     let why = "its name is not known, because its handle was never seen being made".to_string();
     Presence { evidence: Evidence::Unresolved, why: Some(why), ..Presence::of(has, |_| absence(None)) }
+}
+
+/// Whether a launch of it succeeded.
+pub(super) fn has_run(row: Option<&KernelRow>) -> bool {
+    row.is_some_and(|row| row.ran > 0)
+}
+
+/// Why it did not run although it was launched.
+fn failed(row: &KernelRow) -> Option<String> {
+    Some(match row.failed {
+        0 => return None,
+        1 => "its launch failed".into(),
+        all => format!("each of its {} launches failed", units::count(all)),
+    })
 }
 
 /// A launch of it had not returned when a process of that run died.
@@ -269,12 +289,12 @@ impl KernelChange {
         (self.presence.seen != Seen::Neither).then(|| units::change(self.launches, self.launches_ratio))
     }
 
-    /// Only the other run launched it.
+    /// It ran on the other side alone.
     pub fn is_new(&self) -> bool {
         self.presence.seen == Seen::New
     }
 
-    /// Only the baseline launched it.
+    /// It ran on the baseline alone.
     pub fn is_gone(&self) -> bool {
         self.presence.seen == Seen::Gone
     }

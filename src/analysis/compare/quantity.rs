@@ -47,8 +47,8 @@ pub(super) struct NamedQuantity {
 /// Name, meaning, what makes it doubtful, and how it is counted.
 #[rustfmt::skip]
 const CHANGES: &[NamedQuantity] = &[
-    row("new_kernels",       "kernels that the baseline never launched", launches, |all, run| kernels(all, run, Seen::New)),
-    row("gone_kernels",      "kernels that only the baseline launched", launches, |all, run| kernels(all, run, Seen::Gone)),
+    row("new_kernels",       "kernels that did not run on the baseline", launches, |all, run| kernels(all, run, Seen::New)),
+    row("gone_kernels",      "kernels that ran on the baseline alone", launches, |all, run| kernels(all, run, Seen::Gone)),
     row("slower_kernels",    "kernels whose calls take longer, by the test", launches, |all, run| timed(all, run, Speed::Slower)),
     row("faster_kernels",    "kernels whose calls are shorter, by the test", launches, |all, run| timed(all, run, Speed::Faster)),
     row("slower_kernels_gpu", "kernels that take longer on the GPU, by the test", gpu, |all, run| timed_gpu(all, run, Speed::Slower)),

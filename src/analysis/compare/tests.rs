@@ -77,6 +77,25 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
 }
 
 #[test]
+fn a_kernel_of_which_each_launch_failed_did_not_run() {
+    let ran = launches(1, 100, 1, &[5, 5]);
+    let failed = ran.replace("\"dur\"", "\"status\":9,\"dur\"");
+    let of = |lines: &str| run("S", &[kernel(1, "k"), lines.to_string()]);
+    let compared = |a: &str, b: &str| {
+        let change = change(&compare(&[of(a), of(b)], &[]), "k").clone();
+        (change.presence.seen, change.presence.evidence, change.presence.why)
+    };
+    let absent = |seen| (seen, Evidence::ConfirmedAbsent, Some("each of its 2 launches failed".to_string()));
+    assert_eq!(compared(&ran, &failed), absent(Seen::Gone));
+    assert_eq!(compared(&failed, &ran), absent(Seen::New));
+    assert_eq!(compared("", &failed), absent(Seen::Neither));
+    let found = compare(&[of(&ran), of(&failed)], &[]);
+    assert!(found.code_objects.is_empty());
+    let cell = found.kernels[0].runs.get(1).unwrap();
+    assert_eq!((cell.launches, cell.failed, cell.ran), (2, 2, 0));
+}
+
+#[test]
 fn a_kernel_without_a_name_is_never_said_to_be_new() {
     let nameless = launches(1, 100, 1, &[5]).replace("\"kernel\":1", "\"function\":\"0x55\"");
     let found = compare(&[run("A", std::slice::from_ref(&nameless)), run("B", &[nameless])], &[]);

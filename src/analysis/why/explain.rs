@@ -62,7 +62,7 @@ impl WhyBuilder {
     fn decision(&self, id: usize, key: &Key, seen: &Seen, catalog: Option<&CatalogFolder>) -> Decision {
         let process = &self.processes[key.process];
         let (mut links, mut changes) = (Vec::new(), Vec::new());
-        let mut launches: Vec<(usize, u64)> = seen.launches.iter().map(|(k, n)| (*k, *n)).collect();
+        let mut launches: Vec<(usize, (u64, u64))> = seen.launches.iter().map(|(k, n)| (*k, *n)).collect();
         launches.sort_by_key(|(kernel, launches)| (std::cmp::Reverse(*launches), *kernel));
         let kernels: Vec<&Kernel> = launches.iter().map(|(kernel, _)| &self.kernels[*kernel]).collect();
         let title = match &key.asked {
@@ -101,7 +101,7 @@ impl WhyBuilder {
                 format!("HSA_OVERRIDE_GFX_VERSION={value}: the GPU reported this target, whatever it is");
             Link::new("decided", Evidence::Inferred, text)
         }));
-        let kernels = launches.iter().map(|(number, launches)| {
+        let kernels = launches.iter().map(|(number, (launches, _))| {
             let kernel = &self.kernels[*number];
             (kernel.name.clone(), kernel.demangled.clone(), *launches)
         });
@@ -255,7 +255,7 @@ fn asked_by(seen: &Seen) -> Option<Link> {
     (!by.is_empty()).then(|| Link::new("asked by", Evidence::Confirmed, by))
 }
 
-fn chosen(kernels: &[&Kernel], launches: &[(usize, u64)], end: CallEnd) -> Link {
+fn chosen(kernels: &[&Kernel], launches: &[(usize, (u64, u64))], end: CallEnd) -> Link {
     if kernels.is_empty() {
         let failed = end.failure().map(|failure| format!("; {failure}")).unwrap_or_default();
         return Link::new(
@@ -267,7 +267,11 @@ fn chosen(kernels: &[&Kernel], launches: &[(usize, u64)], end: CallEnd) -> Link 
     let each = kernels.iter().zip(launches).take(4).map(|(kernel, (_, launches))| {
         let name = kernel.in_short();
         let origin = tensile::origin(kernel).map(|origin| format!(" of {origin}")).unwrap_or_default();
-        format!("{launches} x {name}{origin}")
+        match launches {
+            (0, failed) => format!("{failed} failed x {name}{origin}"),
+            (ran, 0) => format!("{ran} x {name}{origin}"),
+            (ran, failed) => format!("{ran} and {failed} failed x {name}{origin}"),
+        }
     });
     let text = each.collect::<Vec<_>>().join("; ");
     let more = kernels.len().saturating_sub(4);

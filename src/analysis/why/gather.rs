@@ -232,7 +232,9 @@ impl WhyBuilder {
         let inside = open.nesting.take(&call);
         let known = launch.kernel.and_then(|id| open.kernels.get(&id));
         let number = known.map(|(number, ..)| *number);
-        let launched = number.map(|number| (SymbolId::at(number), Launches::one(launch.capture.is_some())));
+        let launched = number.map(|number| {
+            (SymbolId::at(number), Launches::one(launch.capture.is_some(), is_failed(&launch.call)))
+        });
         if let Some((number, _, product)) = known.filter(|_| !open.in_flight) {
             self.ggml(open.number, *number, product.as_ref(), launch);
         }
@@ -255,7 +257,7 @@ impl WhyBuilder {
             end: CallEnd::Returned(launch.call.status),
         });
         seen.calls += 1;
-        *seen.launches.entry(number).or_default() += 1;
+        seen.launched(number, Launches::one(launch.capture.is_some(), is_failed(&launch.call)));
         seen.streams.insert(Some(u32::from(launch.stream)));
         if let Some(columns) = columns {
             seen.count_columns(columns, 1);
@@ -400,8 +402,12 @@ fn count(seen: &mut Seen, inside: &Contents, stream: Option<u32>) {
     seen.calls += 1;
     seen.streams.insert(stream);
     for (kernel, launches) in &inside.kernels {
-        *seen.launches.entry(kernel.index()).or_default() += launches.launches + launches.captured;
+        seen.launched(kernel.index(), *launches);
     }
+}
+
+fn is_failed(call: &Call) -> bool {
+    call.status != 0 || call.unwound
 }
 
 fn kernels_of(inside: &Contents) -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! What was requested and what was launched for it: the decisions of a trace before they are
 //! explained.
 
-use crate::gemms::GemmProblem;
+use crate::{gemms::GemmProblem, nesting::Launches};
 use rocshim_catalog::Product;
 use rocshim_trace::{Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Word, ggml::Columns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,8 +130,8 @@ pub(super) struct Seen {
     pub(super) streams: BTreeSet<Option<u32>>,
     /// The calls around it: function and how often.
     pub(super) asked_by: BTreeMap<String, u64>,
-    /// Launches of each kernel.
-    pub(super) launches: BTreeMap<usize, u64>,
+    /// Launches of each kernel: those that succeeded or were captured, and those that failed.
+    pub(super) launches: BTreeMap<usize, (u64, u64)>,
     /// Calls that made a GEMM by another library's function.
     pub(super) handed_on: u64,
     /// What the heuristic returned for this problem before.
@@ -247,6 +247,12 @@ impl Heuristic {
 }
 
 impl Seen {
+    pub(super) fn launched(&mut self, kernel: usize, launches: Launches) {
+        let (ran, failed) = self.launches.entry(kernel).or_default();
+        *ran += launches.launches + launches.captured;
+        *failed += launches.failed;
+    }
+
     pub(super) fn count_columns(&mut self, columns: Option<Columns>, launches: u64) {
         match columns {
             Some(columns) => {

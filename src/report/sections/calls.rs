@@ -41,26 +41,24 @@ fn what(kernel: &Inside, beside: &[Inside], style: &Style) -> String {
     }
 }
 
+/// `launched 3, failed to launch 1 x kernel`.
+pub(super) fn launched(kernel: &Inside, name: &str) -> String {
+    let all_tried = kernel.trials > 0 && kernel.trials == kernel.launches;
+    let parts = [
+        (kernel.launches, if all_tried { "tried" } else { "launched" }),
+        (kernel.captured, "captured into a graph"),
+        (kernel.failed, "failed to launch"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts.map(|(number, what)| format!("{what} {}", count(*number))).collect();
+    format!("{} x {name}", parts.join(", "))
+}
+
 /// The kernels inside, and what is unsure about them.
 pub(super) fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
     let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
-    let mut lines: Vec<String> = counts
-        .kernels
-        .iter()
-        .take(shown)
-        .map(|k| {
-            let name = what(k, &counts.kernels, style);
-            match (k.launches, k.captured) {
-                (launches, 0) if k.trials == launches => format!("tried {} x {name}", count(launches)),
-                (launches, 0) => format!("launched {} x {name}", count(launches)),
-                (0, captured) => format!("captured into a graph {} x {name}", count(captured)),
-                (launches, captured) => {
-                    let (launches, captured) = (count(launches), count(captured));
-                    format!("launched {launches}, captured into a graph {captured} x {name}")
-                }
-            }
-        })
-        .collect();
+    let mut lines: Vec<String> =
+        counts.kernels.iter().take(shown).map(|k| launched(k, &what(k, &counts.kernels, style))).collect();
     if counts.kernels.len() > shown {
         lines.push(format!("launched {} more kernels, with --all", counts.kernels.len() - shown));
     }
@@ -69,4 +67,28 @@ pub(super) fn inside(counts: &CallCounts, style: &Style) -> Vec<String> {
     );
     lines.extend(counts.why.as_ref().map(|why| format!("{}: {why}", counts.evidence)));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_that_failed_is_not_said_to_be_launched() {
+        let kernel = |launches, failed, captured, trials| Inside {
+            kernel: "k".into(),
+            demangled: None,
+            launches,
+            failed,
+            captured,
+            trials,
+            tensile: None,
+        };
+        assert_eq!(launched(&kernel(3, 0, 0, 3), "k"), "tried 3 x k");
+        assert_eq!(launched(&kernel(0, 2, 0, 0), "k"), "failed to launch 2 x k");
+        assert_eq!(
+            launched(&kernel(3, 1, 4, 0), "k"),
+            "launched 3, captured into a graph 4, failed to launch 1 x k"
+        );
+    }
 }

@@ -1,8 +1,7 @@
 //! The library calls that are known by their name.
 
-use super::label;
+use super::{calls::launched, label};
 use crate::{section::Part, table::Style};
-use rocshim_analysis::units::count;
 use rocshim_analysis::{SPANS, SpanRow, Summary};
 
 /// The most kernels listed under a call; the others are counted.
@@ -18,10 +17,7 @@ pub(crate) fn spans(summary: &Summary, style: &Style) -> Option<String> {
 
 fn inside(row: &SpanRow, style: &Style) -> Vec<String> {
     let shown = if style.rows.is_some() { INSIDE } else { usize::MAX };
-    let kernel = |k: &rocshim_analysis::Inside| {
-        let verb = if k.trials > 0 && k.trials == k.launches { "tried" } else { "launched" };
-        format!("{verb} {} x {}", count(k.launches), label(&k.kernel, k.demangled.as_deref(), style))
-    };
+    let kernel = |k: &rocshim_analysis::Inside| launched(k, &label(&k.kernel, k.demangled.as_deref(), style));
     let mut lines: Vec<String> = row.kernels.iter().take(shown).map(kernel).collect();
     if row.kernels.len() > shown {
         lines.push(format!("launched {} more kernels, with --all", row.kernels.len() - shown));

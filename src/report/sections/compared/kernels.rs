@@ -10,7 +10,7 @@ use rocshim_analysis::{
 
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), KernelLabels::of(all, style));
-    let is_everywhere = |row: &ComparedKernel| row.runs.iter().all(|cell| cell.is_some());
+    let is_everywhere = |row: &ComparedKernel| has_run(row).iter().all(|ran| *ran);
     Part::new(&COMPARED_KERNELS, &all.kernels)
         .runs(&labels)
         .under(|row| {
@@ -34,8 +34,16 @@ pub(crate) fn gpu(all: &Comparison, style: &Style) -> Option<String> {
     is_timed.then(|| part.remarks(missing).even_empty(style))
 }
 
+/// Whether a launch of it succeeded, in each run.
+fn has_run(row: &ComparedKernel) -> Vec<bool> {
+    row.runs.iter().map(|cell| cell.is_some_and(|cell| cell.ran > 0)).collect()
+}
+
 fn heading(labels: &[&str], row: &ComparedKernel) -> String {
-    let has: Vec<bool> = row.runs.iter().map(|cell| cell.is_some()).collect();
+    let has = has_run(row);
+    if has.iter().all(|ran| !ran) {
+        return "IN NONE: each launch failed".into();
+    }
     let presences: Vec<_> = row.versus.iter().flatten().map(|change| &change.presence).collect();
     standing(labels, &has, &presences, "")
 }
