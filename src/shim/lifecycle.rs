@@ -53,8 +53,8 @@ const COLLECTOR_STACK: usize = 2 << 20;
 /// Memory in bytes that the collector needs at least.
 const COLLECTOR_MEMORY: usize = 8 << 20;
 
-/// Memory in bytes without which nothing is started: Rust's runtime allocates its thread handle
-/// from the C library, not from our reserve, and aborts the process on failure.
+/// Memory in bytes without which nothing is started: what is in progress when the arena is
+/// exhausted gets it from the reserve.
 const MIN_MEMORY: usize = 1 << 12;
 
 /// How long `exit` waits for the collector to write what remains.
@@ -134,7 +134,7 @@ fn restart_unseen_child() {
     if IS_RESTARTING.swap(true, Acquire) {
         // Another thread is doing it.
         while tls::is_unseen_child() {
-            fork::sleep_briefly();
+            sched::sleep_briefly();
         }
         return;
     }
@@ -200,7 +200,7 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
             IDLE if STATE.compare_exchange(IDLE, STARTING, Acquire, Relaxed).is_ok() => return start(table),
             // Another thread starts it, in under a millisecond. Sleeps, because `sched_yield` would
             // not let a thread of lower priority run.
-            _ => fork::sleep_briefly(),
+            _ => sched::sleep_briefly(),
         }
     }
 }

@@ -251,6 +251,15 @@ fn a_program_may_run_out_of_address_space_at_any_point() {
 }
 
 #[test]
+fn a_program_with_little_address_space_left_gets_most_of_it_itself() {
+    // 14 MiB of 20.
+    for outcome in unharmed_with("limits", &["room", "20480"], |program| program.env("STANDIN_LOG", "")) {
+        assert!(outcome.stdout.contains("room 1"), "{}", outcome.stdout);
+        assert_eq!(assert_all(&outcome).launches, 3000);
+    }
+}
+
+#[test]
 fn a_relative_folder_is_where_the_program_began() {
     let program = || Traced::program("elsewhere").args(["chdir", "/"]);
     let bare = program().run().ok();

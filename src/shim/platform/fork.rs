@@ -1,15 +1,17 @@
 //! Fork safety: delays `fork` while we hold locks that the child would inherit.
 //!
-//! Two kinds: the loader's list lock, which the C library does not release in a child, and our own
-//! locks that the child goes on to use.
+//! Three kinds: the loader's list lock, which the C library does not release in a child, our own
+//! locks that the child goes on to use, and the lock of our memory.
 //!
 //! ```text
 //!   our thread: take a ForkGuard ─► work ─► drop it
 //!   fork:       block new guards ─► wait until no guard is left ─► fork ─► allow guards again
 //! ```
-#![allow(unsafe_code)] // fork handlers, and a system call that is no cancellation point
+#![allow(unsafe_code)] // fork handlers
 
-use crate::platform::signals::{self, GuardedLock, keeping_errno};
+use crate::platform::memory;
+use crate::platform::sched::sleep_briefly;
+use crate::platform::signals::{self, GuardedLock};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -99,33 +101,28 @@ unsafe extern "C" fn before() {
     FORKING.fetch_add(1, SeqCst);
     // Bounded: a thread that forks in a signal handler may itself hold a guard.
     (0..MAX_SLEEPS).take_while(|_| HOLDERS.load(SeqCst) != 0).for_each(|_| sleep_briefly());
+    // Last: a thread that holds a guard may need memory to drop it.
+    memory::begin_fork();
 }
 
 unsafe extern "C" fn after() {
+    memory::end_fork();
     FORKING.fetch_sub(1, SeqCst);
 }
 
 /// Resets the counts in a child for which no fork handler ran. Returns false when another thread of
-/// the parent held a guard, and possibly a lock that is never released here.
+/// the parent held a guard, and possibly a lock that is never released here, or our memory's lock.
 pub(crate) fn begin_child() -> bool {
     let own = (DEPTH.get() != 0).into();
     FORKING.store(0, SeqCst);
-    HOLDERS.swap(own, SeqCst) == own
+    HOLDERS.swap(own, SeqCst) == own && memory::begin_child()
 }
 
 /// Resets the counts in the child, which has one thread.
 unsafe extern "C" fn after_in_child() {
+    memory::end_fork();
     FORKING.store(0, SeqCst);
     HOLDERS.store((DEPTH.get() != 0).into(), SeqCst);
-}
-
-/// Sleeps for 50 µs, so that any other thread can run, whatever its priority.
-pub(crate) fn sleep_briefly() {
-    let duration = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
-    let remainder: *mut libc::timespec = std::ptr::null_mut();
-    // Not `nanosleep`, which is a cancellation point: the thread may have a pending cancellation.
-    // SAFETY: `duration` is initialised, and a null `remainder` requests no remaining time.
-    keeping_errno(|| unsafe { libc::syscall(libc::SYS_nanosleep, &duration, remainder) });
 }
 
 #[cfg(test)]

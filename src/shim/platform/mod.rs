@@ -1,9 +1,10 @@
 //! What the shim needs of the machine and the C library: signals, thread-local words, fork, memory,
 //! descriptors, scheduling, loaded objects. Knows nothing of HIP or of recording.
 //!
-//! Layers, lowest first: `memory`, `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`,
-//! `tls`; `fork`, `idle`; `objects`.
+//! Layers, lowest first: `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`, `tls`;
+//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`.
 
+mod arena;
 pub(crate) mod descriptors;
 pub(crate) mod elf;
 pub(crate) mod fork;
@@ -11,7 +12,9 @@ pub(crate) mod idle;
 pub(crate) mod ids;
 pub(crate) mod memory;
 pub(crate) mod objects;
+mod pages;
 mod sanitizers;
 pub(crate) mod sched;
 pub(crate) mod signals;
+mod thread_exit;
 pub(crate) mod tls;

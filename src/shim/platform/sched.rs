@@ -1,6 +1,8 @@
 //! Scheduler slices of the collector: short ones, so that a busy machine runs it soon after it
-//! wakes.
-#![allow(unsafe_code)] // two system calls for which C libraries before glibc 2.41 have no functions
+//! wakes. And the sleep of a thread that waits for another one's short work.
+#![allow(unsafe_code)] // system calls: not every C library has functions for them
+
+use crate::platform::signals::keeping_errno;
 
 /// Length of a slice, ns: the minimum that the kernel accepts.
 const SLICE_NS: u64 = 100_000;
@@ -41,6 +43,15 @@ fn attributes() -> Option<Attributes> {
     // `attributes`.
     let is_read = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, SIZE, 0) } == 0;
     is_read.then_some(attributes)
+}
+
+/// Sleeps for 50 µs, so that any other thread can run, whatever its priority.
+pub(crate) fn sleep_briefly() {
+    let duration = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+    let remainder: *mut libc::timespec = std::ptr::null_mut();
+    // Not `nanosleep`, which is a cancellation point: the thread may have a pending cancellation.
+    // SAFETY: `duration` is initialised, and a null `remainder` requests no remaining time.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_nanosleep, &duration, remainder) });
 }
 
 #[cfg(test)]

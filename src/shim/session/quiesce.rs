@@ -6,8 +6,8 @@
 //! ```
 #![allow(unsafe_code)] // a futex, by its system call
 
-use crate::platform::fork::sleep_briefly;
 use crate::platform::ids::gettid;
+use crate::platform::sched::sleep_briefly;
 use rocshim_drain::Stat;
 use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};

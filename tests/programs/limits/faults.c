@@ -99,10 +99,6 @@ static enum fate decide(const char *name, const void *caller)
 #define CALL(name, failed, writes) NEXT(name) REQUEST(name, do_##name, failed, writes, (void)0)
 // A close always closes, whatever it returns.
 #define CLOSE(name) NEXT(name) REQUEST(name, do_##name, -1, 0, do_##name(a, b, c, d, e, f))
-// dlsym itself may allocate memory.
-#define MEMORY(name, own, failed)                                                           \
-    function own;                                                                           \
-    REQUEST(name, own, failed, 0, (void)0)
 
 #define CALLS                                                                               \
     CALL(open64, -1, 0) CALL(openat64, -1, 0) CALL(read, -1, 1) CALL(pread64, -1, 1)        \
@@ -113,12 +109,11 @@ static enum fate decide(const char *name, const void *caller)
     CALL(fdopendir, 0, 0) CALL(readdir64, 0, 0) CALL(mkdir, -1, 0) CALL(rmdir, -1, 0)       \
     CALL(unlink, -1, 0) CALL(unlinkat, -1, 0) CALL(readlink, -1, 0) CALL(realpath, 0, 0)    \
     CALL(getcwd, 0, 0) CALL(mmap, -1, 0) CALL(mmap64, -1, 0) CALL(mprotect, -1, 0)          \
-    CALL(munmap, -1, 0) CALL(getrandom, -1, 0) CALL(getrlimit, -1, 0)                       \
+    CALL(munmap, -1, 0) CALL(mremap, -1, 0) CALL(getrandom, -1, 0) CALL(getrlimit, -1, 0)                       \
     CALL(pthread_create, with, 0) CALL(pthread_attr_init, with, 0)                          \
     CALL(pthread_attr_setstacksize, with, 0) CALL(pthread_key_create, with, 0)
 CALLS
 CLOSE(close) CLOSE(closedir)
-MEMORY(malloc, __libc_malloc, 0) MEMORY(calloc, __libc_calloc, 0) MEMORY(realloc, __libc_realloc, 0)
 
 __attribute__((constructor)) static void begin(void)
 {

@@ -1,6 +1,7 @@
 // Launches where next to nothing may be had. limits WHAT [N]
 //   fsize N        files of at most N bytes                          nofile     no descriptor is left
 //   space N        N KiB of address space more than it has now       nproc      no thread or process more (as another user)
+//   room N         the same; it takes seven tenths of that itself after the first launches
 //   nofile_later   the same after the first launches                 dropped    becomes another user after the first launches
 // link: amdhip64
 #include "launching.h"
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
             return printf(" no other user\n"), 0;
         limit(RLIMIT_NPROC, 0);
     }
-    if (!strcmp(what, "space"))
+    if (!strcmp(what, "space") || !strcmp(what, "room"))
         limit(RLIMIT_AS, space() + n * 1024);
     int status = hipModuleLoadData(&module, image);
     free(held);
@@ -68,6 +69,11 @@ int main(int argc, char **argv)
             return printf(" no other user\n"), 0;
         if (!strcmp(what, "nofile_later"))
             no_files();
+    }
+    if (!strcmp(what, "room")) {
+        usleep(20000);
+        held = malloc(n * 1024 / 10 * 7);
+        printf(" room %d", !!held);
     }
     errno = 0;
     launch(g, status ? 0 : 1000);
