@@ -2,6 +2,7 @@
 
 use super::session::Process;
 use rocshim_reader::Reading;
+use rocshim_trace::launcher;
 use serde::Serialize;
 
 /// A process.
@@ -13,6 +14,10 @@ pub struct ProcessRow {
     pub parts: u64,
     /// Its number.
     pub pid: u32,
+    /// The machine's name.
+    pub host: String,
+    /// Its rank, where a launcher numbered it.
+    pub rank: Option<u32>,
     /// Its executable.
     pub exe: String,
     /// Its command line.
@@ -46,6 +51,7 @@ crate::table! {
     PROCESSES: ProcessRow = "processes", "Processes", "a process";
     |row|
     number("pid", "pid", "its number") => row.pid;
+    number("rank", "rank", "its rank in the job, where a launcher numbered it").if_any() => row.rank;
     count("events", "events", "events in the trace") => row.events;
     count("launches", "launches", "kernel launches, those of graphs among them") => row.launches;
     count("lost", "lost", "events that were lost") => row.lost;
@@ -68,6 +74,8 @@ impl ProcessRow {
             trace: process.trace.clone(),
             parts: process.segments(),
             pid: header.pid,
+            host: header.host.clone(),
+            rank: launcher::rank(|name| header.env.get(name)).map(|(rank, ..)| rank),
             exe: header.exe.clone(),
             argv: header.argv.clone(),
             end: process.end_word(reading.end),

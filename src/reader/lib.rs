@@ -42,6 +42,7 @@ use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, se
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeMap,
+    fs,
     fs::File,
     io::{self, Cursor, Read},
     path::{Path, PathBuf},
@@ -98,7 +99,8 @@ pub struct TraceFile {
 }
 
 /// Returns the trace files that the arguments stand for: files themselves, folders as all their
-/// `.ndjson` files, and the fallback folder's for a folder that could not be written.
+/// `.ndjson` files or else those of the folders below, and the fallback folder's for a folder that
+/// could not be written.
 pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     let mut found: Vec<TraceFile> = Vec::new();
     for argument in arguments {
@@ -136,9 +138,40 @@ pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
     Ok(found)
 }
 
+/// Returns the trace files of a folder, or, if it has none, those of the folders below.
+pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let traces = traces_directly_in(folder)?;
+    if traces.is_empty() { traces_below(folder) } else { Ok(traces) }
+}
+
+/// Returns the trace files of a folder and of all folders below it.
+pub fn traces_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut traces = traces_directly_in(folder)?;
+    gather_below(folder, DEEPEST, &mut traces);
+    Ok(traces)
+}
+
+/// How deep folders of traces may be below the one that is named: host, job, rank, and one more.
+const DEEPEST: usize = 4;
+
+/// Adds the trace files of the folders below. Those that cannot be listed have none.
+fn gather_below(folder: &Path, depth: usize, traces: &mut Vec<PathBuf>) {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    // Links are not followed: they may lead back. Ring files are in hidden folders.
+    let is_visible = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut folders: Vec<PathBuf> =
+        entries.filter(|entry| is_folder(entry) && is_visible(entry)).map(|entry| entry.path()).collect();
+    folders.sort();
+    for folder in folders.iter().filter(|_| depth > 0) {
+        traces.extend(traces_directly_in(folder).unwrap_or_default());
+        gather_below(folder, depth - 1, traces);
+    }
+}
+
 /// Returns the trace files of a folder by name, the segments of a trace in order, including those
 /// that killed processes never got to create.
-pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
+fn traces_directly_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let absolute =
         std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
     let unbegun = rocshim_drain::unbegun(&absolute).unwrap_or_default();

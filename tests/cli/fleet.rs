@@ -35,6 +35,28 @@ fn the_generators_traces_are_of_the_format_and_add_up() {
     assert_eq!(verified.stdout.matches(": right").count(), 6, "{}", verified.stdout);
 }
 
+#[test]
+fn each_ranks_trace_goes_where_the_pattern_says() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("%q{CLUSTER}-%j/%h/rank%r-%p");
+    for rank in ["0", "11"] {
+        let run = Traced::rocshim(["run", "-o"]).arg(&out).arg("--");
+        let run = run.arg(artifacts::program("steps")).env("RANK", rank).env("WORLD_SIZE", "12");
+        let run = run.env("CLUSTER", "a/b").env_remove("SLURM_JOB_ID").run().ok();
+        assert!(run.stderr.contains(" launches of "), "the tally reads what was written: {}", run.stderr);
+    }
+    let summary = Traced::rocshim(["summary", "--json"]).arg(place.path()).run().ok();
+    let summary: Value = serde_json::from_str(&summary.stdout).unwrap();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let folder = place.path().join("a_b-none").join(host.trim());
+    for (process, rank) in summary["processes"].as_array().expect("processes").iter().zip([0, 11]) {
+        assert_eq!((&process["rank"], &process["host"]), (&rank.into(), &host.trim().into()));
+        let file = format!("rank{rank}-{}.ndjson", process["pid"]);
+        assert_eq!(process["trace"], folder.join(file).to_str().expect("a path"));
+    }
+    assert_eq!(summary["processes"].as_array().map(Vec::len), Some(2));
+}
+
 /// What `ranks` says of the traces that the generator writes with these options.
 fn ranks(options: &str) -> Value {
     let (_ran, folder) = generated(options);

@@ -1,7 +1,7 @@
 //! What is gathered of a rank: its communicators with their collectives in order, what it launched,
 //! and how its trace ends.
 
-use rocshim_trace::Hex;
+use rocshim_trace::{Hex, launcher};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A rank: a process that called RCCL or whose launcher gave it a number.
@@ -131,20 +131,11 @@ impl TraitKind {
     }
 }
 
-/// The variables by which launchers number ranks, and their counterparts for the number of ranks.
-const NUMBERS: [(&str, &str); 5] = [
-    ("RANK", "WORLD_SIZE"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMIX_RANK", "PMI_SIZE"),
-    ("PMI_RANK", "PMI_SIZE"),
-    ("SLURM_PROCID", "SLURM_NTASKS"),
-];
-
 /// A rank's number with the variable that says it, and the number of ranks.
 pub(super) fn numbers(env: &BTreeMap<String, String>) -> (Option<(u32, &'static str)>, Option<u32>) {
-    let value = |name: &str| env.get(name).and_then(|text| text.parse().ok());
-    let found = NUMBERS.iter().find_map(|(rank, size)| Some((value(rank)?, *rank, value(size))));
-    (found.map(|(number, name, _)| (number, name)), found.and_then(|(_, _, size)| size))
+    let found = launcher::rank(|name| env.get(name));
+    let size = found.and_then(|(_, _, size)| env.get(size)?.parse().ok());
+    (found.map(|(number, name, _)| (number, name)), size)
 }
 
 /// The functions of RCCL in which all ranks of a communicator take part.

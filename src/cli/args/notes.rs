@@ -8,7 +8,8 @@ Begin with:  rocshim run -o traces -- CMD
              rocshim summary traces";
 
 pub(super) const RUN_NOTES: &str = "\
-Traces go to the folder -o, else $ROCSHIM_OUT, else ./rocshim-out. Without --only, $ROCSHIM_ONLY \
+Traces go to the folder -o, else $ROCSHIM_OUT, else ./rocshim-out. Each process fills in %h (host), \
+%r (rank), %p (process) and others, see `rocshim variables`: -o 'traces/%h/rank%r-%p'. Without --only, $ROCSHIM_ONLY \
 decides, else every program is recorded.
 
 Input and output are the program's own; rocshim prints to standard error when the program has \

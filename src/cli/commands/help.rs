@@ -129,7 +129,8 @@ fn dataset() -> Result<String> {
 const FLEET: &str = "\
 Many ranks: what `rocshim ranks` says, and how it finds that.
 
-Record  each rank with `rocshim run -o DIR -- CMD`; DIR may be shared by all hosts. --gpu-time adds \
+Record  each rank with `rocshim run -o 'DIR/%h/rank%r-%p' -- CMD`; DIR may be shared by all hosts. \
+Each process fills in its host, rank and process (`rocshim variables`). --gpu-time adds \
 the GPU's times, without which a rank whose GPU is slow is found only where its host waits for its \
 kernels before the collective.
 

@@ -36,14 +36,15 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
             return Ok(ExitCode::from(not_started.code));
         }
     };
+    let out = launch::chosen_path(args.out.as_deref())?;
     let folder = launch::chosen_folder(args.out.as_deref())?;
     launch::prepare_folder(&folder)?;
-    let before: BTreeSet<PathBuf> = reader::traces_in(&folder)?.into_iter().collect();
+    let before: BTreeSet<PathBuf> = reader::traces_below(&folder)?.into_iter().collect();
     let preflight_warnings = recorded.preflight_warnings(&args.program);
     for warning in &preflight_warnings {
         report::print_error(&format!("{}: {}", warning.what, warning.advice));
     }
-    let mut command = recorded.command(&args.program[1..], &folder);
+    let mut command = recorded.command(&args.program[1..], &out);
     // If the system has no memory for it, failures to record are not reported.
     let failures = Failures::new().ok();
     if let Some(failures) = &failures {
@@ -83,7 +84,7 @@ fn tell(
     has_failed: bool,
 ) -> Result<()> {
     let traces: Vec<PathBuf> =
-        reader::traces_in(folder)?.into_iter().filter(|path| !before.contains(path)).collect();
+        reader::traces_below(folder)?.into_iter().filter(|path| !before.contains(path)).collect();
     let recovered = recover(&traces);
     if args.quiet {
         return Ok(());

@@ -2,6 +2,7 @@
 //! started.
 
 use anyhow::{Context, Result};
+use rocshim_trace::out_path::common_folder;
 use rustix::fs::{Access, access};
 use std::{
     env,
@@ -11,14 +12,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Returns the absolute path of the folder: as requested, else `$ROCSHIM_OUT`, else `rocshim-out`
-/// here.
-pub(crate) fn chosen_folder(asked: Option<&Path>) -> Result<PathBuf> {
+/// Returns the absolute path that traces go to, in which each process fills in what it is: as
+/// requested, else `$ROCSHIM_OUT`, else `rocshim-out` here.
+pub(crate) fn chosen_path(asked: Option<&Path>) -> Result<PathBuf> {
     let environment = || env::var_os("ROCSHIM_OUT").filter(|path| !path.is_empty()).map(PathBuf::from);
     let folder =
         asked.map(Path::to_path_buf).or_else(environment).unwrap_or_else(|| PathBuf::from("rocshim-out"));
     std::path::absolute(&folder)
         .with_context(|| format!("cannot use {} as the output folder", folder.display()))
+}
+
+/// Returns the folder that all these traces are in or below.
+pub(crate) fn chosen_folder(asked: Option<&Path>) -> Result<PathBuf> {
+    chosen_path(asked).map(|path| common_folder(&path))
 }
 
 /// Creates the folder (for its owner alone) if it is missing, and tries to write in it.

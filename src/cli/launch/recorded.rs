@@ -74,11 +74,11 @@ impl Recorded {
         all
     }
 
-    /// Returns the command of the program with these arguments, whose traces go to `folder`.
-    pub(crate) fn command(&self, arguments: &[OsString], folder: &Path) -> Command {
+    /// Returns the command of the program with these arguments, whose traces go to `out`.
+    pub(crate) fn command(&self, arguments: &[OsString], out: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.arg0(&self.name).args(arguments);
-        command.env("LD_PRELOAD", &self.preload).env("ROCSHIM_OUT", folder);
+        command.env("LD_PRELOAD", &self.preload).env("ROCSHIM_OUT", out);
         if self.gpu_time {
             command.env("ROCSHIM_GPU_TIME", "on");
             if env::var_os(NAMES_OF_GRAPHS).is_none() {

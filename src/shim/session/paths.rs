@@ -5,7 +5,8 @@ use crate::table::config::Config;
 use rocshim_drain::Stat;
 use rocshim_ring::definition::Process as Identity;
 use rocshim_ring::{Control, Folder, Log, Pool};
-use rocshim_trace::TracePath;
+use rocshim_trace::out_path::{Placeholder, fill_in, names_file};
+use rocshim_trace::{TracePath, launcher};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -16,22 +17,40 @@ use std::path::{Path, PathBuf};
 pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(PathBuf, Option<String>)> {
     let fallback = std::env::temp_dir().join(format!("rocshim-{}", uid()));
     let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
-    let first = create_trace_in(&config.out, true, identity, end);
+    let (folder, name) = place(&config.out, identity);
+    let first = create_trace_in(&folder, true, &name, end);
     let Err(error) = first else { return first.map(|path| (path, None)) };
-    let path = create_trace_in(&fallback, false, identity, end)?;
+    let path = create_trace_in(&fallback, false, &name, end)?;
     let note =
-        config.is_out_given.then(|| format!("{}: {error}; the trace is here instead", config.out.display()));
+        config.is_out_given.then(|| format!("{}: {error}; the trace is here instead", folder.display()));
     Ok((path, note))
 }
 
+/// Returns the folder of this process's trace, and the file's name without its extension.
+fn place(out: &Path, identity: &Identity) -> (PathBuf, String) {
+    let program = identity.exe.rsplit('/').next().unwrap_or("program");
+    let variable = |name: &str| std::env::var(name).ok();
+    let first_of = |names: &[&str]| names.iter().find_map(|name| variable(name));
+    let value = |placeholder: Placeholder<'_>| match placeholder {
+        Placeholder::Host => Some(identity.host.to_string()),
+        Placeholder::Pid => Some(identity.pid.to_string()),
+        Placeholder::Program => Some(program.to_owned()),
+        Placeholder::Rank => launcher::rank(variable).map(|(rank, ..)| rank.to_string()),
+        Placeholder::LocalRank => first_of(&launcher::LOCAL_RANKS),
+        Placeholder::Job => first_of(&launcher::JOBS),
+        Placeholder::Variable(name) => variable(name),
+    };
+    // A path that is not text has no placeholders.
+    let folder = out.to_str().map_or_else(|| out.to_owned(), |text| fill_in(text, value).into());
+    match (names_file(out), folder.parent(), folder.file_name().and_then(|name| name.to_str())) {
+        (true, Some(parent), Some(name)) => (parent.to_owned(), name.to_owned()),
+        _ => (folder, format!("{program}-{}", identity.pid)),
+    }
+}
+
 /// Creates the trace file in `folder`, which is created if missing, with its parents only if
-/// `is_configured`.
-fn create_trace_in(
-    folder: &Path,
-    is_configured: bool,
-    identity: &Identity,
-    end: &str,
-) -> io::Result<PathBuf> {
+/// `is_configured`. Its name is `name`, or, where that is taken, `name` with a number.
+fn create_trace_in(folder: &Path, is_configured: bool, name: &str, end: &str) -> io::Result<PathBuf> {
     match DirBuilder::new().recursive(is_configured).mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -44,11 +63,10 @@ fn create_trace_in(
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
     }
-    let program = identity.exe.rsplit('/').next().unwrap_or("program");
     // A process image replaced by `exec` has the same pid and keeps its own file.
     for attempt in 0.. {
         let suffix = if attempt == 0 { String::new() } else { format!("-{attempt}") };
-        let path = folder.join(format!("{program}-{}{suffix}.{end}", identity.pid));
+        let path = folder.join(format!("{name}{suffix}.{end}"));
         if has_segments(&path) {
             continue;
         }

@@ -23,7 +23,9 @@ macro_rules! variables {
 variables! {
     ROCSHIM_OUT = "./rocshim-out",
         "Folder of the traces, one `.ndjson` file per process. If it is not writable, \
-         `/tmp/rocshim-UID` is used, and the header says so.";
+         `/tmp/rocshim-UID` is used, and the header says so. Each process fills in `%h` (host), \
+         `%r` (rank), `%l` (rank on its machine), `%j` (job), `%e` (program), `%p` (process) and \
+         `%q{NAME}` (a variable). A last component with `%p` names the file: `traces/%h/%r-%p`.";
     ROCSHIM_LOG = "",
         "Where the shim reports its own errors: `stderr`, or the path of a file. Unset: no \
          reports.";
