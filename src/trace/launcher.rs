@@ -16,8 +16,8 @@ pub const LOCAL_RANKS: [&str; 3] = ["LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", 
 /// The variables of a job's id.
 pub const JOBS: [&str; 3] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"];
 
-/// A process's rank, with the variable that holds it and that of the number of ranks. `value` is the
-/// value of an environment variable.
+/// A process's rank, with the variable that holds it and that of the number of ranks. `value` is
+/// the value of an environment variable.
 pub fn rank<T: AsRef<str>>(value: impl Fn(&str) -> Option<T>) -> Option<(u32, &'static str, &'static str)> {
     RANKS.into_iter().find_map(|(rank, size)| Some((value(rank)?.as_ref().parse().ok()?, rank, size)))
 }

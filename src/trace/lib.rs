@@ -14,8 +14,8 @@
 //! the names of BLAS kernels), `record` (every record type, its fields and units), `library`
 //! (recognises libraries by file name), `pattern` (glob patterns), `solver` (MIOpen's id table),
 //! `ggml` (the columns of ggml's GEMMs), `family` (kernels by kind of work), `encode` (record to
-//! line), `line` (line to record), `segment` (the file names of a trace), `launcher` (a process's rank),
-//! `out_path` (the path that a process fills in).
+//! line), `line` (line to record), `segment` (the file names of a trace), `launcher` (a process's
+//! rank), `out_path` (the path that a process fills in).
 //!
 //! Rules for every record:
 //!

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_process_fills_in_what_it_is() {
         assert_eq!(filled("traces/%h/%r-%p"), "traces/node7/12-4711");
-        assert_eq!(filled("%q{USER}/%q{NOBODY}/%e"), "me/none/.._python3", "a value leads nowhere else");
+        assert_eq!(filled("%q{USER}/%q{ABSENT}/%e"), "me/none/.._python3", "a value leads nowhere else");
         assert_eq!(filled("%l%j"), "nonenone");
         assert_eq!(filled("100%/%%p/%x/%q{/%"), "100%/%p/%x/%q{/%");
     }
