@@ -14,8 +14,8 @@ use serde::ser::{SerializeMap, Serializer};
 use std::{collections::hash_map::Entry, io::Write};
 
 /// Writes to `out`.
-pub struct Chrome<W> {
-    out: W,
+pub struct Chrome {
+    out: Box<dyn Write>,
     /// What time 0 is, in Unix ns.
     epoch: u64,
     /// The numbers of tracks, by process.
@@ -28,9 +28,9 @@ pub struct Chrome<W> {
 /// Threads have smaller numbers.
 const FIRST_BESIDE: u32 = 1 << 30;
 
-impl<W: Write> Chrome<W> {
+impl Chrome {
     /// `epoch` is what time 0 is, in Unix ns.
-    pub fn new(out: W, epoch: u64) -> Chrome<W> {
+    pub fn new(out: Box<dyn Write>, epoch: u64) -> Chrome {
         Chrome { out, epoch, tracks: HashMap::default(), beside: HashMap::default(), begun: false }
     }
 
@@ -92,7 +92,7 @@ impl<W: Write> Chrome<W> {
 
 const CANNOT: &str = "cannot write the export";
 
-impl<W: Write> Exporter for Chrome<W> {
+impl Exporter for Chrome {
     fn row(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<()> {
         let (pid, tid) = (process.shown_pid, self.track(row, process)?);
         let ts = Some(Micros(row.begin.saturating_sub(self.epoch)));

@@ -2,8 +2,11 @@
 //! and Parquet.
 //!
 //! Layers, lowest first: `columns` (the tables as text), then one module for each form: `chrome`,
-//! `csv`, `parquet`, `perfetto`; and `dataset`, which reads traces itself. A form is given row
-//! after row and keeps what it must to write the next one.
+//! `csv`, `parquet`, `perfetto`; `pass` (from a reading to a form); and `dataset`, which reads traces
+//! itself. A form is given row after row and keeps what it must to write the next one.
+//!
+//! Nothing here is generic over what is written to: it would be compiled in the command, which is
+//! not optimised.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +15,7 @@ mod columns;
 mod csv;
 mod dataset;
 mod parquet;
+mod pass;
 mod perfetto;
 #[cfg(test)]
 mod tests;
@@ -21,6 +25,7 @@ pub use columns::columns;
 pub use csv::Csv;
 pub use dataset::{Added, Dataset, dataset_columns};
 pub use parquet::Parquet;
+pub use pass::ExportPass;
 pub use perfetto::Perfetto;
 
 use anyhow::Result;

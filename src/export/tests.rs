@@ -3,7 +3,33 @@
 use super::*;
 use rocshim_analysis::testing::tracked::{EPOCH, rows};
 use rocshim_report::FolderPlace;
-use std::{fs, path::Path, rc::Rc};
+use std::{
+    cell::RefCell,
+    fs,
+    io::{self, Write},
+    path::Path,
+    rc::Rc,
+};
+
+/// A file in memory: what one clone writes, the others have.
+#[derive(Clone, Default)]
+pub(crate) struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl Memory {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.borrow().clone()
+    }
+}
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// What an exporter that writes into `out` makes of the rows.
 fn export(mut exporter: impl Exporter) {
@@ -15,9 +41,9 @@ fn export(mut exporter: impl Exporter) {
 }
 
 fn chrome() -> Vec<String> {
-    let mut out = Vec::new();
-    export(Chrome::new(&mut out, EPOCH - 5));
-    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    let out = Memory::default();
+    export(Chrome::new(Box::new(out.clone()), EPOCH - 5));
+    String::from_utf8(out.bytes()).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -55,9 +81,9 @@ fn chrome_has_an_event_a_line_in_an_array() {
 
 #[test]
 fn chrome_without_a_row_is_an_array_too() {
-    let mut out = Vec::new();
-    Chrome::new(&mut out, 0).finish().unwrap();
-    assert_eq!(out, b"[]\n");
+    let out = Memory::default();
+    Chrome::new(Box::new(out.clone()), 0).finish().unwrap();
+    assert_eq!(out.bytes(), b"[]\n");
 }
 
 /// The CSV file of a table, as lines.

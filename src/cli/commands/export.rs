@@ -3,13 +3,12 @@
 use super::summary::read_all;
 use crate::args::{self, To};
 use anyhow::{Context, Result, bail};
-use rocshim_analysis::{Analysis, Event, PhasesBuilder, Session, SummaryBuilder, Tracks};
-use rocshim_export::{Chrome, Csv, Dataset, Exporter, Parquet, Perfetto};
+use rocshim_analysis::{Analysis, PhasesBuilder, Session, SummaryBuilder};
+use rocshim_export::{Chrome, Csv, Dataset, ExportPass, Exporter, Parquet, Perfetto};
 use rocshim_reader as reader;
-use rocshim_reader::{Reading, TraceFile};
+use rocshim_reader::TraceFile;
 use rocshim_report as report;
 use rocshim_report::{FilePlace, FolderPlace};
-use rocshim_trace::{Kernel, Record};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     low_level::emulate_default_handler,
@@ -55,10 +54,12 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
     }
     let export = Out { args, path, stopped };
     let notes = match to {
-        To::Perfetto => export.to_file(|_, out| Perfetto::new(out)),
-        To::Chrome => export.to_file(|traces, out| Chrome::new(out, reader::earliest_epoch(traces))),
-        To::Csv => export.to_folder(Csv::new),
-        To::Parquet => export.to_folder(Parquet::new),
+        To::Perfetto => export.to_file(|_, out| Box::new(Perfetto::new(out))),
+        To::Chrome => {
+            export.to_file(|traces, out| Box::new(Chrome::new(out, reader::earliest_epoch(traces))))
+        }
+        To::Csv => export.to_folder(|place| Ok(Box::new(Csv::new(place)?))),
+        To::Parquet => export.to_folder(|place| Ok(Box::new(Parquet::new(place)?))),
         To::Dataset => unreachable!("it was exported above"),
     }?;
     notes.iter().for_each(|note| report::print_error(note));
@@ -89,9 +90,9 @@ struct Out<'a> {
 
 impl Out<'_> {
     /// Writes a format that is one file; returns notes about the traces.
-    fn to_file<E: Exporter>(
+    fn to_file(
         &self,
-        exporter: impl FnOnce(&[TraceFile], Box<dyn Write>) -> E,
+        exporter: impl FnOnce(&[TraceFile], Box<dyn Write>) -> Box<dyn Exporter>,
     ) -> Result<Vec<String>> {
         FilePlace::check(self.path, self.args.force)?;
         let traces = reader::find_traces(&self.args.traces)?;
@@ -102,9 +103,9 @@ impl Out<'_> {
     }
 
     /// Writes a format that is a folder of files; returns notes about the traces.
-    fn to_folder<E: Exporter>(
+    fn to_folder(
         &self,
-        exporter: impl FnOnce(&Rc<FolderPlace>) -> Result<E>,
+        exporter: impl FnOnce(&Rc<FolderPlace>) -> Result<Box<dyn Exporter>>,
     ) -> Result<Vec<String>> {
         let traces = reader::find_traces(&self.args.traces)?;
         let place = Rc::new(FolderPlace::open(self.path, self.args.force)?);
@@ -118,79 +119,20 @@ impl Out<'_> {
 /// Writes everything in the traces; returns notes about them.
 fn written(
     traces: &[TraceFile],
-    exporter: impl Exporter,
+    exporter: Box<dyn Exporter>,
     out: &Path,
     stopped: &Stopped,
 ) -> Result<Vec<String>> {
     let (mut phases, mut summary) = (PhasesBuilder::new(Vec::new()), SummaryBuilder::default());
-    let mut export = Export { tracks: Tracks::default(), exporter, failed: None, stopped };
+    let is_stopped = || stopped.load(Ordering::Relaxed) != 0;
+    let mut export = ExportPass::new(exporter, &is_stopped);
     let cannot = || format!("the export to {} failed and was removed", out.display());
     let analyses: Vec<&mut dyn Analysis> = vec![&mut export, &mut phases, &mut summary];
     let session = read_all(traces, Session::default(), analyses)?;
-    let Export { mut tracks, mut exporter, failed, .. } = export;
-    if stopped.load(Ordering::Relaxed) != 0 {
+    if is_stopped() {
         bail!("the export to {} was stopped and removed", out.display());
     }
-    if let Some(error) = failed {
-        return Err(error).with_context(cannot);
-    }
     let phases = phases.finish(&session, &summary.finish(&session), false);
-    tracks
-        .finish(&phases, |row, processes| exporter.row(&row, &processes[row.process]))
-        .with_context(cannot)?;
-    exporter.finish().with_context(cannot)?;
+    export.finish(&phases).with_context(cannot)?;
     Ok(session.unread().to_vec())
-}
-
-/// Passes the rows of a reading to an exporter.
-struct Export<'a, E> {
-    tracks: Tracks,
-    exporter: E,
-    /// Returns why no more can be written.
-    failed: Option<anyhow::Error>,
-    stopped: &'a Stopped,
-}
-
-impl<E: Exporter> Export<'_, E> {
-    fn write(&mut self) {
-        for row in self.tracks.take_rows() {
-            if self.failed.is_none() {
-                self.failed = self.exporter.row(&row, &self.tracks.processes()[row.process]).err();
-            }
-        }
-    }
-}
-
-impl<E: Exporter> Analysis for Export<'_, E> {
-    fn begin_process(&mut self, session: &Session) {
-        self.tracks.begin_process(session);
-    }
-
-    fn record(&mut self, session: &Session, record: &Record) {
-        self.tracks.record(session, record);
-        self.write();
-    }
-
-    fn event(&mut self, session: &Session, event: &Event) {
-        self.tracks.event(session, event);
-        self.write();
-    }
-
-    fn in_flight(&mut self, session: &Session, event: &Event) {
-        self.tracks.in_flight(session, event);
-        self.write();
-    }
-
-    fn end_process(&mut self, session: &Session, reading: &Reading) {
-        self.tracks.end_process(session, reading);
-        self.write();
-    }
-
-    fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
-        self.tracks.wants_arguments(kernel)
-    }
-
-    fn is_done(&self) -> bool {
-        self.failed.is_some() || self.stopped.load(Ordering::Relaxed) != 0
-    }
 }

@@ -20,8 +20,8 @@ use rocshim_trace::Arg;
 use std::io::Write;
 
 /// Writes to `out`.
-pub struct Perfetto<W> {
-    out: W,
+pub struct Perfetto {
+    out: Box<dyn Write>,
     /// The process whose rows come, with what its sequence has interned.
     current: Option<(usize, InternedTexts)>,
     /// Of each process and track.
@@ -32,9 +32,9 @@ pub struct Perfetto<W> {
 /// The field `packet` of `trace.proto`.
 const PACKET: u32 = 1;
 
-impl<W: Write> Perfetto<W> {
+impl Perfetto {
     /// Begins a trace that is written to `out`.
-    pub fn new(out: W) -> Perfetto<W> {
+    pub fn new(out: Box<dyn Write>) -> Perfetto {
         Perfetto { out, current: None, tracks: HashMap::default(), buffer: Vec::new() }
     }
 
@@ -115,7 +115,7 @@ fn described(process: &TrackProcess, track: Option<Track>) -> TrackDescriptor {
     }
 }
 
-impl<W: Write> Exporter for Perfetto<W> {
+impl Exporter for Perfetto {
     fn row(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<()> {
         if self.current.as_ref().is_none_or(|(number, _)| *number != row.process) {
             self.begin(row.process, process)?;
@@ -206,6 +206,7 @@ fn keyed(known: &mut InternedTexts, name: &str) -> DebugAnnotation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Memory;
     use rocshim_analysis::testing::tracked::{EPOCH, rows};
 
     /// `trace.proto`
@@ -216,13 +217,14 @@ mod tests {
     }
 
     fn packets() -> Vec<TracePacket> {
-        let mut exporter = Perfetto::new(Vec::new());
+        let out = Memory::default();
+        let mut exporter = Perfetto::new(Box::new(out.clone()));
         let (rows, processes) = rows();
         for row in &rows {
             exporter.row(row, &processes[row.process]).unwrap();
         }
         exporter.finish().unwrap();
-        Trace::decode(exporter.out.as_slice()).unwrap().packet
+        Trace::decode(out.bytes().as_slice()).unwrap().packet
     }
 
     #[test]
