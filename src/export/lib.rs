@@ -2,8 +2,8 @@
 //! and Parquet.
 //!
 //! Layers, lowest first: `columns` (the tables as text), then one module for each form: `chrome`,
-//! `csv`, `parquet`, `perfetto`; `pass` (from a reading to a form); and `dataset`, which reads traces
-//! itself. A form is given row after row and keeps what it must to write the next one.
+//! `csv`, `parquet`, `perfetto`; `pass` (from a reading to a form); and `dataset`, which reads
+//! traces itself. A form is given row after row and keeps what it must to write the next one.
 //!
 //! Nothing here is generic over what is written to: it would be compiled in the command, which is
 //! not optimised.
