@@ -11,6 +11,8 @@ mod ranks;
 mod report;
 mod sql;
 mod tail;
+#[cfg(test)]
+mod tests;
 mod top;
 mod trying;
 mod why;
@@ -76,16 +78,17 @@ pub(crate) enum Command {
     /// Find the smallest difference between two environments that flips a decision
     #[command(after_help = trying::BISECT_NOTES)]
     Bisect(Bisect),
-    /// Write one HTML page with all of that; it needs no network
+    /// Write one HTML page with the results of the commands above; it needs no network
     #[command(after_help = report::NOTES)]
     Report(Report),
-    /// Write a timeline for Perfetto or Chrome, or tables as CSV or Parquet
+    /// Write a timeline for Perfetto or Chrome, tables as CSV or Parquet, or a dataset for SQL
     #[command(after_help = export::NOTES)]
     Export(Export),
     /// Answer an SQL query over a dataset of `export --to dataset`, with DuckDB by Python
     #[command(after_help = sql::NOTES)]
     Sql(Sql),
     /// List the hooked functions; with traces: which were called, and the file each is bound to
+    #[command(after_help = notes::HOOKS_NOTES)]
     Hooks(Hooks),
     /// Check what will and what will not be seen of a program or a running process
     Doctor(Doctor),
@@ -109,7 +112,7 @@ pub(crate) enum Command {
     Ollama(Ollama),
     /// List the ROCSHIM_* environment variables with their defaults
     Variables(Variables),
-    /// Explain a topic: variables, tables, conditions, format, evidence; man pages, completions
+    /// Explain a topic: variables, tables, format, evidence, …; write man pages and completions
     Help(Help),
 }
 
@@ -180,7 +183,7 @@ pub(crate) struct Phases {
     pub(crate) phase: Option<String>,
     /// List every pass too
     #[arg(long)]
-    pub(crate) steps: bool,
+    pub(crate) passes: bool,
     #[command(flatten)]
     pub(crate) forms: Forms,
 }
@@ -210,9 +213,9 @@ pub(crate) struct Hooks {
     /// The C signature of each function
     #[arg(long, conflicts_with = "traces")]
     pub(crate) signatures: bool,
-    /// Only functions that were called
+    /// Leave nothing out: details and every row
     #[arg(long, requires = "traces")]
-    pub(crate) called: bool,
+    pub(crate) all: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -255,10 +258,10 @@ pub(crate) struct Recover {
     /// Trace files, or folders of them
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Leave nothing out: details and every row; for `recover`, all killed processes
+    /// Finish the traces of all killed processes of yours
     #[arg(long, conflicts_with = "traces")]
-    pub(crate) all: bool,
-    /// Remove what they have left for traces whose folder is gone
+    pub(crate) finish_all: bool,
+    /// Remove the ring files of killed processes whose trace's folder is gone
     #[arg(long, conflicts_with = "traces")]
     pub(crate) discard: bool,
     /// Print JSON instead of text
@@ -341,108 +344,4 @@ pub(crate) fn definition() -> clap::Command {
     let mut definition = CommandLine::command();
     definition.build();
     definition
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    fn parsed(line: &[&str]) -> Result<Command, clap::Error> {
-        CommandLine::try_parse_from(line).map(|line| line.command)
-    }
-
-    #[test]
-    fn the_definition_is_consistent() {
-        definition().debug_assert();
-    }
-
-    #[test]
-    fn an_option_has_one_meaning_in_all_commands() {
-        let mut meanings: BTreeMap<String, (String, String)> = BTreeMap::new();
-        let definition = definition();
-        let commands = definition.get_subcommands();
-        for command in commands.flat_map(|command| [command].into_iter().chain(command.get_subcommands())) {
-            let options = command.get_arguments().filter(|option| option.get_id() != "help");
-            for option in options {
-                let name = match (option.get_long(), option.get_value_names()) {
-                    (Some(long), _) => format!("--{long}"),
-                    (None, Some([name, ..])) => name.to_string(),
-                    (None, _) => option.get_id().to_string(),
-                };
-                // A positional argument's name, syntax and help state its meaning.
-                let value = option.get_value_names().map(|names| format!("{names:?}")).unwrap_or_default();
-                let takes = if option.get_action().takes_values() { value } else { String::new() };
-                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-                let meaning = format!("{:?} {takes} {help}", option.get_short());
-                assert!(!help.is_empty(), "{name} of {} has no help", command.get_name());
-                let here = command.get_name().to_string();
-                let (known, at) =
-                    meanings.entry(name.clone()).or_insert_with(|| (meaning.clone(), here.clone()));
-                assert_eq!(*known, meaning, "{name} in {at} and in {here}");
-            }
-        }
-        assert!(meanings.len() > 40 && meanings.contains_key("--color"), "{:?}", meanings.keys());
-    }
-
-    #[test]
-    fn options_after_the_program_are_the_programs() {
-        for line in [
-            &["rocshim", "run", "-q", "--", "prog", "-o", "x"][..],
-            &["rocshim", "run", "-q", "prog", "-o", "x"],
-        ] {
-            let Ok(Command::Run(run)) = parsed(line) else { panic!("not a run") };
-            assert_eq!(run.program, ["prog", "-o", "x"]);
-            assert!(run.quiet && run.out.is_none());
-        }
-    }
-
-    #[test]
-    fn a_wrong_line_is_one_sentence_with_the_next_step() {
-        for (line, expected) in [
-            (
-                &["rocshim"][..],
-                "no command is given: `rocshim run -- CMD` records a program, `rocshim summary TRACE` reads \
-                 what it wrote; see rocshim --help",
-            ),
-            (
-                &["rocshim", "sumary"],
-                "there is no command `sumary`: did you mean `summary`? see rocshim --help",
-            ),
-            (
-                &["rocshim", "/bin/sh", "-c", "true"],
-                "there is no command `/bin/sh`: to record this program, use `rocshim run -- /bin/sh`; see \
-                 rocshim --help",
-            ),
-            (
-                &["rocshim", "run"],
-                "CMD is missing: name the program to record, as in `rocshim run -- CMD`; see rocshim run --help",
-            ),
-            (
-                &["rocshim", "run", "-x", "prog"],
-                "unexpected argument '-x' found; options of the program follow it, as in `rocshim run -- CMD -x`; \
-                 see rocshim run --help",
-            ),
-            (
-                &["rocshim", "run", "--quit", "--", "prog"],
-                "unexpected argument '--quit' found; a similar argument exists: '--quiet'; see rocshim run --help",
-            ),
-            (
-                &["rocshim", "summary", "--jsn", "x"],
-                "unexpected argument '--jsn' found; a similar argument exists: '--json'; see rocshim summary --help",
-            ),
-            (
-                &["rocshim", "summary"],
-                "TRACE is missing: name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote; \
-                 see rocshim summary --help",
-            ),
-            (
-                &["rocshim", "proxy", "traces"],
-                "--responses is missing: name the file with the server's answers; see rocshim proxy --help",
-            ),
-        ] {
-            let error = parsed(line).err().expect("an error");
-            assert_eq!(wrong::sentence(&error), expected, "{line:?}");
-        }
-    }
 }

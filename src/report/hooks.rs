@@ -1,5 +1,6 @@
 //! The hooked functions: as the shim lists them, and as traces saw them.
 
+use super::section::paragraph;
 use super::table::{Column, Style, Table};
 use rocshim_analysis::FunctionRow;
 use rocshim_analysis::units::{count, counted};
@@ -33,11 +34,14 @@ pub fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
     page
 }
 
-/// The functions as one or more traces saw them, by library; `only_called`: those that were called.
-pub fn hook_table(functions: &[FunctionRow], only_called: bool, style: &Style) -> String {
-    let mut page = format!("{}\n\n", called(functions));
-    let shown: Vec<FunctionRow> =
-        functions.iter().filter(|row| !only_called || is_called(row)).cloned().collect();
+/// Returns the functions as one or more traces show them, by library: those that were called or
+/// whose real function was not found, or `all`.
+pub fn hook_table(functions: &[FunctionRow], all: bool, style: &Style) -> String {
+    let mut page = paragraph(&called(functions), style);
+    page.push('\n');
+    let is_shown = |row: &&FunctionRow| all || is_called(row) || row.state == "unbound";
+    let shown: Vec<FunctionRow> = functions.iter().filter(is_shown).cloned().collect();
+    let omitted = (functions.len() - shown.len()) as u64;
     let mut rest = shown.as_slice();
     while let Some(first) = rest.first() {
         let of_library = rest.iter().take_while(|row| row.library == first.library).count();
@@ -46,7 +50,11 @@ pub fn hook_table(functions: &[FunctionRow], only_called: bool, style: &Style) -
         page.push('\n');
         rest = others;
     }
-    page + LEGEND
+    if omitted > 0 {
+        page.push_str(&format!("{} were never called: --all lists them too\n", counted(omitted, "function")));
+    }
+    LEGEND.iter().for_each(|line| page.push_str(&paragraph(line, style)));
+    page
 }
 
 /// `21 of 925 hooked functions were called: libamdhip64 12 of 145, …`
@@ -67,16 +75,19 @@ fn called(functions: &[FunctionRow]) -> String {
     format!("{} of {} were called{used}", count(all), counted(functions.len() as u64, "hooked function"))
 }
 
-/// Called, or its address was asked for in a process that did not count calls.
-pub fn is_called(row: &FunctionRow) -> bool {
+/// True if it was called, or its address was requested in a process that did not count calls.
+fn is_called(row: &FunctionRow) -> bool {
     row.calls > 0 || row.uncounted > 0 || row.looked_up > 0
 }
 
-const LEGEND: &str = "\
-armed: exported, never called; bound: called or looked up, real function found; unbound: called, real function not found; off: excluded by ROCSHIM_RECORD
-point: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: HIP's dispatch table
-?: called but not counted, because the process was killed, still runs, or was not recording; 12+: there may have been more
-";
+const LEGEND: [&str; 3] = [
+    "armed: exported, never called; bound: called or looked up, real function found; unbound: called, real \
+     function not found; off: excluded by ROCSHIM_RECORD",
+    "point: preload, the exported symbol; dlsym, get_proc_address: the program asked for the address; table: \
+     HIP's dispatch table",
+    "?: called but not counted, because the process was killed, still runs, or was not recording; 12+: there \
+     may have been more",
+];
 
 fn library(rows: &[FunctionRow], style: &Style) -> String {
     let bound: BTreeSet<&str> = rows.iter().flat_map(|row| &row.bound_to).map(String::as_str).collect();

@@ -1,13 +1,13 @@
 //! Numbers in, text out: one file for each thing that is shown.
 //!
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `visible` (control characters
-//! shown), `table` (rows to aligned lines), `label` (kernels by names that differ), `markdown` (the
-//! same in Markdown), `section` (a described table with its rows, a title, remarks); `sections` and
-//! `summary`, `hooks`, `tally`, `findings`, `lists`, `phases`, `proxy`, `ranks`, `compare`,
-//! `trying`, `replay`, `ctl`, `rules`, `why` (one page each); `tables` (what help says of them);
-//! `csv` (one table of any page's JSON form); `place` (a file or folder that gets its name when it
-//! is whole),
-//! `slices` (what a row of a timeline says of itself).
+//! shown), `table` (rows to aligned lines), `wrap` (prepared text to a width), `label` (kernels by
+//! names that differ), `markdown` (the same in Markdown), `section` (a described table with its
+//! rows, a title, remarks); `sections` and `summary`, `hooks`, `tally`, `findings`, `lists`,
+//! `phases`, `proxy`, `ranks`, `compare`, `trying`, `replay`, `ctl`, `rules`, `why` (one page
+//! each); `tables` (what help says of them); `csv` (one table of any page's JSON form); `place` (a
+//! file or folder that gets its name when it is whole), `slices` (what a row of a timeline says of
+//! itself).
 
 #![forbid(unsafe_code)]
 
@@ -37,11 +37,12 @@ mod tally;
 mod trying;
 mod visible;
 mod why;
+mod wrap;
 
 pub use compare::{compare, failed_conditions, observed};
 pub use ctl::{State, Status, live_list, status};
 pub use findings::{Finding, Level, findings};
-pub use hooks::{HookLine, hook_list, hook_table, is_called};
+pub use hooks::{HookLine, hook_list, hook_table};
 pub use lists::{Recovered, Recovery, StaleLine, VariableLine, recovered, stale, variables, verified};
 pub use phases::phases;
 pub use place::{FilePlace, FolderPlace};
@@ -56,6 +57,7 @@ pub use tally::{nothing_seen, tally, unrecorded};
 pub use trying::{bisection, trial};
 pub use visible::visible;
 pub use why::{steering_variables, why};
+pub use wrap::wrapped;
 
 use visible::{visible_json, visible_lines};
 

@@ -159,7 +159,10 @@ pub fn stale(found: &[StaleLine], rows: Option<usize>) -> String {
     }
     let homeless = found.iter().filter(|line| line.is_homeless).count();
     let all = bytes(found.iter().map(|line| line.bytes).sum());
-    text += &format!("{} of ring files in all: `rocshim recover --all` finishes what can be finished", all);
+    text += &format!(
+        "{} of ring files in all: `rocshim recover --finish-all` finishes what can be finished",
+        all
+    );
     if homeless != 0 {
         text += &format!(
             ", `rocshim recover --discard` removes the ring files of {}",

@@ -210,8 +210,8 @@ Fallback kernels: 1 of 1 product launches
 
 Code objects: 2 dispatched from, of 3 loaded
   launches  kernels      size  target    object
-         2        1  2.00 KiB  one of 2  libggml-hip.so bundle 30 at 0x1000
          1        1  4.00 KiB  gfx1201   TensileLibrary_fallback_gfx1201.hsaco
+         1        1  2.00 KiB  one of 2  libggml-hip.so bundle 30 at 0x1000
   not dispatched from, limited (a caller that takes its functions with dlsym would not be seen): 1 of libggml-hip.so
 
 Failed calls

@@ -60,7 +60,7 @@ fn each_ranks_trace_goes_where_the_pattern_says() {
 /// What `ranks` says of the traces that the generator writes with these options.
 fn ranks(options: &str) -> Value {
     let (_ran, folder) = generated(options);
-    let ran = Traced::rocshim(["ranks", "--json", "--by-step"]).arg(&folder).run().ok();
+    let ran = Traced::rocshim(["ranks", "--json", "--steps"]).arg(&folder).run().ok();
     serde_json::from_str(&ran.stdout).unwrap()
 }
 

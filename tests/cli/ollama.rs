@@ -109,6 +109,9 @@ fn install_writes_one_file_and_uninstall_leaves_the_system_as_it_was() {
 
     let status = system.ollama(&["status"]).ok();
     assert!(status.stdout.contains("50-rocshim.conf"), "{}", status.stdout);
+    let status: serde_json::Value =
+        serde_json::from_str(&system.ollama(&["status", "--json"]).ok().stdout).unwrap();
+    assert_eq!((&status["verdict"], &status["findings"][0]["subject"]), (&"warn".into(), &"service".into()));
 
     let gone = system.ollama(&["uninstall"]).ok();
     assert!(gone.stdout.contains("this takes effect after:\n  systemctl daemon-reload"), "{}", gone.stdout);

@@ -205,7 +205,7 @@ fn the_launches_of_triton_are_reported() {
 /// The time of a phase's kernels on the GPU, as `phases` gives it, and that of the device's log.
 #[track_caller]
 fn assert_phases_are_whole(bench: &Bench) {
-    let printed = bench.printed(["phases", "--steps"], []);
+    let printed = bench.printed(["phases", "--passes"], []);
     let phases = printed["phases"].as_array().expect("phases");
     let mut sum = 0;
     for phase in phases {

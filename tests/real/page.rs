@@ -162,7 +162,7 @@ fn numbers_are_those_of_the_commands(tables: &Value, trace: &str, answers: &str)
     assert_same(&tables["code_objects"], &Value::Array(used), &["launches", "kernels", "evidence"]);
     assert_same(&tables["idle_objects"], &Value::Array(idle), &["launches", "kernels", "evidence"]);
 
-    let phases = json(&["phases", "--steps", "--json", trace]);
+    let phases = json(&["phases", "--passes", "--json", trace]);
     let fields = [
         "begin_ns",
         "pid",

@@ -24,7 +24,7 @@ struct Pass {
 /// The reported passes, and the same intervals of the device's log.
 #[track_caller]
 fn both(bench: &Bench) -> (Vec<Pass>, Vec<Pass>) {
-    let printed = bench.printed(["phases", "--steps"], []);
+    let printed = bench.printed(["phases", "--passes"], []);
     let mut dispatches = device::dispatches(&bench.log()).into_iter();
     let (mut ours, mut devices) = (Vec::new(), Vec::new());
     for pass in printed["passes"].as_array().expect("passes") {

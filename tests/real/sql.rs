@@ -73,7 +73,7 @@ fn the_queries_give_the_numbers_of_the_commands() {
         assert_eq!(kernels, expected, "{name}");
         let gemms = |rows: &[Value]| rows.iter().map(|row| number(row, "calls")).sum::<u64>();
         assert_eq!(gemms(&rows(&dataset, "gemms")), gemms(summary["gemms"].as_array().unwrap()));
-        let phases = said(&["phases", "--steps"], &traces);
+        let phases = said(&["phases", "--passes"], &traces);
         let passes: u64 = rows(&dataset, "phases").iter().map(|row| number(row, "passes")).sum();
         assert_eq!(passes, phases["passes"].as_array().unwrap().len() as u64, "{name}");
         let ranks = said(&["ranks"], &traces);

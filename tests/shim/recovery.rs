@@ -75,7 +75,7 @@ fn root_recovers_with_the_rights_of_the_owner_and_through_no_link() {
     fs::rename(&trace, &away).unwrap();
     for target in ["file", "none"] {
         symlink(precious.join(target), &trace).unwrap();
-        for args in [&["--all"][..], &[trace.to_str().unwrap()]] {
+        for args in [&["--finish-all"][..], &[trace.to_str().unwrap()]] {
             let outcome = recover(&rings, args);
             assert_eq!(outcome.code, Some(1), "{}{}", outcome.stdout, outcome.stderr);
         }
@@ -86,7 +86,7 @@ fn root_recovers_with_the_rights_of_the_owner_and_through_no_link() {
     // A link in the place of its folder.
     fs::rename(&out, &away).unwrap();
     symlink(&precious, &out).unwrap();
-    for args in [&["--all"][..], &[trace.to_str().unwrap()]] {
+    for args in [&["--finish-all"][..], &[trace.to_str().unwrap()]] {
         let outcome = recover(&rings, args);
         assert_ne!(outcome.code, Some(0), "{}{}", outcome.stdout, outcome.stderr);
     }
@@ -97,14 +97,14 @@ fn root_recovers_with_the_rights_of_the_owner_and_through_no_link() {
     fs::rename(&trace, &away).unwrap();
     fs::copy(&away, &trace).unwrap();
     let before = fs::read(&trace).unwrap();
-    assert_eq!(recover(&rings, &["--all"]).code, Some(1));
+    assert_eq!(recover(&rings, &["--finish-all"]).code, Some(1));
     assert_eq!(fs::read(&trace).unwrap(), before);
     fs::rename(&away, &trace).unwrap();
 
     assert_eq!(fs::read_to_string(precious.join("file")).unwrap(), "root's own");
     assert_eq!(fs::read_dir(&precious).unwrap().count(), 1, "nothing was made in root's folder");
     assert_eq!(left(), 1, "nothing was removed");
-    recover(&rings, &["--all"]).ok();
+    recover(&rings, &["--finish-all"]).ok();
     assert_eq!(left(), 0);
     assert_eq!(Trace::read(&trace).launches().count(), 5000);
     assert_eq!(fs::metadata(&trace).unwrap().uid(), OTHER);
@@ -128,7 +128,7 @@ fn a_live_process_of_another_pid_namespace_is_not_taken_for_dead() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let trace = running.trace_files().remove(0);
-    for args in [&["--all"][..], &["--discard"], &[trace.to_str().unwrap()]] {
+    for args in [&["--finish-all"][..], &["--discard"], &[trace.to_str().unwrap()]] {
         recover(rings.path(), args).ok();
         assert_eq!(fs::read_dir(rings.path()).unwrap().count(), 1, "its ring files are there");
         assert!(!has_footer(&trace));
@@ -139,7 +139,7 @@ fn a_live_process_of_another_pid_namespace_is_not_taken_for_dead() {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !has_footer(&trace) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
-        recover(rings.path(), &["--all"]).ok();
+        recover(rings.path(), &["--finish-all"]).ok();
     }
     assert_eq!(fs::read_dir(rings.path()).unwrap().count(), 0);
     assert_eq!(Trace::read(&trace).launches().count(), 200);

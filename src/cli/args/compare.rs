@@ -46,8 +46,8 @@ A CONDITION is QUANTITY OPERATOR NUMBER, or NUMBERx for a multiple of the baseli
   against the baseline: new_kernels gone_kernels slower_kernels faster_kernels solution_changes
     solver_changes new_functions gone_functions new_objects gone_objects
     slower_kernels_gpu faster_kernels_gpu (of traces with GPU times)
-  of a run: launches kernels total_ns gpu_ns fallback_launches gemms convolutions graph_launches trials
-    failed lost events
+  of a run: launches kernels total_ns gpu_ns fallback_launches gemms convolutions graph_launches
+    trials failed lost events
   of what matches: kernel('Cijk_*').launches (.total_ns, .median_ns), library('libhipblaslt').calls,
     family('ggml: mmq').launches (.total_ns)
 

@@ -27,7 +27,7 @@ pub(crate) struct Ctl {
     #[arg(short, long = "out", value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     /// How long to wait for an answer, in seconds
-    #[arg(long, value_name = "S", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) wait: u32,
     /// Print JSON instead of text
     #[arg(long)]

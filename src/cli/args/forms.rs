@@ -17,7 +17,7 @@ pub(crate) struct Forms {
     /// Print names as they are in the trace, neither simplified nor shortened
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Leave nothing out: details and every row; for `recover`, all killed processes
+    /// Leave nothing out: details and every row
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -47,7 +47,7 @@ ranges, rocshim.h and --labels take precedence. All of this is inferred, by the 
 printed with it.
 
 --json prints one object: format (1), epoch, processes, phases, kinds (all phases of a kind, \
-with their kernels by name), libraries, losses, notes and, with --steps, passes. Times are ns \
+with their kernels by name), libraries, losses, notes and, with --passes, passes. Times are ns \
 since the epoch (…_ns).";
 
 pub(super) const PROXY_NOTES: &str = "\
@@ -68,6 +68,11 @@ Example:  rocshim run -o traces -- llama-server -m model.gguf &
           samples/prompt_ladder.py --server llama-server --tokens 7-12,290 --out answers.ndjson
           rocshim proxy traces --responses answers.ndjson";
 
+pub(super) const HOOKS_NOTES: &str = "\
+Without TRACE: the functions that librocshim.so hooks, by library. With TRACE: those that were \
+called, and those whose real function was not found; with --all those that were never called \
+too. --json prints a list of all of them.";
+
 pub(super) const VERIFY_NOTES: &str = "\
 A trace is right when every line is a record, everything that a line refers to was defined \
 before it, and for each thread produced = written + lost: written are the events in the file, \
@@ -79,7 +84,7 @@ A process that still runs has no totals yet: what it has written so far is check
 
 pub(super) const RECOVER_NOTES: &str = "\
 Without TRACE: lists the ring files that killed processes of yours have left, with the traces \
-that they belong to, and changes nothing. --all finishes all of these; --discard removes the \
+that they belong to, and changes nothing. --finish-all finishes all of these; --discard removes the \
 ring files of those whose trace's folder is gone.
 
 --json prints a list: of what was left (trace, rings, bytes, is_homeless: the trace's folder is \

@@ -30,6 +30,9 @@ pub(crate) enum OllamaStep {
     Status {
         #[command(flatten)]
         system: OllamaSystem,
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
     },
     /// Remove what install has created
     Uninstall(OllamaUninstall),
@@ -44,7 +47,7 @@ pub(crate) enum OllamaStep {
 /// The system that holds the service.
 #[derive(Args)]
 pub(crate) struct OllamaSystem {
-    /// The root folder: of the system or, for `why`, where that of the traced process is now
+    /// The root folder of the system
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
 }

@@ -14,7 +14,7 @@ Times in and before collectives come from the GPU (traces with --gpu-time), else
 from the call to the end of the wait for its stream. `rocshim help fleet` has the rules.
 
 --json prints one object: format (1), expected, findings, ranks, groups, clocks, around (medians \
-before, in and after each collective of a step), steps (with --by-step), notes. Times are ns.
+before, in and after each collective of a step), steps (with --steps), notes. Times are ns.
 
 Example:  srun rocshim run -o traces -- python3 train.py; rocshim ranks traces";
 
@@ -26,7 +26,7 @@ pub(crate) struct Ranks {
     pub(crate) traces: Vec<PathBuf>,
     /// List every step of every rank too
     #[arg(long)]
-    pub(crate) by_step: bool,
+    pub(crate) steps: bool,
     #[command(flatten)]
     pub(crate) forms: Forms,
 }

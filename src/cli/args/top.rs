@@ -18,7 +18,7 @@ pub(crate) struct Top {
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
     /// Seconds between two updates
-    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub(crate) every: f64,
 }
 

@@ -67,7 +67,7 @@ pub(crate) struct Runs {
     #[arg(long)]
     pub(crate) gpu_time: bool,
     /// The most runs with a change, and without it, where a decision follows the change
-    #[arg(long = "runs", value_name = "NUMBER", default_value_t = USUAL_RUNS, value_parser = runs)]
+    #[arg(long = "runs", value_name = "N", default_value_t = USUAL_RUNS, value_parser = runs)]
     pub(crate) each: usize,
     /// Run the program once with and once without the change before the runs that count
     #[arg(long)]
@@ -93,31 +93,35 @@ fn runs(text: &str) -> Result<usize, String> {
 }
 
 pub(super) const TRY_NOTES: &str = "\
-CMD must end by itself: for a server, a script that starts it, asks and ends it. Its standard input is empty; its
-output goes to files in the folder -o, else nowhere. Traces are kept in that folder too; without -o they are removed
-once read.
+CMD must end by itself: for a server, a script that starts it, asks and ends it. Its standard \
+input is empty; its output goes to files in the folder -o, else nowhere. Traces are kept in that \
+folder too; without -o they are removed once read.
 
-A decision is the library, solution, solver and kernels that serve a GEMM or convolution (by function, shape and
-types), the family that serves a product of ggml, a library called or not. The order of the runs is random. Where no
-decision follows the change after two runs with it and two without, that is all. Else there are up to --runs of each,
-because a program that decides by chance or by how often it ran would often seem to follow the change. `confirmed`: the
-decision follows the change in all runs, is stable without it, nothing was lost, and chance would show the same in at
-most 1 of 1000 orders of the runs (8 of each, where no more than one other decision varies). A run that crashes, hangs
-or exits otherwise than the first does not show all: its decisions are limited.
+A decision is the library, solution, solver and kernels that serve a GEMM or convolution (by \
+function, shape and types), the family that serves a product of ggml, a library called or not. The \
+order of the runs is random. Where no decision follows the change after two runs with it and two \
+without, that is all. Else there are up to --runs of each, because a program that decides by \
+chance or by how often it ran would often seem to follow the change. `confirmed`: the decision \
+follows the change in all runs, is stable without it, nothing was lost, and chance would show the \
+same in at most 1 of 1000 orders of the runs (8 of each, where no more than one other decision \
+varies). A run that crashes, hangs or exits otherwise than the first does not show all: its \
+decisions are limited.
 
-Exit code 0: a decision follows the change, confirmed. 1: all decisions stay the same. 3: neither. 125: rocshim itself
-failed, 126: CMD cannot be run, 127: it was not found; 2: the command line is wrong.
+Exit code 0: a decision follows the change, confirmed. 1: all decisions stay the same. 3: neither. \
+125: rocshim itself failed, 126: CMD cannot be run, 127: it was not found; 2: the command line is \
+wrong.
 
 Examples:  rocshim try ROCBLAS_USE_HIPBLASLT=0 -- llama-bench -m model.gguf
            rocshim try --arg -fa --arg 1 -- llama-bench -m model.gguf";
 
 pub(super) const BISECT_NOTES: &str = "\
-CMD runs in A's environment with some of B's differences, until the smallest set is found that gives B's decisions.
-Variables of A and B are set over those of this shell. Of library folders each file that differs is a difference: CMD
-runs on a folder of links to files of either, first in LD_LIBRARY_PATH (of a folder without libraries:
-ROCBLAS_TENSILE_LIBPATH and HIPBLASLT_TENSILE_LIBPATH). `rocshim try --help` explains decisions and what is confirmed.
+CMD runs in A's environment with some of B's differences, until the smallest set is found that \
+gives B's decisions. Variables of A and B are set over those of this shell. Of library folders \
+each file that differs is a difference: CMD runs on a folder of links to files of either, first in \
+LD_LIBRARY_PATH (of a folder without libraries: ROCBLAS_TENSILE_LIBPATH and \
+HIPBLASLT_TENSILE_LIBPATH). `rocshim try --help` explains decisions and what is confirmed.
 
-Exit code 0: a cause was found, confirmed. 1: none of the differences matters. 3: not decided (not stable, or limited).
-125, 126, 127 and 2 as for try.
+Exit code 0: a cause was found, confirmed. 1: none of the differences matters. 3: not decided (not \
+stable, or limited). 125, 126, 127 and 2 as for try.
 
 Example:  rocshim bisect traces-fast traces-slow -- llama-bench -m model.gguf";

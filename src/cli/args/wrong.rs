@@ -59,7 +59,7 @@ fn missing(error: &clap::Error, page: &str) -> String {
         "CMD" => ": name the program to record, as in `rocshim run -- CMD`",
         "RUN" => ": name two runs, as in `rocshim compare BEFORE AFTER`",
         "FILE" if name == "--responses" => ": name the file with the server's answers",
-        "FORM" => ": choose perfetto, chrome, csv or parquet",
+        "FORM" => ": choose perfetto, chrome, csv, parquet or dataset",
         _ => "",
     };
     format!("{name} is missing{hint}; {}", see(page))

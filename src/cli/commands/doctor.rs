@@ -19,9 +19,14 @@ pub(crate) fn doctor(args: &args::Doctor) -> Result<ExitCode> {
         [one] if pid(one).is_some() => doctor::process(pid(one).unwrap_or(0), shim.as_ref(), &mut findings),
         line => doctor::program(line, shim.as_ref(), &mut findings),
     }
-    match args.json {
-        true => report::print_json(&json(&findings))?,
-        false => report::print(&report::findings(&findings, report::width_of(io::stdout())))?,
+    print(&findings, args.json)
+}
+
+/// Prints findings; the exit code is a failure if one is.
+pub(super) fn print(findings: &[Finding], as_json: bool) -> Result<ExitCode> {
+    match as_json {
+        true => report::print_json(&json(findings))?,
+        false => report::print(&report::findings(findings, report::width_of(io::stdout())))?,
     }
     let failed = findings.iter().any(|finding| finding.level == Level::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

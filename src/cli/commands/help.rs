@@ -45,6 +45,9 @@ pub(crate) fn help(args: &args::Help) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The widest line of a topic, in columns, as of the commands' help.
+const WIDEST: usize = 100;
+
 /// Returns the text of a topic, or the help of a command; without a name, the help of all and the
 /// topics.
 fn page(topic: Option<&str>) -> Result<String> {
@@ -58,7 +61,11 @@ fn page(topic: Option<&str>) -> Result<String> {
         ));
     };
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
-        return (topic.text)();
+        let text = (topic.text)()?;
+        return Ok(report::wrapped(
+            &text,
+            report::width_of(io::stdout()).map_or(WIDEST, |width| width.min(WIDEST)),
+        ));
     }
     match definition.find_subcommand_mut(name) {
         Some(command) => Ok(command.render_long_help().to_string()),
@@ -129,21 +136,21 @@ fn dataset() -> Result<String> {
 const FLEET: &str = "\
 Many ranks: what `rocshim ranks` says, and how it finds that.
 
-Record  each rank with `rocshim run -o 'DIR/%h/rank%r-%p' -- CMD`; DIR may be shared by all hosts. \
-Each process fills in its host, rank and process (`rocshim variables`). --gpu-time adds \
+Recording: start each rank with `rocshim run -o 'DIR/%h/rank%r-%p' -- CMD`; DIR may be \
+shared by all hosts. Each process fills in its host, rank and process (`rocshim variables`). --gpu-time adds \
 the GPU's times, without which a rank whose GPU is slow is found only where its host waits for its \
 kernels before the collective.
 
-Ranks  are processes that call RCCL or have a number of a launcher: RANK, OMPI_COMM_WORLD_RANK, \
+Ranks: processes that call RCCL or have a number of a launcher: RANK, OMPI_COMM_WORLD_RANK, \
 PMIX_RANK, PMI_RANK or SLURM_PROCID. Of a rank with several traces the last counts. A rank whose \
 trace lost events, or was paused, is not aligned (limited).
 
-Communicators  of several ranks are one where they were created with the same unique id \
+Communicators: those of several ranks are one where they were created with the same unique id \
 (ncclCommInitRank, ncclCommInitRankConfig; confirmed), else by the order of their use (inferred): \
 those of ncclCommSplit and ncclCommInitAll are. Their collectives are aligned by their order. \
 Collectives that a graph executes are not aligned; their number is stated.
 
-Steps  are the shortest period in the order of the collectives that three repetitions and half of \
+Steps: the shortest period in the order of the collectives that three repetitions and half of \
 them follow (inferred). A rank's own time of a step is what is outside of collectives. The first \
 step has no begin and is left aside.
 
@@ -152,11 +159,11 @@ step has no begin and is left aside.
 fn fleet() -> Result<String> {
     let (straggler, clock) = (rocshim_analysis::STRAGGLER_RULE, rocshim_analysis::CLOCK_RULE);
     Ok(format!(
-        "{FLEET}Stragglers  (inferred): {straggler}.\n\nClocks  (inferred): {clock}. \
+        "{FLEET}Stragglers (inferred): {straggler}.\n\nClocks (inferred): {clock}. \
          The true difference is within the stated error; where no constant one fits, clocks drift (unresolved).\n\n\
-         Differences  are kernels, GEMMs with the kernels inside, fallback files, libraries and devices that the \
+         Differences: kernels, GEMMs with the kernels inside, fallback files, libraries and devices that the \
          trace of a rank has and those of most ranks have not, or the reverse. Where no class of equal ranks has \
-         most of them, none is said to differ.\n\nThe end  of a job: the ranks that waited in the last \
+         most of them, none is said to differ.\n\nThe end of a job: the ranks that waited in the last \
          collective, and those that did not enter it, with the call that they were in. It is confirmed where \
          traces are whole up to the end (`recovered`, `killed`, `exit`), and limited where one is cut. How long they \
          had waited is stated: a healthy job that is killed ends inside a collective too.\n"
@@ -167,28 +174,28 @@ const GPU_TIME: &str = "\
 GPU times: when each kernel, copy and fill began and ended on the GPU, as the HIP runtime reports it. \
 No profiler library and no privilege is needed.
 
-Record  with `rocshim run --gpu-time CMD`, with ROCSHIM_GPU_TIME=on, or of a process that runs with \
+Recording: with `rocshim run --gpu-time CMD`, with ROCSHIM_GPU_TIME=on, or of a process that runs with \
 `rocshim ctl PID gpu-time on` (and `off`). From HIP 7.2 on the program must be started with \
 DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0, which `rocshim run --gpu-time` sets: without it that runtime ends \
 programs whose graphs were destroyed before they are reported, so rocshim does not ask it.
 
-Cost  Every kernel gets a signal to complete, which carries its times, and a thread of the runtime \
+Cost: every kernel gets a signal to complete, which carries its times, and a thread of the runtime \
 reports it. `scripts/bench gpu-time` measures what that adds to a launch, and counts the device's packets, \
 barriers, fences and signals with and without it.
 
-Its launch  A report names the call that caused it by a number that rocshim gives the call as it begins. \
+The launch of a report: a report names the call that caused it by a number that rocshim gives the call as it begins. \
 The layout of that data depends on the release: it is known for HIP 5.6 to 7.2. With another release \
 reports have no calls, and what needs them is limited. A profiler that registers beside rocshim numbers \
 calls itself; the trace then has a link from each of its numbers to the call, and a number that it gave to \
 two calls ties nothing.
 
-Every dispatch  is counted by the runtime, so `summary` and `verify` compare it with the launches that the \
+Completeness: every dispatch is counted by the runtime, so `summary` and `verify` compare it with the launches that the \
 hooks saw: what was launched past every hook is listed by name.
 
-Phases  With `--phase` a report counts where its launch does. One without a recorded launch counts where \
+Phases: with `--phase` a report counts where its launch does. One without a recorded launch counts where \
 it began.
 
-Clock  ROCr converts the GPU's counter to the kernel's CLOCK_BOOTTIME, in all these releases by the same \
+Clock: ROCr converts the GPU's counter to the kernel's CLOCK_BOOTTIME, in all these releases by the same \
 rule: a straight line through two pairs of both clocks that the driver reads, one from the start of ROCr and \
 the latest one, which is read again when a time lies further ahead than a quarter of their distance or \
 1/16 s. ROCr's authors state below 4 us for the reading of a pair, and 0.5 us each for the line's \

@@ -24,10 +24,9 @@ fn list(args: &args::Hooks) -> Result<()> {
 }
 
 fn table(args: &args::Hooks) -> Result<()> {
-    let mut functions = super::summary::summary_of(&reader::find_traces(&args.traces)?)?.functions;
+    let functions = super::summary::summary_of(&reader::find_traces(&args.traces)?)?.functions;
     if args.json {
-        functions.retain(|row| !args.called || report::is_called(row));
         return report::print_json(&functions);
     }
-    report::print(&report::hook_table(&functions, args.called, &super::output_style(false, true)))
+    report::print(&report::hook_table(&functions, args.all, &super::output_style(false, true)))
 }

@@ -22,7 +22,7 @@ const TAKE_EFFECT: [&[&str]; 2] = [&["daemon-reload"], &["try-restart", SERVICE]
 pub(crate) fn ollama(args: &args::Ollama) -> Result<ExitCode> {
     match &args.step {
         OllamaStep::Install(install) => self::install(install),
-        OllamaStep::Status { system } => status(&system.root),
+        OllamaStep::Status { system, json } => status(&system.root, *json),
         OllamaStep::Uninstall(uninstall) => self::uninstall(uninstall),
         OllamaStep::Container { shim } => {
             report::print(&ollama::container(&launch::find_shim(shim.as_deref())?))?;
@@ -102,7 +102,7 @@ fn remove_folder(traces: &Path) -> Result<()> {
     removed.with_context(|| format!("cannot remove {}", traces.display()))
 }
 
-fn status(root: &Path) -> Result<ExitCode> {
+fn status(root: &Path, as_json: bool) -> Result<ExitCode> {
     let drop_in = DropIn::of(root);
     let unit = Unit::read(root, DropIn::NAME)?;
     let mut findings = vec![Finding::ok("service", unit.file.display().to_string())];
@@ -130,9 +130,7 @@ fn status(root: &Path) -> Result<ExitCode> {
             findings.push(traces(&below(root, TRACES)));
         }
     }
-    report::print(&report::findings(&findings, report::width_of(io::stdout())))?;
-    let failed = findings.iter().any(|finding| finding.level == Level::Fail);
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    super::doctor::print(&findings, as_json)
 }
 
 /// Returns whether the running server has the library, as far as this user may see.

@@ -15,7 +15,7 @@ pub(crate) fn phases(args: &args::Phases) -> Result<ExitCode> {
         Some(path) => reader::read_labels(path)?,
         None => Vec::new(),
     };
-    let mut phases = phases_of(&traces, labels, args.steps)?;
+    let mut phases = phases_of(&traces, labels, args.passes)?;
     if let Some(name) = &args.phase {
         scope(&phases, name)?;
         phases.retain(name);

@@ -12,7 +12,7 @@ pub(crate) fn ranks(args: &args::Ranks) -> Result<ExitCode> {
     let traces = reader::find_traces(&args.traces)?;
     let mut builder = RanksBuilder::default();
     let session = read_all(&traces, Session::default(), vec![&mut builder])?;
-    let mut ranks = builder.finish(args.by_step);
+    let mut ranks = builder.finish(args.steps);
     ranks.notes.extend(session.unread().iter().cloned());
     super::show(&args.forms, &ranks, |style| report::ranks(&ranks, style))?;
     Ok(ExitCode::SUCCESS)

@@ -11,7 +11,7 @@ use rocshim_trace::Record;
 use std::{path::Path, process::ExitCode};
 
 pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
-    if args.traces.is_empty() && !args.all && !args.discard {
+    if args.traces.is_empty() && !args.finish_all && !args.discard {
         let found: Vec<StaleLine> = rocshim_drain::stale().iter().map(line).collect();
         if args.json {
             report::print_json(&found)?;
@@ -28,7 +28,7 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     };
     if args.traces.is_empty() {
         for left in rocshim_drain::stale() {
-            match (is_homeless(&left), args.all, args.discard) {
+            match (is_homeless(&left), args.finish_all, args.discard) {
                 (false, true, _) => add(&left.trace, finish(&left.trace)),
                 (true, _, true) => add(&left.trace, discard(&left)),
                 _ => {}

@@ -15,7 +15,7 @@ pub(crate) fn why(args: &args::Why) -> Result<ExitCode> {
         super::show(&args.forms, &steering_variables(), report::steering_variables)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let mut why = why_of(trace, args.root.as_deref())?;
+    let mut why = why_of(trace, args.process_root.as_deref())?;
     let what = args.what.as_deref();
     if let Some(what) = what {
         why.decisions.retain(|decision| decision.is_named(what));
