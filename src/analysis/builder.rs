@@ -23,7 +23,7 @@ use super::{
     losses::Losses,
     modules::Modules,
     nesting::Nesting,
-    session::{Analysis, Event, FunctionId, KernelId, Session},
+    session::{Analysis, CallKey, Event, FunctionId, KernelId, Session},
     spans::Spans,
     streams::{Streams, Work},
     sweeps::{Runs, Sweeps},
@@ -32,7 +32,7 @@ use super::{
 };
 use foldhash::HashSet;
 use rocshim_reader::{End, Reading};
-use rocshim_trace::{Kernel, Record, ggml::MatMul};
+use rocshim_trace::{Gpu, Kernel, Record, ggml::MatMul};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Sums up a reading.
@@ -182,6 +182,12 @@ impl Analysis for SummaryBuilder {
             _ => {}
         }
         self.shares.end_call(call);
+    }
+
+    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.gpu.report(gpu, call);
+        self.shares.report(session, gpu, call);
+        self.gpu_queues.report(gpu, call);
     }
 
     fn in_flight(&mut self, session: &Session, event: &Event) {

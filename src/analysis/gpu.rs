@@ -10,20 +10,18 @@ mod queues;
 mod shares;
 #[cfg(test)]
 mod tests;
-mod ties;
 
 use busy::Busy;
 pub use queues::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
 pub(crate) use queues::{Queues, rules};
 pub(crate) use shares::Shares;
 pub use shares::{GpuShareRow, ProductRow, TransferRow};
-pub(crate) use ties::{CallKey, Ties};
 
 use super::{
     durations::Durations,
     evidence::Evidence,
     interner::Interner,
-    session::{Event, Session},
+    session::{CallKey, Event, Session},
     table::Cell,
 };
 use foldhash::HashMap;
@@ -178,7 +176,6 @@ struct Reports {
     /// Kernels that were reported for each call that launched a graph.
     of_graphs: HashMap<CallKey, Vec<usize>>,
     graph_launches: BTreeSet<CallKey>,
-    ties: Ties,
     busy: BTreeMap<u32, Busy>,
     past: BTreeMap<(usize, Option<String>), u64>,
     unread: u64,
@@ -220,21 +217,18 @@ impl AllReports {
         self.kernels.number(name.clone(), || Times { name, ..Times::default() })
     }
 
-    fn report(&mut self, process: &mut Reports, gpu: &Gpu) {
-        let mut ties = std::mem::take(&mut process.ties);
-        ties.tie(gpu, |gpu, call| self.tied(process, gpu, call));
-        process.ties = ties;
-    }
-
     /// A report, and the recorded call that caused it.
-    fn tied(&mut self, process: &mut Reports, gpu: &Gpu, call: Option<CallKey>) {
+    fn report(&mut self, process: &mut Reports, gpu: &Gpu, call: Option<CallKey>) {
         let op = gpu.op.as_str();
         process.unread += u64::from(op == "unread");
         if !matches!(op, "dispatch" | "copy") {
             return;
         }
         self.times.clock_error_ns = self.times.clock_error_ns.max(CLOCK_ERROR + gpu.error);
-        process.busy.entry(gpu.device).or_default().add(gpu.begin, gpu.begin + gpu.busy);
+        let busy = process.busy.entry(gpu.device).or_default();
+        if let Some(since) = busy.add(gpu.begin, gpu.begin + gpu.busy) {
+            busy.sum_up_before(since);
+        }
         if op == "copy" {
             self.times.copies += 1;
             self.times.copied_bytes += gpu.bytes.unwrap_or(0);
@@ -310,12 +304,14 @@ impl AllReports {
             return;
         }
         self.any = true;
-        let mut ties = std::mem::take(&mut process.ties);
-        ties.end(|gpu, call| self.tied(&mut process, gpu, call));
         for busy in process.busy.values_mut() {
-            let (busy, span) = busy.total();
+            let (busy, span, late) = busy.total();
             self.times.busy_ns += busy;
             self.times.span_ns += span;
+            self.why.extend(
+                (late > 0)
+                    .then(|| format!("{late} commands were reported after tens of thousands of later ones")),
+            );
         }
         let left: Vec<usize> = process.of_graphs.drain().flat_map(|(_, kernels)| kernels).collect();
         if !left.is_empty() {
@@ -413,12 +409,16 @@ impl GpuBuilder {
         }
     }
 
-    /// Takes a launch or a report.
+    /// Takes a report, and the recorded call that caused it.
+    pub(crate) fn report(&mut self, gpu: &Gpu, call: Option<CallKey>) {
+        self.all.report(&mut self.process, gpu, call);
+    }
+
+    /// Takes a launch.
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         let (all, process) = (&mut self.all, &mut self.process);
         match event.record {
-            Record::Gpu(gpu) => all.report(process, gpu),
             Record::Launch(launch) if launch.capture.is_none() => all.launched(process, &launch.call),
             Record::GraphLaunch(launch) => all.graph_launched(process, &launch.call),
             _ => {}

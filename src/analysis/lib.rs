@@ -147,8 +147,8 @@ pub use replay::{Replay, Replays};
 pub use rules::{Basis, Class, RuleRow};
 pub use run::{Run, RunBuilder};
 pub use session::{
-    Analyses, Analysis, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId, KernelOf,
-    LocalHook, LocalKernel, Process, ProcessId, Scope, Session, Spine, Symbol, SymbolId,
+    Analyses, Analysis, CallKey, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId,
+    KernelOf, LocalHook, LocalKernel, Process, ProcessId, Scope, Session, Spine, Symbol, SymbolId,
 };
 pub use spans::{SPANS, SpanRow};
 pub use streams::{STREAMS, StreamRow};

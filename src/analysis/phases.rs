@@ -36,7 +36,7 @@ pub use timeline::{Bar, Level, Timeline, TimelineRow};
 
 use super::{
     interner::Interner,
-    session::{Analysis, Event, Identity, Ids, Session},
+    session::{Analysis, CallKey, Event, Identity, Ids, Session},
 };
 use asked::{product_of_gemm, product_of_matmul};
 use executed::{Executed, columns, exactly};
@@ -46,7 +46,7 @@ use labels::Labels;
 use pass::{Content, Last, OpenPass, Pass, Role};
 use process::CurrentProcess;
 use rocshim_reader::{Label, Reading};
-use rocshim_trace::{Call, Copy, Gemm, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
+use rocshim_trace::{Call, Copy, Gemm, Gpu, GraphLaunch, Kernel, Launch, Matmul, Record, StreamRef, Sync};
 use stream_groups::{BoundaryEvidence, BoundaryHint, Part};
 
 /// Facts about a process that was read.
@@ -154,14 +154,16 @@ impl Analysis for PhasesBuilder {
     fn event(&mut self, session: &Session, event: &Event) {
         let Some(mut process) = self.process.take() else { return };
         self.capture(session, &mut process, event);
-        if let Record::Gpu(report) = event.record {
-            process.reports.report(report);
-        } else {
+        if !matches!(event.record, Record::Gpu(_)) {
             let waiting = Waiting { record: event.record.clone(), ids: event.ids };
             process.events.push(event.call.tid, event.end(), waiting);
         }
         self.look_at_events(session, &mut process, false);
         self.process = Some(process);
+    }
+
+    fn report(&mut self, _session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.process.iter_mut().for_each(|process| process.reports.report(gpu, call));
     }
 
     fn end_process(&mut self, session: &Session, _reading: &Reading) {
@@ -176,9 +178,11 @@ impl Analysis for PhasesBuilder {
                 last.unfinished = !last.delivered;
             }
         }
+        let are_ambiguous = session.process().ambiguous_reports().is_some();
         for (pass, gpu, why) in process.reports.take() {
             let pass = pass.checked_sub(self.taken).and_then(|at| self.passes.get_mut(at));
-            pass.into_iter().for_each(|pass| pass.gpu = Some(Box::new((gpu.clone(), why.is_some()))));
+            pass.into_iter()
+                .for_each(|pass| pass.gpu = Some(Box::new((gpu.clone(), are_ambiguous || why.is_some()))));
         }
     }
 

@@ -35,11 +35,13 @@
 //! ```
 //!
 //! Layers, lowest first: `id` (typed ids), `event` (a resolved call), `process` (definitions and
-//! counts of one process), `scope` (which events count), `spine` (the pass).
+//! counts of one process), `reports` (of the GPU, and their calls), `scope` (which events count),
+//! `spine` (the pass).
 
 mod event;
 mod id;
 mod process;
+mod reports;
 mod scope;
 mod spine;
 #[cfg(test)]
@@ -49,10 +51,12 @@ pub use event::{Event, Ids};
 pub use id::{CodeObjectId, FunctionId, KernelId, ProcessId, SymbolId};
 pub(crate) use process::{HookUse, VisibilityGaps};
 pub use process::{Identity, LocalHook, LocalKernel, Process};
+pub use reports::CallKey;
 pub use scope::Scope;
 pub use spine::{Analyses, Analysis, Spine};
 
 use crate::interner::{Id, Interner};
+use reports::{ScopedReports, Ties};
 use rocshim_trace::{
     CodeObject, Family, Header, Hex, Hook, Kernel, OF_KERNEL, Record, Tensile, family, ggml::MatMul,
 };
@@ -116,6 +120,9 @@ pub struct Session {
     scope: Option<Scope>,
     /// The scope's windows of the process that is read.
     windows: Vec<(u64, u64)>,
+    /// The reports of the process that is read.
+    ties: Ties,
+    scoped_reports: ScopedReports,
     unread: Vec<String>,
     /// The file that is read.
     file: String,
@@ -198,6 +205,7 @@ impl Session {
     fn begin_process(&mut self, header: Header) {
         let process = Process::new(ProcessId::at(self.begun), self.file.clone(), header);
         self.begun += 1;
+        (self.ties, self.scoped_reports) = Default::default();
         if let Some(scope) = &self.scope {
             self.windows = scope.windows(&process.identity());
         }
@@ -374,18 +382,11 @@ impl Session {
             Record::GraphLaunch(launch) if is_in_scope => process.graphs.launch(launch),
             _ => {}
         }
-        if !is_in_scope {
-            process.out_of_scope += 1;
-            if let Some(hook) = process.hook_mut(ids.hook) {
-                hook.out_of_scope += 1;
-            }
-            return false;
-        }
         match record {
-            Record::Gpu(_) => process.count_report(ids.hook),
-            _ => process.count(ids.hook, call),
+            Record::Gpu(_) => process.count_report(ids.hook, true),
+            _ => process.count(ids.hook, call, is_in_scope),
         }
-        true
+        is_in_scope
     }
 
     fn is_in_scope(&self, end: u64) -> bool {

@@ -6,11 +6,11 @@
 use super::{
     GpuTimes,
     gpu::GpuBuilder,
-    session::{Analysis, Event, Identity, Session},
+    session::{Analysis, CallKey, Event, Identity, Session},
 };
 use foldhash::HashMap;
 use rocshim_reader::{End, Reading};
-use rocshim_trace::{Gap, Header, Launch, OF_KERNEL, Record, Thread};
+use rocshim_trace::{Gap, Gpu, Header, Launch, OF_KERNEL, Record, Thread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -205,6 +205,10 @@ impl Analysis for Verifier {
         thread.seen += 1;
         thread.see(event.call.id, is_later);
         file.refers(session, event);
+    }
+
+    fn report(&mut self, _session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.file.gpu.report(gpu, call);
     }
 
     fn in_flight(&mut self, session: &Session, event: &Event) {

@@ -2,9 +2,9 @@
 
 use super::Exporter;
 use anyhow::{Error, Result};
-use rocshim_analysis::{Analysis, Event, Phases, Session, Tracks};
+use rocshim_analysis::{Analysis, CallKey, Event, Phases, Session, Tracks};
 use rocshim_reader::Reading;
-use rocshim_trace::{Kernel, Record};
+use rocshim_trace::{Gpu, Kernel, Record};
 
 /// The rows of a reading on their way to an exporter.
 pub struct ExportPass<'a> {
@@ -56,6 +56,11 @@ impl Analysis for ExportPass<'_> {
 
     fn event(&mut self, session: &Session, event: &Event) {
         self.tracks.event(session, event);
+        self.write();
+    }
+
+    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.tracks.report(session, gpu, call);
         self.write();
     }
 

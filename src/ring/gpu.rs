@@ -71,6 +71,11 @@ impl Correlation {
         }
     }
 
+    /// Returns true for a number that the shim assigns.
+    pub fn is_ours(number: u64) -> bool {
+        number & OURS != 0
+    }
+
     /// Decodes a correlation id.
     pub fn of(number: u64) -> Correlation {
         let tid = (number >> TID_AT & TID) as u32;

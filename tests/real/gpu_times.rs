@@ -219,6 +219,18 @@ fn assert_phases_are_whole(bench: &Bench) {
     let log = every_dispatch(&bench.log());
     let kernels = log.iter().filter(|dispatch| !dispatch.is_builtin());
     assert_eq!(sum, kernels.map(|dispatch| dispatch.end - dispatch.start).sum::<u64>());
+    // `summary --phase` has the reports of the phase's launches.
+    let of_decode = phases.iter().filter(|phase| phase["kind"] == "decode");
+    let reported: u64 = of_decode.map(|phase| phase["gpu"]["reported"].as_u64().expect("a number")).sum();
+    let gpu = &bench.printed(["summary", "--phase", "decode"], [])["gpu"];
+    let number = |key: &str| gpu[key].as_u64().expect("a number");
+    let evidence = gpu["evidence"].as_str();
+    assert_eq!(
+        (number("of_launches") + number("of_graphs"), evidence),
+        (reported, Some("confirmed")),
+        "{gpu}"
+    );
+    assert!(reported > 0);
     for pass in printed["passes"].as_array().expect("passes") {
         assert_eq!(pass["gpu"]["executed"], pass["launches"], "{pass}");
     }

@@ -184,6 +184,24 @@ fn another_tracer_gets_every_report_with_its_own_numbers_in_either_order() {
 }
 
 #[test]
+fn a_report_is_never_tied_by_numbers_that_say_nothing() {
+    for (situation, numbers) in [("other_zero", "0"), ("other_same", "28000"), ("other_imitates", "28010")] {
+        let (outcome, trace) = run(situation);
+        // It gets its own numbers in any case.
+        let last = outcome.stdout.lines().last().expect("a line");
+        assert!(last.starts_with("the other: 4 calls, 4 reports, numbers "), "{last}");
+        assert!(last.ends_with(numbers), "{situation}: {last}");
+        let of_calls = trace.reports().filter(|report| report.op == "dispatch" && report.of.is_some());
+        assert_eq!(of_calls.count(), 0, "{situation}");
+        for command in ["summary", "verify"] {
+            let gpu = gpu(&outcome, command);
+            assert_eq!(gpu["evidence"], "limited", "{situation}, {command}: {gpu}");
+            assert_eq!((&gpu["of_launches"], &gpu["unreported"]), (&0.into(), &4.into()), "{situation}");
+        }
+    }
+}
+
+#[test]
 fn a_tool_that_registers_nothing_leaves_ours_registered() {
     let (outcome, trace) = run("null");
     assert_eq!(outcome.stdout, "reported 4, wanted 4, dirty 0\nthe other: 0 calls, 0 reports, numbers 0\n");

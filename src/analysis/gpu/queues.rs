@@ -5,17 +5,17 @@
 //! return of the call that asked for that next one it was *not launched*, and the calls of that
 //! call's thread say what the host did; after it the command was *held*: it waited on the GPU.
 
-use super::{CallKey, Ties, busy::Busy};
+use super::busy::Busy;
 use crate::Evidence;
 use crate::durations::Durations;
 use crate::reorder::ReorderBuffer;
 use crate::rules::{Answer, Class, Rule, RuleRow, premises};
-use crate::session::{Event, FunctionId, Session};
+use crate::session::{CallKey, Event, FunctionId, Session};
 use foldhash::HashMap;
 use rocshim_trace::{Gpu, Record};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// Calls of a thread that are kept, to say what the host did in a pause.
 const CALLS: usize = 4_096;
@@ -186,13 +186,14 @@ struct Host {
 pub(crate) struct Queues {
     is_asked: bool,
     error: u64,
-    ties: Ties,
     events: ReorderBuffer<Waiting>,
     host: Host,
     queues: BTreeMap<QueueId, Queue>,
     delays: Durations,
     longest_delay: u64,
     rows: Vec<GpuQueueRow>,
+    /// For how long two queues of the process were both busy, ns.
+    common: BTreeMap<(QueueId, QueueId), u64>,
     overlaps: Vec<OverlapRow>,
 }
 
@@ -233,10 +234,12 @@ impl Host {
 }
 
 impl Queue {
-    /// Takes commands in the order of their begins, as far as that is decided.
-    fn drain(&mut self, host: &Host, delays: &mut Durations, longest: &mut u64, at_end: bool) {
+    /// Takes commands in the order of their begins, as far as that is decided; returns the time
+    /// before which to sum up busy times, where there are too many.
+    fn drain(&mut self, host: &Host, delays: &mut Durations, longest: &mut u64, at_end: bool) -> Option<u64> {
+        let mut sum_up = None;
         while self.waiting.len() > if at_end { 0 } else { ORDERED } {
-            let Some(Reverse(ran)) = self.waiting.pop() else { return };
+            let Some(Reverse(ran)) = self.waiting.pop() else { break };
             let asked = host.asked(ran.of);
             if let Some((entered, _)) = asked.filter(|_| ran.is_first) {
                 let delay = ran.begin.saturating_sub(entered);
@@ -250,9 +253,10 @@ impl Queue {
                 self.pause(host, &ran, asked.map(|(_, returned)| returned));
             }
             self.commands += 1;
-            self.busy.add(ran.begin, ran.end);
+            sum_up = self.busy.add(ran.begin, ran.end).or(sum_up);
             self.end = self.end.max(ran.end);
         }
+        sum_up
     }
 
     /// None ran from `self.end` to the begin of `next`, whose call returned then.
@@ -283,80 +287,78 @@ impl Queues {
         }
     }
 
-    /// Takes a call or a report.
+    /// Takes a call.
     pub(crate) fn event(&mut self, event: &Event) {
-        if !self.is_asked {
+        if !self.is_asked || matches!(event.record, Record::Gpu(_)) {
             return;
         }
-        if let Record::Gpu(report) = event.record {
-            let mut ties = std::mem::take(&mut self.ties);
-            ties.tie(report, |gpu, call| self.ran(event.call.tid, event.call.t, gpu, call));
-            self.ties = ties;
-        } else {
-            let asks = matches!(event.record, Record::Launch(_) | Record::GraphLaunch(_) | Record::Copy(_));
-            let is_own = event.call.parent.is_none();
-            if (asks || is_own) && event.ids.capture.is_none() {
-                let call = HostCall { begin: event.call.t, end: event.end(), function: event.ids.function };
-                let key = (event.call.tid, event.call.id);
-                self.events.push(key.0, call.end, Waiting::Call(call, key, is_own));
-            }
+        let asks = matches!(event.record, Record::Launch(_) | Record::GraphLaunch(_) | Record::Copy(_));
+        let is_own = event.call.parent.is_none();
+        if (asks || is_own) && event.ids.capture.is_none() {
+            let call = HostCall { begin: event.call.t, end: event.end(), function: event.ids.function };
+            let key = (event.call.tid, event.call.id);
+            self.events.push(key.0, call.end, Waiting::Call(call, key, is_own));
         }
         self.look(false);
     }
 
-    fn ran(&mut self, thread: u32, t: u64, gpu: &Gpu, of: Option<CallKey>) {
-        if !matches!(&*gpu.op, "dispatch" | "copy") {
+    /// Takes a report, and the recorded call that caused it.
+    pub(crate) fn report(&mut self, gpu: &Gpu, of: Option<CallKey>) {
+        if !self.is_asked || !matches!(&*gpu.op, "dispatch" | "copy") {
             return;
         }
         self.error = self.error.max(gpu.error);
         let is_first = gpu.op == "dispatch" && gpu.place == 0;
         let ran = Ran { begin: gpu.begin, end: gpu.begin + gpu.busy, of, is_first };
-        self.events.push(thread, t, Waiting::Ran((gpu.device, gpu.queue), ran));
+        self.events.push(gpu.call.tid, gpu.call.t, Waiting::Ran((gpu.device, gpu.queue), ran));
+        self.look(false);
     }
 
     fn look(&mut self, at_end: bool) {
         while let Some(waiting) = self.events.pop(at_end) {
             match waiting {
                 Waiting::Call(call, key, is_own) => self.host.call(call, key, is_own),
-                Waiting::Ran(queue, ran) => {
-                    let queue = self.queues.entry(queue).or_default();
+                Waiting::Ran(id, ran) => {
+                    let queue = self.queues.entry(id).or_default();
                     queue.waiting.push(Reverse(ran));
-                    queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, false);
+                    let since = queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, false);
+                    since.into_iter().for_each(|since| self.sum_up(id.0, since));
                 }
+            }
+        }
+    }
+
+    /// Sums up what the queues of a device did before `since`.
+    fn sum_up(&mut self, device: u32, since: u64) {
+        let of_device = self.queues.range_mut((device, 0)..=(device, u64::MAX));
+        let busy: Vec<_> = of_device.map(|(id, queue)| (*id, queue.busy.sum_up_before(since))).collect();
+        for (at, (first, of_first)) in busy.iter().enumerate() {
+            for (second, of_second) in &busy[at + 1..] {
+                *self.common.entry((*first, *second)).or_default() += common(of_first, of_second);
             }
         }
     }
 
     /// Ends the process that is read; `is_whole`: no event of it is missing.
     pub(crate) fn end_process(&mut self, session: &Session, is_whole: bool) {
-        let mut ties = std::mem::take(&mut self.ties);
-        ties.end(|gpu, call| self.ran(gpu.call.tid, gpu.call.t, gpu, call));
         self.look(true);
         let pid = session.process().header.pid;
-        let mut queues = std::mem::take(&mut self.queues);
-        for queue in queues.values_mut() {
+        for queue in self.queues.values_mut() {
             queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, true);
         }
+        let devices: BTreeSet<u32> = self.queues.keys().map(|(device, _)| *device).collect();
+        devices.into_iter().for_each(|device| self.sum_up(device, u64::MAX));
         let error = Some(std::mem::take(&mut self.error) + super::CLOCK_ERROR);
-        let mut intervals: Vec<(QueueId, Vec<(u64, u64)>)> = Vec::new();
-        for (id, queue) in queues {
-            let (row, busy) = queue.row(session, (pid, id), (is_whole, error));
-            self.rows.push(row);
-            intervals.push((id, busy));
+        for (id, queue) in std::mem::take(&mut self.queues) {
+            self.rows.push(queue.row(session, (pid, id), (is_whole, error)));
         }
-        for (at, ((device, first), busy)) in intervals.iter().enumerate() {
-            for ((other, second), with) in &intervals[at + 1..] {
-                let total_ns = if device == other { common(busy, with) } else { 0 };
-                if total_ns > 0 {
-                    self.overlaps.push(OverlapRow {
-                        pid,
-                        device: *device,
-                        queues: [*first, *second],
-                        total_ns,
-                    });
-                }
-            }
-        }
+        let common = std::mem::take(&mut self.common).into_iter().filter(|(_, ns)| *ns > 0);
+        self.overlaps.extend(common.map(|(((device, first), (_, second)), total_ns)| OverlapRow {
+            pid,
+            device,
+            queues: [first, second],
+            total_ns,
+        }));
         (self.host, self.is_asked) = (Host::default(), false);
     }
 
@@ -374,15 +376,16 @@ impl Queues {
 }
 
 impl Queue {
-    /// The row, and the intervals in which it was busy.
+    /// The row.
     fn row(
         mut self,
         session: &Session,
         (pid, (device, queue)): (u32, QueueId),
         (is_whole, error): (bool, Option<u64>),
-    ) -> (GpuQueueRow, Vec<(u64, u64)>) {
+    ) -> GpuQueueRow {
+        let (busy_ns, _, late) = self.busy.total();
         let pause = self.pauses_ns.checked_div(self.pauses.calls()).unwrap_or(u64::MAX);
-        let facts = Facts { unknown_ns: self.unknown, is_whole, error, pause };
+        let facts = Facts { unknown_ns: self.unknown, is_whole: is_whole && late == 0, error, pause };
         let (evidence, why) = match PAUSES.answer(&facts) {
             Answer::Met => (Evidence::Inferred, None),
             Answer::NotMet(premise) | Answer::Unknown(premise) => (Evidence::Limited, Some(premise)),
@@ -396,12 +399,12 @@ impl Queue {
             .collect();
         host.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.function.cmp(&b.function)));
         host.truncate(SHOWN);
-        let row = GpuQueueRow {
+        GpuQueueRow {
             pid,
             device,
             queue,
             commands: self.commands,
-            busy_ns: self.busy.total().0,
+            busy_ns,
             span_ns: self.first.map_or(0, |first| self.end - first),
             pauses: self.pauses.calls(),
             pauses_ns: self.pauses_ns,
@@ -413,8 +416,7 @@ impl Queue {
             host,
             evidence,
             why,
-        };
-        (row, self.busy.into_intervals())
+        }
     }
 }
 

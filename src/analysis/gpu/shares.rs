@@ -5,10 +5,10 @@
 //! until the outermost call around it has been read.
 
 use super::GpuKernelRow;
-use super::{CallKey, Ties, is_builtin};
+use super::is_builtin;
 use crate::evidence::Evidence;
 use crate::interner::Interner;
-use crate::session::{CodeObjectId, Event, Session};
+use crate::session::{CallKey, CodeObjectId, Event, Session};
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::{Call, Gpu, GpuKernel, Record};
 use serde::Serialize;
@@ -109,7 +109,8 @@ struct Thread {
 #[derive(Clone, Default)]
 pub(crate) struct Shares {
     is_asked: bool,
-    ties: Ties,
+    /// Reports of a process may have the wrong calls.
+    is_ambiguous: bool,
     builtin: HashSet<u32>,
     threads: HashMap<u32, Thread>,
     /// Owners of launches that were not reported yet.
@@ -140,18 +141,13 @@ impl Shares {
         }
     }
 
-    /// Takes a launch or a report.
+    /// Takes a launch.
     pub(crate) fn event(&mut self, session: &Session, event: &Event) {
         if !self.is_asked {
             return;
         }
         let (key, failed) = ((event.call.tid, event.call.id), event.failed());
         match event.record {
-            Record::Gpu(report) => {
-                let mut ties = std::mem::take(&mut self.ties);
-                ties.tie(report, |gpu, call| self.report(session, gpu, call));
-                self.ties = ties;
-            }
             Record::Launch(launch) if launch.capture.is_none() && !failed => {
                 self.owns(key, Owner::CodeObject(event.ids.code_object));
             }
@@ -221,7 +217,8 @@ impl Shares {
         known.ns += sum.ns;
     }
 
-    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+    /// Takes a report, and the recorded call that caused it.
+    pub(crate) fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
         let busy = gpu.busy;
         if gpu.op == "copy" {
             let command = gpu.command.as_ref().map_or_else(|| "copy".to_owned(), |word| word.to_string());
@@ -247,8 +244,7 @@ impl Shares {
 
     /// Ends the process that is read.
     pub(crate) fn end_process(&mut self, session: &Session) {
-        let mut ties = std::mem::take(&mut self.ties);
-        ties.end(|gpu, call| self.report(session, gpu, call));
+        self.is_ambiguous |= session.process().ambiguous_reports().is_some();
         self.is_asked = false;
         self.builtin.clear();
         self.threads.clear();
@@ -274,7 +270,8 @@ impl Shares {
 
     /// Returns the shapes of products, and the copies and fills, most time first.
     pub(crate) fn finish(self) -> (Vec<ProductRow>, Vec<TransferRow>) {
-        let mut products: Vec<ProductRow> = self.products.values().iter().map(Product::row).collect();
+        let row = |product: &Product| product.row(self.is_ambiguous);
+        let mut products: Vec<ProductRow> = self.products.values().iter().map(row).collect();
         products.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.shape.cmp(&b.shape)));
         let mut transfers: Vec<TransferRow> = self.transfers.into_values().collect();
         for row in &mut transfers {
@@ -293,9 +290,9 @@ pub(crate) fn families(kernels: &[GpuKernelRow], all: u64) -> Vec<GpuShareRow> {
 }
 
 impl Product {
-    fn row(&self) -> ProductRow {
+    fn row(&self, is_ambiguous: bool) -> ProductRow {
         let Product { function, shape, operations, calls, kernels, reported } = self;
-        let is_whole = reported.kernels == *kernels;
+        let is_whole = reported.kernels == *kernels && !is_ambiguous;
         let operations = operations.filter(|_| is_whole && reported.ns > 0);
         ProductRow {
             function: function.clone(),

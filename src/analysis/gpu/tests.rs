@@ -10,6 +10,10 @@ fn call(id: u64) -> Call {
     Call { tid: 7, id, t: 100, ..Call::default() }
 }
 
+fn report(all: &mut AllReports, process: &mut Reports, gpu: &Gpu) {
+    all.report(process, gpu, gpu.of);
+}
+
 /// Reports about three kernels: a launch's, a graph's, and one of the runtime's own.
 fn begun() -> (AllReports, Reports) {
     let (mut all, mut process) = (AllReports::default(), Reports::default());
@@ -25,13 +29,13 @@ fn begun() -> (AllReports, Reports) {
 fn every_dispatch_that_has_its_launch_was_seen_whichever_line_comes_first() {
     let (mut all, mut process) = begun();
     all.launched(&mut process, &call(1));
-    all.report(&mut process, &dispatch(1, Some((7, 1)), 1_000, 100));
-    all.report(&mut process, &dispatch(1, Some((7, 2)), 1_050, 100));
+    report(&mut all, &mut process, &dispatch(1, Some((7, 1)), 1_000, 100));
+    report(&mut all, &mut process, &dispatch(1, Some((7, 2)), 1_050, 100));
     all.launched(&mut process, &call(2));
-    all.report(&mut process, &dispatch(1, Some((7, 3)), 2_000, 300));
-    all.report(&mut process, &dispatch(2, Some((7, 3)), 2_300, 10));
+    report(&mut all, &mut process, &dispatch(1, Some((7, 3)), 2_000, 300));
+    report(&mut all, &mut process, &dispatch(2, Some((7, 3)), 2_300, 10));
     all.graph_launched(&mut process, &call(3));
-    all.report(&mut process, &dispatch(1, Some((7, 3)), 2_400, 50));
+    report(&mut all, &mut process, &dispatch(1, Some((7, 3)), 2_400, 50));
     all.end(process, None);
     let found = all.finish().unwrap();
     assert_eq!((found.dispatches, found.of_launches, found.of_graphs, found.of_runtime), (5, 2, 2, 1));
@@ -50,7 +54,7 @@ fn what_came_past_every_hook_is_reported_by_name_and_nothing_is_confirmed() {
     let (mut all, mut process) = begun();
     let function = Some("hipModuleLaunchKernel".to_owned());
     for _ in 0..2 {
-        all.report(&mut process, &Gpu { function: function.clone(), ..dispatch(3, None, 1, 1) });
+        report(&mut all, &mut process, &Gpu { function: function.clone(), ..dispatch(3, None, 1, 1) });
     }
     all.end(process, None);
     let found = all.finish().unwrap();
@@ -67,20 +71,4 @@ fn a_launch_that_was_not_reported_limits_and_one_before_the_runtime_was_asked_do
     all.end(process, None);
     let found = all.finish().unwrap();
     assert_eq!((found.unreported, found.evidence), (1, Evidence::Limited));
-}
-
-#[test]
-fn a_report_by_the_number_of_someone_else_finds_its_launch_before_and_after_their_link() {
-    let (mut all, mut process) = begun();
-    let by_other = |other| Gpu { other, ..dispatch(1, None, 1, 1) };
-    let link = |id, other| Gpu { op: "link".into(), of: Some((7, id)), other, ..Gpu::default() };
-    all.launched(&mut process, &call(1));
-    all.report(&mut process, &by_other(40));
-    all.report(&mut process, &link(1, 40));
-    all.report(&mut process, &link(2, 41));
-    all.report(&mut process, &by_other(41));
-    all.launched(&mut process, &call(2));
-    all.end(process, None);
-    let found = all.finish().unwrap();
-    assert_eq!((found.of_launches, found.unseen, found.unreported), (2, 0, 0));
 }

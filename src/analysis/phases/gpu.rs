@@ -5,7 +5,8 @@
 //! the pass runs), *not launched* (none runs, and the call that asks for the next one has not
 //! returned), and *held* (none runs, although the next one was launched: it waits on the GPU).
 
-use crate::gpu::{CallKey, Ties, is_builtin};
+use crate::gpu::is_builtin;
+use crate::session::CallKey;
 use foldhash::{HashMap, HashSet};
 use rocshim_drain::demangle;
 use rocshim_trace::{Gpu, GpuKernel, GpuTime, family};
@@ -115,7 +116,6 @@ pub(super) struct Reports {
     /// It stopped being asked, or a copy of the runtime could not be.
     is_partial: bool,
     names_calls: bool,
-    ties: Ties,
     /// Kernels by their number in reports: those of the program's with their family.
     kernels: HashMap<u32, What>,
     /// Calls of passes of which reports are awaited.
@@ -156,14 +156,8 @@ impl Reports {
         self.kernels.insert(kernel.id, what);
     }
 
-    /// Takes a report.
-    pub(super) fn report(&mut self, gpu: &Gpu) {
-        let mut ties = std::mem::take(&mut self.ties);
-        ties.tie(gpu, |gpu, call| self.tied(gpu, call));
-        self.ties = ties;
-    }
-
-    fn tied(&mut self, gpu: &Gpu, call: Option<CallKey>) {
+    /// Takes a report, and the recorded call that caused it.
+    pub(super) fn report(&mut self, gpu: &Gpu, call: Option<CallKey>) {
         let what = match &*gpu.op {
             "dispatch" => {
                 gpu.kernel.and_then(|id| self.kernels.get(&id).copied()).unwrap_or(What::Kernel(None))
@@ -175,12 +169,14 @@ impl Reports {
         let report = Report { begin: gpu.begin, end: gpu.begin + gpu.busy, error: gpu.error, what };
         match self.calls.get_mut(&call) {
             Some(of) => {
-                let OfPass { pass, command, .. } = *of;
+                let OfPass { pass, command, is_reported } = *of;
                 of.is_reported = true;
-                if command.is_launch {
-                    self.calls.remove(&call);
+                if command.is_launch && is_reported {
+                    // A launch has one kernel: which of its reports is right is not known.
+                    self.partial.insert(pass);
+                } else {
+                    self.add(pass, command, report);
                 }
-                self.add(pass, command, report);
             }
             None => {
                 if self.early.len() >= EARLY {
@@ -226,8 +222,9 @@ impl Reports {
         for command in commands {
             let early = self.early.remove(&command.call).unwrap_or_default();
             let is_reported = !early.is_empty();
-            if !(command.is_launch && is_reported) {
-                self.calls.insert(command.call, OfPass { pass, command, is_reported });
+            self.calls.insert(command.call, OfPass { pass, command, is_reported });
+            if command.is_launch && early.len() > 1 {
+                self.partial.insert(pass);
             }
             early.into_iter().for_each(|report| self.add(pass, command, report));
         }
@@ -252,8 +249,6 @@ impl Reports {
 
     /// Takes what is known of each pass by its number, with why that is not all, if so.
     pub(super) fn take(&mut self) -> Vec<(usize, PassGpu, Option<&'static str>)> {
-        let mut ties = std::mem::take(&mut self.ties);
-        ties.end(|gpu, call| self.tied(gpu, call));
         while !self.awaited.is_empty() {
             self.fold();
         }
@@ -291,6 +286,10 @@ mod tests {
         Gpu { op: "dispatch".into(), kernel: Some(kernel), of, begin, busy, ..Gpu::default() }
     }
 
+    fn report(reports: &mut Reports, gpu: &Gpu) {
+        reports.report(gpu, gpu.of);
+    }
+
     fn launch(id: u64, returned: u64) -> Command {
         Command { call: (7, id), returned, is_launch: true }
     }
@@ -298,13 +297,13 @@ mod tests {
     #[test]
     fn the_time_of_a_pass_is_busy_not_launched_or_held() {
         let mut reports = asked();
-        reports.report(&dispatch(1, 1, 130, 50)); // before its pass is known
+        report(&mut reports, &dispatch(1, 1, 130, 50)); // before its pass is known
         let graph = Command { call: (7, 3), returned: 230, is_launch: false };
         reports.pass(0, 100, vec![launch(1, 110), launch(2, 120), graph]);
-        reports.report(&dispatch(1, 2, 170, 30)); // overlaps the first
-        reports.report(&dispatch(1, 3, 240, 10)); // the graph's: idle 200 to 240, launched at 230
-        reports.report(&dispatch(1, 3, 260, 10));
-        reports.report(&dispatch(2, 3, 270, 5)); // the runtime's own
+        report(&mut reports, &dispatch(1, 2, 170, 30)); // overlaps the first
+        report(&mut reports, &dispatch(1, 3, 240, 10)); // the graph's: idle 200 to 240, launched at 230
+        report(&mut reports, &dispatch(1, 3, 260, 10));
+        report(&mut reports, &dispatch(2, 3, 270, 5)); // the runtime's own
         let [(0, gpu, None)] = &reports.take()[..] else { panic!() };
         assert_eq!((gpu.kernels, gpu.begin, gpu.end), (4, Some(130), 275));
         // 100 to 130: launched at 110. 200 to 240: launched at 230. 250 to 260: launched before.
@@ -336,7 +335,7 @@ mod tests {
         let copy = Command { call: (7, 1), returned: 110, is_launch: false };
         reports.pass(0, 100, vec![copy]);
         (1..=AWAITED).for_each(|pass| reports.pass(pass, 100, Vec::new()));
-        reports.report(&Gpu { op: "copy".into(), kernel: None, ..dispatch(0, 1, 120, 1) });
+        report(&mut reports, &Gpu { op: "copy".into(), kernel: None, ..dispatch(0, 1, 120, 1) });
         assert_eq!(reports.take()[0].2, Some("not all of its reports were read"));
     }
 }

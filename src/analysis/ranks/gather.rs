@@ -7,7 +7,7 @@ use super::rank::{
 use crate::{
     gemms::GemmProblem,
     interner::Interner,
-    session::{Analysis, Event, FunctionId, KernelId, Session, SymbolId},
+    session::{Analysis, CallKey, Event, FunctionId, KernelId, Session, SymbolId},
 };
 use foldhash::{HashMap, HashSet};
 use rocshim_reader::Reading;
@@ -121,8 +121,8 @@ impl OpenRank {
         *gpu = if gpu.1 == 0 { (begin, end) } else { (gpu.0.min(begin), gpu.1.max(end)) };
     }
 
-    fn report(&mut self, gpu: &Gpu) {
-        let Some(of) = gpu.of.filter(|_| gpu.op == "dispatch") else { return };
+    fn report(&mut self, gpu: &Gpu, call: Option<CallKey>) {
+        let Some(of) = call.filter(|_| gpu.op == "dispatch") else { return };
         let times = (self.at(gpu.begin), self.at(gpu.begin.saturating_add(gpu.busy)));
         if let Some(places) = self.launched.remove(&of) {
             places.iter().for_each(|place| self.ran(*place, times));
@@ -225,8 +225,7 @@ impl Analysis for RanksBuilder {
         let Some(mut open) = self.open.take() else { return };
         let call = event.call;
         let end = open.at(event.end());
-        if let Record::Gpu(gpu) = event.record {
-            open.report(gpu);
+        if matches!(event.record, Record::Gpu(_)) {
             self.open = Some(open);
             return;
         }
@@ -264,6 +263,10 @@ impl Analysis for RanksBuilder {
             open.last = event.ids.function.map(|function| (function, open.at(call.t)));
         }
         self.open = Some(open);
+    }
+
+    fn report(&mut self, _session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.open.iter_mut().for_each(|open| open.report(gpu, call));
     }
 
     fn in_flight(&mut self, session: &Session, event: &Event) {

@@ -76,6 +76,8 @@ pub struct Process {
     pub(super) out_of_scope: u64,
     /// Events that were lost.
     pub lost: u64,
+    /// Another tool gave one number to two calls, so a report may have the wrong one.
+    pub(super) reports_are_ambiguous: bool,
     pub(super) pauses: Pauses,
     /// Events in the trace, by the accounts of its threads.
     pub(super) accounted: u64,
@@ -139,6 +141,7 @@ impl Process {
             events: 0,
             out_of_scope: 0,
             lost: 0,
+            reports_are_ambiguous: false,
             pauses: Pauses::default(),
             accounted: 0,
             segments: 1,
@@ -218,18 +221,23 @@ impl Process {
 
     /// Counts a call.
     #[inline]
-    pub(super) fn count(&mut self, hook: u16, call: &Call) {
-        self.count_report(hook);
+    pub(super) fn count(&mut self, hook: u16, call: &Call, is_in_scope: bool) {
+        self.count_report(hook, is_in_scope);
+        if !is_in_scope {
+            return;
+        }
         self.first = self.first.min(call.t);
         self.last = self.last.max(call.t.saturating_add(call.dur));
     }
 
     /// Counts a report of the HIP runtime: an event, but no call of the program's.
     #[inline]
-    pub(super) fn count_report(&mut self, hook: u16) {
-        self.events += 1;
+    pub(super) fn count_report(&mut self, hook: u16, is_in_scope: bool) {
+        let count = if is_in_scope { &mut self.events } else { &mut self.out_of_scope };
+        *count += 1;
         if let Some(hook) = self.hook_mut(hook) {
-            hook.events += 1;
+            let count = if is_in_scope { &mut hook.events } else { &mut hook.out_of_scope };
+            *count += 1;
         }
     }
 
@@ -294,11 +302,18 @@ impl Process {
     /// launch.
     pub(crate) fn gpu_limits(&self, end: End) -> Option<String> {
         let lost = (self.lost > 0).then(|| format!("{} events were lost", self.lost));
+        let ambiguous = self.ambiguous_reports().map(str::to_owned);
         let late = self.footer.as_ref().is_some_and(|footer| footer.late > 0);
         let late = late.then(|| "calls came after recording had ended".to_owned());
         let whole = self.footer.as_ref().is_some_and(|footer| footer.end == "exit");
         let cut = (!whole).then(|| "the trace does not end with the process".to_owned());
-        lost.or(late).or_else(|| self.unrecorded(end)).or(cut)
+        ambiguous.or(lost).or(late).or_else(|| self.unrecorded(end)).or(cut)
+    }
+
+    /// Returns why reports of the GPU may have the wrong calls.
+    pub(crate) fn ambiguous_reports(&self) -> Option<&'static str> {
+        self.reports_are_ambiguous
+            .then_some("another tool gave one number to two calls, so reports may have the wrong one")
     }
 
     /// Why calls may be missing that are not counted as lost; `None` if none is.

@@ -1,8 +1,8 @@
 //! The pass over the records of a reading, and the trait of an analysis.
 
-use super::{Event, Session};
+use super::{CallKey, Event, Session, scope::is_within};
 use rocshim_reader::{End, Reading, RecordVisitor};
-use rocshim_trace::{Header, Kernel, Record};
+use rocshim_trace::{Gpu, Header, Kernel, Record};
 
 /// Computes something from the records of a reading.
 ///
@@ -27,8 +27,13 @@ pub trait Analysis {
     /// a gap, a device, a thread's account, the footer …
     fn record(&mut self, session: &Session, record: &Record) {}
 
-    /// A call has returned, or the GPU reports a command ([`Record::Gpu`]).
+    /// A call has returned; or the GPU reports a command ([`Record::Gpu`]), in a reading of
+    /// everything.
     fn event(&mut self, session: &Session, event: &Event) {}
+
+    /// The GPU reports a command that `call` caused; `None`: no recorded call did. It comes after
+    /// its [`Analysis::event`], and much later where it waits for what says which call that is.
+    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {}
 
     /// A call had not returned when the process died.
     fn in_flight(&mut self, session: &Session, event: &Event) {}
@@ -67,13 +72,12 @@ impl Session {
     /// Takes the next record of the file, and gives to all analyses what it is resolved to.
     pub fn visit(&mut self, record: &Record, analyses: Analyses) {
         if let Some(ids) = self.resolve(record) {
-            if self.count(record, &ids)
-                && let Some(call) = record.call()
-            {
-                let event = Event { record, call, ids };
-                analyses.iter_mut().for_each(|analysis| analysis.event(self, &event));
-            }
-            return;
+            let Some(call) = record.call() else { return };
+            let event = Event { record, call, ids };
+            return match record {
+                Record::Gpu(gpu) => self.report(gpu, &event, analyses),
+                _ => self.call(&event, analyses),
+            };
         }
         match record {
             Record::Header(header) => self.header(header.clone(), analyses),
@@ -91,6 +95,71 @@ impl Session {
                     analyses.iter_mut().for_each(|analysis| analysis.record(self, record));
                 }
             }
+        }
+    }
+
+    fn call(&mut self, event: &Event, analyses: Analyses) {
+        let is_in_scope = self.count(event.record, &event.ids);
+        if is_in_scope {
+            analyses.iter_mut().for_each(|analysis| analysis.event(self, event));
+        }
+        if self.scope.is_some() {
+            let key = (event.call.tid, event.call.id);
+            for report in self.scoped_reports.call(key, is_in_scope) {
+                self.count_scoped(&report, Some(key), is_in_scope, analyses);
+            }
+        }
+    }
+
+    fn report(&mut self, gpu: &Gpu, event: &Event, analyses: Analyses) {
+        if self.scope.is_none() {
+            self.count(event.record, &event.ids);
+            analyses.iter_mut().for_each(|analysis| analysis.event(self, event));
+        }
+        let mut ties = std::mem::take(&mut self.ties);
+        ties.tie(gpu, |gpu, call| self.tied(gpu, call, analyses));
+        let is_ambiguous = ties.is_ambiguous;
+        self.ties = ties;
+        if let Some(process) = self.process.as_deref_mut() {
+            process.reports_are_ambiguous = is_ambiguous;
+        }
+    }
+
+    /// Hands on a report whose call is known; in a reading with a scope, once that call was read.
+    fn tied(&mut self, gpu: &Gpu, call: Option<CallKey>, analyses: Analyses) {
+        if self.scope.is_none() {
+            return analyses.iter_mut().for_each(|analysis| analysis.report(self, gpu, call));
+        }
+        match call.map(|call| (call, self.scoped_reports.is_in_scope(call))) {
+            Some((call, None)) => {
+                for given_up in self.scoped_reports.wait(call, gpu.clone()) {
+                    self.count_uncalled(&given_up, analyses);
+                }
+            }
+            Some((call, Some(is_in_scope))) => self.count_scoped(gpu, Some(call), is_in_scope, analyses),
+            None => self.count_uncalled(gpu, analyses),
+        }
+    }
+
+    /// A report whose call is not in the trace counts where its command began.
+    fn count_uncalled(&mut self, gpu: &Gpu, analyses: Analyses) {
+        self.count_scoped(gpu, None, is_within(&self.windows, gpu.begin), analyses);
+    }
+
+    fn count_scoped(&mut self, gpu: &Gpu, call: Option<CallKey>, is_in_scope: bool, analyses: Analyses) {
+        let Some(process) = self.process.as_deref_mut() else { return };
+        process.count_report(gpu.call.hook, is_in_scope);
+        if is_in_scope {
+            analyses.iter_mut().for_each(|analysis| analysis.report(self, gpu, call));
+        }
+    }
+
+    /// Hands on the reports that still wait.
+    fn end_reports(&mut self, analyses: Analyses) {
+        let mut ties = std::mem::take(&mut self.ties);
+        ties.end(|gpu| self.tied(gpu, None, analyses));
+        for report in std::mem::take(&mut self.scoped_reports).end() {
+            self.count_uncalled(&report, analyses);
         }
     }
 
@@ -142,6 +211,7 @@ impl Session {
 
     fn end_process(&mut self, reading: &Reading, analyses: Analyses) {
         self.continues = false;
+        self.end_reports(analyses);
         let Some(process) = self.process.as_deref_mut() else { return };
         if self.scope.is_some() {
             process.disarm_out_of_scope();

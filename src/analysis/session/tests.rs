@@ -2,6 +2,7 @@
 
 use super::*;
 use rocshim_reader::{End, Reading, RecordVisitor};
+use rocshim_trace::Gpu;
 
 const HEADER: &str = r#"{"type":"header","format":1,"rocshim":"0","pid":7,"ppid":1,"start_ticks":0,"exe":"/bin/prog","argv":[],"env":{},"host":"","clock":"tsc","tick_hz":1,"epoch":"5","rings":""}"#;
 const DEFINITIONS: [&str; 3] = [
@@ -24,6 +25,10 @@ impl Analysis for Log {
         let symbol = event.ids.symbol.map(|id| session.symbol(id).name.clone());
         let object = event.ids.code_object.and_then(|id| session.code_object(id).ordinal);
         self.0.push(format!("{:?} {symbol:?} {object:?}", event.ids.function.map(name)));
+    }
+
+    fn report(&mut self, _session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        self.0.push(format!("report {} {call:?}", gpu.begin));
     }
 
     fn end_process(&mut self, session: &Session, reading: &Reading) {
@@ -99,4 +104,33 @@ fn events_out_of_scope_reach_no_analysis_and_disarm_their_hooks() {
     let logged = log(session, &[(&lines, End::Footer)]);
     assert_eq!(logged.last().map(String::as_str), Some("end ProcessId(0) 2 Footer"));
     assert_eq!(logged.len(), 4);
+}
+
+#[test]
+fn a_report_is_in_scope_where_its_launch_is_whenever_it_comes() {
+    let windows = [((7, 0, "5".to_string()), (1, 3))];
+    let session = Session::scoped(Scope::new("decode", windows.into_iter()));
+    let [hook, object, kernel] = DEFINITIONS;
+    let report = |of: &str, begin: u64| {
+        format!(
+            r#"{{"type":"gpu","tid":9,"id":{begin},"t":90,"dur":0,"hook":1,"op":"dispatch","begin":{begin},{of}"place":0}}"#
+        )
+    };
+    let of = |id: u64, begin: u64| report(&format!(r#""of":[7,{id}],"#), begin);
+    let launches = [1, 2, 3].map(|id| launch(id, r#""kernel":2"#)); // they return at 2, 3 and 4
+    let lines: Vec<String> = [
+        &[of(2, 50), of(3, 51)][..], // before their launches
+        &launches,
+        &[of(1, 52), of(3, 53)],                    // long after
+        &[report("", 3), report("", 60), of(9, 2)], // no launch is known: by their begin
+    ]
+    .concat();
+    let all: Vec<&str> =
+        [HEADER, hook, object, kernel].into_iter().chain(lines.iter().map(String::as_str)).collect();
+    let logged = log(session, &[(&all, End::Footer)]);
+    let reports: Vec<&str> =
+        logged.iter().map(String::as_str).filter(|line| line.starts_with("report")).collect();
+    let expected = ["report 50 Some((7, 2))", "report 52 Some((7, 1))", "report 3 None", "report 2 None"];
+    assert_eq!(reports, expected);
+    assert_eq!(logged.last().map(String::as_str), Some("end ProcessId(0) 6 Footer"));
 }

@@ -7,7 +7,7 @@ use super::{
     slots::Slots,
     table::{Table, TableId, integer, text},
 };
-use crate::session::Event;
+use crate::session::{CallKey, Event};
 use foldhash::HashMap;
 use rocshim_drain::demangle;
 use rocshim_trace::{Gpu, GpuKernel, GpuTime, Record, Word, family};
@@ -76,14 +76,20 @@ impl GpuRows {
         self.kernels.insert(kernel.id, (name.into(), family));
     }
 
-    /// Makes the row of a report; `None` for what is no command: a link between two tools' numbers,
-    /// a report that could not be decoded.
-    pub(super) fn row(&mut self, process: usize, epoch: u64, gpu: &Gpu, next: &mut u64) -> Option<TrackRow> {
+    /// Makes the row of a report that `call` caused; `None` for what is no command: a link between
+    /// two tools' numbers, a report that could not be decoded.
+    pub(super) fn row(
+        &mut self,
+        (process, epoch): (usize, u64),
+        gpu: &Gpu,
+        call: Option<CallKey>,
+        next: &mut u64,
+    ) -> Option<TrackRow> {
         if !matches!(gpu.op.as_str(), "dispatch" | "copy" | "barrier") {
             return None;
         }
         let (begin, dur) = (epoch.saturating_add(gpu.begin), Some(gpu.busy));
-        let first = gpu.of.filter(|_| gpu.place == 0 && gpu.op != "barrier");
+        let first = call.filter(|_| gpu.place == 0 && gpu.op != "barrier");
         let end = first.map(|call| self.arrow(call, next));
         let kernel = gpu.kernel.and_then(|id| self.kernels.get(&id));
         let command = gpu.command.clone().unwrap_or_else(|| gpu.op.clone());
@@ -95,15 +101,15 @@ impl GpuRows {
             gpu.device.into(),
             gpu.queue.into(),
             gpu.bytes.into(),
-            gpu.of.map(|(_, id)| id).into(),
-            gpu.of.map(|_| gpu.place).into(),
+            call.map(|(_, id)| id).into(),
+            call.map(|_| gpu.place).into(),
             gpu.function.as_deref().into(),
             Some(gpu.error).filter(|error| *error != 0).into(),
         ];
         Some(TrackRow {
             table: &GPU,
             process,
-            tid: gpu.of.map(|(tid, _)| tid),
+            tid: call.map(|(tid, _)| tid),
             track: self.slots.track(TrackKind::Gpu, Some(queue_number(gpu)), begin, dur),
             begin,
             dur,
@@ -144,7 +150,7 @@ mod tests {
         let mut next = 0;
         let placed =
             [dispatch(2, 10, 5), dispatch(2, 12, 1), dispatch(2, 15, 1), dispatch(3, 10, 5)].map(|gpu| {
-                let row = rows.row(0, 1_000, &gpu, &mut next).expect("a dispatch is a row");
+                let row = rows.row((0, 1_000), &gpu, gpu.of, &mut next).expect("a dispatch is a row");
                 assert_eq!((row.cells.len(), &*row.name), (GPU.columns.len(), "mul_mat_q()"));
                 assert_eq!((row.begin, row.dur, row.tid), (1_000 + gpu.begin, Some(gpu.busy), Some(7)));
                 match row.track {
@@ -159,7 +165,7 @@ mod tests {
     fn a_link_and_an_undecoded_report_are_no_rows() {
         for op in ["link", "unread"] {
             let gpu = Gpu { op: op.into(), ..dispatch(2, 10, 5) };
-            assert_eq!(GpuRows::default().row(0, 0, &gpu, &mut 0), None);
+            assert_eq!(GpuRows::default().row((0, 0), &gpu, gpu.of, &mut 0), None);
         }
     }
 }

@@ -26,7 +26,7 @@ pub use table::{COMMON, Column, ColumnKind, TABLES, Table, TableId};
 
 use super::{
     Phases,
-    session::{Analysis, Event, Session},
+    session::{Analysis, CallKey, Event, Session},
 };
 use calls::CallRow;
 use gpu::GpuRows;
@@ -35,7 +35,7 @@ use names::{NameCache, NamedCall};
 use others::Hooked;
 use ranges::Ranges;
 use rocshim_reader::Reading;
-use rocshim_trace::{Kernel, Record, Word, file_name};
+use rocshim_trace::{Gpu, Kernel, Record, Word, file_name};
 use row::{Arrows, Through};
 use slots::Slots;
 use std::collections::BTreeMap;
@@ -243,12 +243,15 @@ impl Analysis for Tracks {
     }
 
     fn event(&mut self, session: &Session, event: &Event) {
-        if let (Record::Gpu(gpu), Some(open)) = (event.record, &mut self.open) {
-            let number = self.processes.len() - 1;
-            self.rows.extend(open.gpu.row(number, session.process().epoch, gpu, &mut self.arrows));
-            return;
+        if !matches!(event.record, Record::Gpu(_)) {
+            self.call(session, event, false);
         }
-        self.call(session, event, false);
+    }
+
+    fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        let Some(open) = &mut self.open else { return };
+        let number = self.processes.len() - 1;
+        self.rows.extend(open.gpu.row((number, session.process().epoch), gpu, call, &mut self.arrows));
     }
 
     fn in_flight(&mut self, session: &Session, event: &Event) {

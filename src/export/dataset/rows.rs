@@ -3,10 +3,10 @@
 use super::write::Value;
 use foldhash::HashMap;
 use parquet::data_type::ByteArray;
-use rocshim_analysis::{Analysis, Event, GemmProblem, KernelId, Phases, Session, SymbolId};
+use rocshim_analysis::{Analysis, CallKey, Event, GemmProblem, KernelId, Phases, Session, SymbolId};
 use rocshim_reader::Reading;
 use rocshim_report::names::tidy;
-use rocshim_trace::{Call, Conv, Kernel, Launch, Record, StreamRef, Tensor, file_name};
+use rocshim_trace::{Call, Conv, Gpu, Kernel, Launch, Record, StreamRef, Tensor, file_name};
 
 /// A call of the process: its thread and id.
 type CallOf = (u32, u64);
@@ -321,18 +321,7 @@ impl Analysis for Rows {
     fn event(&mut self, session: &Session, event: &Event) {
         match event.record {
             Record::Launch(launch) => return self.launch(session, event, launch),
-            Record::Gpu(gpu) => {
-                let Some(of) = gpu.of.filter(|_| gpu.op == "dispatch") else { return };
-                let (begin, dur) = (self.at(gpu.begin), gpu.busy);
-                match self.unreported.remove(&of) {
-                    Some(launch) => {
-                        let row = &mut self.launches[launch as usize];
-                        (row.gpu_begin, row.gpu_dur) = (begin, dur);
-                    }
-                    None => drop(self.early.insert(of, (begin, dur))),
-                }
-                return;
-            }
+            Record::Gpu(_) => return,
             Record::Gemm(gemm) => {
                 self.gemm(session, event, &(**gemm).clone().into(), gemm.capture.is_some());
             }
@@ -345,6 +334,18 @@ impl Analysis for Rows {
         // Reports of a graph's kernels belong to no launch.
         if !self.early.is_empty() {
             self.early.remove(&(event.call.tid, event.call.id));
+        }
+    }
+
+    fn report(&mut self, _session: &Session, gpu: &Gpu, call: Option<CallKey>) {
+        let Some(of) = call.filter(|_| gpu.op == "dispatch") else { return };
+        let (begin, dur) = (self.at(gpu.begin), gpu.busy);
+        match self.unreported.remove(&of) {
+            Some(launch) => {
+                let row = &mut self.launches[launch as usize];
+                (row.gpu_begin, row.gpu_dur) = (begin, dur);
+            }
+            None => drop(self.early.insert(of, (begin, dur))),
         }
     }
 

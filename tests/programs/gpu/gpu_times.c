@@ -80,13 +80,15 @@ static void at_exit(void) { kernel_report(ids[0], 4000); }
 
 // The reports to another tracer: its calls, its numbers, reports.
 static unsigned long others_apis, others_reports, others_ids, others_queries;
+enum { COUNTED, ZERO, SAME, IMITATED } others_numbers;
 static int other(uint32_t domain, uint32_t operation, void *data)
 {
     if (domain == 3) {
         if (operation != API_LAUNCH)
             return 1;
         uint64_t *words = data;
-        words[0] = 7000 + ++others_apis;
+        ++others_apis;
+        words[0] = others_numbers == ZERO ? 0 : others_numbers == SAME ? 7000 : 7000 + others_apis + (others_numbers == IMITATED ? 1ull << 63 : 0);
         words[192] = words[193] = 0;
         return 0;
     }
@@ -104,7 +106,8 @@ int main(int argc, char **argv)
     for (uint32_t id = 1; id < 450; id++)
         if (!strcmp(hipApiName(id), "hipModuleLaunchKernel"))
             api = id;
-    if (!strcmp(situation, "other_first"))
+    others_numbers = !strcmp(situation, "other_zero") ? ZERO : !strcmp(situation, "other_same") ? SAME : !strcmp(situation, "other_imitates") ? IMITATED : COUNTED;
+    if (!strcmp(situation, "other_first") || others_numbers)
         hipRegisterTracerCallback(other);
     if (hipModuleLoadData(&module, hip_fatbin_0) || hipModuleGetFunction(&kernel, module, "gpu_times_kernel"))
         return 3;

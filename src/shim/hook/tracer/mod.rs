@@ -47,6 +47,9 @@ struct Runtime {
     next: AtomicPtr<c_void>,
     /// Our callback is registered.
     is_registered: AtomicBool,
+    /// The other tool has assigned a number of the shim's form: reports with one are tied to no
+    /// call.
+    is_imitated: AtomicBool,
     /// Pid of the process that has emitted this copy's definition.
     emitted: AtomicU32,
     /// Offset of the two callbacks in a call's data; 0: layout unknown. Stored with release, after
@@ -148,9 +151,11 @@ fn has_name_defect(object: &Object) -> bool {
 impl Runtime {
     const fn new() -> Runtime {
         let [register, next] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
-        let (is_registered, emitted) = (AtomicBool::new(false), AtomicU32::new(0));
+        let [is_registered, is_imitated] = [const { AtomicBool::new(false) }; 2];
+        let emitted = AtomicU32::new(0);
         let submitting = [const { AtomicU64::new(0) }; MAX_APIS as usize / 64];
-        Runtime { register, next, is_registered, emitted, callbacks_at: AtomicUsize::new(0), submitting }
+        let callbacks_at = AtomicUsize::new(0);
+        Runtime { register, next, is_registered, is_imitated, emitted, callbacks_at, submitting }
     }
 
     /// Returns the slot of the copy whose registration function is `register`, claiming a free one
@@ -261,14 +266,14 @@ impl Runtime {
         if others == Some(YES) {
             // SAFETY: `data` is not NULL, and the correlation id is the first word in every known
             // layout. The other tool's callback has set it.
-            let theirs = Correlation::Other(unsafe { correlation_id.read() });
+            let theirs = unsafe { correlation_id.read() };
+            if Correlation::is_ours(theirs) {
+                self.is_imitated.store(true, Relaxed);
+                return YES;
+            }
             if let (Some(thread), Correlation::Call { .. }) = (this_thread(), call) {
-                let link = Report {
-                    op: LINK,
-                    correlation: call.number(),
-                    begin: theirs.number(),
-                    ..Report::default()
-                };
+                let link =
+                    Report { op: LINK, correlation: call.number(), begin: theirs, ..Report::default() };
                 thread.report(HOOK.load(Relaxed), &link, now());
             }
             return YES;
@@ -292,20 +297,18 @@ impl Runtime {
 
     /// Handles the end of a command, with the runtime's record.
     fn command_done(&self, operation: u32, record: *const Record) -> i32 {
+        let is_imitated = self.is_imitated.load(Relaxed);
         if REQUESTED.load(Relaxed) {
             // SAFETY: in this domain, a pointer that is not a query points to a record, which lives
             // until this returns and is not written meanwhile.
-            store_report(operation, unsafe { &*record });
+            store_report(operation, unsafe { &*record }, is_imitated);
         }
         // Queried again: the command may have been reported only for us.
         if self.next(HIP_OPS, operation, std::ptr::null_mut()) == Some(YES) {
             // SAFETY: `record` points to the runtime's record, which lives until this returns; it
             // is plain data, so a copy is valid.
             let mut copy = unsafe { record.read() };
-            if matches!(
-                Correlation::of(copy.correlation_id),
-                Correlation::Call { .. } | Correlation::Unhooked { .. }
-            ) {
+            if Correlation::is_ours(copy.correlation_id) && !is_imitated {
                 copy.correlation_id = 0;
             }
             self.next(HIP_OPS, operation, (&raw mut copy).cast());
@@ -372,7 +375,7 @@ fn this_thread() -> Option<Producer> {
     }
 }
 
-fn store_report(operation: u32, record: &Record) {
+fn store_report(operation: u32, record: &Record, is_imitated: bool) {
     let Some(process) = current().filter(|_| is_on() || has_ended()) else { return };
     let Some(thread) = this_thread() else { return };
     // Copies and barriers without times from the runtime may begin after their end.
@@ -396,7 +399,10 @@ fn store_report(operation: u32, record: &Record) {
     let report = Report {
         op,
         kind: record.kind,
-        correlation: record.correlation_id,
+        correlation: match record.correlation_id {
+            number if is_imitated && Correlation::is_ours(number) => 0,
+            number => number,
+        },
         begin,
         dur: record.end_ns - begin,
         age: read.since(record.end_ns),
