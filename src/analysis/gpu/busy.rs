@@ -1,7 +1,7 @@
 //! For how long a device or queue was busy.
 //!
-//! Memory is bounded: beyond [`KEPT`] intervals the earlier half is only summed up. What comes later
-//! and began before that is counted from there on, and counted as late.
+//! Memory is bounded: beyond [`KEPT`] intervals the earlier half is only summed up. What comes
+//! later and began before that is counted from there on, and counted as late.
 
 /// Intervals that are kept; so many new ones may come before they are merged.
 const KEPT: usize = 1 << 16;
