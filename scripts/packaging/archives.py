@@ -5,7 +5,9 @@ import hashlib
 import io
 import pathlib
 import shutil
+import subprocess
 import tarfile
+import tempfile
 import zipfile
 
 from binaries import Wrong
@@ -23,14 +25,40 @@ def make(built, out):
 
 def installed(built):
     """What a package installs below its prefix: path to (bytes, mode)."""
-    files = {
+    return {
+        **manual(built),
+        **completions(built),
         "bin/rocshim": ((built.folder / "rocshim").read_bytes(), 0o755),
         "lib/librocshim.so": ((built.folder / "librocshim.so").read_bytes(), 0o644),
         "include/rocshim.h": (pathlib.Path("include/rocshim.h").read_bytes(), 0o644),
         "share/doc/rocshim/README.md": (pathlib.Path("README.md").read_bytes(), 0o644),
         "share/doc/rocshim/copyright": (pathlib.Path("LICENSE").read_bytes(), 0o644),
     }
-    return files
+
+
+def manual(built):
+    """The man pages, which the command writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        command(built, "help", "--man", folder)
+        pages = sorted(pathlib.Path(folder).iterdir())
+        return {f"share/man/man1/{page.name}.gz": (gzip.compress(page.read_bytes(), mtime=0), 0o644) for page in pages}
+
+
+# Where each shell looks for the completions of a command.
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/rocshim",
+    "zsh": "share/zsh/site-functions/_rocshim",
+    "fish": "share/fish/vendor_completions.d/rocshim.fish",
+}
+
+
+def completions(built):
+    return {path: (command(built, "help", "--completions", shell), 0o644) for shell, path in COMPLETIONS.items()}
+
+
+def command(built, *words):
+    """What the command that is packed prints."""
+    return subprocess.run([built.folder / "rocshim", *words], check=True, stdout=subprocess.PIPE).stdout
 
 
 def tar_of(files, epoch, prefix=""):
@@ -81,6 +109,8 @@ def wheel(built, out):
     if "rocshim/py.typed" not in files:
         raise Wrong("src/python/rocshim/py.typed is missing")
     files[f"{name}.data/scripts/rocshim"] = ((built.folder / "rocshim").read_bytes(), 0o755)
+    for path, (content, mode) in {**manual(built), **completions(built)}.items():
+        files[f"{name}.data/data/{path}"] = (content, mode)
     files[f"{name}.data/data/lib/librocshim.so"] = ((built.folder / "librocshim.so").read_bytes(), 0o755)
     info = f"{name}.dist-info"
     metadata = (f"Metadata-Version: 2.1\nName: rocshim\nVersion: {built.version}\nSummary: {SUMMARY}\nLicense: MIT\n"
