@@ -8,6 +8,7 @@ mod shim {
     mod arguments;
     mod blas;
     mod c_api;
+    mod callers;
     mod convolutions;
     mod endings;
     mod environment;

@@ -30,7 +30,8 @@ use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, EventKind};
 use rocshim_trace::{
-    Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread, write_record,
+    Binary, Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread,
+    write_record,
 };
 use std::collections::BTreeMap;
 
@@ -128,6 +129,14 @@ impl Decoder {
             }
             Definition::SameFunction { function, of } => self.kernels.same(stamp, function, of),
             Definition::Code { function, code } => self.kernels.describe(stamp, function, code),
+            Definition::Binary { path } => {
+                let binary =
+                    Binary { id: number, build_id: elf_identity::build_id(&path), path: path.into() };
+                self.line(&Record::Binary(binary), out);
+            }
+            Definition::Callers { function, tid, frames, end } => {
+                self.kernels.called(stamp, function, callers(tid, frames, end));
+            }
             Definition::Device { ordinal, gfx, name, how } => {
                 let [gfx, name, how] = [gfx, name, how].map(|text| text.into_owned());
                 self.line(&Record::Device(Device { ordinal, gfx, name, how }), out);

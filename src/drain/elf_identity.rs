@@ -17,10 +17,20 @@ pub(crate) fn library(id: u32, path: &str, hooked: &HashSet<&str>) -> Library {
     let Ok(file) = File::open(path) else { return library };
     let cache = ReadCache::new(file);
     let Ok(elf) = Elf::parse(&cache) else { return library };
-    let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect();
     let build_id = elf.build_id().ok().flatten().map(hex);
     let (functions, hooked) = functions(&elf, &cache, path, hooked).unzip();
     Library { soname: soname(&elf, &cache), build_id, functions, hooked, ..library }
+}
+
+/// The build id of the file with this path, hex.
+pub(crate) fn build_id(path: &str) -> Option<String> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    let elf = Elf::parse(&cache).ok()?;
+    elf.build_id().ok().flatten().map(hex)
+}
+
+fn hex(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn soname(elf: &Elf, cache: &ReadCache<File>) -> Option<String> {

@@ -8,6 +8,7 @@ use crate::history::History;
 use crate::parameters::demangle;
 use foldhash::HashMap;
 use rocshim_ring::kernel::KernelCode;
+use rocshim_trace::Callers;
 
 /// A kernel as defined.
 pub(crate) struct Kernel {
@@ -17,6 +18,8 @@ pub(crate) struct Kernel {
     owner: u64,
     /// Its metadata in the code object.
     pub(crate) code: Option<Code>,
+    /// The callers of its first launch.
+    pub(crate) callers: Option<Callers>,
 }
 
 /// A kernel's metadata and its argument decoder.
@@ -47,7 +50,8 @@ impl Kernels {
     /// `function` means kernel `number`, called `name`, of `owner` from `stamp` on.
     pub(crate) fn name(&mut self, stamp: u64, owner: u64, function: u64, number: u32, name: &str) {
         let code_object = self.owner(owner, stamp);
-        self.kernels.insert(number, Kernel { name: name.into(), code_object, owner, code: None });
+        self.kernels
+            .insert(number, Kernel { name: name.into(), code_object, owner, code: None, callers: None });
         self.functions.entry(function).or_default().set(stamp, Some(number));
         self.members.entry(owner).or_default().push((stamp, function));
     }
@@ -84,6 +88,14 @@ impl Kernels {
         let mut code = code.into_owned();
         let arguments = Arguments::of(&mut code, demangle(&kernel.name).as_deref());
         kernel.code = Some(Code { code, arguments });
+    }
+
+    /// Sets the callers of the first launch of the kernel that `function` meant at `stamp`.
+    pub(crate) fn called(&mut self, stamp: u64, function: u64, callers: Callers) {
+        let number = self.functions.get(&function).and_then(|history| history.at(stamp));
+        if let Some(kernel) = number.and_then(|number| self.kernels.get_mut(&number)) {
+            kernel.callers.get_or_insert(callers);
+        }
     }
 
     /// The kernel that `function` meant at `stamp`, with its definition number.

@@ -6,7 +6,7 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::parameters::demangle;
 use crate::values::*;
 use rocshim_ring::definition::{
-    ATOMICS, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text,
+    ATOMICS, ChainEnd, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text,
 };
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
@@ -161,6 +161,7 @@ pub(crate) fn kernel_record(id: u32, kernel: &kernels::Kernel) -> Kernel {
         tensile: Tensile::of(&name),
         name,
         code_object: kernel.code_object,
+        callers: kernel.callers.clone(),
         ..Kernel::default()
     };
     let Some(kernels::Code { code, .. }) = &kernel.code else { return record };
@@ -179,6 +180,18 @@ pub(crate) fn kernel_record(id: u32, kernel: &kernels::Kernel) -> Kernel {
         args: code.args.as_ref().map(|args| args.iter().map(argument).collect()),
         ..record
     }
+}
+
+/// The callers of a kernel's first launch, by thread `tid`.
+pub(crate) fn callers(tid: u32, frames: Vec<(u32, u64)>, end: ChainEnd) -> Callers {
+    let frames = frames.into_iter().map(|(binary, at)| Caller { binary, at: Hex(at) }).collect();
+    let end = match end {
+        ChainEnd::Whole => "whole",
+        ChainEnd::Limit => "limit",
+        ChainEnd::Signal => "signal",
+        ChainEnd::Unknown => "unknown",
+    };
+    Callers { tid, frames, end: end.into() }
 }
 
 /// The record of a GEMM. `set_to` returns a setting of the handle, if known. The caller adds the

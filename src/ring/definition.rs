@@ -227,6 +227,25 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         code: KernelCode<'a>,
     },
+    /// An executable or shared library on a chain of callers.
+    Binary {
+        /// Its file.
+        #[serde(borrow)]
+        path: Text<'a>,
+    },
+    /// The callers of the first launch of what `function` refers to at this stamp; written before
+    /// the launch.
+    Callers {
+        /// `hipFunction_t` or host stub.
+        function: u64,
+        /// The thread.
+        tid: u32,
+        /// Where it returns to, innermost first: the number of a [`Definition::Binary`], and the
+        /// address in that file as linked.
+        frames: Vec<(u32, u64)>,
+        /// Why it ends there.
+        end: ChainEnd,
+    },
     /// A device was queried.
     Device {
         /// Its ordinal.
@@ -290,9 +309,27 @@ impl Definition<'_> {
         use Definition::*;
         let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. } | Recording(_));
         let of_gpu = matches!(self, GpuTime(_) | GpuKernel { .. });
+        let of_callers = matches!(self, Binary { .. } | Callers { .. });
         let of_capture = matches!(self, Capture { .. } | Join { .. } | Leave { .. } | EndCapture { .. });
-        of_process || of_capture || of_gpu || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
+        of_process
+            || of_capture
+            || of_gpu
+            || of_callers
+            || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
     }
+}
+
+/// Why a chain of callers ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChainEnd {
+    /// At the thread's first function.
+    Whole,
+    /// At the most callers that are recorded.
+    Limit,
+    /// At a signal handler.
+    Signal,
+    /// At code without unwind information, or at a stack that does not agree with it.
+    Unknown,
 }
 
 /// The contents of a graph.

@@ -14,6 +14,8 @@ pub enum Record {
     Header(Header),
     /// A ROCm library found in the process.
     Library(Library),
+    /// An executable or shared library on a chain of callers.
+    Binary(Binary),
     /// An interception point beside the exported symbols.
     Interception(Interception),
     /// An object whose calls can bypass the hooks.
@@ -171,6 +173,18 @@ pub struct Library {
     /// How many of those are hooked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooked: Option<u64>,
+}
+
+/// An executable or shared library on a chain of callers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Binary {
+    /// Referred to by [`Caller::binary`].
+    pub id: u32,
+    /// The file as the loader names it; for the executable the resolved path.
+    pub path: String,
+    /// The build id of that file, hex; absent if it has none or could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
 }
 
 /// An interception point beside the exported symbols. Written for each at the start, and again for
@@ -377,6 +391,32 @@ pub struct Kernel {
     /// kernel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<Argument>>,
+    /// Who launched it first, in a stream or into a capture. Absent if no such launch passed
+    /// arguments, or `ROCSHIM_CALLERS` is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callers: Option<Callers>,
+}
+
+/// The callers of a kernel's first launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Callers {
+    /// The thread that launched it.
+    pub tid: u32,
+    /// Innermost first: where each call returns to.
+    pub frames: Vec<Caller>,
+    /// Why the chain ends: `whole` (at the thread's first function), `limit` (at as many callers as
+    /// `ROCSHIM_CALLERS` allows), `signal` (at a signal handler), `unknown` (at code without
+    /// unwind information, or at a stack that does not agree with it).
+    pub end: String,
+}
+
+/// A caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    /// The [`Binary`] that holds its code.
+    pub binary: u32,
+    /// The return address, as an address of that file as linked (as `addr2line` takes it, less 1).
+    pub at: Hex,
 }
 
 /// An explicit argument of a kernel.

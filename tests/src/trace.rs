@@ -1,7 +1,7 @@
 //! A trace read into memory, with accessors for tests.
 
 use rocshim_trace::{
-    Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu, GpuKernel, GpuTime, Graph,
+    Binary, Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu, GpuKernel, GpuTime, Graph,
     GraphCall, GraphLaunch, Header, Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record,
     Recording, Span, Stream, StreamRef, Sync, Thread, parse_line,
 };
@@ -115,6 +115,8 @@ impl Trace {
         kernels: Kernel;
         /// The devices.
         devices: Device;
+        /// The binaries on chains of callers.
+        binaries: Binary;
         /// The code objects.
         code_objects: CodeObject;
         /// The hook table in its initial state.

@@ -2,7 +2,8 @@
 //! descriptors, scheduling, loaded objects. Knows nothing of HIP or of recording.
 //!
 //! Layers, lowest first: `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`, `tls`;
-//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`.
+//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`;
+//! `unwind`.
 
 mod arena;
 pub(crate) mod descriptors;
@@ -18,3 +19,4 @@ pub(crate) mod sched;
 pub(crate) mod signals;
 mod thread_exit;
 pub(crate) mod tls;
+pub(crate) mod unwind;

@@ -11,6 +11,7 @@ use crate::platform::fork::block_forks;
 use rocshim_ring::sandbox;
 use rocshim_trace::is_library;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// ROCm libraries whose paths the trace records, by the beginning of their file name.
@@ -83,6 +84,70 @@ impl Object {
     }
 }
 
+/// What a stack is unwound by in one object.
+pub(crate) struct UnwindTables {
+    /// As [`Object::path`].
+    pub(crate) path: String,
+    /// Load bias.
+    pub(crate) base: u64,
+    /// From the first to the last address of its segments.
+    pub(crate) range: Range<u64>,
+    /// Where its index of call frame information is (`PT_GNU_EH_FRAME`).
+    pub(crate) header: Range<u64>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// A segment that is mapped readable.
+pub(crate) struct Segment {
+    pub(crate) range: Range<u64>,
+    pub(crate) is_code: bool,
+}
+
+/// Returns the unwind tables of every loaded object that has them.
+pub(crate) fn unwind_tables() -> Vec<UnwindTables> {
+    let mut found = Vec::new();
+    visit(|info, name| {
+        let range = |h: &libc::Elf64_Phdr| {
+            let start = info.dlpi_addr.wrapping_add(h.p_vaddr);
+            start..start.saturating_add(h.p_memsz)
+        };
+        let is_readable = |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_R != 0;
+        let segment =
+            |h: &libc::Elf64_Phdr| Segment { range: range(h), is_code: h.p_flags & libc::PF_X != 0 };
+        let segments: Vec<Segment> = headers(info).iter().filter(is_readable).map(segment).collect();
+        let header = headers(info).iter().find(|h| h.p_type == libc::PT_GNU_EH_FRAME).map(range);
+        // The index is used only where a readable segment holds it.
+        let holds = |header: &Range<u64>| {
+            segments.iter().any(|s| s.range.start <= header.start && header.end <= s.range.end)
+        };
+        let start = segments.iter().map(|segment| segment.range.start).min();
+        let end = segments.iter().map(|segment| segment.range.end).max();
+        if let (Some(start), Some(end), Some(header)) = (start, end, header.filter(holds)) {
+            let path = path_of(name);
+            found.push(UnwindTables { path, base: info.dlpi_addr, range: start..end, header, segments });
+        }
+        true
+    });
+    found
+}
+
+/// Runs `work` while the loader's list is locked, so that every object stays mapped, unless objects
+/// have come or gone since `generation`.
+pub(crate) fn while_loaded(generation: u64, mut work: impl FnMut()) {
+    visit(|info, _| {
+        if info.dlpi_adds + info.dlpi_subs == generation {
+            work();
+        }
+        false
+    });
+}
+
+/// Returns the path of the object that the loader lists under `name`, which is empty for the
+/// executable.
+fn path_of(name: &CStr) -> String {
+    if name.is_empty() { executable() } else { name.to_string_lossy().into_owned() }
+}
+
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -93,9 +158,7 @@ pub(crate) fn objects() -> Vec<Object> {
     visit(|info, name| {
         let segment = |h: &libc::Elf64_Phdr| (info.dlpi_addr.wrapping_add(h.p_vaddr), h.p_memsz, h.p_offset);
         let segments = headers(info).iter().filter(|h| h.p_type == libc::PT_LOAD).map(segment).collect();
-        let name = name.to_string_lossy();
-        let path = if name.is_empty() { executable() } else { name.into_owned() };
-        found.push(Object { path, base: info.dlpi_addr, segments });
+        found.push(Object { path: path_of(name), base: info.dlpi_addr, segments });
         true
     });
     found

@@ -237,7 +237,7 @@ impl Process {
             _ => return,
         };
         for kernel in kernels.iter().flatten().filter(|kernel| layouts::find(kernel.function).is_none()) {
-            self.layout_of(kernel.function);
+            lock(&self.kernels).describe(&self.log, kernel.function, &mut self.appender());
         }
     }
 
@@ -357,7 +357,7 @@ impl Process {
         if kernels.is_new(&self.log, function, module, &name) {
             self.emit(&mut kernels, stamp, Definition::Function { function, module, name });
             // Not at its first launch, because one without arguments needs no layout.
-            self.look_up(&mut kernels, function);
+            kernels.describe(&self.log, function, &mut self.appender());
         }
     }
 
@@ -419,14 +419,16 @@ impl Process {
         }
     }
 
-    /// Returns the argument layout of `function`, and emits what its code object states about it,
-    /// before its first launch.
+    /// Returns the argument layout of `function`, which the calling thread is about to launch for
+    /// the first time. Emits what its code object states about it, and its callers.
     pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
-        self.look_up(&mut lock(&self.kernels), function)
+        let mut kernels = lock(&self.kernels);
+        kernels.emit_callers(&self.log, function, self.config.callers, &mut self.appender());
+        kernels.look_up(&self.log, function, self.config.args, &mut self.appender())
     }
 
-    fn look_up(&self, kernels: &mut KernelRegistry, function: u64) -> &'static Layout {
-        let emit = |stamp: u64, definition: Definition| drop(self.log.define(&Frame { stamp, definition }));
-        kernels.look_up(&self.log, function, self.config.args, emit)
+    /// Appends definitions that the registry need not follow.
+    fn appender(&self) -> impl FnMut(u64, Definition) -> Option<u32> {
+        |stamp, definition| Some(self.log.define(&Frame { stamp, definition }).ok()?.0)
     }
 }

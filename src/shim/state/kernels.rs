@@ -5,14 +5,16 @@
 //! emits or inherits from its parent.
 #![allow(unsafe_code)] // fat binaries are read where the loader has mapped them
 
+use crate::platform::ids::gettid;
 use crate::platform::objects::{self, Object};
+use crate::platform::unwind::Unwinder;
 use crate::state::layouts;
 use rocshim_drain::{Metadata, Source, metadata};
 use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Frame};
 use rocshim_ring::kernel::KernelCode;
 use rocshim_ring::log::{Log, Place};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The longest compressed image, in bytes, of which a copy is kept until its first launch.
 const MAX_PACKED: u64 = 64 << 20;
@@ -22,6 +24,8 @@ const MAX_PACKED: u64 = 64 << 20;
 pub(crate) struct KernelRegistry {
     /// `hipFunction_t` or host stub → the latest definition that names it.
     functions: HashMap<u64, Place>,
+    /// Those whose code was emitted since.
+    described: HashSet<u64>,
     /// Module or fat binary → its code.
     owners: HashMap<u64, Owner>,
     /// Loaded objects, as of the last lookup of a fat binary.
@@ -32,7 +36,13 @@ pub(crate) struct KernelRegistry {
     devices: HashMap<i32, Box<str>>,
     /// Every distinct argument layout. There are few.
     layouts: HashMap<Vec<(u32, u32)>, &'static Layout>,
+    unwinder: Unwinder,
+    /// File → number of its definition, for those on a chain of callers.
+    binaries: HashMap<String, u32>,
 }
+
+/// Appends a definition, valid from a stamp on, to the log; returns its number.
+pub(crate) type Emit<'a> = &'a mut dyn FnMut(u64, Definition) -> Option<u32>;
 
 /// A module or a fat binary.
 struct Owner {
@@ -96,6 +106,7 @@ impl KernelRegistry {
             | Definition::Function { function, .. }
             | Definition::SameFunction { function, .. } => {
                 layouts::remove(function);
+                self.described.remove(&function);
                 self.functions.insert(function, place);
             }
             Definition::Device { ordinal, gfx, .. } => drop(self.devices.insert(ordinal, gfx.into())),
@@ -179,32 +190,49 @@ impl KernelRegistry {
         targets
     }
 
-    /// Finds the argument layout of `function` for all its later launches, and emits what its code
-    /// object says of it. Without `args` the layout has no arguments.
-    pub(crate) fn look_up(
-        &mut self,
-        log: &Log,
-        function: u64,
-        args: bool,
-        emit: impl FnOnce(u64, Definition),
-    ) -> &'static Layout {
+    /// Finds the argument layout of `function` for all its later launches. Without `args` the
+    /// layout has no arguments.
+    pub(crate) fn look_up(&mut self, log: &Log, function: u64, args: bool, emit: Emit) -> &'static Layout {
+        let mut layout = &layouts::UNKNOWN;
         let named = self.named(log, function);
         let owner = named.as_ref().map_or(0, |named| named.owner);
-        let mut layout = &layouts::UNKNOWN;
-        if let Some(named) = named {
-            self.parse(named.owner);
-            let code = self.owners.get(&named.owner).and_then(|owner| owner.kernel(&named.name));
-            let code = code.map(KernelCode::into_owned);
-            if let Some(args) = code.as_ref().and_then(|code| code.args.as_ref()) {
-                layout = self.layout(args.iter().map(|arg| (arg.offset, arg.size)).collect());
-            }
-            if let Some(code) = code {
-                emit(named.stamp, Definition::Code { function, code });
-            }
+        let code = self.describe(log, function, emit);
+        if let Some(args) = code.as_ref().and_then(|code| code.args.as_ref()) {
+            layout = self.layout(args.iter().map(|arg| (arg.offset, arg.size)).collect());
         }
         let layout = if args { layout } else { &layouts::NONE };
         layouts::insert(function, owner, layout);
         layout
+    }
+
+    /// Returns what the code object states about `function`, and emits it the first time.
+    pub(crate) fn describe(&mut self, log: &Log, function: u64, emit: Emit) -> Option<KernelCode<'static>> {
+        let named = self.named(log, function)?;
+        self.parse(named.owner);
+        let code = self.owners.get(&named.owner)?.kernel(&named.name)?.into_owned();
+        if self.described.insert(function) {
+            emit(named.stamp, Definition::Code { function, code: code.clone() });
+        }
+        Some(code)
+    }
+
+    /// Emits the callers of the calling thread's launch of `function`, at most `limit` of them.
+    pub(crate) fn emit_callers(&mut self, log: &Log, function: u64, limit: usize, emit: Emit) {
+        let Some(named) = self.named(log, function).filter(|_| limit > 0) else { return };
+        let Some((callers, end)) = self.unwinder.callers(limit) else { return };
+        let mut frames = Vec::with_capacity(callers.len());
+        for (object, address) in callers {
+            let path = self.unwinder.path(object);
+            let known = self.binaries.get(path).copied();
+            let number = known.or_else(|| {
+                let number = emit(named.stamp, Definition::Binary { path: path.into() })?;
+                self.binaries.insert(path.to_owned(), number);
+                Some(number)
+            });
+            let Some(number) = number else { return };
+            frames.push((number, address));
+        }
+        emit(named.stamp, Definition::Callers { function, tid: gettid(), frames, end });
     }
 
     fn layout(&mut self, places: Vec<(u32, u32)>) -> &'static Layout {

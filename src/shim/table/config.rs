@@ -9,6 +9,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Default of `ROCSHIM_CALLERS`.
+const CALLERS: usize = 16;
+/// The most callers that are recorded.
+const MOST_CALLERS: usize = 32;
 /// Default of `ROCSHIM_MEMORY_MIB`, MiB.
 const MEMORY_MIB: u64 = 256;
 
@@ -49,6 +53,8 @@ variables! {
          copies and waits. Kernel names are recorded in any case.";
     ROCSHIM_ARGS = "on",
         "`off`: launches are recorded without their kernels' arguments.";
+    ROCSHIM_CALLERS = "16",
+        "How many callers of each kernel's first launch are recorded, up to 32. `0`: none.";
     ROCSHIM_GPU_TIME = "",
         "Any value but `0` and `off` requests GPU begin and end times of each command from the HIP \
          runtime, and records them.";
@@ -115,6 +121,8 @@ pub(crate) struct Config {
     record: Vec<String>,
     /// Launches are recorded with their kernels' arguments.
     pub(crate) args: bool,
+    /// Length of the chain of callers recorded at a kernel's first launch; 0: none is recorded.
+    pub(crate) callers: usize,
     /// GPU times are requested from the HIP runtime.
     pub(crate) gpu_time: bool,
     /// Limit of the process's ring memory, bytes.
@@ -154,6 +162,7 @@ impl Config {
                 .map(|list| patterns(&list).map(str::to_owned).collect())
                 .unwrap_or_default(),
             args: given("ROCSHIM_ARGS").is_none_or(|value| value != "off" && value != "0"),
+            callers: given("ROCSHIM_CALLERS").map_or(CALLERS, callers),
             gpu_time: given("ROCSHIM_GPU_TIME").is_some_and(|value| value != "off" && value != "0"),
             memory_bytes: given("ROCSHIM_MEMORY_MIB").and_then(mebibytes).unwrap_or(MEMORY_MIB << 20),
             when_full: match given("ROCSHIM_FULL").as_deref() {
@@ -173,6 +182,14 @@ impl Config {
             compress: given("ROCSHIM_COMPRESS").and_then(zstd_level),
             rings: given("ROCSHIM_RINGS").unwrap_or_else(|| "/dev/shm".into()).into(),
         }
+    }
+}
+
+/// Returns the number of callers to record; the default for what is no number.
+fn callers(requested: String) -> usize {
+    match requested.trim() {
+        "off" => 0,
+        number => number.parse().map_or(CALLERS, |number: usize| number.min(MOST_CALLERS)),
     }
 }
 
@@ -308,6 +325,14 @@ mod tests {
         let args =
             |value: &'static str| Config::read(|name| (name == "ROCSHIM_ARGS").then(|| value.into())).args;
         assert_eq!([args(""), args("on"), args("off"), args("0")], [true, true, false, false]);
+    }
+
+    #[test]
+    fn sixteen_callers_are_recorded_unless_another_number_is_set() {
+        let callers = |value: &'static str| {
+            Config::read(|name| (name == "ROCSHIM_CALLERS").then(|| value.into())).callers
+        };
+        assert_eq!(["", "0", "off", "4", "99", "many"].map(callers), [16, 0, 0, 4, 32, 16]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
     match record {
         Record::Header(_) => "header",
         Record::Library(_) => "library",
+        Record::Binary(_) => "binary",
         Record::Interception(_) => "interception",
         Record::Bypass(_) => "bypass",
         Record::HookTable(_) => "hook_table",
@@ -79,6 +80,7 @@ pub(crate) fn every() -> Vec<Record> {
             functions: Some(40),
             hooked: Some(4),
         }),
+        Record::Binary(Binary { id: 31, path: "/a.so".into(), build_id: text("00ff") }),
         Record::Device(Device {
             ordinal: 0,
             gfx: "gfx90a:sramecc+:xnack-".into(),

@@ -47,6 +47,11 @@ pub(super) fn kernel() -> Kernel {
         kernarg: Some(264),
         max_block: Some(1024),
         args: Some(vec![argument]),
+        callers: Some(Callers {
+            tid: 4711,
+            frames: vec![Caller { binary: 31, at: Hex(0x1234) }],
+            end: "limit".into(),
+        }),
     }
 }
 
