@@ -45,6 +45,7 @@ mod trace {
 
 /// The `rocshim` command.
 mod cli {
+    mod callers;
     mod compare;
     mod completions;
     mod ctl;

@@ -164,7 +164,7 @@ pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
 pub use verdict::FunctionRow;
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
 pub use why::{
-    CatalogFolder, Catalogs, Change as ProposedChange, Decision as Explained, Link,
-    Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog, Why, WhyBuilder,
-    variables as steering_variables,
+    BinaryFile, CallerRow, CatalogFolder, Catalogs, Change as ProposedChange, Decision as Explained,
+    FirstLaunch, Functions, Link, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog, Why,
+    WhyBuilder, variables as steering_variables,
 };

@@ -3,7 +3,9 @@
 //! The files are foreign: every reader is bounded by the file's length, and returns what is damaged
 //! or missing instead of failing. What a trace means is decided in `analysis`, not here.
 //!
-//! Layers, lowest first: `msgpack` (values), `product` (a GEMM in Tensile's terms), `predicate`
+//! It also names functions in executables and libraries, for chains of callers.
+//!
+//! Layers, lowest first: `symbols` (functions and lines at addresses); `msgpack` (values), `product` (a GEMM in Tensile's terms), `predicate`
 //! (conditions on it), `solutions` (a solution file with its table of sizes), `tensile` (the
 //! catalog of a target), `folder` (both on disk); `testing` (small catalogs, for tests).
 
@@ -14,6 +16,7 @@ mod msgpack;
 mod predicate;
 mod product;
 mod solutions;
+mod symbols;
 mod tensile;
 #[doc(hidden)]
 pub mod testing;
@@ -21,4 +24,5 @@ pub mod testing;
 pub use folder::{Folder, Stamp, Unread, has_content, stamp};
 pub use product::Product;
 pub use solutions::{Chosen, Counted, Solutions};
+pub use symbols::{Function, functions};
 pub use tensile::{Catalog, Entry, Reached};

@@ -6,8 +6,10 @@ use super::{
     table::{Column, Style, Table},
 };
 use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{Evidence, Explained, Why, steering_variables as rows};
+use rocshim_analysis::{Evidence, Explained, FirstLaunch, Why, steering_variables as rows};
+use rocshim_trace::file_name;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The page: the chains of the decisions that `wanted` names, or without it one line for each.
 pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
@@ -18,8 +20,16 @@ pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
             parts.extend(overview(why, style));
         }
         Some(wanted) => {
-            let named = why.decisions.iter().filter(|decision| decision.is_named(wanted));
-            parts.extend(named.filter_map(|decision| chain(decision, style)));
+            let mut shown: Vec<&FirstLaunch> = Vec::new();
+            for decision in why.decisions.iter().filter(|decision| decision.is_named(wanted)) {
+                parts.extend(chain(decision, style));
+                let launch = why.first_launch(decision).filter(|launch| !shown.contains(launch));
+                parts.extend(launch.and_then(|launch| callers(launch, style)));
+                shown.extend(launch);
+            }
+            let named = why.first_launches.iter().filter(|launch| launch.is_named(wanted));
+            let rest = named.filter(|launch| !shown.contains(launch));
+            parts.extend(rest.filter_map(|launch| callers(launch, style)));
         }
     }
     parts.extend(environment(why, style));
@@ -98,6 +108,34 @@ fn chain(decision: &Explained, style: &Style) -> Option<String> {
         decision.pid
     );
     section(&title, &table, style, &changes.collect::<Vec<_>>())
+}
+
+/// Who launched a kernel first.
+fn callers(launch: &FirstLaunch, style: &Style) -> Option<String> {
+    let mut table = Table::new(&[Column::Right("#"), Column::Text("function"), Column::Left("in")]);
+    for (at, caller) in (1..).zip(&launch.callers) {
+        let line = caller.line.as_ref().map(|line| format!(", {line}")).unwrap_or_default();
+        let function = caller.function.as_deref().unwrap_or("?");
+        let file = format!("{}+{}", file_name(&caller.file), caller.at);
+        table.row(vec![at.to_string(), format!("{function}{line}"), file]);
+    }
+    let end = match &*launch.end {
+        "limit" => Some("more callers are not recorded (ROCSHIM_CALLERS)"),
+        "signal" => Some("a signal handler called the last one"),
+        "unknown" => Some(
+            "who called the last one is unresolved: it has no unwind information, or the stack does not agree with it",
+        ),
+        _ => None,
+    };
+    let unnamed = launch.callers.iter().filter_map(|caller| {
+        let why = caller.unnamed.as_ref()?;
+        Some(format!("no function of {} is named: {why}", caller.file))
+    });
+    let unnamed: BTreeSet<String> = unnamed.collect();
+    let remarks: Vec<String> = end.map(str::to_owned).into_iter().chain(unnamed).collect();
+    let name = launch.demangled.as_deref().unwrap_or(&launch.kernel);
+    let title = format!("Confirmed: callers of the first launch of {name}, thread {}", launch.tid);
+    section(&title, &table, style, &remarks)
 }
 
 /// The variables of the table that were set.

@@ -8,12 +8,12 @@ figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, encoder, endings, exporting, full_ring, gpu_time, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
+import bars, build, calls, encoder, endings, exporting, first, full_ring, gpu_time, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
 # What there is to measure, in this order.
-SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real, "gpu-time": gpu_time}
+SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "first": first, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real, "gpu-time": gpu_time}
 # Those that run in the real ROCm user space.
 REAL = ["real", "gpu-time"]
 

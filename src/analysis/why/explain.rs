@@ -2,6 +2,7 @@
 
 use super::{
     WhyBuilder,
+    callers::{BinaryFile, Functions},
     catalogs::{CatalogFolder, Catalogs, Wanted},
     environment::variable,
     ggml, hipblaslt, miopen,
@@ -42,8 +43,13 @@ impl WhyBuilder {
         wanted.collect()
     }
 
+    /// The files whose functions would name callers, and the addresses in each.
+    pub fn binaries(&self) -> BTreeMap<BinaryFile, BTreeSet<u64>> {
+        self.chains.wanted()
+    }
+
     /// All decisions with their chains.
-    pub fn finish(self, catalogs: &Catalogs) -> Why {
+    pub fn finish(self, catalogs: &Catalogs, functions: &Functions) -> Why {
         let mut order: Vec<&(Key, Seen)> =
             self.decisions.all().iter().filter(|(_, seen)| seen.calls > 0).collect();
         order.sort_by_key(|(key, seen)| (subject(key), std::cmp::Reverse(seen.calls)));
@@ -56,7 +62,9 @@ impl WhyBuilder {
             process.limits.as_ref().map(|limits| format!("limited: process {}: {limits}", process.pid))
         });
         let notes = self.notes.iter().cloned().chain(limits).collect();
-        Why { format: 1, decisions, environment: environment(&self.processes), notes }
+        let environment = environment(&self.processes);
+        let first_launches = self.chains.named(functions);
+        Why { format: 1, decisions, first_launches, environment, notes }
     }
 
     fn decision(&self, id: usize, key: &Key, seen: &Seen, catalog: Option<&CatalogFolder>) -> Decision {

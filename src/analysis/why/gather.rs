@@ -1,5 +1,6 @@
 //! Gathers what was requested and launched from the records, in one pass.
 
+use super::callers::Chains;
 use super::seen::{
     Asked, Band, CallEnd, ConvKey, Gemm, Heuristic, Kernel, Key, Process, Search, Seen, alignment, element,
 };
@@ -15,7 +16,7 @@ use rocshim_catalog::Product;
 use rocshim_drain::demangle;
 use rocshim_reader::{End, Reading, RecordVisitor};
 use rocshim_trace::{
-    Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, family, ggml,
+    Binary, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, family, ggml,
 };
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub struct WhyBuilder {
     pub(super) processes: Vec<Process>,
     pub(super) kernels: Vec<Kernel>,
     pub(super) decisions: Decisions,
+    pub(super) chains: Chains,
     pub(super) notes: Vec<String>,
 }
 
@@ -52,6 +54,7 @@ struct Open {
     /// Function and library by hook.
     hooks: HashMap<u16, (String, String)>,
     objects: HashMap<u32, CodeObject>,
+    binaries: HashMap<u32, Binary>,
     /// By the trace's id: the number over all processes, the hook, how columns are read.
     kernels: HashMap<u32, (usize, Option<u16>, Option<ggml::MatMul>)>,
     nesting: Nesting,
@@ -100,6 +103,7 @@ impl WhyBuilder {
             number: self.processes.len() - 1,
             hooks: HashMap::default(),
             objects: HashMap::default(),
+            binaries: HashMap::default(),
             kernels: HashMap::default(),
             nesting: Nesting::default(),
             in_flight: false,
@@ -123,6 +127,7 @@ impl WhyBuilder {
             Record::Library(library) if !process.libraries.iter().any(|known| known.path == library.path) => {
                 process.libraries.push(library.clone());
             }
+            Record::Binary(binary) => drop(open.binaries.insert(binary.id, binary.clone())),
             Record::Device(device) => drop(process.devices.insert(device.gfx.clone())),
             Record::CodeObject(object) => {
                 let is_other = |known: &CodeObject| known.file != object.file;
@@ -137,6 +142,7 @@ impl WhyBuilder {
                     .get_or_insert_with(|| format!("{} events were lost ({})", gap.lost, gap.reason));
             }
             Record::Kernel(kernel) => {
+                self.chains.take(open.number, process.pid, kernel, &open.binaries);
                 let object = kernel.code_object.and_then(|id| open.objects.get(&id)).cloned();
                 let of = family(&kernel.name, kernel.demangled.as_deref());
                 let new = Kernel {

@@ -6,10 +6,11 @@
 //! the caller has read (`rocshim_catalog`), so nothing here opens a file.
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
-//! `catalogs` (what was read), `seen` (what was requested and launched), `gather` (records to
+//! `catalogs` (what was read), `callers` (who launched a kernel first), `seen` (what was requested and launched), `gather` (records to
 //! that), `rules` (statements with their premises), `tensile`, `hipblaslt`, `miopen`, `ggml` (one
 //! library's chain each), `explain`.
 
+mod callers;
 mod catalogs;
 mod environment;
 mod explain;
@@ -24,9 +25,10 @@ mod tensile;
 #[cfg(test)]
 mod tests;
 
+pub use callers::{BinaryFile, Functions};
 pub use catalogs::{CatalogFolder, Catalogs, Wanted};
 pub use environment::{VariableRow, variables};
 
 pub use gather::WhyBuilder;
-pub use rows::{Change, Decision, Link, Subject, Why};
+pub use rows::{CallerRow, Change, Decision, FirstLaunch, Link, Subject, Why};
 pub(crate) use rules::rules;

@@ -11,6 +11,8 @@ pub struct Why {
     pub format: u32,
     /// Most calls first within a kind; `id` is the place, from 1.
     pub decisions: Vec<Decision>,
+    /// Who launched each kernel first, in the order of the trace.
+    pub first_launches: Vec<FirstLaunch>,
     /// Variables that steer decisions and that a traced process had set.
     pub environment: Vec<SetVariable>,
     /// Files that could not be read, and what limits every statement.
@@ -24,6 +26,40 @@ pub struct SetVariable {
     pub variable: VariableRow,
     /// The values that processes had.
     pub values: Vec<String>,
+}
+
+/// The callers of a kernel's first launch, read from its thread's stack: an observation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirstLaunch {
+    /// The process.
+    pub pid: u32,
+    /// The thread that launched it.
+    pub tid: u32,
+    /// The symbol.
+    pub kernel: String,
+    /// The kernel's name as people write it.
+    pub demangled: Option<String>,
+    /// Innermost first.
+    pub callers: Vec<CallerRow>,
+    /// Why the chain ends: `whole`, `limit`, `signal`, `unknown`, as in the trace.
+    pub end: String,
+}
+
+/// A caller.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallerRow {
+    /// The executable or shared library, as the process knew it.
+    pub file: String,
+    /// Its build id, hex.
+    pub build_id: Option<String>,
+    /// The last byte of the call instruction, as an address of that file as linked.
+    pub at: String,
+    /// The function; absent if the file does not name it.
+    pub function: Option<String>,
+    /// `file:line`, where the file has debug information.
+    pub line: Option<String>,
+    /// Why the file was not read for names.
+    pub unnamed: Option<String>,
 }
 
 /// What a decision is about.
@@ -83,7 +119,36 @@ pub struct Change {
     pub effect: String,
 }
 
+impl Why {
+    /// Who launched first what the decision launched most, of the kernels with recorded callers.
+    pub fn first_launch(&self, of: &Decision) -> Option<&FirstLaunch> {
+        let launch = |kernel: &String| {
+            self.first_launches.iter().find(|launch| launch.pid == of.pid && launch.kernel == *kernel)
+        };
+        of.kernels.iter().find_map(|(kernel, ..)| launch(kernel))
+    }
+}
+
+impl FirstLaunch {
+    /// True when `wanted` names the kernel, as [`Decision::is_named`] does.
+    pub fn is_named(&self, wanted: &str) -> bool {
+        let wanted = wanted.to_lowercase();
+        [Some(&self.kernel), self.demangled.as_ref()].into_iter().flatten().any(|name| fits(&wanted, name))
+    }
+}
+
+/// True when `text` has `wanted`, in lower case; with `*`, when it is `wanted`.
+fn fits(wanted: &str, text: &str) -> bool {
+    let text = text.to_lowercase();
+    if wanted.contains('*') { rocshim_trace::fits(wanted, &text) } else { text.contains(wanted) }
+}
+
 impl Decision {
+    /// True when `launch` is the first one of a kernel of it.
+    pub fn launches(&self, launch: &FirstLaunch) -> bool {
+        launch.pid == self.pid && self.kernels.iter().any(|(kernel, ..)| *kernel == launch.kernel)
+    }
+
     /// What decided, in short: the first link that says so.
     pub fn decided(&self) -> Option<&Link> {
         self.links.iter().find(|link| link.step == "decided")
@@ -96,10 +161,7 @@ impl Decision {
             return self.id == id;
         }
         let wanted = wanted.to_lowercase();
-        let fits = |text: &str| {
-            let text = text.to_lowercase();
-            if wanted.contains('*') { rocshim_trace::fits(&wanted, &text) } else { text.contains(&wanted) }
-        };
+        let fits = |text: &str| fits(&wanted, text);
         let names = self.kernels.iter().flat_map(|(name, demangled, _)| [Some(name), demangled.as_ref()]);
         let decided = self.links.iter().filter(|link| link.step == "decided");
         fits(&self.title)

@@ -1,6 +1,6 @@
 //! Chains of small traces, with catalogs written by the tests.
 
-use super::{CatalogFolder, Decision, Why, WhyBuilder};
+use super::{CatalogFolder, Decision, Functions, Why, WhyBuilder};
 use crate::Evidence;
 use rocshim_catalog::{Folder, testing::write_catalog, testing::write_solutions};
 use std::path::Path;
@@ -25,7 +25,7 @@ fn why(lines: &str, catalog: impl Fn(&super::Wanted) -> Option<CatalogFolder>) -
     let reading = rocshim_reader::read_bytes(text.as_bytes(), Path::new("t.ndjson"), &mut builder).unwrap();
     builder.end_file(reading);
     let catalogs: Vec<CatalogFolder> = builder.wanted().iter().filter_map(catalog).collect();
-    builder.finish(&catalogs)
+    builder.finish(&catalogs, &Functions::new())
 }
 
 fn link<'a>(decision: &'a Decision, step: &str) -> Vec<(Evidence, &'a str)> {

@@ -4,7 +4,7 @@ use super::summary::read_each;
 use crate::args;
 use anyhow::{Result, bail};
 use rocshim_analysis::{CatalogFolder, WantedCatalog, Why, WhyBuilder, steering_variables};
-use rocshim_catalog::{Folder, has_content};
+use rocshim_catalog::{Folder, functions, has_content};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,10 @@ pub(crate) fn why(args: &args::Why) -> Result<ExitCode> {
     let what = args.what.as_deref();
     if let Some(what) = what {
         why.decisions.retain(|decision| decision.is_named(what));
-        if why.decisions.is_empty() {
-            bail!("no decision is named `{what}`: `rocshim why {}` lists them", trace.display());
+        why.first_launches
+            .retain(|launch| launch.is_named(what) || why.decisions.iter().any(|of| of.launches(launch)));
+        if why.decisions.is_empty() && why.first_launches.is_empty() {
+            bail!("no decision or kernel is named `{what}`: `rocshim why {}` lists them", trace.display());
         }
     }
     super::show(&args.forms, &why, |style| report::why(&why, what, style))?;
@@ -34,15 +36,27 @@ fn why_of(trace: &Path, root: Option<&Path>) -> Result<Why> {
     let read = |path: &Path| reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading));
     read_each(&traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
     let catalogs: Vec<CatalogFolder> = builder.wanted().iter().map(|wanted| open(wanted, root)).collect();
-    Ok(builder.finish(&catalogs))
+    let functions = builder.binaries().into_iter().map(|(file, addresses)| {
+        let path = place(&file.path, root);
+        let debug = place("/usr/lib/debug", root);
+        let found = functions(&path, file.build_id.as_deref(), addresses, &debug);
+        (file, found)
+    });
+    let functions = functions.collect();
+    Ok(builder.finish(&catalogs, &functions))
+}
+
+/// Where to read what the process knew as `path`.
+fn place(path: &str, root: Option<&Path>) -> PathBuf {
+    match root {
+        Some(root) => root.join(path.trim_start_matches('/')),
+        None => PathBuf::from(path),
+    }
 }
 
 /// Reads a catalog and the solution files for the selected problems.
 fn open(wanted: &WantedCatalog, root: Option<&Path>) -> CatalogFolder {
-    let place = |path: &str| match root {
-        Some(root) => root.join(path.trim_start_matches('/')),
-        None => PathBuf::from(path),
-    };
+    let place = |path: &str| place(path, root);
     let mut folder = Folder::open(&place(&wanted.path), &wanted.target);
     wanted.products.iter().for_each(|product| folder.load(product));
     let contents = wanted

@@ -2,8 +2,7 @@
 //! descriptors, scheduling, loaded objects. Knows nothing of HIP or of recording.
 //!
 //! Layers, lowest first: `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`, `tls`;
-//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`;
-//! `unwind`.
+//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`; `unwind`.
 
 mod arena;
 pub(crate) mod descriptors;
