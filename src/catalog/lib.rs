@@ -5,9 +5,10 @@
 //!
 //! It also names functions in executables and libraries, for chains of callers.
 //!
-//! Layers, lowest first: `symbols` (functions and lines at addresses); `msgpack` (values), `product` (a GEMM in Tensile's terms), `predicate`
-//! (conditions on it), `solutions` (a solution file with its table of sizes), `tensile` (the
-//! catalog of a target), `folder` (both on disk); `testing` (small catalogs, for tests).
+//! Layers, lowest first: `symbols` (functions and lines at addresses); `msgpack` (values),
+//! `product` (a GEMM in Tensile's terms), `predicate` (conditions on it), `solutions` (a solution
+//! file with its table of sizes), `tensile` (the catalog of a target), `folder` (both on disk);
+//! `testing` (small catalogs, for tests).
 
 #![forbid(unsafe_code)]
 

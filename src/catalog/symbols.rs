@@ -30,7 +30,7 @@ pub fn functions(
     addresses: impl IntoIterator<Item = u64>,
     debug: &Path,
 ) -> Result<BTreeMap<u64, Function>, String> {
-    let build_id = build_id.ok_or("it has no build id, so another build cannot be told from it")?;
+    let build_id = build_id.ok_or("it has no build id, so it may be another build now")?;
     let mut found: BTreeMap<u64, Function> =
         addresses.into_iter().map(|address| (address, Function::default())).collect();
     name(path, build_id, &mut found)?;

@@ -6,9 +6,9 @@
 //! the caller has read (`rocshim_catalog`), so nothing here opens a file.
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
-//! `catalogs` (what was read), `callers` (who launched a kernel first), `seen` (what was requested and launched), `gather` (records to
-//! that), `rules` (statements with their premises), `tensile`, `hipblaslt`, `miopen`, `ggml` (one
-//! library's chain each), `explain`.
+//! `catalogs` (what was read), `callers` (who launched a kernel first), `seen` (what was requested
+//! and launched), `gather` (records to that), `rules` (statements with their premises), `tensile`,
+//! `hipblaslt`, `miopen`, `ggml` (one library's chain each), `explain`.
 
 mod callers;
 mod catalogs;
