@@ -88,12 +88,6 @@ struct Walk<'a> {
     readable: std::ops::Range<u64>,
 }
 
-/// What a frame leads to.
-enum Step {
-    Caller(Values),
-    End(ChainEnd),
-}
-
 impl Walk<'_> {
     /// Returns the callers of the function with these registers.
     fn callers(&mut self, mut values: Values, limit: usize) -> (Vec<Caller>, ChainEnd) {
@@ -101,9 +95,8 @@ impl Walk<'_> {
         let (mut found, mut is_first) = (Vec::with_capacity(limit), true);
         for _ in 0..limit + OWN_FRAMES {
             values = match self.step(&values, is_first) {
-                Some(Step::Caller(values)) => values,
-                Some(Step::End(end)) => return (found, end),
-                None => return (found, ChainEnd::Unknown),
+                Ok(values) => values,
+                Err(end) => return (found, end),
             };
             is_first = false;
             let Some(caller) = values[pc()] else { break };
@@ -123,26 +116,32 @@ impl Walk<'_> {
         (found, ChainEnd::Unknown)
     }
 
-    /// Returns the registers of the caller of the frame with these.
-    fn step(&mut self, values: &Values, is_first: bool) -> Option<Step> {
-        let at = values[pc()]?;
+    /// Returns the registers of the caller of the frame with these, or why there is none.
+    fn step(&mut self, values: &Values, is_first: bool) -> Result<Values, ChainEnd> {
+        let unknown = || ChainEnd::Unknown;
+        let at = values[pc()].ok_or_else(unknown)?;
         // A return address may be the first of the next function.
-        let at = if is_first { at } else { at.checked_sub(1)? };
-        let (frames, described, bases) = self.described(at)?;
+        let at = if is_first { at } else { at.wrapping_sub(1) };
+        let (frames, described, bases) = self.described(at).ok_or_else(unknown)?;
         if described.is_signal_trampoline() {
-            return Some(Step::End(ChainEnd::Signal));
+            return Err(ChainEnd::Signal);
         }
-        let row = described.unwind_info_for_address(&frames, &bases, self.context, at).ok()?;
-        let stack = values[sp()]?;
-        let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
-        let frame = values.get(usize::from(register.0)).copied().flatten()?.checked_add_signed(offset)?;
-        if frame % 8 != 0 || frame <= stack || frame - stack > MAX_FRAME {
-            return None;
+        let row = described
+            .unwind_info_for_address(&frames, &bases, self.context, at)
+            .map_err(|_| ChainEnd::Unknown)?;
+        let stack = values[sp()].ok_or_else(unknown)?;
+        let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else {
+            return Err(ChainEnd::Unknown);
+        };
+        let base = values.get(usize::from(register.0)).copied().flatten();
+        let frame = base.and_then(|base| base.checked_add_signed(offset)).ok_or_else(unknown)?;
+        if !frame.is_multiple_of(8) || frame <= stack || frame - stack > MAX_FRAME {
+            return Err(ChainEnd::Unknown);
         }
         let rules: [Option<RegisterRule<usize>>; REGISTERS] =
             std::array::from_fn(|number| row.register(Register(number as u16)));
         if rules[pc()] == Some(RegisterRule::Undefined) {
-            return Some(Step::End(ChainEnd::Whole));
+            return Err(ChainEnd::Whole);
         }
         let mut caller: Values = std::array::from_fn(|number| match rules[number] {
             None | Some(RegisterRule::SameValue) => values[number],
@@ -153,9 +152,10 @@ impl Walk<'_> {
         });
         let is_saved = matches!(rules[pc()], Some(RegisterRule::Offset(_)));
         caller[sp()] = Some(frame);
-        match caller[pc()].filter(|_| is_saved)? {
-            0 => Some(Step::End(ChainEnd::Whole)),
-            _ => Some(Step::Caller(caller)),
+        match caller[pc()].filter(|_| is_saved) {
+            Some(0) => Err(ChainEnd::Whole),
+            Some(_) => Ok(caller),
+            None => Err(ChainEnd::Unknown),
         }
     }
 
@@ -201,7 +201,7 @@ impl Walk<'_> {
     /// Reads a word of the stack; `None` when it is not readable.
     fn word(&mut self, address: u64) -> Option<u64> {
         let end = address.checked_add(8)?;
-        if address % 8 != 0 {
+        if !address.is_multiple_of(8) {
             return None;
         }
         if !(self.readable.start <= address && end <= self.readable.end) {
