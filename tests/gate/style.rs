@@ -72,6 +72,26 @@ fn what_reads_traces_has_no_unsafe_code() {
 
 // ---- files ----
 
+/// Crates in the traced process.
+const TRACED: [&str; 4] = ["src/shim/", "src/drain/", "src/ring/", "src/trace/"];
+
+/// The shim's `free` returns blocks to its own arena, so nothing may free what the C library has
+/// allocated, as Rust does for a canonical path.
+#[test]
+fn the_traced_process_frees_nothing_of_the_c_librarys() {
+    let mut violations = Vec::new();
+    for file in rust_files().filter(|file| TRACED.iter().any(|name| file.path.starts_with(name))) {
+        let code = code(&file.text);
+        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+        for word in ["canonicalize", "realpath", "strdup", "getline", "asprintf", "open_memstream"] {
+            if !file.path.ends_with("tests.rs") && has_word(code, word) {
+                violations.push(format!("{}: {word}", file.path));
+            }
+        }
+    }
+    assert_none(violations);
+}
+
 #[test]
 fn the_top_level_holds_what_it_should() {
     let files = files();
