@@ -1,19 +1,19 @@
 """The command scripts/bench: what is asked for, in which order it is measured, and where it is printed.
 
 The files of this folder, in the order in which one reads them: command; the sections, which each have measure() and
-tables() (calls, instructions, full_ring, sustained, encoder, growth, memory, loading, reading, exporting, endings, real, gpu_time); bars, which the figures are
+tables() (calls, instructions, full_ring, sustained, encoder, growth, memory, loading, forks, reading, exporting, endings, real, gpu_time); bars, which the figures are
 held against; overview, table and picture, how they are shown. Below them: build, variants, workloads, peers, running, steady,
 figures, machine. In C: loop (calls in bursts), steady (calls at a rate), hook (what the shim is measured against).
 """
 import argparse, contextlib, json, os, pathlib, sys, tempfile
 from dataclasses import dataclass
 
-import bars, build, calls, encoder, endings, exporting, first, full_ring, gpu_time, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
+import bars, build, calls, encoder, endings, exporting, first, forks, full_ring, gpu_time, growth, instructions, loading, machine, memory, overview, peers, picture, reading, real, sustained, table, variants
 from running import Void
 from workloads import WORKLOADS
 
 # What there is to measure, in this order.
-SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "first": first, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real, "gpu-time": gpu_time}
+SECTIONS = {"calls": calls, "instructions": instructions, "full-ring": full_ring, "sustained": sustained, "encoder": encoder, "memory": memory, "loading": loading, "first": first, "forks": forks, "growth": growth, "reading": reading, "exporting": exporting, "endings": endings, "real": real, "gpu-time": gpu_time}
 # Those that run in the real ROCm user space.
 REAL = ["real", "gpu-time"]
 
