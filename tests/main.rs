@@ -18,6 +18,7 @@ mod shim {
     mod gpu_times;
     mod graphs;
     mod harmless;
+    mod hosts;
     mod interception;
     mod recording;
     mod recovery;

@@ -20,7 +20,7 @@ use crate::session::process::{Message, Process};
 use crate::symbols::binding;
 use crate::table::config::Config;
 use crate::table::row::{InterceptionPoint, Table};
-use crossbeam_channel::RecvTimeoutError;
+use crossbeam_channel::{Receiver, TryRecvError};
 use rocshim_ring::failure::{self, Lack};
 use rocshim_ring::sandbox;
 use std::ffi::CStr;
@@ -59,8 +59,8 @@ const MIN_MEMORY: usize = 1 << 12;
 
 /// How long `exit` waits for the collector to write what remains.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Interval at which `exit` checks whether the collector has parked for lack of memory.
-const EXIT_POLL: Duration = Duration::from_millis(50);
+/// First and longest interval at which a thread looks for the collector's answer.
+const POLLS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
@@ -329,9 +329,7 @@ fn end(process: &'static Process) {
     match process.collector.get() {
         // What the collector has not written by then stays in the ring files.
         CollectorState::Running => {
-            let since = Instant::now();
-            let is_waiting = || since.elapsed() < EXIT_TIMEOUT && !memory::is_parked();
-            while answered.recv_timeout(EXIT_POLL) == Err(RecvTimeoutError::Timeout) && is_waiting() {}
+            await_answer(&answered, EXIT_TIMEOUT);
         }
         CollectorState::NoThread if memory::has(COLLECTOR_MEMORY) => {
             collector::run(process, Descriptors::Shared)
@@ -341,6 +339,23 @@ fn end(process: &'static Process) {
     // Ring files can be recovered; rings in private memory are gone.
     if process.folder.is_none() && !process.is_written.load(Relaxed) {
         report_failure(Lack::Room);
+    }
+}
+
+/// Waits for the collector's answer, at most `timeout`; `None` without one. Sleeps, because a
+/// channel's own wait first yields the processor several times, and the thread gets it back only
+/// after others' slices.
+pub(crate) fn await_answer<T>(answered: &Receiver<T>, timeout: Duration) -> Option<T> {
+    let (since, mut poll) = (Instant::now(), POLLS.0);
+    loop {
+        match answered.try_recv() {
+            Ok(answer) => return Some(answer),
+            Err(TryRecvError::Empty) if since.elapsed() < timeout && !memory::is_parked() => {
+                sched::sleep(poll);
+                poll = (poll + poll / 4).min(POLLS.1);
+            }
+            Err(_) => return None,
+        }
     }
 }
 

@@ -53,6 +53,33 @@ fn a_filter_around_the_program_may_refuse_any_request() {
     }
 }
 
+/// Each system call that the shim makes, refused alone. Some are the loader's too, and then the
+/// program does not begin, with or without the shim.
+#[test]
+fn whichever_system_call_is_refused_the_program_runs_as_it_does_alone() {
+    let calls = Traced::program("refused").arg("list").run().stdout;
+    let run = |call: &str, errno: &str, traced: bool| {
+        let run = Traced::program("refused").args([errno, call]).arg(artifacts::program("fork_both"));
+        let run = run.env("STANDIN_LOG", "");
+        if traced { run.with_shim() } else { run.run() }
+    };
+    let mut recorded = 0;
+    for call in calls.lines() {
+        for errno in if call == "close_range" { &["1", "22", "38"][..] } else { &["1"] } {
+            let (bare, traced) = (run(call, errno, false), run(call, errno, true));
+            // The loader prints that it could not preload.
+            let of = |outcome: &Outcome| (outcome.stdout.clone(), outcome.code, outcome.signal);
+            assert_eq!(of(&bare), of(&traced), "{call}, {errno}: {}", traced.stderr);
+            if bare.code == Some(0) && !traced.trace_files().is_empty() {
+                let accounts = assert_all(&traced);
+                assert_eq!(accounts.launches, 4000, "{call}, {errno}: {accounts:?}");
+                recorded += 1;
+            }
+        }
+    }
+    assert!(recorded > 30, "only {recorded} runs were recorded");
+}
+
 #[test]
 fn a_list_of_allowed_system_calls_ends_no_program_for_ours() {
     for how in ["prctl", "seccomp"] {

@@ -18,7 +18,7 @@ use crate::platform::idle::IdleWait;
 use crate::platform::memory::is_short;
 use crate::session::process::{Message, Process};
 use crate::table::row::ENTRY_POINTS;
-use crossbeam_channel::{RecvTimeoutError, Sender};
+use crossbeam_channel::Sender;
 use rocshim_drain::Decoder;
 use rocshim_ring::definition::Definition;
 use rocshim_ring::event::{DISK_CAP, RING_FULL};
@@ -129,12 +129,14 @@ impl Collector {
                 Sleep::Idle if self.wait_idle(idle.get_or_insert_with(IdleWait::new)) => Duration::ZERO,
                 Sleep::Idle => LONGEST,
             };
-            match self.process.for_collector.recv_timeout(time) {
+            if self.process.for_collector.is_empty() {
+                self.process.waker.wait(time);
+            }
+            match self.process.for_collector.try_recv() {
                 Ok(Message::Stop(answer)) => return answer,
                 Ok(Message::Flush(answer)) => drop(answer.try_send(self.write_now())),
                 Ok(Message::Quiesce) => self.process.quiesce.quiesce_if_requested(),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
+                Err(_) => {}
             }
         }
     }

@@ -2,7 +2,7 @@
 //! (Those that make one are rows of the hook table: `hooks::rocshim`.)
 #![allow(unsafe_code)] // exports
 
-use crate::lifecycle::{caught, current, is_recording};
+use crate::lifecycle::{await_answer, caught, current, is_recording};
 use crate::platform::signals::keeping_errno;
 use crate::session::collector_state::CollectorState;
 use crate::session::process::{Message, Process};
@@ -37,9 +37,9 @@ fn flush(process: &Process) -> Result<(), c_int> {
     let (answer, answered) = crossbeam_channel::bounded(1);
     process.to_collector.send(Message::Flush(answer)).map_err(|_| EIO)?;
     process.waker.wake();
-    match answered.recv_timeout(PATIENCE) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(EIO),
-        Err(_) => Err(ETIMEDOUT),
+    match await_answer(&answered, PATIENCE) {
+        Some(true) => Ok(()),
+        Some(false) => Err(EIO),
+        None => Err(ETIMEDOUT),
     }
 }

@@ -1,5 +1,6 @@
-//! Idle wait of the collector: sleeps until the process has used CPU time, without which it
-//! launches nothing. An idle program is not woken.
+//! Waits of the collector. Between two passes it sleeps for a given time. When the program does
+//! nothing, it sleeps until the process has used CPU time, without which it launches nothing: an
+//! idle program is not woken.
 //!
 //! A timer on the process's CPU time sends a signal to the collector's thread only, which blocks
 //! the signal and waits for it, so no handler runs. It is the signal that C libraries reserve for
@@ -11,7 +12,7 @@ use crate::platform::ids::gettid;
 use crate::platform::signals::KERNEL_SET;
 use libc::c_int;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 const SIGNAL: c_int = 32;
@@ -24,18 +25,36 @@ const USED: Duration = Duration::from_millis(10);
 /// waiting thread sees the condition before it sleeps, or it is woken.
 #[derive(Default)]
 pub(crate) struct Waker {
-    /// Id of the waiting thread; 0: none.
+    /// Id of the thread that waits idly; 0: none.
     sleeper: AtomicI32,
+    /// 1 from a wake-up until a wait.
+    is_woken: AtomicU32,
 }
 
 impl Waker {
     /// Ends the present wait, if there is one.
     pub(crate) fn wake(&self) {
+        self.is_woken.store(1, SeqCst);
+        let how = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+        // SAFETY: the word outlives the call, which wakes at most one thread that waits for it.
+        unsafe { libc::syscall(libc::SYS_futex, self.is_woken.as_ptr(), how, 1) };
         let sleeper = self.sleeper.load(SeqCst);
         if sleeper != 0 {
             // SAFETY: `tgkill` only sends a signal, which the target thread blocks. If the thread
             // has ended, it fails without effect.
             unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), sleeper, SIGNAL) };
+        }
+    }
+
+    /// Sleeps for `time`, or until woken; not at all if that was since the last wait. One system
+    /// call: a channel's own wait first yields the processor several times, each for as long as the
+    /// slices of other threads are.
+    pub(crate) fn wait(&self, time: Duration) {
+        if !time.is_zero() && self.is_woken.swap(0, SeqCst) == 0 {
+            let how = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+            let word = self.is_woken.as_ptr();
+            // SAFETY: the word outlives the call, which reads it, and the time is initialised.
+            unsafe { libc::syscall(libc::SYS_futex, word, how, 0, &timespec(time)) };
         }
     }
 }
@@ -140,6 +159,23 @@ mod tests {
             busy(&over);
             sleeper.join().unwrap()
         })
+    }
+
+    #[test]
+    fn a_wake_up_before_or_during_a_wait_ends_it() {
+        let (waker, long) = (Waker::default(), Duration::from_secs(600));
+        waker.wake();
+        waker.wait(long);
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| waker.wait(long));
+            std::thread::sleep(Duration::from_millis(1));
+            waker.wake();
+            sleeper.join().unwrap();
+        });
+        let (short, since) = (Duration::from_millis(3), Instant::now());
+        waker.is_woken.store(0, SeqCst);
+        waker.wait(short);
+        assert!(since.elapsed() >= short);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // system calls: not every C library has functions for them
 
 use crate::platform::signals::keeping_errno;
+use std::time::Duration;
 
 /// Length of a slice, ns: the minimum that the kernel accepts.
 const SLICE_NS: u64 = 100_000;
@@ -47,7 +48,12 @@ fn attributes() -> Option<Attributes> {
 
 /// Sleeps for 50 µs, so that any other thread can run, whatever its priority.
 pub(crate) fn sleep_briefly() {
-    let duration = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+    sleep(Duration::from_micros(50));
+}
+
+/// Sleeps for less than a second.
+pub(crate) fn sleep(time: Duration) {
+    let duration = libc::timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
     let remainder: *mut libc::timespec = std::ptr::null_mut();
     // Not `nanosleep`, which is a cancellation point: the thread may have a pending cancellation.
     // SAFETY: `duration` is initialised, and a null `remainder` requests no remaining time.

@@ -1,5 +1,6 @@
 // Runs another program under a filter that was there before it, which refuses system calls.
-// refused ERRNO NAME[,NAME]… PROGRAM [ARG]…    NAME: close_range, unshare, …
+// refused ERRNO NAME[,NAME]… PROGRAM [ARG]…    NAME: those of CALLS
+// refused list                                  prints them
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,18 +12,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define C(name) {#name, SYS_##name},
 static const struct { const char *name; int number; } CALLS[] = {
-    {"close_range", SYS_close_range}, {"unshare", SYS_unshare}, {"madvise", SYS_madvise}, {"timer_create", SYS_timer_create},
-    {"sched_setattr", SYS_sched_setattr}, {"fallocate", SYS_fallocate}, {"prctl", SYS_prctl}, {"statx", SYS_statx},
-    {"ftruncate", SYS_ftruncate}, {"sched_getaffinity", SYS_sched_getaffinity}, {"pwrite64", SYS_pwrite64},
-    {"rt_sigtimedwait", SYS_rt_sigtimedwait}, {"gettid", SYS_gettid}, {"unlink", SYS_unlink}, {"mkdir", SYS_mkdir},
-    {"readlink", SYS_readlink}, {"getrandom", SYS_getrandom},
+    C(close_range) C(unshare) C(madvise) C(timer_create) C(timer_settime) C(sched_setattr)
+    C(sched_getattr) C(fallocate) C(prctl) C(statx) C(newfstatat) C(ftruncate)
+    C(sched_getaffinity) C(pwrite64) C(pread64) C(rt_sigtimedwait) C(rt_sigprocmask) C(gettid)
+    C(unlink) C(unlinkat) C(mkdir) C(rmdir) C(readlink) C(getrandom) C(openat) C(lseek)
+    C(getdents64) C(fstatfs) C(flock) C(munmap) C(mremap) C(mprotect) C(prlimit64) C(clone3)
+    C(clock_nanosleep) C(nanosleep) C(sched_yield) C(tgkill) C(geteuid) C(getcwd)
+    C(set_robust_list) C(rseq) C(sigaltstack) C(close) C(writev)
 };
 
 int main(int argc, char **argv)
 {
     struct sock_filter rules[64];
     int n = 0;
+    if (argc == 2 && !strcmp(argv[1], "list")) {
+        for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++)
+            puts(CALLS[i].name);
+        return 0;
+    }
     if (argc < 4)
         return 2;
     rules[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
