@@ -6,6 +6,8 @@ mod questions;
 mod tests;
 mod warnings;
 
+use super::evidence::observations::{Observation, absence, complete};
+use super::evidence::rules::{Class, Rule, RuleRow, premises};
 use super::{Environment, Evidence, Phase, Phases, Summary, Verdict, Verified};
 use crate::units::{count, counted, range};
 use rocshim_trace::file_name;
@@ -42,6 +44,30 @@ pub(crate) struct Facts<'a> {
     pub phases: &'a Phases,
     pub environment: &'a Environment,
     pub verified: &'a [Verified],
+}
+
+/// What is known of the losses of a run.
+#[derive(Clone, Copy)]
+struct LossFacts {
+    /// A recount of some trace gave another number.
+    is_wrong: bool,
+    /// Processes that still run.
+    running: u64,
+}
+
+const COUNTED: Rule<LossFacts> = Rule {
+    says: "the number of lost events is exact",
+    class: Class::Confirmed,
+    premises: premises! {
+        "of each thread, the events in the trace and those counted as lost are all that it produced" Observed
+            |facts: &LossFacts| Some(!facts.is_wrong);
+        "every process has ended" Observed |facts: &LossFacts| Some(facts.running == 0);
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    vec![COUNTED.row("losses")]
 }
 
 /// Limit of the things that are named; of more, the number is stated.
@@ -86,10 +112,8 @@ impl Facts<'_> {
             counted(totals.kernels, "kernel"),
             counted(totals.gemms, "BLAS GEMM"),
         );
-        let (evidence, why) = match &self.summary.visibility_gaps.launches {
-            None => (Evidence::Confirmed, "each launch was seen as the call that it is".to_string()),
-            Some(why) => (Evidence::Limited, why.clone()),
-        };
+        let (evidence, why) = complete(self.summary.visibility_gaps.launches.clone());
+        let why = why.unwrap_or_else(|| "each launch was seen as the call that it is".into());
         Answer { question: "What ran?", answer, evidence, why }
     }
 
@@ -103,7 +127,7 @@ impl Facts<'_> {
             return Answer {
                 question,
                 answer: list(found.into_iter().map(|gpu| gpu.trim_end().to_owned())),
-                evidence: Evidence::Confirmed,
+                evidence: Observation::Device.evidence(),
                 why: format!("as stated by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
             };
         }
@@ -130,10 +154,8 @@ impl Facts<'_> {
         let question = "By which path?";
         let found: Vec<String> = self.phases.kinds.iter().take(NAMED).map(path_of).collect();
         if found.is_empty() {
-            let (evidence, why) = match &self.summary.visibility_gaps.launches {
-                None => (Evidence::ConfirmedAbsent, "no kernel was launched".to_string()),
-                Some(why) => (Evidence::Limited, why.clone()),
-            };
+            let (evidence, why) = absence(self.summary.visibility_gaps.launches.clone());
+            let why = why.unwrap_or_else(|| "no launch was seen that succeeded".into());
             let answer = match self.summary.totals.launches {
                 0 => "no kernel was launched".to_string(),
                 _ => "no kernel ran: each launch failed".to_string(),
@@ -151,9 +173,7 @@ impl Facts<'_> {
 
     /// How sure the least sure phase is.
     fn least_sure(&self) -> Evidence {
-        let of = |evidence| self.phases.phases.iter().any(|phase| phase.evidence == evidence);
-        let order = [Evidence::Unresolved, Evidence::Limited, Evidence::Inferred];
-        order.into_iter().find(|evidence| of(*evidence)).unwrap_or(Evidence::Confirmed)
+        Evidence::least_sure(self.phases.phases.iter().map(|phase| phase.evidence))
     }
 
     fn blas(&self) -> Answer {
@@ -165,7 +185,7 @@ impl Facts<'_> {
         let called: Vec<String> =
             called.map(|row| format!("{} {}", name(&row.library), counted(row.calls, "call"))).collect();
         // Launches of its kernels show a call too, by a function that is not hooked.
-        let unsure = rows.iter().find(|row| row.calls == 0 && row.evidence != Evidence::ConfirmedAbsent);
+        let unsure = rows.iter().find(|row| row.calls == 0 && !row.evidence.is_confirmed_absent());
         let (answer, evidence, why) = match (called.is_empty(), unsure) {
             _ if rows.is_empty() => {
                 ("not known".into(), Evidence::Unresolved, "the shim hooked no BLAS library".to_string())
@@ -177,13 +197,14 @@ impl Facts<'_> {
                     true => "none is loaded".to_string(),
                     false => format!("loaded, every way in was hooked, no call seen: {}", loaded.join(", ")),
                 };
-                ("none was called".to_string(), Evidence::ConfirmedAbsent, why)
+                let rows = rows.iter().map(|row| row.evidence);
+                ("none was called".to_string(), Evidence::least_sure(rows), why)
             }
-            (true, Some(row)) if row.evidence == Evidence::Confirmed => {
+            (true, Some(row)) if row.evidence.is_confirmed() => {
                 (name(&row.library), row.evidence, row.why.clone())
             }
             (true, Some(row)) => ("no call was seen".to_string(), row.evidence, row.why.clone()),
-            (false, _) => (list(called), Evidence::Confirmed, "intercepted calls".to_string()),
+            (false, _) => (list(called), Observation::Call.evidence(), "intercepted calls".to_string()),
         };
         Answer { question: "Were BLAS libraries called?", answer, evidence, why }
     }
@@ -204,24 +225,27 @@ impl Facts<'_> {
         let totals = &self.summary.totals;
         let wrong = self.verified.iter().find(|one| one.verdict == Verdict::Wrong);
         let lost = counted(totals.lost, "event");
-        let (answer, evidence, why) = match (totals.lost, wrong, totals.running) {
+        let facts = LossFacts { is_wrong: wrong.is_some(), running: totals.running };
+        let evidence = COUNTED.evidence(&facts).unwrap_or(Evidence::Limited);
+        let (answer, why) = match (totals.lost, wrong, totals.running) {
             (_, Some(one), _) => {
                 let what = one.wrong.first().cloned().unwrap_or_default();
-                (format!("{lost}, and perhaps more"), Evidence::Limited, format!("{}: {what}", one.trace))
+                (format!("{lost}, and perhaps more"), format!("{}: {what}", one.trace))
             }
             (0, None, 0) => {
-                let why = "recounted: of each thread all events are in the trace".to_string();
-                ("nothing".to_string(), Evidence::Confirmed, why)
+                let why = "recounted: of each thread all events are in the trace";
+                ("nothing".to_string(), why.to_string())
             }
             (0, None, _) => {
-                let why = "a process still runs: recounted as far as its trace goes".to_string();
-                ("nothing so far".to_string(), Evidence::Limited, why)
+                let why = "a process still runs: recounted as far as its trace goes";
+                ("nothing so far".to_string(), why.to_string())
             }
-            (_, None, _) => {
+            (_, None, running) => {
                 let reasons: BTreeSet<&str> =
                     self.summary.losses.iter().map(|row| row.reason.as_str()).collect();
                 let reasons = reasons.into_iter().collect::<Vec<_>>().join(", ");
-                (lost, Evidence::Confirmed, format!("counted in place: {reasons}"))
+                let so_far = if running > 0 { ", so far" } else { "" };
+                (lost, format!("counted in place{so_far}: {reasons}"))
             }
         };
         Answer { question, answer, evidence, why }

@@ -12,6 +12,7 @@
 //!
 //! A random decision may pass the first two steps; the third does not confirm it.
 
+use crate::evidence::rules::{Class, Rule, RuleRow, premises};
 use crate::{
     Choice, Decisions, Difference, Evidence, Judged, ObservedDecision, Subject,
     experiment::{Experiment, ExperimentRun, LEAST_RUNS, Order, Verdict, judge},
@@ -256,8 +257,7 @@ impl<B: Bench> Bisecting<'_, B> {
         if decisions.is_empty() {
             return Ok((None, lost));
         }
-        let mut why =
-            decisions.iter().find(|row| row.evidence != Evidence::Confirmed).map(|row| row.why.clone());
+        let mut why = decisions.iter().find(|row| !row.evidence.is_confirmed()).map(|row| row.why.clone());
         if set.len() > 1 {
             for one in &set {
                 let less: Differences = set.iter().copied().filter(|other| other != one).collect();
@@ -282,9 +282,23 @@ impl<B: Bench> Bisecting<'_, B> {
                 }
             }
         };
-        let evidence = if why.is_none() { Evidence::Confirmed } else { Evidence::Inferred };
+        let evidence = CAUSE.evidence(&why).unwrap_or(Evidence::Inferred);
         Ok((Some(Cause { differences: set, decisions, others, evidence, why }), lost))
     }
+}
+
+const CAUSE: Rule<Option<String>> = Rule {
+    says: "these differences decide",
+    class: Class::Confirmed,
+    premises: premises! {
+        "every decision is confirmed to follow them, and with one of them less it is the first run's" Observed
+            |doubt: &Option<String>| Some(doubt.is_none());
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    vec![CAUSE.row("try, bisect")]
 }
 
 /// Minimal sets, each with the subjects that it explains.

@@ -1,7 +1,10 @@
 //! The counts of a kind of library call: calls, failures, host time, kernels launched inside.
 
 use super::{
-    evidence::Evidence,
+    evidence::{
+        Evidence,
+        rules::{Class, Rule, RuleRow, premises},
+    },
     kernels::{Inside, inside},
     nesting::Contents,
     session::Session,
@@ -39,6 +42,30 @@ pub struct CallCounts {
     pub evidence: Evidence,
     /// Why not.
     pub why: Option<String>,
+}
+
+/// What is known of the launches inside calls of one kind.
+#[derive(Clone, Copy)]
+struct InsideFacts {
+    /// Calls of a kind that launches, which succeeded and in which no launch was seen.
+    silent: u64,
+    /// Something was lost or not recorded.
+    has_gap: bool,
+}
+
+const INSIDE: Rule<InsideFacts> = Rule {
+    says: "these kernels are all that the calls launched",
+    class: Class::Confirmed,
+    premises: premises! {
+        "nothing was lost, and recording was never stopped" Observed |facts: &InsideFacts| Some(!facts.has_gap);
+        "each call that succeeded has a launch inside, if it is of a kind that launches" Observed
+            |facts: &InsideFacts| Some(facts.silent == 0);
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    vec![INSIDE.row("kernels inside a call")]
 }
 
 impl CallCounts {
@@ -85,10 +112,11 @@ impl Calls {
 
     /// The counts as a row. `launches` says whether such a call is expected to launch anything.
     pub(crate) fn row(&self, session: &Session, launches: bool, gap: Option<&str>) -> CallCounts {
-        let (evidence, why) = match (launches && self.silent > 0, gap) {
-            (false, _) => (Evidence::Confirmed, None),
-            (true, Some(gap)) => (Evidence::Limited, Some(gap.to_string())),
-            (true, None) => (Evidence::Unresolved, Some(self.silence())),
+        let facts = InsideFacts { silent: if launches { self.silent } else { 0 }, has_gap: gap.is_some() };
+        let (evidence, why) = match (INSIDE.evidence(&facts), gap) {
+            (Some(evidence), _) => (evidence, None),
+            (None, Some(gap)) => (Evidence::Limited, Some(gap.to_string())),
+            (None, None) => (Evidence::Unresolved, Some(self.silence())),
         };
         CallCounts {
             calls: self.calls,
@@ -118,6 +146,7 @@ impl Calls {
 mod tests {
     use super::super::nesting::Launches;
     use super::*;
+    use crate::evidence::made::CONFIRMED;
 
     #[test]
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
@@ -129,7 +158,7 @@ mod tests {
         calls.count(&Call { dur: 5, ..Call::default() }, &with);
         calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
         let row = calls.row(&session, true, None);
-        assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, Evidence::Confirmed));
+        assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, CONFIRMED));
         let launched = Inside {
             kernel: "k".into(),
             demangled: None,
@@ -146,6 +175,13 @@ mod tests {
         assert_eq!(row.evidence, Evidence::Unresolved);
         assert!(row.why.unwrap().starts_with("no launch was seen inside of 1 of the 3 calls: "));
         assert_eq!(calls.row(&session, true, Some("9 events were lost")).evidence, Evidence::Limited);
-        assert_eq!(calls.row(&session, false, None).evidence, Evidence::Confirmed);
+        assert_eq!(calls.row(&session, false, None).evidence, CONFIRMED);
+    }
+
+    #[test]
+    fn the_kernels_inside_are_all_only_where_nothing_is_missing() {
+        let whole = InsideFacts { silent: 0, has_gap: false };
+        let not_met = [InsideFacts { silent: 1, ..whole }, InsideFacts { has_gap: true, ..whole }];
+        crate::evidence::rules::check(&INSIDE, &whole, &not_met, &[]);
     }
 }

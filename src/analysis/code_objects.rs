@@ -1,7 +1,10 @@
 //! Code objects with their loads and dispatches: a loaded one is not evidence of a dispatch.
 
 use super::{
-    evidence::Evidence,
+    evidence::{
+        Evidence,
+        observations::{Observation, absence},
+    },
     interner::PerId,
     session::{CodeObjectId, Session, SymbolId},
     table::Cell,
@@ -173,10 +176,9 @@ impl CodeObjects {
 
 impl Stats {
     fn row(&self, object: &CodeObject, gap: Option<&str>) -> CodeObjectRow {
-        let (evidence, why) = match (self.launches, gap) {
-            (1.., _) => (Evidence::Confirmed, None),
-            (0, None) => (Evidence::ConfirmedAbsent, None),
-            (0, Some(why)) => (Evidence::Limited, Some(why.to_string())),
+        let (evidence, why) = match self.launches {
+            0 => absence(gap.map(str::to_owned)),
+            _ => (Observation::Launch.evidence(), None),
         };
         let object = object.clone();
         CodeObjectRow {
@@ -204,6 +206,7 @@ impl Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
     use crate::interner::Id;
 
     fn fat_binary(id: u32, ordinal: u32) -> CodeObject {
@@ -235,12 +238,9 @@ mod tests {
         let rows = objects.rows(&session, None);
         let found: Vec<_> =
             rows.iter().map(|r| (r.ordinal, r.loaded, r.launches, r.kernels, r.evidence)).collect();
-        assert_eq!(
-            found,
-            [(Some(30), 2, 3, 2, Evidence::Confirmed), (Some(31), 1, 0, 0, Evidence::ConfirmedAbsent)]
-        );
+        assert_eq!(found, [(Some(30), 2, 3, 2, CONFIRMED), (Some(31), 1, 0, 0, CONFIRMED_ABSENT)]);
         let rows = objects.rows(&session, Some("5 events were lost"));
-        assert_eq!((rows[0].evidence, rows[1].evidence), (Evidence::Confirmed, Evidence::Limited));
+        assert_eq!((rows[0].evidence, rows[1].evidence), (CONFIRMED, Evidence::Limited));
         assert_eq!(rows[1].why.as_deref(), Some("5 events were lost"));
     }
 }

@@ -197,7 +197,7 @@ impl Coverage {
         circumstances.exported = circumstances.exported.filter(|_| circumstances.unread == 0);
         let (mut evidence, mut why) = judge(&functions, &circumstances);
         let calls = functions.iter().map(|row| row.calls).sum();
-        if self.of_phases && calls == 0 && evidence == Evidence::Confirmed {
+        if self.of_phases && calls == 0 && evidence.is_confirmed() {
             (evidence, why) = (Evidence::Limited, NOT_BY_PHASE.into());
         }
         LibraryRow {

@@ -7,7 +7,7 @@
 //! choice. A choice that may be incomplete carries the reason, and so does the absence of a
 //! subject: what was lost may have been requested, or decided otherwise.
 
-use crate::{CallCounts, ColumnsRow, ComparedRun, ConvRow, Evidence, GemmProblem, GemmRow, Summary};
+use crate::{CallCounts, ColumnsRow, ComparedRun, ConvRow, GemmProblem, GemmRow, Summary};
 use rocshim_trace::Tensor;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,7 @@ impl Decisions {
             counts.kernels.iter().filter(launches).map(|inside| inside.kernel.clone()).collect();
         let silent =
             || counts.why.clone().unwrap_or_else(|| "the kernels launched for it are not known".into());
-        let limit = (counts.evidence != Evidence::Confirmed).then(silent);
+        let limit = (!counts.evidence.is_confirmed()).then(silent);
         if kernels.is_empty() && counts.trials >= counts.calls {
             return; // Trials of a search decide nothing.
         }

@@ -17,7 +17,7 @@ pub use times::{Measure, TimeRow, times};
 
 use crate::{
     Choice, Decisions, Evidence, ObservedDecision, Subject,
-    rules::{Answer, Class, Rule, RuleRow, premises},
+    evidence::rules::{Class, Rule, RuleRow, premises},
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +121,7 @@ pub enum Verdict {
     Stays,
 }
 
+#[derive(Clone, Copy)]
 struct Facts {
     runs: [usize; 2],
     is_whole: bool,
@@ -131,7 +132,7 @@ struct Facts {
     chance: f64,
 }
 
-const CONFIRMED: Rule<Facts> = Rule {
+const CONFIRMED_CAUSE: Rule<Facts> = Rule {
     says: "the decision follows the change",
     class: Class::Confirmed,
     premises: premises! {
@@ -154,7 +155,8 @@ const STAYS: Rule<Facts> = Rule {
 
 /// The rules of this module.
 pub(crate) fn rules() -> Vec<RuleRow> {
-    [&CONFIRMED, &STAYS].map(|rule| rule.row("try, bisect")).into()
+    let decisions = [&CONFIRMED_CAUSE, &STAYS].map(|rule| rule.row("try, bisect"));
+    decisions.into_iter().chain(times::rules()).collect()
 }
 
 /// What a run shows of a subject.
@@ -194,12 +196,12 @@ impl Experiment {
 
     /// Some decision follows the change as far as the runs go, so that more runs would decide.
     pub fn is_open(&self) -> bool {
-        self.that(Verdict::Follows).any(|row| row.evidence != Evidence::Confirmed)
+        self.that(Verdict::Follows).any(|row| !row.evidence.is_confirmed())
     }
 
     /// Some decision is confirmed to follow the change.
     pub fn has_effect(&self) -> bool {
-        self.that(Verdict::Follows).any(|row| row.evidence == Evidence::Confirmed)
+        self.that(Verdict::Follows).any(|row| row.evidence.is_confirmed())
     }
 }
 
@@ -241,21 +243,21 @@ fn judge_one(
         differ: without.first().map(|one| &one.choice) != with.first().map(|one| &one.choice),
         chance,
     };
-    let (verdict, evidence, why) = match (limit, facts.is_one) {
-        (Some(why), _) => (Verdict::Limited, Evidence::Limited, why.to_string()),
-        (None, _) if STAYS.is_met(&facts) => {
-            let why = format!("the same in all {} runs", runs.len());
-            (Verdict::Stays, Evidence::Confirmed, why)
+    let stays = STAYS.evidence(&facts);
+    let (verdict, evidence, why) = match (limit, stays, facts.is_one) {
+        (Some(why), ..) => (Verdict::Limited, Evidence::Limited, why.to_string()),
+        (None, Some(evidence), _) => {
+            (Verdict::Stays, evidence, format!("the same in all {} runs", runs.len()))
         }
-        (None, [false, _]) => {
+        (None, None, [false, _]) => {
             (Verdict::Unstable, Evidence::Unresolved, "it varies without the change".into())
         }
-        (None, [_, false]) => (
+        (None, None, [_, false]) => (
             Verdict::UnstableWith,
             Evidence::Unresolved,
             "it varies with the change, and not without it".into(),
         ),
-        (None, _) => {
+        (None, None, _) => {
             let (evidence, why) = follows(&facts);
             (Verdict::Follows, evidence, why)
         }
@@ -272,11 +274,9 @@ fn follows(facts: &Facts) -> (Evidence, String) {
             format!("chance would show the same in 1 of {:.0} orders of the runs", (1.0 / chance).floor())
         }
     };
-    match CONFIRMED.answer(facts) {
-        Answer::Met => (Evidence::Confirmed, format!("{all}; {}", odds(facts.chance))),
-        Answer::NotMet(_) | Answer::Unknown(_) => {
-            (Evidence::Inferred, format!("{all}; {}: more runs would decide", odds(facts.chance)))
-        }
+    match CONFIRMED_CAUSE.evidence(facts) {
+        Some(evidence) => (evidence, format!("{all}; {}", odds(facts.chance))),
+        None => (Evidence::Inferred, format!("{all}; {}: more runs would decide", odds(facts.chance))),
     }
 }
 

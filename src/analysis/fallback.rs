@@ -6,7 +6,11 @@
 //! post-GSU) serve all libraries and do not count here.
 
 use super::{
-    evidence::Evidence,
+    evidence::{
+        Evidence,
+        observations::{Limit, Observation},
+        rules::{Class, Rule, RuleRow, premises},
+    },
     nesting::Contents,
     session::{CodeObjectId, Session, SymbolId},
     table::Cell,
@@ -81,10 +85,63 @@ struct Tally {
 /// Which library a kernel is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    Fallback(Evidence),
+    Fallback(By),
     /// The target's own, or none of Tensile's.
-    Other(Evidence),
+    Other(By),
     Unknown,
+}
+
+/// What says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The name of the file that the kernel came from.
+    File,
+    /// The kernel's name.
+    Kernel,
+}
+
+impl By {
+    fn evidence(self) -> Evidence {
+        match self {
+            By::File => Observation::Origin.evidence(),
+            By::Kernel => Evidence::Inferred,
+        }
+    }
+}
+
+/// Product launches by what is known of their library, and why launches may be missing.
+struct Facts {
+    /// Out of the fallback library, by the file.
+    fallback: u64,
+    /// Out of it, or out of another one, by the kernel's name alone.
+    by_name: u64,
+    unknown: u64,
+    limit: Limit,
+}
+
+const SOME: Rule<Facts> = Rule {
+    says: "kernels of Tensile's fallback library were launched",
+    class: Class::Confirmed,
+    premises: premises! {
+        "the file that a launched kernel came from is one of the fallback library, by its name" Observed
+            |facts: &Facts| Some(facts.fallback > 0);
+    },
+};
+
+const NONE: Rule<Facts> = Rule {
+    says: "no kernel of Tensile's fallback library was launched",
+    class: Class::ConfirmedAbsent,
+    premises: premises! {
+        "no launched kernel came from a file of the fallback library" Observed |facts: &Facts| Some(facts.fallback == 0);
+        "the file of every product kernel is known" Observed
+            |facts: &Facts| if facts.by_name + facts.unknown == 0 { Some(true) } else { None };
+        "no launch can have been missed" Observed |facts: &Facts| Some(facts.limit.is_none());
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    [&SOME, &NONE].map(|rule| rule.row("fallback")).into()
 }
 
 impl Fallbacks {
@@ -108,14 +165,20 @@ impl Fallbacks {
         let (open, unknown) = (tally.open(), tally.unknown);
         let mut rows: Vec<FallbackRow> = tally.fallback.into_values().collect();
         rows.sort_by(|a, b| b.launches.cmp(&a.launches).then_with(|| a.kernel.cmp(&b.kernel)));
-        let is_fact = rows.iter().any(|row| row.evidence == Evidence::Confirmed);
+        let by_file = rows.iter().filter(|row| row.evidence.is_confirmed()).map(|row| row.launches).sum();
+        let facts = Facts {
+            fallback: by_file,
+            by_name: tally.by_name + launches - by_file,
+            unknown,
+            limit: gap.map(str::to_owned),
+        };
         let (evidence, why) = match (rows.is_empty(), open) {
             (true, Some(open)) => (Evidence::Unresolved, open),
-            (true, None) => none_dispatched(products, tally.by_name, gap),
+            (true, None) => none_dispatched(products, &facts),
             (false, open) => {
                 let some = format!("{} of {} product launches", count(launches), count(products));
                 let why = [Some(some), open].into_iter().flatten().collect::<Vec<_>>().join("; ");
-                (if is_fact { Evidence::Confirmed } else { Evidence::Inferred }, why)
+                (SOME.evidence(&facts).unwrap_or(Evidence::Inferred), why)
             }
         };
         Fallback { products, unknown, kernels: rows, evidence, why }
@@ -130,14 +193,15 @@ impl Fallbacks {
             let object = object.map(|object| session.code_object(object));
             match origin(tensile, object) {
                 _ if !is_relevant => {}
-                Origin::Fallback(evidence) => {
+                Origin::Fallback(by) => {
                     let (kernel, file) = (*kernel, object.and_then(file));
                     let name = symbol.name.clone();
+                    let evidence = by.evidence();
                     let new = FallbackRow { kernel: name, launches: 0, file: file.clone(), evidence };
                     tally.fallback.entry((kernel, file)).or_insert(new).launches += launches;
                 }
-                Origin::Other(Evidence::Confirmed) => tally.own += launches,
-                Origin::Other(_) => tally.by_name += launches,
+                Origin::Other(By::File) => tally.own += launches,
+                Origin::Other(By::Kernel) => tally.by_name += launches,
                 Origin::Unknown => {
                     tally.unknown += launches;
                     tally.reasons.insert(reason(object));
@@ -169,17 +233,16 @@ fn reason(object: Option<&CodeObject>) -> String {
     }
 }
 
-fn none_dispatched(products: u64, by_name: u64, gap: Option<&str>) -> (Evidence, String) {
-    match (products, by_name, gap) {
-        (_, _, Some(why)) => (Evidence::Limited, why.into()),
-        (0, _, None) => (Evidence::ConfirmedAbsent, "no product of Tensile's was dispatched".into()),
-        (all, 0, None) => (
-            Evidence::ConfirmedAbsent,
-            format!("all {} product launches came out of other files", count(all)),
-        ),
-        (all, some, None) => {
-            let which =
-                format!("{} of {} launches are placed by their kernels' names", count(some), count(all));
+fn none_dispatched(products: u64, facts: &Facts) -> (Evidence, String) {
+    if let Some(why) = &facts.limit {
+        return (Evidence::Limited, why.clone());
+    }
+    let (some, all) = (count(facts.by_name), count(products));
+    match (NONE.evidence(facts), products) {
+        (Some(evidence), 0) => (evidence, "no product of Tensile's was dispatched".into()),
+        (Some(evidence), _) => (evidence, format!("all {all} product launches came out of other files")),
+        (None, _) => {
+            let which = format!("{some} of {all} launches are placed by their kernels' names");
             (Evidence::Inferred, format!("{which}: the fallback library holds only ISA000 source kernels"))
         }
     }
@@ -189,13 +252,13 @@ fn origin(tensile: Option<&Tensile>, object: Option<&CodeObject>) -> Origin {
     let said = object.and_then(|object| object.fallback);
     let (language, isa) = tensile.map_or((None, None), |t| (t.language.as_deref(), t.isa.as_deref()));
     match (said, tensile, language, isa) {
-        (Some(true), ..) => Origin::Fallback(Evidence::Confirmed),
-        (Some(false), ..) => Origin::Other(Evidence::Confirmed),
+        (Some(true), ..) => Origin::Fallback(By::File),
+        (Some(false), ..) => Origin::Other(By::File),
         // A kernel that a library brings in its own code.
-        (None, None, ..) if object.is_some_and(is_no_tensile_file) => Origin::Other(Evidence::Confirmed),
-        (None, _, Some("source"), Some("any")) => Origin::Fallback(Evidence::Inferred),
-        (None, _, Some("assembly"), _) => Origin::Other(Evidence::Inferred),
-        (None, _, _, Some(isa)) if isa != "any" => Origin::Other(Evidence::Inferred),
+        (None, None, ..) if object.is_some_and(is_no_tensile_file) => Origin::Other(By::File),
+        (None, _, Some("source"), Some("any")) => Origin::Fallback(By::Kernel),
+        (None, _, Some("assembly"), _) => Origin::Other(By::Kernel),
+        (None, _, _, Some(isa)) if isa != "any" => Origin::Other(By::Kernel),
         _ => Origin::Unknown,
     }
 }

@@ -7,15 +7,17 @@
 
 mod busy;
 mod queues;
+mod reported;
 mod shares;
 #[cfg(test)]
 mod tests;
 
 use busy::Busy;
+pub(crate) use queues::Queues;
 pub use queues::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
-pub(crate) use queues::{Queues, rules};
-pub(crate) use shares::Shares;
+pub(crate) use reported::rules;
 pub use shares::{GpuShareRow, ProductRow, TransferRow};
+pub(crate) use shares::{Shares, is_builtin};
 
 use super::{
     durations::Durations,
@@ -190,16 +192,11 @@ struct AllReports {
     why: BTreeSet<String>,
 }
 
-/// True for a kernel of the runtime's own.
-pub(crate) fn is_builtin(name: &str) -> bool {
-    name.starts_with("__amd_rocclr_")
-}
-
 impl Default for AllReports {
     fn default() -> AllReports {
         AllReports {
             kernels: Interner::new(),
-            times: GpuTimes { evidence: Evidence::Confirmed, ..GpuTimes::default() },
+            times: GpuTimes { evidence: reported::reports(true), ..GpuTimes::default() },
             any: false,
             why: BTreeSet::new(),
         }

@@ -5,7 +5,10 @@
 //! capture, they are inferred to be the captured launches. Else the kernels of its launches are
 //! unknown, and every count of kernels is limited.
 
-use super::{evidence::Evidence, units::count};
+use super::{
+    evidence::{Evidence, observations::Observation},
+    units::count,
+};
 use foldhash::HashMap;
 use rocshim_trace::{Graph, GraphCall, GraphKernel, GraphLaunch, Launch};
 use serde::Serialize;
@@ -172,7 +175,7 @@ impl Graphs {
                     _ => counts.push((kernel.clone(), 1)),
                 }
             }
-            return (counts, Evidence::Confirmed, None);
+            return (counts, Observation::Nodes.evidence(), None);
         }
         let why = graph.why.clone().unwrap_or_else(|| "its kernels are not all listed".into());
         match graph.capture.and_then(|capture| self.captured.get(&capture)) {
@@ -188,6 +191,7 @@ impl Graphs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::made::CONFIRMED;
     use rocshim_trace::Call;
 
     fn kernel(id: u32) -> GraphKernel {
@@ -216,7 +220,7 @@ mod tests {
         let (rows, executed) = found(&graphs);
         let row = &rows[0];
         assert_eq!((row.launches, row.failed, row.total_ns, row.kernels, row.executed), (3, 1, 30, 4, 8));
-        assert_eq!((row.evidence, &row.why), (Evidence::Confirmed, &None));
+        assert_eq!((row.evidence, &row.why), (CONFIRMED, &None));
         assert_eq!(executed, BTreeMap::from([(1, 4), (2, 4)]));
     }
 

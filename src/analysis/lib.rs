@@ -3,11 +3,11 @@
 //!
 //! Layers, lowest first:
 //! - `units` (numbers in words), `names` (of kernels, as people read them), `evidence` (evidence
-//!   classes), `table` (how a table is described, beside the type of its rows), `interner` (names to
-//!   numbers), `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
+//!   classes, and the rules and observations by which alone they are given), `table` (how a table is
+//!   described, beside the type of its rows), `interner` (names to numbers), `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
-//! - `rules` (premises and classes), `status_words` and `status` (names of statuses),
+//! - `status_words` and `status` (names of statuses),
 //!   `solution_index`, `verdict` (the state of a hook), `coverage`, `nesting` (launches inside a
 //!   call);
 //! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
@@ -64,7 +64,6 @@ mod proxy;
 mod ranks;
 mod reorder;
 mod replay;
-mod rules;
 mod run;
 mod session;
 mod solution_index;
@@ -109,7 +108,8 @@ pub use coverage::{LIBRARIES, LibraryRow};
 pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
 pub use differences::{Difference, between, variables};
 pub use environment::Environment;
-pub use evidence::Evidence;
+pub use evidence::rules::{Basis, Class, RuleRow};
+pub use evidence::{Evidence, Outcome};
 pub use evidence_rules::evidence_rules;
 pub use experiment::{
     Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, Trial, TrialRun,
@@ -136,15 +136,13 @@ pub use phases::{
 };
 pub use processes::{PROCESSES, ProcessRow};
 pub use proxy::{
-    Chunk, Claim, Outcome, Proxy, Request as ProxyRequest, RequestTimes, TimeParts, VECTORS as MMVQ_COLUMNS,
-    proxy,
+    Chunk, Claim, Proxy, Request as ProxyRequest, RequestTimes, TimeParts, VECTORS as MMVQ_COLUMNS, proxy,
 };
 pub use ranks::{
     AroundCollective, CLOCK_RULE, ClockRow, CollectiveRow, GroupRow, RankFinding, RankFindingKind, RankRow,
     RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE, StepRow, StepTime,
 };
 pub use replay::{Replay, Replays};
-pub use rules::{Basis, Class, RuleRow};
 pub use run::{Run, RunBuilder};
 pub use session::{
     Analyses, Analysis, CallKey, CodeObjectId, Event, Function, FunctionId, Identity, Ids, KernelId,

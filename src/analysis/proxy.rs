@@ -9,10 +9,11 @@ mod statements;
 mod tests;
 mod times;
 
-pub use statements::{Claim, Outcome, VECTORS};
+pub(crate) use statements::rules;
+pub use statements::{Claim, VECTORS};
 pub use times::{RequestTimes, TimeParts};
 
-use super::{LossRow, Phases, ProcessRow};
+use super::{LossRow, Outcome, Phases, ProcessRow};
 use crate::units::time;
 use requests::{Passes, assign};
 use rocshim_reader::responses::{Response, Responses};
@@ -114,10 +115,12 @@ pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
 impl Proxy {
     /// How many statements of a kind came to what, where any did.
     pub fn outcomes(&self, of: impl Fn(&Request) -> &Claim) -> Vec<(Outcome, u64)> {
-        let number =
-            |outcome| self.requests.iter().filter(|request| of(request).verdict == outcome).count() as u64;
-        let all = Outcome::ALL.map(|outcome| (outcome, number(outcome)));
-        all.into_iter().filter(|(_, requests)| *requests > 0).collect()
+        let verdicts = || self.requests.iter().map(|request| of(request).verdict);
+        let came_to = |word| {
+            let outcome = verdicts().find(|outcome| outcome.word() == word)?;
+            Some((outcome, verdicts().filter(|other| *other == outcome).count() as u64))
+        };
+        Outcome::WORDS.into_iter().filter_map(came_to).collect()
     }
 }
 
@@ -156,7 +159,7 @@ fn visibility_gap(phases: &Phases) -> Option<String> {
         return Some(format!("{lost} events were lost"));
     }
     let hip = phases.libraries.iter().find(|library| library.library == "libamdhip64.so");
-    if let Some(hip) = hip.filter(|hip| hip.evidence != super::Evidence::Confirmed) {
+    if let Some(hip) = hip.filter(|hip| !hip.evidence.is_confirmed()) {
         return Some(hip.why.clone());
     }
     let stopped = phases.processes.iter().find(|process| process.stopped_ns > 0);

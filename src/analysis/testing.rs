@@ -4,6 +4,7 @@ pub mod compared;
 mod text;
 pub mod tracked;
 
+pub use crate::evidence::made::{AS_SAID, CONFIRMED, CONFIRMED_ABSENT, CONTRADICTED};
 pub use text::Text;
 
 use crate::{Analyses, Analysis, Session, Summary, SummaryBuilder};

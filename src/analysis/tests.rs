@@ -1,6 +1,7 @@
 //! Summaries of small traces.
 
 use super::{Session, Spine, Summary, SummaryBuilder, evidence::Evidence};
+use crate::evidence::made::CONFIRMED;
 use crate::testing::summary_of_text;
 use rocshim_reader::{End, Reading, RecordVisitor};
 
@@ -56,7 +57,7 @@ fn a_product_made_through_another_library_counts_once() {
     assert_eq!((found.totals.gemms, found.totals.gemm_calls, found.totals.launches), (1, 2, 2));
     for row in &found.gemms {
         assert_eq!((row.counts.calls, row.counts.kernels[0].launches), (1, 1), "{}", row.function);
-        assert_eq!(row.counts.evidence, Evidence::Confirmed);
+        assert_eq!(row.counts.evidence, CONFIRMED);
     }
     assert_eq!(found.kernels[0].launches, 2);
 }
@@ -154,8 +155,8 @@ fn a_graph_launch_executes_its_kernels_and_a_captured_launch_executes_nothing() 
     assert_eq!(found.processes[0].launches, 5);
     let inside = &found.gemms[0].counts;
     assert_eq!((inside.kernels[0].launches, inside.kernels[0].captured), (0, 1));
-    assert_eq!(inside.evidence, Evidence::Confirmed);
-    assert_eq!((found.graphs[0].executed, found.graphs[0].evidence), (4, Evidence::Confirmed));
+    assert_eq!(inside.evidence, CONFIRMED);
+    assert_eq!((found.graphs[0].executed, found.graphs[0].evidence), (4, CONFIRMED));
 
     let found = summary(&lines(r#""complete":false,"why":"not listed","kernels":[]"#), End::Footer);
     assert_eq!((found.totals.launches, found.totals.by_graphs), (3, 2), "what its capture recorded");

@@ -6,7 +6,7 @@
 //! may still query a version), and unresolved if a called function could not be found.
 
 use super::evidence::Evidence;
-use super::rules::{Class, Rule, RuleRow, premises};
+use super::evidence::rules::{Class, Rule, RuleRow, premises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,14 +176,11 @@ const NOT_CALLED_THEN: Rule<PhaseFacts> = Rule {
 
 /// The class of "called" or "not called" in a phase; `in_process` is that of the process.
 pub(super) fn judge_phase(in_process: Evidence, facts: PhaseFacts) -> Evidence {
-    if CALLED_THEN.is_met(&facts) {
-        return Evidence::Confirmed;
-    }
-    match in_process {
-        Evidence::Confirmed if NOT_CALLED_THEN.is_met(&facts) => Evidence::ConfirmedAbsent,
-        Evidence::Confirmed => Evidence::Limited,
+    let called = CALLED_THEN.evidence(&facts);
+    called.unwrap_or_else(|| match in_process {
+        Evidence::Confirmed(_) => NOT_CALLED_THEN.evidence(&facts).unwrap_or(Evidence::Limited),
         other => other,
-    }
+    })
 }
 
 /// As they are listed.
@@ -216,28 +213,28 @@ impl Circumstances {
 impl Facts {
     fn judge(&self, off: usize) -> (Evidence, String) {
         let stats = &self.stats;
-        if CALLED.is_met(self) {
-            return (Evidence::Confirmed, self.called_in_words(off));
+        if let Some(evidence) = CALLED.evidence(self) {
+            return (evidence, self.called_in_words(off));
         }
-        if LAUNCHED.is_met(self) {
+        if let Some(evidence) = LAUNCHED.evidence(self) {
             let why = format!(
                 "{} launches of kernels of its code objects, by functions that are not hooked",
                 stats.launches
             );
-            return (Evidence::Confirmed, why);
+            return (evidence, why);
         }
         if !self.unbound.is_empty() {
             let why = format!("called, but the real one was not found: {}", self.unbound.join(", "));
             return (Evidence::Unresolved, why);
         }
         let so_far = if stats.running > 0 { " so far" } else { "" };
-        if NOT_LOADED.is_met(self) {
+        if let Some(evidence) = NOT_LOADED.evidence(self) {
             let why = format!("not loaded in {}{so_far}", processes(stats.processes));
-            return (Evidence::ConfirmedAbsent, why);
+            return (evidence, why);
         }
         let loaded = format!("loaded in {}, no call seen{so_far}", of(stats.loaded_in, stats.processes));
-        if NOT_CALLED.is_met(self) {
-            return (Evidence::ConfirmedAbsent, loaded);
+        if let Some(evidence) = NOT_CALLED.evidence(self) {
+            return (evidence, loaded);
         }
         (Evidence::Limited, format!("{loaded}; {}", self.doubt()))
     }
@@ -294,8 +291,9 @@ fn of(some: u64, all: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rules::{Answer, Basis, check};
+    use super::super::evidence::rules::check;
     use super::*;
+    use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 
     /// Of a library that was loaded and not called, as far as the rules can know.
     fn idle() -> Facts {
@@ -336,15 +334,7 @@ mod tests {
             with(|facts| facts.stats.exported = Some((11, 10))),
         ];
         let unknown = [with(|facts| facts.stats.exported = None), with(|facts| facts.looked_up = 3)];
-        // What was looked up and not counted is unknown, and never known to have been called.
-        let uncounted = "the calls of every function that was looked up were counted";
-        let premises: Vec<_> = NOT_CALLED.premises.iter().filter(|p| p.text != uncounted).collect();
-        for premise in premises {
-            let is_shown = |facts: &Facts| NOT_CALLED.answer(facts) == Answer::NotMet(premise.text);
-            assert!(doubts.iter().any(is_shown), "{}", premise.text);
-        }
-        assert!(NOT_CALLED.is_met(&idle()));
-        assert!(unknown.iter().all(|facts| matches!(NOT_CALLED.answer(facts), Answer::Unknown(_))));
+        check(&NOT_CALLED, &idle(), &doubts, &unknown);
     }
 
     #[test]
@@ -359,24 +349,17 @@ mod tests {
             PhaseFacts { missed: true, ..quiet },
         ];
         check(&NOT_CALLED_THEN, &quiet, &doubts, &[]);
-        assert_eq!(judge_phase(Evidence::Confirmed, doubts[3]), Evidence::Limited);
-        assert_eq!(judge_phase(Evidence::Confirmed, quiet), Evidence::ConfirmedAbsent);
+        assert_eq!(judge_phase(CONFIRMED, doubts[3]), Evidence::Limited);
+        assert_eq!(judge_phase(CONFIRMED, quiet), CONFIRMED_ABSENT);
         assert_eq!(judge_phase(Evidence::Unresolved, quiet), Evidence::Unresolved);
         assert!(Circumstances::default().may_miss(), "its functions are not known");
         assert!(!idle().stats.may_miss());
     }
 
     #[test]
-    fn what_is_certain_was_observed() {
-        for rule in rules().iter().filter(|rule| rule.class.is_certain()) {
-            assert!(rule.premises.iter().all(|(_, basis)| *basis == Basis::Observed), "{rule:?}");
-        }
-    }
-
-    #[test]
     fn doubts_are_reported_in_words() {
         let found = |facts: &Facts| facts.judge(0);
-        assert_eq!(found(&idle()).0, Evidence::ConfirmedAbsent);
+        assert_eq!(found(&idle()).0, CONFIRMED_ABSENT);
         let some = with(|facts| facts.stats.exported = Some((40, 10)));
         assert_eq!(
             found(&some),
@@ -389,7 +372,7 @@ mod tests {
         assert_eq!(
             found(&launched),
             (
-                Evidence::Confirmed,
+                CONFIRMED,
                 "406 launches of kernels of its code objects, by functions that are not hooked".into()
             )
         );

@@ -5,32 +5,20 @@ use rocshim_analysis::{Evidence, Outcome};
 
 /// The class's name for the style sheet, and its word.
 pub(super) fn badge(evidence: Evidence) -> Markup {
-    let class = match evidence {
-        Evidence::Confirmed | Evidence::ConfirmedAbsent => "confirmed",
-        Evidence::Inferred => "inferred",
-        Evidence::Limited => "limited",
-        Evidence::Unresolved => "unresolved",
-    };
+    let class = if evidence.is_confirmed_absent() { "confirmed" } else { evidence.word() };
     html! { span.badge.(class) { (evidence) } }
 }
 
 /// What became of a statement of a server's.
 pub(super) fn outcome(outcome: Outcome) -> Markup {
-    let class = match outcome {
-        Outcome::Confirmed => "confirmed",
-        Outcome::Contradicted => "contradicted",
-        Outcome::Inferred => "inferred",
-        Outcome::Limited => "limited",
-        Outcome::Unresolved => "unresolved",
-    };
-    html! { span.badge.(class) { (outcome) } }
+    html! { span.badge.(outcome.word()) { (outcome) } }
 }
 
 /// What the classes mean.
 pub(super) fn legend() -> Markup {
     html! {
         dl.legend {
-            div { dt { (badge(Evidence::Confirmed)) } dd { "read from an intercepted call, its arguments or its code object; “confirmed absent”: it would have been seen" } }
+            div { dt { span.badge.confirmed { "confirmed" } } dd { "read from an intercepted call, its arguments or its code object; “confirmed absent”: it would have been seen" } }
             div { dt { (badge(Evidence::Inferred)) } dd { "follows from that by the rule that is given" } }
             div { dt { (badge(Evidence::Limited)) } dd { "only part could be seen, for the reason given" } }
             div { dt { (badge(Evidence::Unresolved)) } dd { "cannot be decided from this trace" } }

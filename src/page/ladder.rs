@@ -6,7 +6,7 @@ use super::{
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{counted, range, time};
-use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Outcome, Proxy, ProxyRequest, Run};
+use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Proxy, ProxyRequest, Run};
 use rocshim_report::proxy_tally;
 use serde_json::{Value, json};
 
@@ -56,15 +56,16 @@ fn figure(proxy: &Proxy) -> Figure {
         .unwrap_or(1);
     let mut data = vec![links(&names, &said, &seen), server(proxy, &names, &said)];
     let outcomes = [
-        (Outcome::Confirmed, "@c2", "circle"),
-        (Outcome::Contradicted, "@c7", "x"),
-        (Outcome::Inferred, "@c0", "diamond"),
-        (Outcome::Limited, "@c5", "triangle-up"),
-        (Outcome::Unresolved, "@c4", "circle-open"),
+        ("confirmed", "@c2", "circle"),
+        ("contradicted", "@c7", "x"),
+        ("inferred", "@c0", "diamond"),
+        ("limited", "@c5", "triangle-up"),
+        ("unresolved", "@c4", "circle-open"),
     ];
-    for (outcome, colour, symbol) in outcomes {
-        let of: Vec<usize> =
-            (0..names.len()).filter(|at| proxy.requests[*at].prompt.verdict == outcome).collect();
+    let outcome_of = |at: usize| proxy.requests[at].prompt.verdict;
+    for (word, colour, symbol) in outcomes {
+        let of: Vec<usize> = (0..names.len()).filter(|at| outcome_of(*at).word() == word).collect();
+        let Some(outcome) = of.first().map(|at| outcome_of(*at)) else { continue };
         if of.iter().all(|at| seen[*at].is_none()) {
             continue;
         }

@@ -61,9 +61,10 @@ fn requests(proxy: &Proxy, style: &Style, statements: &[Statement; 3]) -> Option
     for request in &proxy.requests {
         let families: Vec<&str> = request.products.iter().map(|(family, _)| *family).collect();
         let verdicts = statements.map(|(_, statement)| statement(request).verdict);
-        let worst = verdicts.into_iter().max_by_key(|verdict| DOUBT.iter().position(|it| it == verdict));
+        let worst =
+            verdicts.into_iter().max_by_key(|verdict| DOUBT.iter().position(|word| *word == verdict.word()));
         let doubts = statements.iter().map(|(what, statement)| (what, statement(request)));
-        let doubts = doubts.filter(|(_, claim)| claim.verdict != Outcome::Confirmed);
+        let doubts = doubts.filter(|(_, claim)| !matches!(claim.verdict, Outcome::Confirmed(_)));
         table.row_with(
             vec![
                 request.response.number.to_string(),
@@ -84,8 +85,7 @@ fn requests(proxy: &Proxy, style: &Style, statements: &[Statement; 3]) -> Option
 }
 
 /// From no doubt to most.
-const DOUBT: [Outcome; 5] =
-    [Outcome::Confirmed, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved, Outcome::Contradicted];
+const DOUBT: [&str; 5] = ["confirmed", "inferred", "limited", "unresolved", "contradicted"];
 
 /// `15 confirmed, 1 limited`.
 pub fn proxy_tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> String {

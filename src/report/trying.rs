@@ -7,7 +7,7 @@ use super::{
 };
 use rocshim_analysis::units::{count, counted, time};
 use rocshim_analysis::{
-    BisectPage, Cause, Chosen, Evidence, FollowVerdict, Judged, Others, SubjectKind, TimeRow, Trial,
+    BisectPage, Cause, Chosen, FollowVerdict, Judged, Others, SubjectKind, TimeRow, Trial,
 };
 
 /// The most kernels that are named of a choice.
@@ -46,11 +46,8 @@ fn answer(trial: &Trial) -> String {
     let number = |verdict| trial.experiment.that(verdict).count();
     let all = trial.experiment.decisions.len() as u64;
     let follows = number(FollowVerdict::Follows);
-    let confirmed = trial
-        .experiment
-        .that(FollowVerdict::Follows)
-        .filter(|row| row.evidence == Evidence::Confirmed)
-        .count();
+    let confirmed =
+        trial.experiment.that(FollowVerdict::Follows).filter(|row| row.evidence.is_confirmed()).count();
     let class = match (follows, confirmed) {
         (0, _) => String::new(),
         (follows, confirmed) if follows == confirmed => " (confirmed)".into(),
@@ -269,6 +266,7 @@ fn effect(row: &Judged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rocshim_analysis::testing::CONFIRMED;
     use rocshim_analysis::{Bisection, Choice, Difference, Subject};
 
     fn row(what: &str, without: &str, with: &str) -> Judged {
@@ -280,7 +278,7 @@ mod tests {
         Judged {
             subject: Subject { kind: SubjectKind::Gemm, what: what.into(), library: "librocblas.so".into() },
             verdict: FollowVerdict::Follows,
-            evidence: Evidence::Confirmed,
+            evidence: CONFIRMED,
             why: "in 8 of 8 runs".into(),
             without: side(without),
             with: side(with),
@@ -306,7 +304,7 @@ mod tests {
             differences: [0].into(),
             decisions: decisions.clone(),
             others,
-            evidence: Evidence::Confirmed,
+            evidence: CONFIRMED,
             why: None,
         };
         let first =

@@ -42,7 +42,7 @@ fn answer(why: &Why) -> Option<String> {
     let most = why.decisions.iter().min_by_key(|decision| Reverse(decision.calls))?;
     let is_explained = |decision: &&Explained| {
         let decided = decision.decided();
-        decided.is_some_and(|link| matches!(link.evidence, Evidence::Confirmed | Evidence::Inferred))
+        decided.is_some_and(|link| matches!(link.evidence, Evidence::Confirmed(_) | Evidence::Inferred))
     };
     let all = why.decisions.len() as u64;
     let explained = why.decisions.iter().filter(is_explained).count() as u64;

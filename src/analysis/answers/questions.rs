@@ -1,6 +1,6 @@
 //! Questions about a phase of inference or training that a profiler cannot answer.
 
-use super::{Answer, Facts, NAMED, list, products_of};
+use super::{Answer, Facts, NAMED, Observation, absence, complete, list, products_of};
 use crate::units::{count, counted, range, time};
 use crate::{ColumnsRow, Evidence, Phase, PhaseFamily, PhaseKind};
 use rocshim_trace::file_name;
@@ -20,7 +20,9 @@ impl Facts<'_> {
                 let why = "no product's columns were among what was launched or called";
                 ("none is known".to_string(), Evidence::Unresolved, why.to_string())
             }
-            (true, false) => (blas, Evidence::Confirmed, "arguments of the BLAS calls".to_string()),
+            (true, false) => {
+                (blas, Observation::Argument.evidence(), "arguments of the BLAS calls".to_string())
+            }
             (false, is_ggml) => {
                 let rules: BTreeSet<&str> = summary.columns.iter().map(|row| row.rule).collect();
                 let rules = format!("read from: {}", rules.into_iter().collect::<Vec<_>>().join("; "));
@@ -67,15 +69,12 @@ impl Facts<'_> {
             format!("{file}{ordinal}: {}", counted(row.launches, "launch"))
         }));
         let loaded = self.summary.code_objects.len() as u64;
-        let (evidence, why) = match &self.summary.visibility_gaps.origins {
-            None => (
-                Evidence::Confirmed,
-                format!("the code object of each launched kernel, of {} loaded", count(loaded)),
-            ),
-            Some(why) => (Evidence::Limited, why.clone()),
-        };
+        let limit = self.summary.visibility_gaps.origins.clone();
+        let (evidence, why) = if found.is_empty() { absence(limit) } else { complete(limit) };
+        let why = why.unwrap_or_else(|| {
+            format!("the code object of each launched kernel, of {} loaded", count(loaded))
+        });
         if found.is_empty() {
-            let evidence = if evidence == Evidence::Confirmed { Evidence::ConfirmedAbsent } else { evidence };
             return Answer { question, answer: "none was dispatched from".into(), evidence, why };
         }
         Answer { question, answer: found, evidence, why }
@@ -97,21 +96,22 @@ impl Facts<'_> {
             .filter(|row| row.family == Some(TENSILE))
             .map(|row| row.launches)
             .sum();
-        let gap = self.summary.visibility_gaps.launches.as_ref();
-        let (answer, evidence, why) = match (all, launches, gap) {
-            (0, _, None) => {
-                let why = "none in the whole trace, and none can have been missed".to_string();
-                (format!("no, in none of {}", counted(passes, "pass")), Evidence::ConfirmedAbsent, why)
-            }
-            (0, _, Some(why)) => ("none was seen".to_string(), Evidence::Limited, why.clone()),
-            (all, 0, _) => {
+        let (answer, evidence, why) = match (all, launches) {
+            (0, _) => match absence(self.summary.visibility_gaps.launches.clone()) {
+                (evidence, None) => {
+                    let why = "none in the whole trace, and none can have been missed".to_string();
+                    (format!("no, in none of {}", counted(passes, "pass")), evidence, why)
+                }
+                (evidence, Some(why)) => ("none was seen".to_string(), evidence, why),
+            },
+            (all, 0) => {
                 let why = format!(
                     "{} outside of prompts; which pass is a prompt follows from its columns",
                     counted(all, "launch")
                 );
                 (format!("no, in none of {}", counted(passes, "pass")), Evidence::Inferred, why)
             }
-            (_, some, _) => {
+            (_, some) => {
                 let why = "launches of kernels of that name; which pass is a prompt follows from its columns";
                 (
                     format!("yes, {} in {}", counted(some, "launch"), counted(passes, "pass")),

@@ -1,6 +1,7 @@
 //! Small traces whose answers are known by hand.
 
-use super::Answer;
+use super::{Answer, COUNTED, LossFacts};
+use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 use crate::{Evidence, Run, RunBuilder, testing::Text};
 use rocshim_reader::{End, Reading, RecordVisitor};
 
@@ -20,15 +21,15 @@ fn lines_of(answers: &[Answer]) -> Vec<(&str, Evidence)> {
 fn what_ran_by_which_path_and_what_was_lost() {
     let run = text().run();
     let expected = [
-        ("prog in 1 process: 12 launches of 3 kernels, 0 BLAS GEMMs", Evidence::Confirmed),
+        ("prog in 1 process: 12 launches of 3 kernels, 0 BLAS GEMMs", CONFIRMED),
         ("gfx1100", Evidence::Inferred),
         (
             "prompt: 1 pass of 5 columns, through mmvq; decode: 2 passes of 1 column, through mmvq",
             Evidence::Inferred,
         ),
-        ("none was called", Evidence::ConfirmedAbsent),
-        ("none was seen", Evidence::ConfirmedAbsent),
-        ("nothing", Evidence::Confirmed),
+        ("none was called", CONFIRMED_ABSENT),
+        ("none was seen", CONFIRMED_ABSENT),
+        ("nothing", CONFIRMED),
     ];
     assert_eq!(lines_of(&run.answers.glance), expected);
     assert_eq!(run.answers.warnings, Vec::<String>::new());
@@ -41,8 +42,8 @@ fn the_questions_that_a_profiler_cannot_answer() {
         // The last product of the prompt has one column; two tokens have three products each.
         ("1 (7 launches), 5 (2 launches)", Evidence::Inferred),
         ("prompt: mmvq 3, norm 1; decode: mmvq 6, norm 2", Evidence::Inferred),
-        ("libggml-hip.so bundle 30: 12 launches", Evidence::Confirmed),
-        ("no, in none of 1 pass", Evidence::ConfirmedAbsent),
+        ("libggml-hip.so bundle 30: 12 launches", CONFIRMED),
+        ("no, in none of 1 pass", CONFIRMED_ABSENT),
         ("5 tokens in one pass, through mmvq", Evidence::Inferred),
         // The trace's hooks are those of two libraries.
         ("not known", Evidence::Unresolved),
@@ -92,7 +93,14 @@ fn a_gpu_that_hip_reported_of_is_confirmed() {
         r#"{"type":"device","ordinal":0,"gfx":"gfx1201","name":"Radeon","how":"hipGetDeviceProperties"}"#;
     let run = run_with(&[device, r#"{"type":"footer","t":9,"end":"exit"}"#]);
     let gpu = &run.answers.glance[1];
-    assert_eq!((gpu.answer.as_str(), gpu.evidence), ("gfx1201 Radeon", Evidence::Confirmed));
+    assert_eq!((gpu.answer.as_str(), gpu.evidence), ("gfx1201 Radeon", CONFIRMED));
     let path = &run.answers.glance[2];
-    assert_eq!((path.answer.as_str(), path.evidence), ("no kernel was launched", Evidence::ConfirmedAbsent));
+    assert_eq!((path.answer.as_str(), path.evidence), ("no kernel was launched", CONFIRMED_ABSENT));
+}
+
+#[test]
+fn losses_are_exact_where_the_recount_agrees_and_all_has_ended() {
+    let met = LossFacts { is_wrong: false, running: 0 };
+    let not_met = [LossFacts { is_wrong: true, ..met }, LossFacts { running: 1, ..met }];
+    crate::evidence::rules::check(&COUNTED, &met, &not_met, &[]);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::evidence::made::CONFIRMED;
 use std::convert::Infallible;
 
 /// What a simulated program decides by.
@@ -75,10 +76,7 @@ fn set(differences: &[usize]) -> Differences {
 fn one_difference_of_32_is_found_in_few_runs_and_the_others_do_not_matter() {
     let found = bisected(&[Decider::Needs(vec![19]), Decider::Needs(vec![19]), Decider::Nothing], 32, 1);
     let [cause] = &found.causes[..] else { panic!("{found:?}") };
-    assert_eq!(
-        (&cause.differences, cause.others, cause.evidence),
-        (&set(&[19]), Others::Stay, Evidence::Confirmed)
-    );
+    assert_eq!((&cause.differences, cause.others, cause.evidence), (&set(&[19]), Others::Stay, CONFIRMED));
     assert_eq!((cause.decisions.len(), found.same), (2, 1));
     // 4 of A and B, 5 halvings of at most 2, 16 to confirm, 1 with all others.
     assert!(found.runs <= 31, "{}", found.runs);
@@ -88,10 +86,7 @@ fn one_difference_of_32_is_found_in_few_runs_and_the_others_do_not_matter() {
 fn two_differences_that_are_needed_together_are_found_together() {
     let found = bisected(&[Decider::Needs(vec![3, 30])], 32, 1);
     let [cause] = &found.causes[..] else { panic!("{found:?}") };
-    assert_eq!(
-        (&cause.differences, cause.others, cause.evidence),
-        (&set(&[3, 30]), Others::Stay, Evidence::Confirmed)
-    );
+    assert_eq!((&cause.differences, cause.others, cause.evidence), (&set(&[3, 30]), Others::Stay, CONFIRMED));
 }
 
 #[test]
@@ -142,8 +137,8 @@ fn a_thousand_programs_have_no_false_cause_and_every_true_one_is_found() {
             for row in &cause.decisions {
                 let is_true =
                     matches!(decider(&row.subject), Decider::Needs(all) if set(all) == cause.differences);
-                assert!(is_true || cause.evidence != Evidence::Confirmed, "{seed}: {deciders:?}: {cause:?}");
-                confirmed += u32::from(cause.evidence == Evidence::Confirmed);
+                assert!(is_true || cause.evidence != CONFIRMED, "{seed}: {deciders:?}: {cause:?}");
+                confirmed += u32::from(cause.evidence == CONFIRMED);
             }
         }
         // Whatever else varies, a true cause is found.
@@ -156,4 +151,9 @@ fn a_thousand_programs_have_no_false_cause_and_every_true_one_is_found() {
         }
     }
     assert!(confirmed > 500 && true_ones > 500, "{confirmed} confirmed of {true_ones}");
+}
+
+#[test]
+fn a_cause_is_confirmed_without_a_doubt() {
+    crate::evidence::rules::check(&CAUSE, &None, &[Some("it varies".to_string())], &[]);
 }

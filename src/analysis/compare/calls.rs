@@ -1,6 +1,7 @@
 //! Library calls of one kind (a GEMM, a convolution) of a run: number, duration, kernels.
 
-use super::{ComparedRun, PerRun, Presence, Seen, per_run::absence};
+use super::{ComparedRun, PerRun, Presence, Seen};
+use crate::evidence::observations::{absence, complete};
 use crate::{CallCounts, Evidence, table::Cell, units};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +61,7 @@ pub struct Change {
 impl Default for CallCell {
     fn default() -> CallCell {
         let (chosen, kernels) = (BTreeSet::new(), BTreeMap::new());
-        CallCell { calls: 0, total_ns: 0, chosen, kernels, evidence: Evidence::Confirmed, why: None }
+        CallCell { calls: 0, total_ns: 0, chosen, kernels, evidence: complete(None).0, why: None }
     }
 }
 
@@ -76,7 +77,7 @@ impl CallCell {
                 *self.kernels.entry(inside.kernel.clone()).or_default() += launches;
             }
         }
-        if self.evidence == Evidence::Confirmed {
+        if self.evidence.is_confirmed() {
             (self.evidence, self.why) = (counts.evidence, counts.why.clone());
         }
     }
@@ -130,14 +131,10 @@ impl CallChange {
         let found =
             |changed: bool, (evidence, why): (Evidence, Option<String>)| Change { changed, evidence, why };
         // What was lost may have been asked for otherwise.
-        let limited = || {
-            limit(0)
-                .or_else(|| limit(1))
-                .map_or((Evidence::Confirmed, None), |why| (Evidence::Limited, Some(why)))
-        };
+        let limited = || complete(limit(0).or_else(|| limit(1)));
         let (chosen, kernels) = match cells {
             [Some(was), Some(is)] => {
-                let silent = [was, is].into_iter().find(|cell| cell.evidence != Evidence::Confirmed);
+                let silent = [was, is].into_iter().find(|cell| !cell.evidence.is_confirmed());
                 let inside = silent.map_or_else(limited, |cell| (cell.evidence, cell.why.clone()));
                 // Where nothing was seen inside, there is nothing to hold against the other.
                 let are_known = !was.kernels.is_empty() && !is.kernels.is_empty();

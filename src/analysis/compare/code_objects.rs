@@ -1,9 +1,7 @@
 //! Code objects from which some runs dispatched and others did not.
 
-use super::{
-    ComparedRun, PerRun, Presence, Seen,
-    per_run::{absence, seen_cell},
-};
+use super::{ComparedRun, PerRun, Presence, Seen, per_run::seen_cell};
+use crate::evidence::observations::{Observation, absence};
 use crate::{CodeObjectRow, Evidence};
 use rocshim_trace::file_name;
 use serde::Serialize;
@@ -72,7 +70,7 @@ fn compared(runs: &[ComparedRun], rows: &[Vec<&CodeObjectRow>]) -> ComparedObjec
     let number = first.ordinal.map(|ordinal| format!(" bundle {ordinal}")).unwrap_or_default();
     ComparedObject {
         object: place(first).unwrap_or_default() + &number,
-        same: if identities.len() > 1 { Evidence::Inferred } else { Evidence::Confirmed },
+        same: if identities.len() > 1 { Evidence::Inferred } else { Observation::Origin.evidence() },
         paths: all().filter_map(|row| file(row).cloned()).collect(),
         runs: PerRun::of(runs, |run| (!rows[run].is_empty()).then(|| launches(run))),
         versus: PerRun::others(runs, |other| {

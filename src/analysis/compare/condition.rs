@@ -8,6 +8,7 @@ use super::{
     ComparedRun, Comparison,
     quantity::{self, Quantity},
 };
+use crate::evidence::observations::complete;
 use crate::{Evidence, units};
 use serde::Serialize;
 
@@ -142,7 +143,7 @@ impl Condition {
         let doubt = doubt(run).or_else(|| doubt(0).filter(|_| against_baseline));
         let (evidence, why) = match compared {
             None => (Evidence::Unresolved, Some("there are no calls to take it from".to_string())),
-            Some(_) => doubt.unwrap_or((Evidence::Confirmed, None)),
+            Some(_) => doubt.unwrap_or_else(|| complete(None)),
         };
         Checked {
             condition: self.text.clone(),

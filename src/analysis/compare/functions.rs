@@ -97,6 +97,6 @@ fn absence(run: &ComparedRun, library: &str, row: Option<&FunctionRow>) -> (Evid
         None => found(Evidence::Unresolved, "the shim that wrote the trace did not hook it"),
         Some("off") => found(Evidence::Limited, "it was left out by ROCSHIM_RECORD"),
         Some("unbound") => found(Evidence::Unresolved, "the real function was not found"),
-        Some(_) => super::per_run::absence(run.limit_of(library)),
+        Some(_) => crate::evidence::observations::absence(run.limit_of(library)),
     }
 }

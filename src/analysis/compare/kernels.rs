@@ -3,9 +3,10 @@
 use super::{
     ComparedRun, PerRun, Presence, Seen,
     counterparts::{self, Counterpart},
-    per_run::{absence, seen_cell},
+    per_run::seen_cell,
     significance::{self, Test},
 };
+use crate::evidence::observations::absence;
 use crate::{Evidence, GpuKernelRow, KernelRow, durations::Durations, names, table::Cell, units};
 use foldhash::HashMap;
 use serde::Serialize;

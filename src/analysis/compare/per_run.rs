@@ -1,6 +1,7 @@
 //! Values by run: what each has in a row, under its label, and the meaning of an absent value.
 
 use super::ComparedRun;
+use crate::evidence::observations::Observation;
 use crate::{Evidence, table::Cell};
 use serde::{Serialize, Serializer};
 
@@ -76,19 +77,13 @@ impl Presence {
     /// Of the baseline and another run: whether each has it, and what it means for each if not.
     pub(super) fn of(has: [bool; 2], absence: impl Fn(usize) -> (Evidence, Option<String>)) -> Presence {
         let (seen, (evidence, why)) = match has {
-            [true, true] => (Seen::Both, (Evidence::Confirmed, None)),
+            [true, true] => (Seen::Both, (Observation::Record.evidence(), None)),
             [true, false] => (Seen::Gone, absence(1)),
             [false, true] => (Seen::New, absence(0)),
             [false, false] => (Seen::Neither, absence(1)),
         };
         Presence { seen, evidence, why }
     }
-}
-
-/// The class of an absence: confirmed unless there is a reason why something may have been missed.
-pub(super) fn absence(limit: Option<String>) -> (Evidence, Option<String>) {
-    let evidence = if limit.is_some() { Evidence::Limited } else { Evidence::ConfirmedAbsent };
-    (evidence, limit)
 }
 
 /// Who has a row: for each run but the baseline.

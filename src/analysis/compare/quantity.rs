@@ -207,8 +207,8 @@ fn origins(run: &ComparedRun) -> Doubt {
 fn fallback(run: &ComparedRun) -> Doubt {
     let found = &run.summary.fallback;
     match found.evidence {
-        Evidence::Confirmed | Evidence::ConfirmedAbsent if found.unknown == 0 => origins(run),
-        Evidence::Confirmed | Evidence::ConfirmedAbsent => limited(Some(found.why.clone())),
+        Evidence::Confirmed(_) | Evidence::ConfirmedAbsent(_) if found.unknown == 0 => origins(run),
+        Evidence::Confirmed(_) | Evidence::ConfirmedAbsent(_) => limited(Some(found.why.clone())),
         evidence => Some((evidence, found.why.clone())),
     }
 }

@@ -1,6 +1,7 @@
 //! A run of a comparison: its summary, its label, and why it may have done more than its traces
 //! show.
 
+use crate::evidence::observations::absence;
 use crate::{Evidence, FunctionRow, Summary, Totals, table::Cell};
 use rocshim_trace::fits;
 use serde::Serialize;
@@ -64,7 +65,7 @@ crate::table! {
     evidence("limited", "what it has not", "confirmed absent, or why more may have happened").on_page()
         => match &row.limited {
             Some(why) => Cell::Evidence(Evidence::Limited, Some(why.clone())),
-            None => Evidence::ConfirmedAbsent.into(),
+            None => absence(None).0.into(),
         };
     path("path", "traces", "the argument that named it") => &row.path;
 }
@@ -101,7 +102,7 @@ impl ComparedRun {
         let Some(row) = self.summary.libraries.iter().find(|row| row.library == library) else {
             return Some(format!("the shim that wrote the trace did not hook {library}"));
         };
-        if row.calls == 0 && row.loaded_in == 0 && row.evidence == Evidence::ConfirmedAbsent {
+        if row.calls == 0 && row.loaded_in == 0 && row.evidence.is_confirmed_absent() {
             return self.unfinished();
         }
         let unbound = (row.evidence == Evidence::Unresolved).then(|| row.why.clone());

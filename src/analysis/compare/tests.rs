@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Evidence;
+use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 use crate::testing::compared::*;
 use rocshim_reader::End;
 
@@ -35,10 +36,7 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
     assert_eq!((gone.presence.seen, gone.launches, gone.launches_ratio), (Seen::Gone, -1, Some(0.0)));
     assert_eq!((new.presence.seen, new.launches, new.launches_ratio), (Seen::New, 2, None));
     for found in [gone, new] {
-        assert_eq!(
-            (found.presence.evidence, found.times.speed),
-            (Evidence::ConfirmedAbsent, Speed::NotTimed)
-        );
+        assert_eq!((found.presence.evidence, found.times.speed), (CONFIRMED_ABSENT, Speed::NotTimed));
     }
 }
 
@@ -51,13 +49,13 @@ fn an_absence_is_limited_where_something_may_have_been_missed() {
         (presence.evidence, presence.why, found.runs[1].limited.clone())
     };
     let limited = |why: &str| (Evidence::Limited, Some(why.to_string()), Some(why.to_string()));
-    assert_eq!(presence_of(run("B", &[])), (Evidence::ConfirmedAbsent, None, None));
+    assert_eq!(presence_of(run("B", &[])), (CONFIRMED_ABSENT, None, None));
     assert_eq!(presence_of(run("B", &[GAP.into()])), limited("9 events were lost"));
     assert_eq!(presence_of(ended("B", "", End::Cut)), limited("a trace has no end"));
     assert_eq!(presence_of(ended("B", "", End::Running)), limited("a process still runs"));
     assert_eq!(
         presence_of(ended("B", "", End::Leftover)),
-        (Evidence::ConfirmedAbsent, None, None),
+        (CONFIRMED_ABSENT, None, None),
         "killed, and all read"
     );
     let mut open = run("B", &[]);
@@ -85,7 +83,7 @@ fn a_kernel_of_which_each_launch_failed_did_not_run() {
         let change = change(&compare(&[of(a), of(b)], &[]), "k").clone();
         (change.presence.seen, change.presence.evidence, change.presence.why)
     };
-    let absent = |seen| (seen, Evidence::ConfirmedAbsent, Some("each of its 2 launches failed".to_string()));
+    let absent = |seen| (seen, CONFIRMED_ABSENT, Some("each of its 2 launches failed".to_string()));
     assert_eq!(compared(&ran, &failed), absent(Seen::Gone));
     assert_eq!(compared(&failed, &ran), absent(Seen::New));
     assert_eq!(compared("", &failed), absent(Seen::Neither));
@@ -163,7 +161,7 @@ fn a_product_that_took_another_kernel_or_solution_is_a_change() {
         let change = row.versus.get(0).unwrap();
         (change.presence.seen, change.chosen.changed, change.kernels.changed, change.kernels.evidence)
     };
-    let confirmed = Evidence::Confirmed;
+    let confirmed = CONFIRMED;
     assert_eq!(of(&found, 4), (Seen::Both, false, false, confirmed));
     assert_eq!(of(&found, 8), (Seen::Both, true, false, confirmed));
     assert_eq!(of(&found, 9), (Seen::Both, false, true, confirmed));
@@ -186,7 +184,7 @@ fn a_product_is_not_absent_for_certain_where_its_function_was_not_hooked() {
         let found = compare(&[a(), other], &[]);
         found.gemms[0].versus.get(0).unwrap().presence.clone()
     };
-    assert_eq!(presence_of(run("B", &[])).evidence, Evidence::ConfirmedAbsent);
+    assert_eq!(presence_of(run("B", &[])).evidence, CONFIRMED_ABSENT);
     let mut older = run("B", &[]);
     older.summary.functions.retain(|row| row.function != "rocblas_gemm_ex");
     let presence = presence_of(older);
@@ -204,10 +202,7 @@ fn a_convolution_that_took_another_solver_is_a_change() {
     assert!(change.chosen.changed && !change.kernels.changed);
     // The runs launched nothing that was seen: what was requested is confirmed, what was launched
     // is not.
-    assert_eq!(
-        (change.chosen.evidence, change.kernels.evidence),
-        (Evidence::Confirmed, Evidence::Unresolved)
-    );
+    assert_eq!((change.chosen.evidence, change.kernels.evidence), (CONFIRMED, Evidence::Unresolved));
     assert_eq!(found.functions.len(), 0, "both called the same functions");
 }
 
@@ -234,7 +229,7 @@ fn code_objects_and_functions_that_one_side_used_are_listed() {
     let [function] = &found.functions[..] else { panic!("{:?}", found.functions) };
     let presence = function.versus.get(0).unwrap();
     assert_eq!((function.function.as_str(), presence.seen), ("rocblas_gemm_ex", Seen::Gone));
-    assert_eq!(presence.evidence, Evidence::ConfirmedAbsent);
+    assert_eq!(presence.evidence, CONFIRMED_ABSENT);
 }
 
 #[test]
@@ -284,7 +279,7 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
         (found.holds, found.value, found.ratio, found.evidence)
     };
     let on = |text: &str| judged(text, run("B", &b));
-    let confirmed = Evidence::Confirmed;
+    let confirmed = CONFIRMED;
     assert_eq!(on("new_kernels > 0"), (true, Some(1.0), None, confirmed));
     assert_eq!(on("gone_kernels > 0"), (false, Some(0.0), None, confirmed));
     assert_eq!(on("solution_changes > 0"), (true, Some(1.0), None, confirmed));
@@ -358,9 +353,9 @@ fn times_on_the_gpu_are_tested_like_those_of_calls_and_are_unresolved_without_re
     assert_eq!(
         checked,
         [
-            ("slower_kernels_gpu > 0", "b", true, Evidence::Confirmed),
+            ("slower_kernels_gpu > 0", "b", true, CONFIRMED),
             ("slower_kernels_gpu > 0", "c", false, Evidence::Unresolved),
-            ("gpu_ns > 9", "b", true, Evidence::Confirmed),
+            ("gpu_ns > 9", "b", true, CONFIRMED),
             ("gpu_ns > 9", "c", false, Evidence::Unresolved),
         ]
     );

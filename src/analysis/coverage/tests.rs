@@ -1,6 +1,7 @@
 //! Verdicts of small hook tables.
 
 use super::*;
+use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 use crate::interner::Id;
 use rocshim_trace::Hook;
 
@@ -43,11 +44,11 @@ fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
     let whole = VisibilityGaps::default;
     assert_eq!(
         found(Some("by a tunnel"), BTreeMap::new(), whole()),
-        (Evidence::ConfirmedAbsent, "not loaded in the process".into())
+        (CONFIRMED_ABSENT, "not loaded in the process".into())
     );
     assert_eq!(
         found(None, loaded(), whole()),
-        (Evidence::ConfirmedAbsent, "loaded in the process, no call seen".into())
+        (CONFIRMED_ABSENT, "loaded in the process, no call seen".into())
     );
     assert_eq!(
         found(Some("by a tunnel"), loaded(), whole()),
@@ -59,7 +60,7 @@ fn absence_is_confirmed_only_where_a_call_would_have_been_seen() {
         found(None, loaded(), stopped.clone()),
         (Evidence::Limited, "loaded in the process, no call seen; recording was stopped".into())
     );
-    assert_eq!(found(None, BTreeMap::new(), stopped).0, Evidence::ConfirmedAbsent);
+    assert_eq!(found(None, BTreeMap::new(), stopped).0, CONFIRMED_ABSENT);
     assert_eq!(
         found(None, loaded(), VisibilityGaps { running: true, ..whole() }).1,
         "loaded in the process, no call seen so far"
@@ -78,10 +79,7 @@ fn a_function_that_was_not_found_leaves_the_library_unresolved() {
 fn calls_confirm() {
     let hooks = [(hook("hipblasLtMatmul", "bound", Some(4)), 3), (hook("hipblasLtCreate", "armed", None), 0)];
     let row = verdict(&hooks, loaded(), VisibilityGaps::default(), None);
-    assert_eq!(
-        (row.evidence, row.calls, row.functions, row.functions_called),
-        (Evidence::Confirmed, 3, 2, 1)
-    );
+    assert_eq!((row.evidence, row.calls, row.functions, row.functions_called), (CONFIRMED, 3, 2, 1));
     assert_eq!(row.paths, BTreeSet::from(["/opt/rocm/lib/libhipblaslt.so.1".to_string()]));
     assert_eq!(row.why, "1 of 2 hooked functions called");
 }
@@ -146,8 +144,8 @@ fn what_was_looked_up_was_not_therefore_called() {
         (row.evidence, row.functions_called)
     };
     assert_eq!(found(false, 0), (Evidence::Limited, 0));
-    assert_eq!(found(true, 0), (Evidence::ConfirmedAbsent, 0));
-    assert_eq!(found(false, 2), (Evidence::Confirmed, 1));
+    assert_eq!(found(true, 0), (CONFIRMED_ABSENT, 0));
+    assert_eq!(found(false, 2), (CONFIRMED, 1));
 }
 
 #[test]
@@ -160,6 +158,6 @@ fn a_process_has_rows_of_its_own() {
         coverage.add_process([seen].into_iter(), &loaded(), &VisibilityGaps::default(), |_| None, |_| 0);
     }
     let own: Vec<_> = coverage.by_process().iter().map(|rows| (rows[0].calls, rows[0].evidence)).collect();
-    assert_eq!(own, [(0, Evidence::ConfirmedAbsent), (3, Evidence::Confirmed)]);
-    assert_eq!(coverage.libraries()[0].evidence, Evidence::Confirmed);
+    assert_eq!(own, [(0, CONFIRMED_ABSENT), (3, CONFIRMED)]);
+    assert_eq!(coverage.libraries()[0].evidence, CONFIRMED);
 }

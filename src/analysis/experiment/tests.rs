@@ -1,5 +1,6 @@
 use super::*;
 use crate::SubjectKind;
+use crate::evidence::made::CONFIRMED;
 
 /// The verdict on a program's only decision, whose choice `decide` gives for the number of the run
 /// and whether it has the change.
@@ -26,13 +27,13 @@ fn verdict(
 #[test]
 fn a_decision_that_follows_the_change_in_all_runs_is_confirmed_after_enough_of_them() {
     let decide = |_, changed| if changed { "y" } else { "x" };
-    assert_eq!(verdict(8, 1, decide), (Verdict::Follows, Evidence::Confirmed));
+    assert_eq!(verdict(8, 1, decide), (Verdict::Follows, CONFIRMED));
     assert_eq!(
         verdict(2, 1, decide),
         (Verdict::Follows, Evidence::Inferred),
         "chance shows it in 1 of 3 orders"
     );
-    assert_eq!(verdict(8, 1, |_, _| "x"), (Verdict::Stays, Evidence::Confirmed));
+    assert_eq!(verdict(8, 1, |_, _| "x"), (Verdict::Stays, CONFIRMED));
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn what_is_no_longer_asked_for_follows_the_change_where_nothing_can_have_been_mi
     };
     let runs: Vec<ExperimentRun> = order.changed.iter().map(run).collect();
     let row = judge(&runs, &order).decisions.remove(0);
-    assert_eq!((row.verdict, row.evidence), (Verdict::Follows, Evidence::Confirmed));
+    assert_eq!((row.verdict, row.evidence), (Verdict::Follows, CONFIRMED));
     assert_eq!((row.subject.kind, row.with[0].choice.as_ref()), (SubjectKind::Gemm, None));
 }
 
@@ -97,7 +98,7 @@ fn no_cause_is_confirmed_of_a_thousand_programs_that_do_not_look_at_the_change()
         };
         let (verdict, evidence) = verdict(8, seed, decide);
         follows += u32::from(verdict == Verdict::Follows);
-        confirmed += u32::from(evidence == Evidence::Confirmed && verdict != Verdict::Stays);
+        confirmed += u32::from(evidence == CONFIRMED && verdict != Verdict::Stays);
     }
     assert_eq!(confirmed, 0, "{follows} seemed to follow");
 }
@@ -118,4 +119,20 @@ fn many_decisions_that_vary_need_more_runs() {
     // 5 sequences of 2 in 5544 orders: 1 in 554.
     assert!(experiment.decisions[0].why.contains("1 of 554 orders"), "{}", experiment.decisions[0].why);
     assert_eq!(experiment.decisions[0].evidence, Evidence::Inferred);
+}
+
+#[test]
+fn the_rules_show_their_answers() {
+    let met = Facts { runs: [8, 8], is_whole: true, is_one: [true; 2], differ: true, chance: 0.0 };
+    let not_met = [
+        Facts { runs: [8, 1], ..met },
+        Facts { is_whole: false, ..met },
+        Facts { is_one: [false, true], ..met },
+        Facts { is_one: [true, false], ..met },
+        Facts { differ: false, ..met },
+        Facts { chance: 1.0, ..met },
+    ];
+    crate::evidence::rules::check(&CONFIRMED_CAUSE, &met, &not_met, &[]);
+    let same = Facts { differ: false, ..met };
+    crate::evidence::rules::check(&STAYS, &same, &[met, Facts { is_whole: false, ..same }], &[]);
 }

@@ -1,7 +1,10 @@
 //! The effect of a change on times: the same measure of every run, with the change and without.
 
 use super::{CONFIRMED_CHANCE, Order};
-use crate::Evidence;
+use crate::{
+    Evidence,
+    evidence::rules::{Class, Rule, RuleRow, premises},
+};
 use serde::{Deserialize, Serialize};
 
 /// A time that was measured in a run.
@@ -41,6 +44,29 @@ pub struct Spread {
     pub most_ns: u64,
 }
 
+/// What is known of a measure over all runs.
+#[derive(Clone, Copy)]
+struct Facts {
+    are_apart: bool,
+    /// How often the order of the runs alone would show the same.
+    chance: f64,
+}
+
+const LONGER: Rule<Facts> = Rule {
+    says: "a time differs with the change",
+    class: Class::Confirmed,
+    premises: premises! {
+        "every run with the change is on one side of every run without" Observed |facts: &Facts| Some(facts.are_apart);
+        "the runs came in random order, and by chance this would be so in at most 1 of 1000 orders" Observed
+            |facts: &Facts| Some(facts.chance <= CONFIRMED_CHANCE);
+    },
+};
+
+/// As they are listed.
+pub(super) fn rules() -> Vec<RuleRow> {
+    vec![LONGER.row("try, bisect")]
+}
+
 const APART: &str = "every run with the change is on one side of every run without";
 const FEW: &str = "every run with the change is on one side of every run without, but more runs would decide";
 const OVERLAP: &str = "the runs with the change and without overlap";
@@ -61,10 +87,11 @@ fn row(runs: &[(bool, Vec<Measure>)], name: &str, chance: f64) -> Option<TimeRow
     let [without, with] = sides.map(spread);
     let (without, with) = (without?, with?);
     let are_apart = without.most_ns < with.least_ns || with.most_ns < without.least_ns;
-    let (evidence, why) = match (are_apart, chance <= CONFIRMED_CHANCE) {
-        (false, _) => (Evidence::Unresolved, OVERLAP),
-        (true, true) => (Evidence::Confirmed, APART),
-        (true, false) => (Evidence::Inferred, FEW),
+    let facts = Facts { are_apart, chance };
+    let (evidence, why) = match (LONGER.evidence(&facts), are_apart) {
+        (Some(evidence), _) => (evidence, APART),
+        (None, true) => (Evidence::Inferred, FEW),
+        (None, false) => (Evidence::Unresolved, OVERLAP),
     };
     let ratio = with.median_ns as f64 / without.median_ns.max(1) as f64;
     Some(TimeRow { name: name.into(), without, with, ratio, evidence, why })
@@ -79,6 +106,7 @@ fn spread(mut times: Vec<u64>) -> Option<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::made::CONFIRMED;
 
     #[test]
     fn times_differ_where_no_run_overlaps() {
@@ -92,8 +120,15 @@ mod tests {
             let row = times(&runs, &order).remove(0);
             (row.evidence, row.ratio > 1.5)
         };
-        assert_eq!(rows(|at| 200 + at, 16), (Evidence::Confirmed, true));
+        assert_eq!(rows(|at| 200 + at, 16), (CONFIRMED, true));
         assert_eq!(rows(|at| 200 + at, 4), (Evidence::Inferred, true));
         assert_eq!(rows(|at| 101 + at, 16), (Evidence::Unresolved, false));
+    }
+
+    #[test]
+    fn times_differ_only_where_chance_is_excluded() {
+        let met = Facts { are_apart: true, chance: 0.0 };
+        let not_met = [Facts { are_apart: false, ..met }, Facts { chance: 1.0, ..met }];
+        crate::evidence::rules::check(&LONGER, &met, &not_met, &[]);
     }
 }

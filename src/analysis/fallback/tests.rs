@@ -1,5 +1,6 @@
 use super::super::nesting::Launches;
 use super::*;
+use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 
 const SOURCE: &str = "Cijk_Ailk_Bljk_SB_MT64x64x8_SE_GSU1_ISA000_K1_KLS";
 const ASSEMBLY: &str = "Cijk_Ailk_Bljk_HHS_BH_MT64x64x8_SE_GSU1_ISA900_K1_KLA";
@@ -47,10 +48,10 @@ fn a_kernel_out_of_a_fallback_file_is_confirmed_with_the_file() {
         kernel: SOURCE.into(),
         launches: 5,
         file: Some("/rocblas/library/TensileLibrary_fallback_gfx900.hsaco".into()),
-        evidence: Evidence::Confirmed,
+        evidence: CONFIRMED,
     };
     assert_eq!(found.kernels, [row]);
-    assert_eq!((found.evidence, found.products), (Evidence::Confirmed, 12), "a helper is no product");
+    assert_eq!((found.evidence, found.products), (CONFIRMED, 12), "a helper is no product");
     assert_eq!(found.why, "5 of 12 product launches");
 }
 
@@ -58,10 +59,10 @@ fn a_kernel_out_of_a_fallback_file_is_confirmed_with_the_file() {
 fn none_is_confirmed_absent_only_where_every_product_came_out_of_another_file_and_nothing_was_unseen() {
     let all = [(ASSEMBLY, Some(1), 7), (BUILT_IN, Some(3), 2)];
     let found = judged(&all, None);
-    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 9));
+    assert_eq!((found.evidence, found.products), (CONFIRMED_ABSENT, 9));
     assert_eq!(found.why, "all 9 product launches came out of other files");
     assert_eq!(judged(&all, Some("3 events were lost")).evidence, Evidence::Limited);
-    assert_eq!(judged(&[], None).evidence, Evidence::ConfirmedAbsent);
+    assert_eq!(judged(&[], None).evidence, CONFIRMED_ABSENT);
     assert_eq!(judged(&[], Some("3 events were lost")).why, "3 events were lost");
 }
 
@@ -83,7 +84,7 @@ fn what_neither_file_nor_name_tells_stays_unresolved() {
         assert_eq!((found.evidence, found.products), (Evidence::Unresolved, 5), "{name}: {}", found.why);
     }
     let found = judged(&[(SILENT, Some(2), 4), (SILENT, None, 1), (SOURCE, Some(0), 2)], None);
-    assert_eq!(found.evidence, Evidence::Confirmed);
+    assert_eq!(found.evidence, CONFIRMED);
     assert_eq!(
         found.why,
         "2 of 7 product launches; of 5 launches the library is not known: its code object was never seen being \
@@ -94,7 +95,7 @@ fn what_neither_file_nor_name_tells_stays_unresolved() {
 #[test]
 fn launches_that_failed_were_not_dispatched() {
     let found = judged(&[(SOURCE, Some(0), 0)], None);
-    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 0));
+    assert_eq!((found.evidence, found.products), (CONFIRMED_ABSENT, 0));
 }
 
 #[test]
@@ -102,5 +103,15 @@ fn a_kernel_outside_of_gemm_calls_that_is_not_tensiles_does_not_count() {
     let (mut session, mut fallbacks) = (Session::default(), Fallbacks::default());
     fallbacks.add(session.intern_symbol("triton_kernel".into(), None), None, 3);
     let found = fallbacks.judge(&session, None);
-    assert_eq!((found.evidence, found.products), (Evidence::ConfirmedAbsent, 0));
+    assert_eq!((found.evidence, found.products), (CONFIRMED_ABSENT, 0));
+}
+
+#[test]
+fn the_rules_show_their_answers() {
+    let none = || Facts { fallback: 0, by_name: 0, unknown: 0, limit: None };
+    let some = Facts { fallback: 1, ..none() };
+    crate::evidence::rules::check(&SOME, &some, &[none()], &[]);
+    let unmet = [some, Facts { limit: Some("lost".into()), ..none() }];
+    let unknown = [Facts { by_name: 1, ..none() }, Facts { unknown: 1, ..none() }];
+    crate::evidence::rules::check(&NONE, &none(), &unmet, &unknown);
 }

@@ -8,8 +8,8 @@
 use super::busy::Busy;
 use crate::Evidence;
 use crate::durations::Durations;
+use crate::evidence::rules::{Answer, Class, Rule, RuleRow, premises};
 use crate::reorder::ReorderBuffer;
-use crate::rules::{Answer, Class, Rule, RuleRow, premises};
 use crate::session::{CallKey, Event, FunctionId, Session};
 use foldhash::HashMap;
 use rocshim_trace::{Gpu, Record};

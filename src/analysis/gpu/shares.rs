@@ -5,7 +5,7 @@
 //! until the outermost call around it has been read.
 
 use super::GpuKernelRow;
-use super::is_builtin;
+use super::reported::reports;
 use crate::evidence::Evidence;
 use crate::interner::Interner;
 use crate::session::{CallKey, CodeObjectId, Event, Session};
@@ -13,6 +13,11 @@ use foldhash::{HashMap, HashSet};
 use rocshim_trace::{Call, Gpu, GpuKernel, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// True for a kernel of the runtime's own.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    name.starts_with("__amd_rocclr_")
+}
 
 /// A part of the kernels' time on the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -302,7 +307,7 @@ impl Product {
             reported: reported.kernels,
             total_ns: reported.ns,
             tflops: operations.map(|of_one| of_one * *calls as f64 / reported.ns as f64 / 1_000.0),
-            evidence: if is_whole { Evidence::Confirmed } else { Evidence::Limited },
+            evidence: reports(is_whole),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reports held against launches.
 
 use super::*;
+use crate::evidence::made::CONFIRMED;
 
 fn dispatch(kernel: u32, of: Option<(u32, u64)>, begin: u64, busy: u64) -> Gpu {
     Gpu { op: "dispatch".into(), kernel: Some(kernel), of, begin, busy, ..Gpu::default() }
@@ -39,10 +40,7 @@ fn every_dispatch_that_has_its_launch_was_seen_whichever_line_comes_first() {
     all.end(process, None);
     let found = all.finish().unwrap();
     assert_eq!((found.dispatches, found.of_launches, found.of_graphs, found.of_runtime), (5, 2, 2, 1));
-    assert_eq!(
-        (found.unseen, found.unreported, found.evidence, &found.why),
-        (0, 0, Evidence::Confirmed, &None)
-    );
+    assert_eq!((found.unseen, found.unreported, found.evidence, &found.why), (0, 0, CONFIRMED, &None));
     assert_eq!((found.busy_ns, found.span_ns), (150 + 310 + 50, 1_450));
     let rows: Vec<_> =
         found.kernels.iter().map(|row| (row.kernel.as_str(), row.calls, row.total_ns)).collect();

@@ -2,8 +2,8 @@
 
 use super::gpu::PassGpu;
 use crate::evidence::Evidence;
+use crate::evidence::rules::{Answer, Basis, Class, Premise, Rule, RuleRow};
 use crate::gpu::CLOCK_ERROR;
-use crate::rules::{Answer, Basis, Class, Premise, Rule, RuleRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -248,7 +248,7 @@ impl GpuSum {
             span_ns: self.end.saturating_sub(begin),
             families,
             clock_error_ns: self.facts.error.unwrap_or(0),
-            evidence: if why.is_none() { Evidence::Confirmed } else { Evidence::Limited },
+            evidence: WHOLE.evidence(&facts).unwrap_or(Evidence::Limited),
             why,
             bound,
             bound_evidence,
@@ -280,7 +280,7 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::check;
+    use crate::evidence::rules::check;
 
     /// A phase of which everything was reported.
     fn facts(busy: u64, not_launched: u64, held: u64) -> Facts {

@@ -1,7 +1,7 @@
 //! Classifies a pass, by rules that are printed.
 
 use super::pass::{Pass, Range, Role};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, observations::Observation};
 use serde::Serialize;
 
 /// Purpose of a pass, or of several.
@@ -69,7 +69,7 @@ pub(super) fn judge(pass: &Pass, trains: bool, is_language_model: bool, by_time:
     if pass.label.is_some() {
         return match by_time {
             true => (PhaseKind::Labelled, Evidence::Inferred, BY_PLACE),
-            false => (PhaseKind::Labelled, Evidence::Confirmed, LABELLED),
+            false => (PhaseKind::Labelled, Observation::Label.evidence(), LABELLED),
         };
     }
     if trains {

@@ -1,6 +1,7 @@
 //! Small traces whose phases are known by hand. Call number N is entered at 100 N and takes 10.
 
 use super::{Bound, PassRow, Phase, PhaseKind};
+use crate::evidence::made::{CONFIRMED, CONFIRMED_ABSENT};
 use crate::testing::Text;
 use crate::{Evidence, Summary};
 use rocshim_reader::Label;
@@ -28,7 +29,7 @@ fn a_summary_of_phases_has_what_belongs_to_them_and_nothing_else() {
         let row = summary.libraries.iter().find(|row| row.library == "libhipblas.so").expect("a row");
         (row.calls, row.evidence)
     };
-    assert_eq!([&prompt, &decode].map(hipblas), [(1, Evidence::Confirmed), (0, Evidence::ConfirmedAbsent)]);
+    assert_eq!([&prompt, &decode].map(hipblas), [(1, CONFIRMED), (0, CONFIRMED_ABSENT)]);
     assert!(text.phases(Vec::new()).scope("backward").is_none());
     assert_eq!(text.phases(Vec::new()).names(), ["prompt", "decode"]);
 }
@@ -47,7 +48,7 @@ fn the_gpu_times_of_a_phase_are_those_of_its_calls() {
     (13..=15).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 100_000)); // one is missing
     let all = text.phases(Vec::new());
     let prompt = all.phases[0].gpu.as_ref().expect("reports");
-    assert_eq!((prompt.reported, prompt.executed, prompt.evidence), (4, 4, Evidence::Confirmed));
+    assert_eq!((prompt.reported, prompt.executed, prompt.evidence), (4, 4, CONFIRMED));
     assert_eq!((prompt.busy_ns, prompt.not_launched_ns, prompt.held_ns), (4_500_000, 10, 999_890));
     // It begins with the entry of launch 1 at 100.
     assert_eq!((prompt.elapsed_ns, prompt.span_ns), (5_499_900, 5_499_900));
@@ -60,7 +61,7 @@ fn the_gpu_times_of_a_phase_are_those_of_its_calls() {
     assert_eq!(decode.busy_per_token_ns, Some(350_000.0));
     let [_, first, second] = &all.passes[..] else { panic!("three passes") };
     let of = |pass: &PassRow| pass.gpu.as_ref().map(|gpu| (gpu.busy_ns, gpu.evidence));
-    assert_eq!(of(first), Some((400_000, Evidence::Confirmed)));
+    assert_eq!(of(first), Some((400_000, CONFIRMED)));
     assert_eq!(of(second), Some((300_000, Evidence::Limited)));
     assert_eq!(first.gpu.as_ref().and_then(|gpu| gpu.bound), Some(Bound::Held));
 }
@@ -122,11 +123,8 @@ fn a_prompt_in_chunks_and_the_tokens_after_it() {
     assert_eq!((object.ordinal, object.target.as_deref(), object.launches), (Some(30), Some("gfx1100"), 12));
     let usage = |library: &str| prompt.libraries.iter().find(|row| row.library == library).unwrap();
     // Twelve launches, three copies, one wait.
-    assert_eq!((usage("libamdhip64.so").calls, usage("libamdhip64.so").evidence), (16, Evidence::Confirmed));
-    assert_eq!(
-        (usage("libhipblas.so").calls, usage("libhipblas.so").evidence),
-        (0, Evidence::ConfirmedAbsent)
-    );
+    assert_eq!((usage("libamdhip64.so").calls, usage("libamdhip64.so").evidence), (16, CONFIRMED));
+    assert_eq!((usage("libhipblas.so").calls, usage("libhipblas.so").evidence), (0, CONFIRMED_ABSENT));
 }
 
 #[test]
@@ -338,7 +336,7 @@ fn what_the_program_or_the_user_calls_its_parts_comes_first() {
     assert_eq!(
         found,
         [
-            (Some("sample"), Evidence::Confirmed, 2, 2),
+            (Some("sample"), CONFIRMED, 2, 2),
             (Some("sample"), Evidence::Inferred, 1, 1),
             (None, Evidence::Unresolved, 1, 1),
             (Some("mine"), Evidence::Inferred, 1, 1),

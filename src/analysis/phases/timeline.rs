@@ -260,7 +260,7 @@ fn both(one: Option<Range>, other: Option<Range>) -> Option<Range> {
 
 fn less_sure(one: Evidence, other: Evidence) -> Evidence {
     let order = |evidence: Evidence| match evidence {
-        Evidence::Confirmed | Evidence::ConfirmedAbsent => 0,
+        Evidence::Confirmed(_) | Evidence::ConfirmedAbsent(_) => 0,
         Evidence::Inferred => 1,
         Evidence::Limited => 2,
         Evidence::Unresolved => 3,

@@ -1,43 +1,12 @@
 //! Statements on a request: reported, launched, and the verdict.
 
 use super::requests::{Passes, columns};
-use crate::PassRow;
+use crate::{
+    Outcome, PassRow,
+    evidence::rules::{Class, Rule, RuleRow, premises},
+};
 use rocshim_reader::responses::{Response, Server};
 use serde::Serialize;
-
-/// The verdict on a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// What was launched is what was said, read from the launches of exactly this request.
-    Confirmed,
-    /// What was launched is something else.
-    Contradicted,
-    /// It agrees, by a rule.
-    Inferred,
-    /// Part of what was launched is not visible, or not distinguishable from other requests.
-    Limited,
-    /// It cannot be decided.
-    Unresolved,
-}
-
-impl Outcome {
-    /// In the order in which they are printed.
-    pub const ALL: [Outcome; 5] =
-        [Outcome::Confirmed, Outcome::Contradicted, Outcome::Inferred, Outcome::Limited, Outcome::Unresolved];
-}
-
-impl std::fmt::Display for Outcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Outcome::Confirmed => "confirmed",
-            Outcome::Contradicted => "contradicted by observation",
-            Outcome::Inferred => "inferred",
-            Outcome::Limited => "limited",
-            Outcome::Unresolved => "unresolved",
-        })
-    }
-}
 
 /// A statement, what was observed, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -121,9 +90,89 @@ fn beside(others: u64) -> String {
     if others == 1 { "another request was".into() } else { format!("{others} other requests were") }
 }
 
-/// How sure it is what agrees: by time and to the token it is confirmed.
-fn agreed(passes: &Passes, (least, most): (u64, u64)) -> Outcome {
-    if passes.by_time && least == most { Outcome::Confirmed } else { Outcome::Inferred }
+/// What is known of a request and what was launched for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Facts {
+    /// Its launches cannot be determined.
+    is_limited: bool,
+    /// They are its own by the times of the request and of the response.
+    by_time: bool,
+    /// The least and the most columns that were launched, and the tokens that the server reports.
+    columns: (u64, u64),
+    reported: u64,
+    /// The first generated token is one of the prompt's last pass, which may be all that is needed.
+    is_generated: bool,
+    /// Two GEMMs of a pass have the same weights.
+    is_uncertain: bool,
+    /// Kernels that read quantised weights were launched.
+    is_quantised: bool,
+    /// GEMMs of BLAS libraries.
+    by_libraries: u64,
+    /// Most columns went to the family that the rule names.
+    is_implied: bool,
+}
+
+impl Facts {
+    fn agrees(&self) -> bool {
+        let (least, most) = self.columns;
+        let is_within = (least..=most).contains(&self.reported);
+        if self.is_generated { least == most && (most + 1 == self.reported || is_within) } else { is_within }
+    }
+}
+
+const AS_REPORTED: Rule<Facts> = Rule {
+    says: "as many tokens were evaluated as the server reports",
+    class: Class::Confirmed,
+    premises: premises! {
+        "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "the launches are its own, by the times that the server gives" Observed |facts: &Facts| Some(facts.by_time);
+        "the columns are known exactly" Observed |facts: &Facts| Some(facts.columns.0 == facts.columns.1);
+        "they are as many as reported; of those generated, the last need not be evaluated" Observed
+            |facts: &Facts| Some(facts.agrees());
+    },
+};
+
+const NOT_AS_REPORTED: Rule<Facts> = Rule {
+    says: "other tokens were evaluated than the server reports",
+    class: Class::Contradicted,
+    premises: premises! {
+        "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "no pass has the same weights twice" Observed |facts: &Facts| Some(!facts.is_uncertain);
+        "the columns that were launched are others than reported" Observed |facts: &Facts| Some(!facts.agrees());
+    },
+};
+
+const AS_IMPLIED: Rule<Facts> = Rule {
+    says: "mmvq for up to 8 tokens, mmq for more",
+    class: Class::Confirmed,
+    premises: premises! {
+        "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "the launches are its own, by the times that the server gives" Observed |facts: &Facts| Some(facts.by_time);
+        "kernels that read quantised weights were launched" Observed |facts: &Facts| Some(facts.is_quantised);
+        "no GEMM went to a BLAS library" Observed |facts: &Facts| Some(facts.by_libraries == 0);
+        "most columns went to that family" Observed |facts: &Facts| Some(facts.is_implied);
+    },
+};
+
+const NOT_AS_IMPLIED: Rule<Facts> = Rule {
+    says: "another family than mmvq for up to 8 tokens, mmq for more",
+    class: Class::Contradicted,
+    premises: premises! {
+        "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "kernels that read quantised weights were launched" Observed |facts: &Facts| Some(facts.is_quantised);
+        "most columns went to another family" Observed |facts: &Facts| Some(!facts.is_implied);
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    [&AS_REPORTED, &NOT_AS_REPORTED, &AS_IMPLIED, &NOT_AS_IMPLIED].map(|rule| rule.row("proxy")).into()
+}
+
+/// What follows of how many tokens were evaluated: as reported, others, or at most *inferred*.
+fn tokens(facts: &Facts) -> Outcome {
+    let met = AS_REPORTED.outcome(facts).or_else(|| NOT_AS_REPORTED.outcome(facts));
+    met.unwrap_or(if facts.agrees() { Outcome::Inferred } else { Outcome::Limited })
 }
 
 /// How many tokens of the prompt were evaluated.
@@ -147,12 +196,19 @@ pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) ->
         chunks => format!("in {chunks} chunks{}", batch(response, some)),
     };
     let (least, most) = seen;
+    let facts = Facts {
+        by_time: passes.by_time,
+        columns: seen,
+        reported,
+        is_uncertain: uncertain(some).is_some(),
+        ..Facts::default()
+    };
     let by = |what: &str| if chunks.is_empty() { what.to_string() } else { format!("{what}, {chunks}") };
     if (least..=most).contains(&reported) {
         let cached = response.cached.filter(|cached| *cached > 0);
         let cached = cached.map_or(String::new(), |cached| format!(", {cached} cached"));
         let why = by(&format!("{observed} evaluated{cached}"));
-        return claim(reported.to_string(), observed, agreed(passes, seen), why);
+        return claim(reported.to_string(), observed, tokens(&facts), why);
     }
     if let Some(why) = uncertain(some) {
         return claim(reported.to_string(), observed, Outcome::Limited, by(&why));
@@ -170,7 +226,7 @@ pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) ->
             range((least - reported, most - reported))
         ),
     };
-    claim(reported.to_string(), observed, Outcome::Contradicted, by(&why))
+    claim(reported.to_string(), observed, tokens(&facts), by(&why))
 }
 
 /// Whether the chunks are as long as batches may be.
@@ -247,11 +303,18 @@ pub(super) fn path(
     if !is_quantised(&passes.all) {
         return claim(implied, observed, Outcome::Unresolved, NOT_QUANTISED);
     }
+    let facts = Facts {
+        by_time: passes.by_time,
+        is_quantised: true,
+        by_libraries: by_libraries(some),
+        is_implied: taken == implied,
+        ..Facts::default()
+    };
     if taken == implied {
         let side = if implied == "mmvq" { "up to" } else { "more than" };
         let rule = format!("{implied} for {side} {VECTORS} columns");
-        return match by_libraries(some) {
-            0 => claim(implied, observed, agreed(passes, (0, 0)), rule),
+        return match facts.by_libraries {
+            0 => claim(implied, observed, AS_IMPLIED.outcome(&facts).unwrap_or(Outcome::Inferred), rule),
             calls => {
                 let why = format!("{rule}; but {calls} of the GEMMs went to a BLAS library: {OF_LIBRARIES}");
                 claim(implied, observed, Outcome::Unresolved, why)
@@ -270,7 +333,7 @@ pub(super) fn path(
         "Tensile product" => "a BLAS library computed the GEMMs: Cijk_* kernels".into(),
         other => format!("the GEMMs went to {other}"),
     };
-    claim(implied, observed, Outcome::Contradicted, why)
+    claim(implied, observed, NOT_AS_IMPLIED.outcome(&facts).unwrap_or(Outcome::Limited), why)
 }
 
 /// How many tokens were generated.
@@ -289,24 +352,52 @@ pub(super) fn generated(response: &Response, passes: &Passes, gap: Option<&str>)
     if let Some(why) = limit(passes, &passes.all, gap) {
         return claim(reported.to_string(), observed, Outcome::Limited, why);
     }
-    match seen {
-        (least, most) if least == most && most + 1 == reported => claim(
-            reported.to_string(),
-            observed,
-            agreed(passes, seen),
-            "the prompt's last pass generates the first one",
-        ),
-        (least, most) if least == most && most == reported => {
-            claim(reported.to_string(), observed, agreed(passes, seen), "the last one was evaluated too")
-        }
-        _ => match uncertain(&passes.all) {
-            Some(why) => claim(reported.to_string(), observed, Outcome::Limited, why),
-            None => claim(
-                reported.to_string(),
-                observed,
-                Outcome::Contradicted,
-                "neither as many passes, nor one fewer",
-            ),
-        },
+    let uncertain = uncertain(&passes.all);
+    let facts = Facts {
+        by_time: passes.by_time,
+        columns: seen,
+        reported,
+        is_generated: true,
+        is_uncertain: uncertain.is_some(),
+        ..Facts::default()
+    };
+    let why = match (facts.agrees(), uncertain) {
+        (true, _) if seen.1 == reported => "the last one was evaluated too".to_string(),
+        (true, _) => "the prompt's last pass generates the first one".to_string(),
+        (false, Some(why)) => why,
+        (false, None) => "neither as many passes, nor one fewer".to_string(),
+    };
+    claim(reported.to_string(), observed, tokens(&facts), why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::rules::check;
+
+    #[test]
+    fn each_rule_answers_met_and_not_met() {
+        let met = Facts {
+            by_time: true,
+            columns: (17, 17),
+            reported: 17,
+            is_quantised: true,
+            is_implied: true,
+            ..Facts::default()
+        };
+        let other = Facts { reported: 11, is_implied: false, ..met };
+        let limited = Facts { is_limited: true, ..met };
+        let untimed = Facts { by_time: false, ..met };
+        check(&AS_REPORTED, &met, &[limited, untimed, Facts { columns: (11, 17), ..met }, other], &[]);
+        let generated = Facts { is_generated: true, reported: 18, ..met };
+        check(&AS_REPORTED, &generated, &[limited, untimed, Facts { columns: (11, 17), ..met }, other], &[]);
+        let limited_other = Facts { is_limited: true, ..other };
+        check(&NOT_AS_REPORTED, &other, &[limited_other, Facts { is_uncertain: true, ..other }, met], &[]);
+        let (plain, blas) = (Facts { is_quantised: false, ..met }, Facts { by_libraries: 1, ..met });
+        check(&AS_IMPLIED, &met, &[limited, untimed, plain, blas, other], &[]);
+        let plain_other = Facts { is_quantised: false, ..other };
+        check(&NOT_AS_IMPLIED, &other, &[limited_other, plain_other, met], &[]);
+        assert_eq!(tokens(&untimed), Outcome::Inferred);
+        assert_eq!(tokens(&Facts { is_uncertain: true, ..other }), Outcome::Limited);
     }
 }

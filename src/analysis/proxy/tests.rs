@@ -1,6 +1,7 @@
 //! Small traces and responses, with each verdict known by hand.
 
-use super::{Outcome, Proxy, proxy};
+use super::{Proxy, proxy};
+use crate::Outcome;
 use crate::testing::Text;
 use rocshim_reader::responses::{Responses, take_responses};
 use std::path::Path;
@@ -43,7 +44,8 @@ fn verdicts(proxy: &Proxy) -> Vec<[Outcome; 3]> {
     proxy.requests.iter().map(request).collect()
 }
 
-use Outcome::{Confirmed, Contradicted, Inferred, Limited, Unresolved};
+use crate::evidence::made::{AS_SAID as Confirmed, CONTRADICTED as Contradicted};
+use Outcome::{Inferred, Limited, Unresolved};
 
 /// Two requests: seven columns and two tokens (calls 1 to 18), then, from a warm cache, one column
 /// and one token (19 to 30).

@@ -43,8 +43,7 @@ pub(super) fn times(response: &Response, passes: &Passes) -> Option<RequestTimes
 
 fn parts(stated_ns: Option<u64>, passes: &[PassRow]) -> TimeParts {
     let reported = || passes.iter().filter_map(|pass| pass.gpu.as_ref());
-    let is_whole =
-        passes.iter().all(|pass| pass.gpu.as_ref().is_some_and(|gpu| gpu.evidence == Evidence::Confirmed));
+    let is_whole = passes.iter().all(|pass| pass.gpu.as_ref().is_some_and(|gpu| gpu.evidence.is_confirmed()));
     let [busy_ns, not_launched_ns, held_ns] = [
         reported().map(|gpu| gpu.busy_ns).sum::<u64>(),
         reported().map(|gpu| gpu.not_launched_ns).sum(),

@@ -1,7 +1,7 @@
 //! Clocks of hosts, aligned by the collectives: none can end on a rank before it began on all.
 
 use super::{gather::Signatures, groups::Group, rank::Rank, steps::Basis};
-use crate::Evidence;
+use crate::{Evidence, evidence::observations::Observation};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(super) fn clocks(ranks: &[Rank], groups: &[(&Group, Basis)], signatures: &Si
         let of_host = ranks.iter().filter(|rank| rank.host == **host).count();
         match at {
             0 => ClockRow {
-                evidence: Evidence::Confirmed,
+                evidence: Observation::FirstHost.evidence(),
                 why: Some("the others are compared with it"),
                 ..clock(host, of_host, Some(Bounds { least: 0, most: 0 }))
             },

@@ -4,7 +4,7 @@ use super::{
     rank::{Rank, Trait, TraitKind},
     rows::{RankFinding, RankFindingKind, listed},
 };
-use crate::Evidence;
+use crate::evidence::observations::complete;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most texts of a kind in a sentence.
@@ -63,7 +63,7 @@ fn finding(ranks: &[Rank], of: &[usize], others: usize, has: &[&Trait], lacks: &
         ranks: of.iter().map(|rank| ranks[*rank].label()).collect(),
         hosts: listed(of.iter().map(|rank| ranks[*rank].host.clone())),
         what,
-        evidence: if gap.is_some() { Evidence::Limited } else { Evidence::Confirmed },
+        evidence: complete(gap.clone()).0,
         why: gap.map(|why| format!("calls may be in no trace: {why}")),
     }
 }

@@ -9,6 +9,7 @@ use super::{
     steps::Period,
 };
 use crate::Evidence;
+use crate::evidence::observations::Observation;
 use crate::units::{counted, time};
 use std::collections::BTreeSet;
 
@@ -114,7 +115,7 @@ fn finding(
 ) -> RankFinding {
     let (evidence, why) = match of.iter().find_map(|member| doubt(&ranks[member.rank])) {
         Some(doubt) => (Evidence::Limited, Some(doubt)),
-        None if group.evidence() == Evidence::Confirmed => (Evidence::Confirmed, None),
+        None if group.evidence().is_confirmed() => (group.evidence(), None),
         None => (group.evidence(), Some("communicators are matched by the order of their use".into())),
     };
     RankFinding {
@@ -145,7 +146,7 @@ pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<RankFindi
         ranks: missing,
         hosts: Vec::new(),
         what: format!("no trace among those given, of {} ranks", expected.unwrap_or(0)),
-        evidence: Evidence::Confirmed,
+        evidence: Observation::Absent.evidence(),
         why: None,
     })
 }

@@ -6,6 +6,7 @@ use super::{
     rank::{Collective, Rank},
 };
 use crate::Evidence;
+use crate::evidence::observations::Observation;
 use rocshim_trace::Hex;
 use std::collections::{BTreeMap, HashMap};
 
@@ -47,7 +48,7 @@ impl Group {
     /// How sure it is that the communicators are one.
     pub(super) fn evidence(&self) -> Evidence {
         match self.key {
-            Key::Id(_) => Evidence::Confirmed,
+            Key::Id(_) => Observation::Id.evidence(),
             Key::Order(_) => Evidence::Inferred,
         }
     }

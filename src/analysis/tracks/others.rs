@@ -271,9 +271,7 @@ pub(super) fn coverage(
     ];
     // An absence is never stated without its evidence.
     let what = match (known.calls, own) {
-        (0, Some(library)) if library.evidence == Evidence::Confirmed => {
-            "called, how often is not known".into()
-        }
+        (0, Some(library)) if library.evidence.is_confirmed() => "called, how often is not known".into(),
         (0, Some(library)) => library.evidence.to_string(),
         (1, _) => "1 call".into(),
         (calls, _) => format!("{calls} calls"),

@@ -10,6 +10,7 @@ use super::{
     seen::{Asked, CallEnd, ConvKey, Gemm, Kernel, Key, Process, Seen},
     tensile,
 };
+use crate::evidence::observations::Observation;
 use crate::{Evidence, units::counted};
 use rocshim_catalog::Product;
 use rocshim_trace::{CodeObject, Word, file_name};
@@ -121,9 +122,7 @@ impl WhyBuilder {
 /// Says that what was returned for the problem is not the same for all calls of the decision.
 fn limit_to_last(links: &mut Vec<Link>) {
     let decided = links.iter_mut().filter(|link| link.step == "decided");
-    decided
-        .filter(|link| link.evidence == Evidence::Confirmed)
-        .for_each(|link| link.evidence = Evidence::Limited);
+    decided.filter(|link| link.evidence.is_confirmed()).for_each(|link| link.evidence = Evidence::Limited);
     let text = "the answers for this problem differed between the calls: the last one is described";
     links.push(Link::new("possible", Evidence::Limited, text));
 }
@@ -152,12 +151,12 @@ fn rocblas(
             "{} made the GEMM by a call of another function, which has a decision of its own",
             gemm.function
         );
-        links.push(Link::new("decided", Evidence::Confirmed, text));
+        links.push(Link::new("decided", Observation::Argument.evidence(), text));
         return;
     }
     if let Some(index) = gemm.problem.solution.filter(|index| *index > 0) {
         let text = format!("the program asked for the solution with index {index}");
-        links.push(Link::new("decided", Evidence::Confirmed, text));
+        links.push(Link::new("decided", Observation::Argument.evidence(), text));
         changes.push(Change {
             what: "algo standard instead of solution_index".into(),
             effect: "the library chooses".into(),
@@ -213,7 +212,7 @@ fn asked_gemm(gemm: &Gemm, seen: &Seen, process: &Process) -> Link {
     }
     parts.extend(gemm.settings.iter().map(|(name, value)| format!("{name} {value}")));
     parts.extend(seen.streams());
-    Link::new("asked", Evidence::Confirmed, parts.join("; "))
+    Link::new("asked", Observation::Argument.evidence(), parts.join("; "))
 }
 
 /// The file of the library that was called, where the trace has it.
@@ -234,7 +233,7 @@ fn asked_conv(conv: &ConvKey, seen: &Seen) -> Link {
         ),
     ];
     parts.extend(seen.streams());
-    Link::new("asked", Evidence::Confirmed, parts.join("; "))
+    Link::new("asked", Observation::Argument.evidence(), parts.join("; "))
 }
 
 fn asked_ggml(family: &str, element: &str, seen: &Seen) -> Link {
@@ -260,7 +259,7 @@ fn asked_by(seen: &Seen) -> Option<Link> {
     let by =
         seen.asked_by.iter().map(|(function, calls)| format!("{function} ({calls} of {} calls)", seen.calls));
     let by = by.collect::<Vec<_>>().join(", ");
-    (!by.is_empty()).then(|| Link::new("asked by", Evidence::Confirmed, by))
+    (!by.is_empty()).then(|| Link::new("asked by", Observation::Call.evidence(), by))
 }
 
 fn chosen(kernels: &[&Kernel], launches: &[(usize, (u64, u64))], end: CallEnd) -> Link {
@@ -284,7 +283,7 @@ fn chosen(kernels: &[&Kernel], launches: &[(usize, (u64, u64))], end: CallEnd) -
     let text = each.collect::<Vec<_>>().join("; ");
     let more = kernels.len().saturating_sub(4);
     let more = if more > 0 { format!("; {more} more kernels") } else { String::new() };
-    Link::new("chosen", Evidence::Confirmed, text + &more)
+    Link::new("chosen", Observation::Launch.evidence(), text + &more)
 }
 
 /// The variables of the table that processes had set.

@@ -4,7 +4,7 @@ use super::{
     rows::{Change, Link},
     seen::{Gemm, Seen},
 };
-use crate::Evidence;
+use crate::{Evidence, evidence::observations::Observation};
 
 /// Adds what was possible, what was chosen, and what decided.
 pub(super) fn explain(gemm: &Gemm, seen: &Seen, links: &mut Vec<Link>, changes: &mut Vec<Change>) {
@@ -21,8 +21,11 @@ pub(super) fn explain(gemm: &Gemm, seen: &Seen, links: &mut Vec<Link>, changes: 
             Some(index) => format!("the program passed the algorithm {index}"),
             None => "the program passed no algorithm, or one that the trace does not have".to_owned(),
         };
-        let evidence =
-            if gemm.problem.solution.is_some() { Evidence::Confirmed } else { Evidence::Unresolved };
+        let evidence = if gemm.problem.solution.is_some() {
+            Observation::Argument.evidence()
+        } else {
+            Evidence::Unresolved
+        };
         links.push(Link::new("decided", evidence, text));
         return;
     };
@@ -36,7 +39,7 @@ pub(super) fn explain(gemm: &Gemm, seen: &Seen, links: &mut Vec<Link>, changes: 
         "hipblasLtMatmulAlgoGetHeuristic was asked for {} and returned {returned}{first}",
         heuristic.requested
     );
-    links.push(Link::new("possible", Evidence::Confirmed, text));
+    links.push(Link::new("possible", Observation::Returned.evidence(), text));
     links.push(decided(gemm, heuristic, workspace));
     if heuristic.returned == Some(heuristic.requested) {
         changes.push(Change {
@@ -67,20 +70,20 @@ fn decided(gemm: &Gemm, heuristic: &super::seen::Heuristic, workspace: u64) -> L
         (Some(0), _) => {
             let text =
                 format!("the program took the first result, {index}, with {workspace} bytes of workspace");
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
         (Some(place), _) => {
             let text = format!("the program took result {} of those returned, {index}", place + 1);
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
         (None, true) => {
             let text =
                 format!("the program took {index}, which the last heuristic in the trace did not return");
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
         (None, false) => {
             let text = format!("the program took {index}; the trace keeps the first 8 results alone");
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
     }
 }

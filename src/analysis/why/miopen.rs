@@ -4,7 +4,7 @@ use super::{
     rows::{Change, Link},
     seen::{ConvKey, Process, Search, Seen},
 };
-use crate::Evidence;
+use crate::{Evidence, evidence::observations::Observation};
 
 const MEASURES: &str = "a search that measures launches the kernels that it measures";
 
@@ -36,14 +36,16 @@ pub(super) fn explain(
                 place + 1,
                 seen.search.as_ref().map_or("", |search| &search.function)
             );
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
         None if seen.search.is_some() => {
             let text =
                 format!("the program took {asked}, which is not among the results that the trace keeps");
-            Link::new("decided", Evidence::Confirmed, text)
+            Link::new("decided", Observation::Argument.evidence(), text)
         }
-        None => Link::new("decided", Evidence::Confirmed, format!("the program asked for {asked}")),
+        None => {
+            Link::new("decided", Observation::Argument.evidence(), format!("the program asked for {asked}"))
+        }
     };
     links.push(link);
     links.extend(seen.search.as_ref().map(|search| databases(search, process)));
@@ -89,7 +91,7 @@ fn possible(search: &Search) -> Link {
     let list = if list.is_empty() { String::new() } else { format!(": {list}") };
     let how = if search.exhaustive { ", by an exhaustive search" } else { "" };
     let text = format!("{} returned {} results{how}{list}", search.function, search.returned);
-    Link::new("possible", Evidence::Confirmed, text)
+    Link::new("possible", Observation::Returned.evidence(), text)
 }
 
 /// Whether the results were measured in this run.
@@ -125,6 +127,7 @@ fn switched(process: &Process) -> Option<Link> {
     let is_such = |name: &&String| name.starts_with("MIOPEN_DEBUG_") || name.starts_with("MIOPEN_FIND_");
     let set = process.environment.iter().filter(|(name, _)| is_such(name));
     let list = set.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
-    (!list.is_empty())
-        .then(|| Link::new("decided", Evidence::Confirmed, format!("set in the process: {list}")))
+    (!list.is_empty()).then(|| {
+        Link::new("decided", Observation::Variable.evidence(), format!("set in the process: {list}"))
+    })
 }

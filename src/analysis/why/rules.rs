@@ -1,7 +1,7 @@
 //! The statements that go beyond a call or an argument, each with its premises.
 
 use crate::Evidence;
-use crate::rules::{Answer, Class, Rule, RuleRow, premises};
+use crate::evidence::rules::{Answer, Class, Rule, RuleRow, premises};
 
 /// What is known about a GEMM of rocBLAS and the catalog that was read for it. `None`: not known.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +43,8 @@ impl Facts {
 
     /// Evidence that the catalog is the process's, with what is missing.
     pub(super) fn catalog(&self) -> (Evidence, Option<&'static str>) {
-        if SAME.is_met(self) {
-            return (Evidence::Confirmed, None);
+        if let Some(evidence) = SAME.evidence(self) {
+            return (evidence, None);
         }
         let why = match (self.content, self.loaded, self.here, self.unchanged) {
             (Some(false), ..) => "a code object of the folder has other bytes than the process loaded",
@@ -134,12 +134,8 @@ pub(super) fn evidence(rule: &Rule<Facts>, facts: &Facts) -> Option<Evidence> {
     if rule.answer(&without_identity) != Answer::Met {
         return None;
     }
-    Some(match (rule.is_met(facts), rule.class.is_certain()) {
-        (true, true) => Evidence::Confirmed,
-        (true, false) => Evidence::Inferred,
-        // A process whose folder is of the same build would choose so.
-        (false, _) => facts.catalog().0,
-    })
+    // A process whose folder is of the same build would choose so.
+    Some(rule.evidence(facts).unwrap_or_else(|| facts.catalog().0))
 }
 
 /// All rules, listed.
@@ -151,7 +147,8 @@ pub(crate) fn rules() -> Vec<RuleRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::check;
+    use crate::evidence::made::CONFIRMED;
+    use crate::evidence::rules::check;
 
     fn same() -> Facts {
         Facts { loaded: true, here: true, unchanged: Some(true), content: Some(true), ..Facts::default() }
@@ -203,7 +200,7 @@ mod tests {
     #[test]
     fn without_the_processs_own_catalog_nothing_is_confirmed() {
         let facts = Facts { fallback: Some(true), only_fallback: Some(true), ..same() };
-        assert_eq!(evidence(&NO_TARGET, &facts), Some(Evidence::Confirmed));
+        assert_eq!(evidence(&NO_TARGET, &facts), Some(CONFIRMED));
         let moved = Facts { here: false, ..facts.clone() };
         assert_eq!(evidence(&NO_TARGET, &moved), Some(Evidence::Inferred));
         let changed = Facts { unchanged: Some(false), ..facts.clone() };

@@ -207,7 +207,7 @@ fn possible(looked: &Looked, sure: Evidence) -> Link {
         );
     }
     // That a condition holds is our evaluation of it.
-    let evidence = if sure == Evidence::Confirmed { Evidence::Inferred } else { sure };
+    let evidence = if sure.is_confirmed() { Evidence::Inferred } else { sure };
     Link::new("possible", evidence, text)
         .from(format!("{file}.dat, conditions as in ContractionProblemPredicates.hpp"))
 }

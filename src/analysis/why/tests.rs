@@ -2,6 +2,7 @@
 
 use super::{CatalogFolder, Decision, Functions, Why, WhyBuilder};
 use crate::Evidence;
+use crate::evidence::made::CONFIRMED;
 use rocshim_catalog::{Folder, testing::write_catalog, testing::write_solutions};
 use std::path::Path;
 
@@ -91,22 +92,22 @@ fn a_native_gemm_has_who_asked_what_fits_and_the_size_that_decided() {
         Some(own(folder.path(), wanted))
     });
     let [inner, outer] = &why.decisions[..] else { panic!("{why:#?}") };
-    assert_eq!(link(inner, "asked by"), [(Evidence::Confirmed, "hipblasGemmEx (1 of 1 calls)")]);
+    assert_eq!(link(inner, "asked by"), [(CONFIRMED, "hipblasGemmEx (1 of 1 calls)")]);
     assert_eq!(
         link(inner, "asked"),
         [(
-            Evidence::Confirmed,
+            CONFIRMED,
             "rocblas_gemm_ex of librocblas.so.5, build 00826f07, plain; op(A) T op(B) N; m 64 n 16 k 64 batch 1; \
              A B C D f16_r f16_r f16_r f16_r computed in f32_r; leading dimensions 64 64 64 64; pointers aligned to \
              16 16 16 16 bytes"
         )]
     );
-    assert_eq!(link(inner, "chosen"), [(Evidence::Confirmed, "1 x Cijk_10 of HH_gfx1100.co for gfx1100")]);
+    assert_eq!(link(inner, "chosen"), [(CONFIRMED, "1 x Cijk_10 of HH_gfx1100.co for gfx1100")]);
     assert_eq!(
         link(inner, "possible"),
         [
             (
-                Evidence::Confirmed,
+                CONFIRMED,
                 "1 of 2 files that the catalog names are native; a native file for Alik_Bljk with Half to Half in \
                  a wider type"
             ),
@@ -137,7 +138,7 @@ fn fallback_is_confirmed_by_the_processs_own_catalog_alone() {
         assert_eq!(text, "fallback: this library has no native kernels for gfx1100, for any type");
         evidence
     };
-    assert_eq!(decided(|_| {}), Evidence::Confirmed);
+    assert_eq!(decided(|_| {}), CONFIRMED);
     assert_eq!(decided(|read| read.here = false), Evidence::Inferred);
     assert_eq!(decided(|read| read.unchanged = None), Evidence::Inferred);
     assert_eq!(decided(|read| read.content = Some(false)), Evidence::Unresolved);
@@ -154,7 +155,7 @@ fn native_kernels_for_other_types_are_reported_apart() {
     let why = why(&lines, |wanted| Some(own(folder.path(), wanted)));
     let decided = link(&why.decisions[0], "decided");
     let text = "fallback: this library has no native kernels for gfx1100 for this operation and types";
-    assert_eq!(decided[0], (Evidence::Confirmed, text));
+    assert_eq!(decided[0], (CONFIRMED, text));
     assert_eq!(
         decided[1],
         (
@@ -220,7 +221,7 @@ fn hipblaslt_has_what_was_asked_what_returned_and_what_ran() {
         assert_eq!(
             link(decision, "possible"),
             [(
-                Evidence::Confirmed,
+                CONFIRMED,
                 "hipblasLtMatmulAlgoGetHeuristic was asked for 2 and returned 2: 5, 9; the first needs 64 bytes of \
                  workspace"
             )]
@@ -245,7 +246,7 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
     assert_eq!(
         link(decision, "possible"),
         [(
-            Evidence::Confirmed,
+            CONFIRMED,
             "miopenFindConvolutionForwardAlgorithm returned 1 results: direct 0.5 ms (0 bytes of workspace)"
         )]
     );
@@ -253,7 +254,7 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
         link(decision, "decided"),
         [
             (
-                Evidence::Confirmed,
+                CONFIRMED,
                 "the program took the algorithm direct, result 1 of what miopenFindConvolutionForwardAlgorithm \
                  returned"
             ),
@@ -261,7 +262,7 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
                 Evidence::Inferred,
                 "the search launched nothing: its results are an entry of the find database or an estimate"
             ),
-            (Evidence::Confirmed, "set in the process: MIOPEN_DEBUG_CONV_GEMM=0"),
+            (CONFIRMED, "set in the process: MIOPEN_DEBUG_CONV_GEMM=0"),
         ]
     );
     let set: Vec<_> = why.environment.iter().flat_map(|set| set.values.clone()).collect();
@@ -280,7 +281,7 @@ fn a_product_of_ggml_has_its_rule() {
     let asked = "1 launch of mmvq q4_0; columns (ne11) 8";
     assert_eq!(link(decision, "asked"), [(Evidence::Inferred, asked)]);
     let chosen = "1 x mul_mat_vec_q<(ggml_type)2, 8, false> of libggml-hip.so, bundle 30 for gfx1100";
-    assert_eq!(link(decision, "chosen"), [(Evidence::Confirmed, chosen)]);
+    assert_eq!(link(decision, "chosen"), [(CONFIRMED, chosen)]);
     assert_eq!(link(decision, "decided")[0].0, Evidence::Inferred);
     assert!(decision.is_named("#1") && decision.is_named("MMVQ") && decision.is_named("*vec_q*"));
     assert!(!decision.is_named("2") && !decision.is_named("mmq"));

@@ -6,7 +6,7 @@ use crate::{
     experiment::{Environments, KnownRun, Runner, State, seed},
 };
 use anyhow::{Result, bail};
-use rocshim_analysis::{Bench, BisectPage, Decisions, Differences, Evidence, bisect as bisect_differences};
+use rocshim_analysis::{Bench, BisectPage, Decisions, Differences, bisect as bisect_differences};
 use rocshim_report as report;
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ pub(crate) fn bisect(args: &args::Bisect) -> Result<ExitCode> {
     let found = bisect_differences(&mut program, differences.len(), args.runs.each, seed)?;
     let page = BisectPage { format: 1, differences, found };
     super::show(&args.runs.forms, &page, |style| report::bisection(&page, style))?;
-    let is_confirmed = page.found.causes.iter().any(|cause| cause.evidence == Evidence::Confirmed);
+    let is_confirmed = page.found.causes.iter().any(|cause| cause.evidence.is_confirmed());
     let found = &page.found;
     let is_none = found.causes.is_empty() && found.unstable.is_empty() && found.limited.is_empty();
     Ok(ExitCode::from(match (is_confirmed, is_none) {

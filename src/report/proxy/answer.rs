@@ -26,13 +26,13 @@ fn agreement(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> (u64, Strin
     let (mut agree, mut others) = (0, String::new());
     for (outcome, requests) in proxy.outcomes(of) {
         let word = match outcome {
-            Outcome::Confirmed => "",
+            Outcome::Confirmed(_) => "",
             Outcome::Inferred => "of these inferred",
-            Outcome::Contradicted => "contradicted",
+            Outcome::Contradicted(_) => "contradicted",
             Outcome::Limited => "limited",
             Outcome::Unresolved => "unresolved",
         };
-        if matches!(outcome, Outcome::Confirmed | Outcome::Inferred) {
+        if matches!(outcome, Outcome::Confirmed(_) | Outcome::Inferred) {
             agree += requests;
         }
         if !word.is_empty() {

@@ -68,13 +68,14 @@ fn evidence(evidence: Evidence, why: Option<&str>) -> String {
 mod tests {
     use super::*;
     use rocshim_analysis::Seen;
+    use rocshim_analysis::testing::{CONFIRMED, CONFIRMED_ABSENT};
 
     #[test]
     fn a_heading_says_who_has_the_rows_and_how_sure_it_is_that_others_have_not() {
         let absence =
             |seen, evidence, why: Option<&str>| Presence { seen, evidence, why: why.map(str::to_owned) };
-        let both = absence(Seen::Both, Evidence::Confirmed, None);
-        let gone = absence(Seen::Gone, Evidence::ConfirmedAbsent, None);
+        let both = absence(Seen::Both, CONFIRMED, None);
+        let gone = absence(Seen::Gone, CONFIRMED_ABSENT, None);
         let new = absence(Seen::New, Evidence::Limited, Some("9 events were lost"));
         assert_eq!(standing(&["A", "B"], &[true, true], &[&both], ", alike"), "in both, alike");
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{CODE_OBJECTS, CodeObjectRow, Evidence, LIBRARIES, LibraryRow, Summary};
+use rocshim_analysis::{CODE_OBJECTS, CodeObjectRow, LIBRARIES, LibraryRow, Summary};
 use rocshim_trace::file_name;
 use std::collections::BTreeMap;
 
@@ -54,5 +54,5 @@ pub(crate) fn libraries(summary: &Summary, style: &Style) -> Option<String> {
 
 /// True for a library that was not there, for certain: all of these fit one line.
 fn is_absent(row: &LibraryRow) -> bool {
-    row.loaded_in == 0 && row.calls == 0 && row.evidence == Evidence::ConfirmedAbsent
+    row.loaded_in == 0 && row.calls == 0 && row.evidence.is_confirmed_absent()
 }

@@ -51,7 +51,7 @@ pub(crate) fn seen(gpu: &GpuTimes) -> String {
     };
     let what = format!("{} of {} seen{own}", count(of_program - gpu.unseen), counted(of_program, "dispatch"));
     match (gpu.evidence, &gpu.why) {
-        (Evidence::Confirmed, _) => format!("confirmed: {what}"),
+        (Evidence::Confirmed(_), _) => format!("confirmed: {what}"),
         (evidence, Some(why)) => format!("{evidence}: {what}; {why}"),
         (evidence, None) => format!("{evidence}: {what}"),
     }
@@ -60,11 +60,11 @@ pub(crate) fn seen(gpu: &GpuTimes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rocshim_analysis::testing::CONFIRMED;
 
     #[test]
     fn the_sentence_says_how_many_were_seen_and_which_were_not() {
-        let all =
-            GpuTimes { dispatches: 410, of_runtime: 4, evidence: Evidence::Confirmed, ..GpuTimes::default() };
+        let all = GpuTimes { dispatches: 410, of_runtime: 4, evidence: CONFIRMED, ..GpuTimes::default() };
         assert_eq!(seen(&all), "confirmed: 406 of 406 dispatches seen, and 4 of the runtime's own");
         let row = PastRow { kernel: "k".into(), function: Some("hipLaunchKernel".into()), dispatches: 2 };
         let why = Some("why".to_owned());

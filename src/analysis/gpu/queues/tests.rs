@@ -1,7 +1,7 @@
 //! Queues, pauses and overlap of small traces.
 
 use super::*;
-use crate::rules::check;
+use crate::evidence::rules::check;
 use crate::testing::Text;
 
 #[test]

@@ -1,6 +1,7 @@
 //! Passes by graphs, and prompts in chunks.
 
 use crate::Evidence;
+use crate::evidence::made::CONFIRMED;
 use crate::phases::tests::{found, phases};
 use crate::phases::{Phase, PhaseKind};
 use crate::testing::Text;
@@ -82,7 +83,7 @@ fn a_product_of_a_library_is_made_where_its_graph_runs() {
     };
     // Captured between the two: in neither of them before the graph is launched.
     assert_eq!(usage(&phases[0]), (0, 0, Evidence::Limited), "not all of its functions are hooked");
-    assert_eq!([1, 2].map(|phase| usage(&phases[phase])), [(2, 2, Evidence::Confirmed); 2]);
+    assert_eq!([1, 2].map(|phase| usage(&phases[phase])), [(2, 2, CONFIRMED); 2]);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 //! A rule is a row: its statement, the class, and premises, each a function of the facts. An
 //! undecidable premise is treated as one that does not hold: the statement is not made.
 //! *Confirmed*, *confirmed absent* and *contradicted* are classes of rules all of whose premises
-//! were observed; a test enforces that for every table.
+//! were observed: a rule of such a class with another premise makes no statement, and a test finds
+//! it in every table.
 
+use super::{Evidence, Outcome, Seal};
 use serde::Serialize;
 
 /// Class of a statement.
@@ -75,19 +77,48 @@ pub(crate) enum Answer {
     Unknown(&'static str),
 }
 
+/// What follows from premises, each with whether it holds.
+pub(crate) fn decide(premises: impl Iterator<Item = (&'static str, Option<bool>)> + Clone) -> Answer {
+    let first = |wanted| premises.clone().find(|(_, holds)| *holds == wanted).map(|(text, _)| text);
+    match (first(Some(false)), first(None)) {
+        (Some(text), _) => Answer::NotMet(text),
+        (None, Some(text)) => Answer::Unknown(text),
+        (None, None) => Answer::Met,
+    }
+}
+
 impl<F> Rule<F> {
     pub(crate) fn answer(&self, facts: &F) -> Answer {
-        let answers = || self.premises.iter().map(|premise| (premise.text, (premise.holds)(facts)));
-        let first = |wanted| answers().find(|(_, holds)| *holds == wanted).map(|(text, _)| text);
-        match (first(Some(false)), first(None)) {
-            (Some(text), _) => Answer::NotMet(text),
-            (None, Some(text)) => Answer::Unknown(text),
-            (None, None) => Answer::Met,
-        }
+        decide(self.premises.iter().map(|premise| (premise.text, (premise.holds)(facts))))
     }
 
     pub(crate) fn is_met(&self, facts: &F) -> bool {
         self.answer(facts) == Answer::Met
+    }
+
+    /// The class of its statement where the premises hold.
+    pub(crate) fn evidence(&self, facts: &F) -> Option<Evidence> {
+        match self.class {
+            Class::Inferred => self.is_met(facts).then_some(Evidence::Inferred),
+            Class::Confirmed => self.seal(facts).map(Evidence::Confirmed),
+            Class::ConfirmedAbsent => self.seal(facts).map(Evidence::ConfirmedAbsent),
+            Class::Contradicted => None,
+        }
+    }
+
+    /// The same of a statement about what a server says.
+    pub(crate) fn outcome(&self, facts: &F) -> Option<Outcome> {
+        match self.class {
+            Class::Inferred => self.is_met(facts).then_some(Outcome::Inferred),
+            Class::Confirmed => self.seal(facts).map(Outcome::Confirmed),
+            Class::Contradicted => self.seal(facts).map(Outcome::Contradicted),
+            Class::ConfirmedAbsent => None,
+        }
+    }
+
+    fn seal(&self, facts: &F) -> Option<Seal> {
+        let is_observed = self.premises.iter().all(|premise| premise.basis == Basis::Observed);
+        (is_observed && self.is_met(facts)).then_some(Seal(()))
     }
 
     /// The rule, as listed.
@@ -110,21 +141,27 @@ pub struct RuleRow {
     pub premises: Vec<(&'static str, Basis)>,
 }
 
+impl RuleRow {
+    /// A statement that repeats what a record says.
+    pub(super) fn observed(about: &'static str, says: &'static str, from: &'static str) -> RuleRow {
+        RuleRow { about, says, class: Class::Confirmed, premises: vec![(from, Basis::Observed)] }
+    }
+}
+
 /// Premises, one a row: the text, where it comes from, and the function.
 macro_rules! premises {
     ($($text:literal $basis:ident $holds:expr;)*) => {
-        &[$($crate::rules::Premise {
+        &[$($crate::evidence::rules::Premise {
             text: $text,
-            basis: $crate::rules::Basis::$basis,
+            basis: $crate::evidence::rules::Basis::$basis,
             holds: $holds,
         }),*]
     };
 }
 pub(crate) use premises;
 
-/// Shows that `rule` answers in each of its three ways: from facts that meet it, and for each
-/// premise from facts of which that one does not hold. Where some premise can be unknown, `unknown`
-/// is such a case.
+/// Shows each answer of `rule`: from facts that meet it, and for each premise from facts of which
+/// that one does not hold, or is unknown.
 #[cfg(test)]
 #[track_caller]
 pub(crate) fn check<F>(rule: &Rule<F>, met: &F, not_met: &[F], unknown: &[F]) {
@@ -136,10 +173,12 @@ pub(crate) fn check<F>(rule: &Rule<F>, met: &F, not_met: &[F], unknown: &[F]) {
             other => panic!("{}: {other:?}", rule.says),
         })
         .collect();
+    let unknown = unknown.iter().map(|facts| match rule.answer(facts) {
+        Answer::Unknown(text) => text,
+        other => panic!("{}: {other:?}", rule.says),
+    });
+    let shown: Vec<&str> = unmet.into_iter().chain(unknown).collect();
     for premise in rule.premises {
-        assert!(unmet.contains(&premise.text), "{}: nothing shows it without: {}", rule.says, premise.text);
-    }
-    for facts in unknown {
-        assert!(matches!(rule.answer(facts), Answer::Unknown(_)), "{}", rule.says);
+        assert!(shown.contains(&premise.text), "{}: nothing shows it without: {}", rule.says, premise.text);
     }
 }

@@ -1,0 +1,37 @@
+//! Whether GPU times are of everything that was launched.
+
+use crate::evidence::{
+    Evidence,
+    rules::{Class, Rule, RuleRow, premises},
+};
+
+const REPORTED: Rule<bool> = Rule {
+    says: "the GPU times are of every kernel that was launched",
+    class: Class::Confirmed,
+    premises: premises! {
+        "as many kernels were reported as were launched, and the runtime was asked all the time" Observed
+            |is_whole: &bool| Some(*is_whole);
+    },
+};
+
+/// As they are listed.
+pub(crate) fn rules() -> Vec<RuleRow> {
+    [vec![REPORTED.row("time on the GPU")], super::queues::rules()].concat()
+}
+
+/// The class of GPU times: *confirmed* if all that was launched was reported, else *limited*.
+pub(super) fn reports(is_whole: bool) -> Evidence {
+    REPORTED.evidence(&is_whole).unwrap_or(Evidence::Limited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::rules::check;
+
+    #[test]
+    fn times_are_confirmed_where_all_was_reported() {
+        check(&REPORTED, &true, &[false], &[]);
+        assert_eq!(reports(false), Evidence::Limited);
+    }
+}
