@@ -33,7 +33,7 @@ use std::{
     thread,
 };
 use tables::{COLLECTIVES, CONVOLUTIONS, GEMMS, LAUNCHES, PHASES, RANKS, Table};
-use write::{TableFile, Value};
+use write::{Cells, TableFile, Value};
 
 /// Says in a folder that it is a dataset; its name keeps engines from reading it.
 const MARK: &str = "_rocshim.json";
@@ -143,11 +143,12 @@ impl Dataset<'_> {
         let with = |cells: Vec<Value>| every.iter().cloned().chain(cells);
         let mut launches = std::mem::take(&mut rows.launches);
         launches.sort_by_key(|launch| launch.begin);
+        launches.iter_mut().for_each(|launch| launch.pass = passes.of(launch.begin));
+        let columns: Vec<_> = every.iter().map(Cells::constant).chain(rows.columns(&passes)).collect();
         let mut to = file(&LAUNCHES)?;
-        for launch in &launches {
-            to.row(every.iter().cloned().chain(rows.cells(launch, passes.at(launch.begin))))?;
-        }
+        to.rows(&launches, &columns)?;
         to.finish()?;
+        drop((columns, launches));
         for (table, rows) in [(&GEMMS, &rows.gemms), (&CONVOLUTIONS, &rows.convolutions)] {
             let mut sorted: Vec<&rows::TableRow> = rows.iter().collect();
             sorted.sort_by_key(|(begin, _)| *begin);

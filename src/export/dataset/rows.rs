@@ -1,6 +1,6 @@
 //! The records of one process to the rows of its tables.
 
-use super::write::Value;
+use super::write::{Cells, Value};
 use foldhash::HashMap;
 use parquet::data_type::ByteArray;
 use rocshim_analysis::{Analysis, CallKey, Event, GemmProblem, KernelId, Phases, Session, SymbolId};
@@ -31,8 +31,13 @@ pub(super) struct LaunchRow {
     block: [u32; 3],
     ne11: u32,
     status: i32,
+    /// The pass that it is in, from 1.
+    pub(super) pass: u32,
     captured: bool,
 }
+
+/// What a column holds of each launch.
+type LaunchCells<'a> = Cells<'a, LaunchRow>;
 
 /// A row of a table with fewer rows: when it began, and its own cells.
 pub(super) type TableRow = (u64, Vec<Value>);
@@ -58,6 +63,8 @@ pub(super) struct Rows {
     context_ids: HashMap<(u32, String), u32>,
     functions: Vec<Value>,
     function_ids: HashMap<String, u32>,
+    /// The names of streams.
+    streams: HashMap<u32, ByteArray>,
     /// Launches made inside a call that has not returned, by number.
     inside: HashMap<CallOf, Vec<u32>>,
     /// Launches that the GPU has not reported, where GPU times are recorded.
@@ -121,6 +128,11 @@ impl Rows {
             product.and_then(|product| product.columns(launch)).filter(|columns| !columns.of_all_experts());
         let ne11 = columns.filter(|columns| columns.least == columns.most).map_or(0, |columns| columns.most);
         let number = self.launches.len() as u32;
+        let stream = match launch.stream {
+            StreamRef::Default => 0,
+            StreamRef::Id(id) => id,
+        };
+        self.streams.entry(stream).or_insert_with(|| stream.to_string().into_bytes().into());
         let mut row = LaunchRow {
             begin: self.at(call.t),
             dur: call.dur,
@@ -130,10 +142,7 @@ impl Rows {
             tid: call.tid,
             kernel: self.kernel(session, event),
             function: self.function(session, event),
-            stream: match launch.stream {
-                StreamRef::Default => 0,
-                StreamRef::Id(id) => id,
-            },
+            stream,
             grid: launch.grid,
             block: launch.block,
             ne11: ne11 as u32,
@@ -252,47 +261,49 @@ impl Rows {
         self.convolutions.push((self.at(event.call.t), cells));
     }
 
-    /// The cells of a launch's row, its phase and pass given.
-    pub(super) fn cells(&self, row: &LaunchRow, phase: [Value; 2]) -> [Value; 30] {
-        let [kernel, full, family, family_of, object, target, fallback] =
-            self.kernels[row.kernel as usize].clone();
-        let context = row.context.checked_sub(1).map(|at| self.contexts[at as usize].clone());
-        let [parent_function, parent_shape] = context.unwrap_or([const { Value::Absent }; 2]);
-        let [phase, pass] = phase;
-        let [grid_x, grid_y, grid_z] = row.grid.map(|n| Value::Integer(n.into()));
-        let [block_x, block_y, block_z] = row.block.map(|n| Value::Integer(n.into()));
-        let is_timed = row.gpu_begin > 0;
-        [
-            Value::Integer(row.tid.into()),
-            Value::count(row.id),
-            Value::count(row.begin),
-            Value::count(row.dur),
-            kernel,
-            full,
-            family,
-            family_of,
-            phase,
-            pass,
-            Value::unless_0(row.ne11.into()),
-            object,
-            target,
-            fallback,
-            self.functions[row.function as usize].clone(),
-            Value::unless_0(row.parent),
-            parent_function,
-            parent_shape,
-            Value::Text(ByteArray::from(row.stream.to_string().into_bytes())),
-            grid_x,
-            grid_y,
-            grid_z,
-            block_x,
-            block_y,
-            block_z,
-            Value::count(row.lds),
-            Value::Integer(row.status.into()),
-            Value::Flag(row.captured),
-            if is_timed { Value::count(row.gpu_begin) } else { Value::Absent },
-            if is_timed { Value::count(row.gpu_dur) } else { Value::Absent },
+    /// The columns of the launches, after those that every table has.
+    pub(super) fn columns<'a>(&'a self, passes: &'a Passes) -> Vec<LaunchCells<'a>> {
+        let kernel =
+            |at: usize| LaunchCells::text(move |row| self.kernels[row.kernel as usize][at].as_text());
+        let context = |at: usize| {
+            LaunchCells::text(move |row| {
+                row.context.checked_sub(1).and_then(|context| self.contexts[context as usize][at].as_text())
+            })
+        };
+        let grid = |at: usize| LaunchCells::count(move |row| row.grid[at].into());
+        let block = |at: usize| LaunchCells::count(move |row| row.block[at].into());
+        let fallback = |row: &LaunchRow| self.kernels[row.kernel as usize][6].as_flag();
+        vec![
+            LaunchCells::count(|row| row.tid.into()),
+            LaunchCells::count(|row| row.id),
+            LaunchCells::count(|row| row.begin),
+            LaunchCells::count(|row| row.dur),
+            kernel(0),
+            kernel(1),
+            kernel(2),
+            kernel(3),
+            LaunchCells::text(|row| passes.phase(row.pass)),
+            LaunchCells::unless_0(|row| row.pass.into()),
+            LaunchCells::unless_0(|row| row.ne11.into()),
+            kernel(4),
+            kernel(5),
+            LaunchCells::Flag(Box::new(fallback)),
+            LaunchCells::text(|row| self.functions[row.function as usize].as_text()),
+            LaunchCells::unless_0(|row| row.parent),
+            context(0),
+            context(1),
+            LaunchCells::text(|row| self.streams.get(&row.stream)),
+            grid(0),
+            grid(1),
+            grid(2),
+            block(0),
+            block(1),
+            block(2),
+            LaunchCells::count(|row| row.lds),
+            LaunchCells::Integer(Box::new(|row| Some(row.status.into()))),
+            LaunchCells::Flag(Box::new(|row| Some(row.captured))),
+            LaunchCells::unless_0(|row| row.gpu_begin),
+            LaunchCells::Integer(Box::new(|row| (row.gpu_begin > 0).then_some(row.gpu_dur as i64))),
         ]
     }
 }
@@ -393,21 +404,31 @@ impl Passes {
         Passes { passes, latest }
     }
 
-    /// Phase and pass of a call that began then: of the only pass that it is in.
-    pub(super) fn at(&self, time: u64) -> [Value; 2] {
-        let mut found = None;
+    /// The pass of a call that began then, from 1: the only one that it is in; else 0.
+    pub(super) fn of(&self, time: u64) -> u32 {
+        let mut found = 0;
         let mut at = self.passes.partition_point(|(begin, ..)| *begin <= time);
         while at > 0 && self.latest[at - 1] >= time {
-            at -= 1;
-            if self.passes[at].1 >= time {
-                if found.is_some() {
-                    return [Value::Absent, Value::Absent];
+            if self.passes[at - 1].1 >= time {
+                if found > 0 {
+                    return 0;
                 }
-                found = Some(at);
+                found = at as u32;
             }
+            at -= 1;
         }
-        found.map_or([Value::Absent, Value::Absent], |at| {
-            [self.passes[at].2.clone(), Value::count(at as u64 + 1)]
-        })
+        found
+    }
+
+    /// The phase of a pass.
+    fn phase(&self, pass: u32) -> Option<&ByteArray> {
+        self.passes[(pass as usize).checked_sub(1)?].2.as_text()
+    }
+
+    /// Phase and pass of a call that began then.
+    pub(super) fn at(&self, time: u64) -> [Value; 2] {
+        let pass = self.of(time);
+        let phase = self.phase(pass).map_or(Value::Absent, |phase| Value::Text(phase.clone()));
+        [phase, Value::unless_0(pass.into())]
     }
 }

@@ -54,6 +54,56 @@ impl Value {
     }
 }
 
+impl Value {
+    /// The text, if it is one.
+    pub(super) fn as_text(&self) -> Option<&ByteArray> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The flag, if it is one.
+    pub(super) fn as_flag(&self) -> Option<bool> {
+        if let Value::Flag(flag) = self { Some(*flag) } else { None }
+    }
+}
+
+/// The cell of a row; `None` where it has none.
+type CellOf<'a, R, T> = Box<dyn Fn(&R) -> Option<T> + 'a>;
+
+/// What a column holds of a row of type `R`: for tables of millions of rows, which are written
+/// column by column.
+pub(super) enum Cells<'a, R> {
+    Integer(CellOf<'a, R, i64>),
+    Flag(CellOf<'a, R, bool>),
+    Text(CellOf<'a, R, &'a ByteArray>),
+}
+
+impl<'a, R> Cells<'a, R> {
+    /// The same value in each row.
+    pub(super) fn constant(value: &'a Value) -> Cells<'a, R> {
+        match value {
+            Value::Absent => Cells::Integer(Box::new(|_| None)),
+            Value::Integer(value) => Cells::Integer(Box::new(|_| Some(*value))),
+            Value::Flag(value) => Cells::Flag(Box::new(|_| Some(*value))),
+            Value::Text(value) => Cells::Text(Box::new(move |_| Some(value))),
+        }
+    }
+
+    /// A number; times and counts are below 2^63.
+    pub(super) fn count(of: impl Fn(&R) -> u64 + 'a) -> Cells<'a, R> {
+        Cells::Integer(Box::new(move |row| Some(i64::try_from(of(row)).unwrap_or(i64::MAX))))
+    }
+
+    /// The same, absent for 0.
+    pub(super) fn unless_0(of: impl Fn(&R) -> u64 + 'a) -> Cells<'a, R> {
+        Cells::Integer(Box::new(move |row| i64::try_from(of(row)).ok().filter(|value| *value != 0)))
+    }
+
+    /// A text.
+    pub(super) fn text(of: impl Fn(&R) -> Option<&'a ByteArray> + 'a) -> Cells<'a, R> {
+        Cells::Text(Box::new(of))
+    }
+}
+
 /// The values of a column that are there, and for each row 1 where it has one.
 #[derive(Default)]
 struct Column {
@@ -61,6 +111,24 @@ struct Column {
     flags: Vec<bool>,
     texts: Vec<ByteArray>,
     levels: Vec<i16>,
+}
+
+impl Column {
+    fn add<R>(&mut self, rows: &[R], cells: &Cells<'_, R>) {
+        let levels = &mut self.levels;
+        match cells {
+            Cells::Integer(of) => fill(levels, &mut self.integers, rows.iter().map(of)),
+            Cells::Flag(of) => fill(levels, &mut self.flags, rows.iter().map(of)),
+            Cells::Text(of) => fill(levels, &mut self.texts, rows.iter().map(|row| of(row).cloned())),
+        }
+    }
+}
+
+fn fill<T>(levels: &mut Vec<i16>, values: &mut Vec<T>, cells: impl Iterator<Item = Option<T>>) {
+    for cell in cells {
+        levels.push(cell.is_some().into());
+        values.extend(cell);
+    }
 }
 
 /// A file, while it is written.
@@ -105,6 +173,19 @@ impl TableFile {
         debug_assert!(columns.next().is_none(), "{}: a row lacks a cell", self.path.display());
         self.rows += 1;
         if self.rows == ROWS { self.write() } else { Ok(()) }
+    }
+
+    /// Adds rows, in which each column of the table holds its `cells`. No row was added before.
+    pub(super) fn rows<R>(&mut self, rows: &[R], cells: &[Cells<'_, R>]) -> Result<()> {
+        debug_assert_eq!((self.rows, cells.len()), (0, self.columns.len()), "{}", self.path.display());
+        for rows in rows.chunks(ROWS) {
+            for (column, cells) in self.columns.iter_mut().zip(cells) {
+                column.add(rows, cells);
+            }
+            self.rows = rows.len();
+            self.write()?;
+        }
+        Ok(())
     }
 
     fn write(&mut self) -> Result<()> {
