@@ -6,17 +6,21 @@
 //! and belongs to no recorded call has come past every hook, and has its name here.
 
 mod busy;
+mod in_graphs;
 mod queues;
 mod reported;
+mod rows;
 mod shares;
 #[cfg(test)]
 mod tests;
 
 use busy::Busy;
 pub(crate) use queues::Queues;
-pub use queues::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
 pub(crate) use reported::rules;
-pub use shares::{GpuShareRow, ProductRow, TransferRow};
+pub use rows::{
+    GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
+    LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
+};
 pub(crate) use shares::{Shares, is_builtin};
 
 use super::{
@@ -24,7 +28,6 @@ use super::{
     evidence::Evidence,
     interner::Interner,
     session::{CallKey, Event, Session},
-    table::Cell,
 };
 use foldhash::HashMap;
 use rocshim_drain::demangle;
@@ -84,7 +87,7 @@ pub struct GpuTimes {
     pub code_objects: Vec<GpuShareRow>,
     /// The kernels' time by graph.
     pub graphs: Vec<GpuShareRow>,
-    /// GEMMs and convolutions by shape, those of graphs left aside.
+    /// GEMMs and convolutions by shape.
     pub products: Vec<ProductRow>,
     /// Copies and fills by kind.
     pub transfers: Vec<TransferRow>,
@@ -94,57 +97,6 @@ pub struct GpuTimes {
     pub delay: Option<LaunchDelay>,
     /// Pairs of queues of a device that were busy at the same time.
     pub overlaps: Vec<OverlapRow>,
-}
-
-/// A kernel on the GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GpuKernelRow {
-    /// Its name, as people write it.
-    pub kernel: String,
-    /// The family that its name tells.
-    pub family: Option<&'static str>,
-    /// Dispatches of it.
-    pub calls: u64,
-    /// Time of all of them on the GPU.
-    pub total_ns: u64,
-    /// `total_ns` as a part of that of all kernels, 0 to 1.
-    pub share: f64,
-    /// The shortest.
-    pub min_ns: u64,
-    /// Half of them took no longer (right to 0.8 %).
-    pub median_ns: u64,
-    /// 99 of 100 took no longer (right to 0.8 %).
-    pub p99_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-    #[serde(skip)]
-    pub(crate) durations: Durations,
-}
-
-crate::table! {
-    /// Each kernel's time on the GPU, most time first.
-    GPU_KERNELS: GpuKernelRow = "gpu.kernels", "Kernels on the GPU (as the HIP runtime reported them)",
-        "a kernel with its time on the GPU";
-    |row|
-    count("calls", "calls", "dispatches") => row.calls;
-    time("total_ns", "total", "time of all of them on the GPU") => row.total_ns;
-    share("share", "share", "that as a part of all kernels' time") => row.share;
-    time("median_ns", "median", "half of them took no longer (right to 0.8 %)").no_sum() => row.median_ns;
-    time("p99_ns", "p99", "99 of 100 took no longer (right to 0.8 %)").no_sum().optional() => row.p99_ns;
-    time("max_ns", "longest", "the longest").no_sum().optional() => row.max_ns;
-    kernel("kernel", "kernel", "its name, as people write it").name()
-        => Cell::Kernel(row.kernel.clone(), None);
-}
-
-/// Dispatches that no hook saw being asked for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PastRow {
-    /// The kernel.
-    pub kernel: String,
-    /// The function of the runtime that launched it, where that is known.
-    pub function: Option<String>,
-    /// How many.
-    pub dispatches: u64,
 }
 
 /// A kernel's times.

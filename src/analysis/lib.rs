@@ -121,8 +121,8 @@ pub use families::{FAMILIES, FamilyRow};
 pub use flow::{Edge, Flow, Layer, Node};
 pub use gemms::{GEMMS, GemmProblem, GemmRow};
 pub use gpu::{
-    GPU_KERNELS, GpuKernelRow, GpuQueueRow, GpuShareRow, GpuTimes, LaunchDelay, OverlapRow, PastRow,
-    PauseShare, ProductRow, TransferRow,
+    GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
+    GpuTimes, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
 };
 pub use graphs::{GRAPHS, GraphRow};
 pub use kernels::{Inside, KERNELS, KernelRow};

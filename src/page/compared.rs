@@ -7,8 +7,8 @@ use super::{
 use maud::{Markup, html};
 use rocshim_analysis::units::{counted, time};
 use rocshim_analysis::{
-    COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_KERNELS,
-    COMPARED_OBJECTS, COMPARED_RUNS, Comparison, FamilyCell,
+    COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
+    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RUNS, ComparedKernel, Comparison, FamilyCell,
 };
 use rocshim_report::names;
 use serde_json::json;
@@ -16,6 +16,8 @@ use serde_json::json;
 pub(super) fn section(all: &Comparison) -> Markup {
     let runs = labels(all);
     let kernels = Grid::of_runs(&COMPARED_KERNELS, &all.kernels, &runs);
+    let has_times = |row: &&ComparedKernel| row.runs.iter().flatten().any(|cell| cell.gpu_calls > 0);
+    let on_gpu = Grid::of_runs(&COMPARED_GPU, all.kernels.iter().filter(has_times), &runs);
     let gemms = Grid::of_runs(&COMPARED_GEMMS, &all.gemms, &runs);
     let convolutions = Grid::of_runs(&COMPARED_CONVOLUTIONS, &all.convolutions, &runs);
     let objects = Grid::of_runs(&COMPARED_OBJECTS, &all.code_objects, &runs);
@@ -24,6 +26,12 @@ pub(super) fn section(all: &Comparison) -> Markup {
         (Grid::of(&COMPARED_RUNS, &all.runs).markup(""))
         (figure(all).markup(""))
         (kernels.called("compared_kernels", "Kernels of the runs").markup(""))
+        @if all.runs.iter().any(|run| run.gpu_ns.is_some()) {
+            (on_gpu.called("compared_gpu", COMPARED_GPU.title).markup(""))
+            @for run in all.runs.iter().filter(|run| run.gpu_ns.is_none()) {
+                p.note { "No GPU times of " (run.run) ": `rocshim run --gpu-time` records them." }
+            }
+        } @else { p.note data-none="compared_gpu" { "No GPU times in these traces: `rocshim run --gpu-time` records them." } }
         @if !all.gemms.is_empty() { (gemms.called("compared_gemms", "GEMMs of the runs").markup("")) }
         @if !all.convolutions.is_empty() { (convolutions.called("compared_convolutions", "Convolutions of the runs").markup("")) }
         @if !all.code_objects.is_empty() { (objects.called("compared_objects", COMPARED_OBJECTS.title).markup("")) }

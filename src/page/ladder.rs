@@ -7,7 +7,7 @@ use super::{
 use maud::{Markup, html};
 use rocshim_analysis::units::{counted, range, time};
 use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Proxy, ProxyRequest, Run};
-use rocshim_report::proxy_tally;
+use rocshim_report::{NO_PROXY_TIMES, proxy_tally};
 use serde_json::{Value, json};
 
 pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
@@ -23,6 +23,8 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
             p.note { "Passes in the time of no request: "
                 (proxy.others.iter().map(|(kind, passes)| format!("{} {kind}", counted(*passes, "pass"))).collect::<Vec<_>>().join(", ")) "." }
         }
+        @if proxy.requests.iter().any(|row| row.times.is_some()) { (times(proxy).markup(prefix)) }
+        @else { p.note data-none="proxy_times" { (NO_PROXY_TIMES) } }
         @for note in &proxy.notes { p.note { (note) } }
     })
 }
@@ -183,6 +185,41 @@ fn chunks(proxy: &Proxy) -> Grid {
                 .map_or_else(Cell::none, |chunk| Cell::of(range(chunk.least, chunk.most), chunk.most)),
             Cell::text(chunks.join(", ")),
         ]);
+    }
+    grid
+}
+
+/// What the server's times consist of.
+fn times(proxy: &Proxy) -> Grid {
+    let mut grid = Grid::new(
+        "proxy_times",
+        "The server's times: work on the GPU, and the rest",
+        &[
+            ("number", "#", Align::Right),
+            ("of", "of", Align::Left),
+            ("stated_ns", "stated", Align::Sum),
+            ("busy_ns", "GPU busy", Align::Sum),
+            ("not_launched_ns", "not launched", Align::Sum),
+            ("held_ns", "held", Align::Sum),
+            ("rest_ns", "rest", Align::Sum),
+            ("evidence", "evidence", Align::Left),
+        ],
+    );
+    for row in &proxy.requests {
+        let Some(times) = &row.times else { continue };
+        for (of, parts) in [("prompt", &times.prompt), ("generated", &times.generated)] {
+            let known = |ns: Option<u64>| ns.map_or_else(Cell::none, Cell::time);
+            grid.row(vec![
+                Cell::of(row.response.number.to_string(), row.response.number),
+                Cell::text(of),
+                known(parts.stated_ns),
+                Cell::time(parts.busy_ns),
+                Cell::time(parts.not_launched_ns),
+                Cell::time(parts.held_ns),
+                known(parts.rest_ns),
+                Cell::badge(parts.evidence),
+            ]);
+        }
     }
     grid
 }

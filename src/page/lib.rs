@@ -1,12 +1,12 @@
 //! The page of `rocshim report`: everything that the analyses say of one run, or of several side by
 //! side, in one file that needs nothing else.
 //!
-//! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
-//! one module for each section: `coverage`, `families`, `glance`, `kernels`, `ladder`, `layers`,
-//! `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts, styles, and what
-//! a browser may run). Nothing is computed here but places and colours. Names in traces are foreign
-//! text: HTML is written by `maud`, whose every text is escaped, and figures go through
-//! `figure::label`.
+//! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws),
+//! then one module for each section: `coverage`, `families`, `glance`, `gpu`, `kernels`, `ladder`,
+//! `layers`, `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts,
+//! styles, and what a browser may run). Nothing is computed here but places and colours. Names in
+//! traces are foreign text: HTML is written by `maud`, whose every text is escaped, and figures go
+//! through `figure::label`.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ mod coverage;
 mod families;
 mod figure;
 mod glance;
+mod gpu;
 mod grid;
 mod kernels;
 mod ladder;
@@ -140,6 +141,7 @@ fn parts(prefix: &str, run: &Run) -> Vec<Part> {
         ("timeline", "Timeline", timeline::section(prefix, run)),
         ("phases", "Phases", families::section(prefix, run)),
         ("kernels", "Kernels", Some(kernels::section(prefix, run))),
+        ("gpu", "Time on the GPU", Some(gpu::section(prefix, run))),
         ("products", "Products and convolutions", Some(products::section(prefix, run))),
         ("layers", "Who called whom", Some(layers::section(prefix, run))),
         ("origins", "Code objects, fallback, solvers", Some(origins::section(prefix, run))),

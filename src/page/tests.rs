@@ -76,6 +76,23 @@ fn the_numbers_of_a_small_trace_stand_on_it() {
 }
 
 #[test]
+fn gpu_times_have_their_tables_and_a_page_without_them_says_how_to_get_them() {
+    let none = markup(&page(&[shown(None, &text())], None));
+    assert!(none.contains("data-none=\"gpu\"") && none.contains("rocshim run --gpu-time"));
+    let mut timed = Text::new(0);
+    timed.ask_for_gpu_times();
+    timed.pass(&[5, 5, 1]);
+    (1..=4).for_each(|id| timed.ran(1, id, 2, 1_000_000 * id, 900_000));
+    let page = markup(&page(&[shown(None, &timed)], None));
+    let phases = rows(&page, "gpu_phases");
+    let prompt = ["100", "1", "prompt", "confirmed", "3600000", "10", "1299890"];
+    assert_eq!(phases[0][..7], prompt);
+    assert_eq!(rows(&page, "gpu.kernels")[0][..3], ["mul_mat_vec_q()", "4", "3600000"]);
+    assert_eq!(rows(&page, "gpu.queues").len(), 1);
+    assert!(page.contains("4 of 4 dispatches seen") && !page.contains("data-none=\"gpu\""));
+}
+
+#[test]
 fn every_section_is_there_and_each_id_once() {
     let comparison = |shown: &[Shown]| {
         let run = |one: &Shown| ComparedRun {
@@ -89,7 +106,9 @@ fn every_section_is_there_and_each_id_once() {
     other.pass(&[8, 8, 1]);
     let runs = [shown(Some("old"), &text()), shown(Some("new"), &other)];
     let page = markup(&page(&runs, Some(&comparison(&runs))));
-    for section in ["glance", "timeline", "phases", "kernels", "products", "layers", "origins", "coverage"] {
+    for section in
+        ["glance", "timeline", "phases", "kernels", "gpu", "products", "layers", "origins", "coverage"]
+    {
         assert_eq!(page.matches(&format!("data-section=\"{section}\"")).count(), 2, "{section} of two sides");
     }
     assert!(page.contains("id=\"compare\""), "and both side by side");

@@ -145,6 +145,7 @@ Kernels (host time of the launch calls, not GPU time)
   slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the medians lie in different buckets of 1.6%
   the test compares the calls of these runs, whatever made them differ: repeat the runs to see how much the machine varies
   same problem: both names are Tensile's and say the same types, transposes and extras
+  no GPU times of any run: `rocshim run --gpu-time` records them
 
 GEMMs (host time; below each, the kernels launched inside the call)
   A calls  B calls  B change  A total  B total  op  m  n  k  batch  types       function

@@ -162,6 +162,9 @@ fn table(
     section(title, &table, style, &[])
 }
 
+/// How to get the times, for a page of traces without them.
+pub const NO_TIMES: &str = "No GPU times in this trace: with `rocshim run --gpu-time` this page says what the server's times consist of.";
+
 fn notes(proxy: &Proxy) -> Vec<String> {
     let mut notes = Vec::new();
     if !proxy.others.is_empty() {
@@ -176,6 +179,10 @@ fn notes(proxy: &Proxy) -> Vec<String> {
             counted(lost, "event"),
             counted(proxy.losses.len() as u64, "gap row")
         ));
+    }
+    let is_timed = proxy.requests.iter().any(|request| request.times.is_some());
+    if !is_timed && !proxy.requests.is_empty() {
+        notes.push(NO_TIMES.to_owned());
     }
     notes.extend(proxy.notes.iter().cloned());
     notes
@@ -218,6 +225,8 @@ Requests
       Prompt tokens: contradicted by observation: cached prefix: prompt_eval_count counts cached tokens too, and 10 of them were not evaluated
       Kernels: contradicted by observation: cached prefix: 1 of 11 tokens were evaluated, few enough for mmvq
   BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects
+
+No GPU times in this trace: with `rocshim run --gpu-time` this page says what the server's times consist of.
 ";
         assert_eq!(page, expected);
     }

@@ -19,12 +19,13 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     }
     // In this order; `true`: only with `all`.
     type Section = fn(&Summary, &Style) -> Option<String>;
-    let sections: [(bool, &str, Section); 25] = [
+    let sections: [(bool, &str, Section); 26] = [
         (false, "", sections::processes),
         (false, "", sections::families),
         (false, "", sections::kernels),
         (false, "", sections::gpu),
         (false, "", sections::products),
+        (false, "", sections::transfers),
         (false, "", sections::queues),
         (true, "shares of the GPU's time", sections::shares),
         (false, "", sections::columns),

@@ -271,3 +271,25 @@ fn llama_completion_is_reported_whole_with_graphs_and_without() {
         assert_phases_are_whole(&bench);
     }
 }
+
+#[test]
+fn the_gemms_of_graphs_have_the_times_of_their_kernels() {
+    let bench = bench(&HIP6);
+    let mut command = bench.traced();
+    command.args(["llama-bench", "-ngl", "99", "-p", "64", "-n", "0", "-r", "5", "-t", "1", "-m"]);
+    let asked = assert_whole(&bench, command.arg(rocm::model(Quantisation::F16)));
+    assert!(asked[&Asked::GraphLaunch] > 0, "{asked:?}");
+    let summary = bench.summary();
+    let rows = summary["gpu"]["products"].as_array().expect("products");
+    let rows: Vec<&Value> = rows.iter().filter(|row| row["function"] == "rocblas_gemm_ex").collect();
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_u64().expect("a number")).sum::<u64>();
+    let log = every_dispatch(&bench.log());
+    let tensile: Vec<&Dispatch> = log.iter().filter(|dispatch| dispatch.name.starts_with("Cijk_")).collect();
+    let ns = tensile.iter().map(|dispatch| dispatch.end - dispatch.start).sum::<u64>();
+    assert_eq!((sum("kernels"), sum("total_ns"), sum("unknown")), (tensile.len() as u64, ns, 0), "{rows:?}");
+    assert!(sum("in_graphs") > 0, "{rows:?}");
+    for row in rows {
+        let class = if row["in_graphs"] == 0 { "confirmed" } else { "inferred" };
+        assert_eq!((row["tflops"].is_f64(), &row["evidence"]), (true, &class.into()), "{row}");
+    }
+}

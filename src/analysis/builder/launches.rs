@@ -27,7 +27,7 @@ impl SummaryBuilder {
             self.columns.count(kernel, columns, launch);
         }
         let mut inside = self.open.nesting.take(event.call);
-        if self.shares.are_asked() && launch.capture.is_none() && !event.failed() {
+        if self.shares.are_asked() && !event.failed() {
             inside.launched.push(event.call.id);
         }
         let launched = Launches::one(launch.capture.is_some(), event.failed());

@@ -6,6 +6,7 @@
 //! call's thread say what the host did; after it the command was *held*: it waited on the GPU.
 
 use super::busy::Busy;
+use super::rows::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
 use crate::Evidence;
 use crate::durations::Durations;
 use crate::evidence::rules::{Answer, Class, Rule, RuleRow, premises};
@@ -13,7 +14,6 @@ use crate::reorder::ReorderBuffer;
 use crate::session::{CallKey, Event, FunctionId, Session};
 use foldhash::HashMap;
 use rocshim_trace::{Gpu, Record};
-use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
@@ -25,78 +25,6 @@ const ASKED: usize = 1 << 16;
 const ORDERED: usize = 256;
 /// Functions that a row names.
 const SHOWN: usize = 5;
-
-/// A queue of a device.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GpuQueueRow {
-    /// The process that uses the queue.
-    pub pid: u32,
-    /// The driver's node number of the device.
-    pub device: u32,
-    /// The runtime's number of the queue.
-    pub queue: u64,
-    /// Kernels, copies and fills.
-    pub commands: u64,
-    /// Time in which at least one of them ran, ns.
-    pub busy_ns: u64,
-    /// From the begin of the first command to the end of the last, ns.
-    pub span_ns: u64,
-    /// Times in which none ran, between the first and the last.
-    pub pauses: u64,
-    /// Their sum, ns.
-    pub pauses_ns: u64,
-    /// The median pause, accurate to 0.8 %; absent without pauses.
-    pub median_pause_ns: Option<u64>,
-    /// The longest pause.
-    pub longest_pause_ns: u64,
-    /// Part of `pauses_ns` before the return of the call that launched the next command.
-    pub not_launched_ns: u64,
-    /// Part of `pauses_ns` after the return of that call: the command waited on the GPU.
-    pub held_ns: u64,
-    /// Part of `pauses_ns` where that call is not known.
-    pub unknown_ns: u64,
-    /// What the host did in `not_launched_ns`, most time first.
-    pub host: Vec<PauseShare>,
-    /// How certain the three parts and `host` are.
-    pub evidence: Evidence,
-    /// The premise that does not hold; absent if all do.
-    pub why: Option<&'static str>,
-}
-
-/// What the host did in the pauses of a queue.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PauseShare {
-    /// The hooked function that the launching thread was in; absent: outside all of them.
-    pub function: Option<String>,
-    /// Time in that function during the pauses.
-    pub total_ns: u64,
-}
-
-/// How long kernels waited from the entry of their launch call to their begin on the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct LaunchDelay {
-    /// Kernels, the first of each graph launch among them.
-    pub kernels: u64,
-    /// The median delay, accurate to 0.8 %.
-    pub median_ns: u64,
-    /// The 99th percentile, accurate to 0.8 %.
-    pub p99_ns: u64,
-    /// The longest delay.
-    pub max_ns: u64,
-}
-
-/// Two queues of a device that were busy at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct OverlapRow {
-    /// The process that uses both.
-    pub pid: u32,
-    /// The driver's node number of the device.
-    pub device: u32,
-    /// The runtime's numbers of the two queues.
-    pub queues: [u64; 2],
-    /// While both were busy, ns.
-    pub total_ns: u64,
-}
 
 /// What the rule is asked of.
 #[derive(Clone, Copy)]

@@ -16,7 +16,8 @@ const REPORTED: Rule<bool> = Rule {
 
 /// As they are listed.
 pub(crate) fn rules() -> Vec<RuleRow> {
-    [vec![REPORTED.row("time on the GPU")], super::queues::rules()].concat()
+    let ours = [REPORTED.row("time on the GPU"), super::in_graphs::IN_GRAPH.row("time on the GPU")];
+    [ours.to_vec(), super::queues::rules()].concat()
 }
 
 /// The class of GPU times: *confirmed* if all that was launched was reported, else *limited*.

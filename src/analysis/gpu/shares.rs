@@ -5,13 +5,15 @@
 //! until the outermost call around it has been read.
 
 use super::GpuKernelRow;
+use super::in_graphs::{Executed, InGraphs};
 use super::reported::reports;
+use super::rows::{GpuShareRow, ProductRow, TransferRow};
+use crate::durations::Durations;
 use crate::evidence::Evidence;
 use crate::interner::Interner;
 use crate::session::{CallKey, CodeObjectId, Event, Session};
 use foldhash::{HashMap, HashSet};
 use rocshim_trace::{Call, Gpu, GpuKernel, Record};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// True for a kernel of the runtime's own.
@@ -19,67 +21,26 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     name.starts_with("__amd_rocclr_")
 }
 
-/// A part of the kernels' time on the GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GpuShareRow {
-    /// A family, a code object or a graph; absent for what is not known.
-    pub name: Option<String>,
-    /// Dispatches that the HIP runtime reported.
-    pub kernels: u64,
-    /// Their time on the GPU.
-    pub total_ns: u64,
-    /// `total_ns` as a fraction of that of all kernels, 0 to 1.
-    pub share: f64,
-}
-
-/// A shape of a GEMM or convolution.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ProductRow {
-    /// The library's function.
-    pub function: String,
-    /// Sizes and types of the GEMM or convolution.
-    pub shape: String,
-    /// Calls that launched kernels.
-    pub calls: u64,
-    /// Kernels that these calls launched.
-    pub kernels: u64,
-    /// Those kernels that the HIP runtime reported.
-    pub reported: u64,
-    /// Time of the reported kernels on the GPU.
-    pub total_ns: u64,
-    /// Operations of all calls by the shape's sizes, in `total_ns`, in 10¹² a second; absent where
-    /// the sizes are not known or not all kernels were reported.
-    pub tflops: Option<f64>,
-    /// `confirmed` if every kernel was reported, else `limited`.
-    pub evidence: Evidence,
-}
-
-/// Copies or fills of a kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TransferRow {
-    /// `h2d`, `d2h`, `d2d`, `fill`, …
-    pub command: String,
-    /// Copies or fills that the HIP runtime reported.
-    pub commands: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
-    /// Their time on the GPU.
-    pub total_ns: u64,
-    /// Bytes in `total_ns`, in 10⁹ a second.
-    pub gb_per_s: Option<f64>,
-}
-
 /// The time of kernels.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Sum {
-    kernels: u64,
     ns: u64,
+    durations: Durations,
 }
 
 impl Sum {
     fn add(&mut self, ns: u64) {
-        self.kernels += 1;
         self.ns += ns;
+        self.durations.add(ns);
+    }
+
+    fn merge(&mut self, other: &Sum) {
+        self.ns += other.ns;
+        self.durations.merge(&other.durations);
+    }
+
+    fn kernels(&self) -> u64 {
+        self.durations.calls()
     }
 }
 
@@ -91,7 +52,10 @@ struct Product {
     operations: Option<f64>,
     calls: u64,
     kernels: u64,
-    reported: Sum,
+    in_graphs: u64,
+    unknown: u64,
+    reported: u64,
+    ns: u64,
 }
 
 /// What a launch's time counts for.
@@ -122,10 +86,11 @@ pub(crate) struct Shares {
     owners: HashMap<CallKey, Vec<Owner>>,
     graph_launches: HashMap<CallKey, Option<u32>>,
     /// Kernels of graph launches whose own line was not read yet.
-    of_graphs: HashMap<CallKey, Sum>,
+    of_graphs: HashMap<CallKey, Vec<(Option<u32>, u64)>>,
     objects: HashMap<Option<CodeObjectId>, Sum>,
     graphs: BTreeMap<(u32, Option<u32>), Sum>,
     products: Interner<(String, String), Product>,
+    in_graphs: InGraphs,
     transfers: BTreeMap<String, TransferRow>,
 }
 
@@ -142,6 +107,7 @@ impl Shares {
             Record::GpuKernel(GpuKernel { id, name }) if is_builtin(name) => {
                 self.builtin.insert(*id);
             }
+            Record::GpuKernel(GpuKernel { id, name }) => self.in_graphs.define(*id, name),
             _ => {}
         }
     }
@@ -153,13 +119,17 @@ impl Shares {
         }
         let (key, failed) = ((event.call.tid, event.call.id), event.failed());
         match event.record {
-            Record::Launch(launch) if launch.capture.is_none() && !failed => {
-                self.owns(key, Owner::CodeObject(event.ids.code_object));
-            }
+            Record::Launch(launch) if !failed => match launch.capture {
+                None => self.owns(key, Owner::CodeObject(event.ids.code_object)),
+                Some(capture) => self.in_graphs.capture(key, capture, event.ids.symbol),
+            },
+            Record::GraphCall(call) => self.in_graphs.graph_call(call),
             Record::GraphLaunch(launch) if !failed => {
                 self.graph_launches.insert(key, launch.graph);
-                if let Some(sum) = self.of_graphs.remove(&key) {
-                    self.graph(session, launch.graph, sum);
+                let given_up = self.in_graphs.launch(key, launch);
+                self.executed(given_up);
+                for (kernel, busy) in self.of_graphs.remove(&key).unwrap_or_default() {
+                    self.ran_in_graph(session, (key, launch.graph), (kernel, busy));
                 }
             }
             _ => {}
@@ -194,8 +164,14 @@ impl Shares {
             operations,
             calls: 0,
             kernels: 0,
-            reported: Sum::default(),
+            in_graphs: 0,
+            unknown: 0,
+            reported: 0,
+            ns: 0,
         });
+        if self.in_graphs.product((tid, launches), number) {
+            return;
+        }
         let product = self.products.get_mut(number);
         product.calls += 1;
         product.kernels += launches.len() as u64;
@@ -212,14 +188,35 @@ impl Shares {
     fn add(&mut self, owner: Owner, busy: u64) {
         match owner {
             Owner::CodeObject(object) => self.objects.entry(object).or_default().add(busy),
-            Owner::Product(number) => self.products.get_mut(number).reported.add(busy),
+            Owner::Product(number) => self.products.get_mut(number).ran(busy),
         }
     }
 
-    fn graph(&mut self, session: &Session, graph: Option<u32>, sum: Sum) {
-        let known = self.graphs.entry((session.process().header.pid, graph)).or_default();
-        known.kernels += sum.kernels;
-        known.ns += sum.ns;
+    /// A kernel of a graph launch ran.
+    fn ran_in_graph(
+        &mut self,
+        session: &Session,
+        (call, graph): (CallKey, Option<u32>),
+        ran: (Option<u32>, u64),
+    ) {
+        self.graphs.entry((session.process().header.pid, graph)).or_default().add(ran.1);
+        let executed = self.in_graphs.ran(session, call, ran);
+        self.executed(executed);
+    }
+
+    /// Counts library calls that graph launches executed.
+    fn executed(&mut self, calls: Vec<Executed>) {
+        for call in calls {
+            let product = self.products.get_mut(call.product);
+            let Some(busy) = call.busy else {
+                product.unknown += 1;
+                continue;
+            };
+            product.calls += 1;
+            product.in_graphs += 1;
+            product.kernels += busy.len() as u64;
+            busy.into_iter().for_each(|busy| product.ran(busy));
+        }
     }
 
     /// Takes a report, and the recorded call that caused it.
@@ -236,10 +233,10 @@ impl Shares {
         let is_own = gpu.kernel.is_some_and(|kernel| self.builtin.contains(&kernel));
         let Some(call) = call.filter(|_| gpu.op == "dispatch" && !is_own) else { return };
         if let Some(graph) = self.graph_launches.get(&call).copied() {
-            return self.graph(session, graph, Sum { kernels: 1, ns: busy });
+            return self.ran_in_graph(session, (call, graph), (gpu.kernel, busy));
         }
         if gpu.command.as_ref().is_some_and(|command| command == "graph") {
-            return self.of_graphs.entry(call).or_default().add(busy);
+            return self.of_graphs.entry(call).or_default().push((gpu.kernel, busy));
         }
         for owner in self.owners.remove(&call).unwrap_or_default() {
             self.add(owner, busy);
@@ -250,6 +247,8 @@ impl Shares {
     /// Ends the process that is read.
     pub(crate) fn end_process(&mut self, session: &Session) {
         self.is_ambiguous |= session.process().ambiguous_reports().is_some();
+        let unknown = self.in_graphs.end();
+        self.executed(unknown);
         self.is_asked = false;
         self.builtin.clear();
         self.threads.clear();
@@ -268,15 +267,17 @@ impl Shares {
         };
         let graph = |(pid, graph): &(u32, Option<u32>)| graph.map(|graph| format!("graph {graph} of {pid}"));
         [
-            rows(self.objects.iter().map(|(id, sum)| (object(id), *sum)), all),
-            rows(self.graphs.iter().map(|(key, sum)| (graph(key), *sum)), all),
+            rows(self.objects.iter().map(|(id, sum)| (object(id), sum)), all),
+            rows(self.graphs.iter().map(|(key, sum)| (graph(key), sum)), all),
         ]
     }
 
     /// Returns the shapes of products, and the copies and fills, most time first.
     pub(crate) fn finish(self) -> (Vec<ProductRow>, Vec<TransferRow>) {
         let row = |product: &Product| product.row(self.is_ambiguous);
-        let mut products: Vec<ProductRow> = self.products.values().iter().map(row).collect();
+        // A captured call that no graph executed has no time.
+        let ran = |product: &&Product| product.calls + product.unknown > 0;
+        let mut products: Vec<ProductRow> = self.products.values().iter().filter(ran).map(row).collect();
         products.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.shape.cmp(&b.shape)));
         let mut transfers: Vec<TransferRow> = self.transfers.into_values().collect();
         for row in &mut transfers {
@@ -289,40 +290,51 @@ impl Shares {
 
 /// Returns the rows by family.
 pub(crate) fn families(kernels: &[GpuKernelRow], all: u64) -> Vec<GpuShareRow> {
-    let row =
-        |row: &GpuKernelRow| (row.family.map(str::to_owned), Sum { kernels: row.calls, ns: row.total_ns });
-    rows(kernels.iter().map(row), all)
+    let sum = |row: &GpuKernelRow| Sum { ns: row.total_ns, durations: row.durations.clone() };
+    let sums: Vec<_> = kernels.iter().map(|row| (row.family.map(str::to_owned), sum(row))).collect();
+    rows(sums.iter().map(|(family, sum)| (family.clone(), sum)), all)
 }
 
 impl Product {
+    fn ran(&mut self, busy: u64) {
+        self.reported += 1;
+        self.ns += busy;
+    }
+
     fn row(&self, is_ambiguous: bool) -> ProductRow {
-        let Product { function, shape, operations, calls, kernels, reported } = self;
-        let is_whole = reported.kernels == *kernels && !is_ambiguous;
-        let operations = operations.filter(|_| is_whole && reported.ns > 0);
+        let Product { function, shape, operations, calls, kernels, in_graphs, unknown, reported, ns } = self;
+        let is_whole = reported == kernels && !is_ambiguous;
+        let operations = operations.filter(|_| is_whole && *ns > 0);
         ProductRow {
             function: function.clone(),
             shape: shape.clone(),
             calls: *calls,
             kernels: *kernels,
-            reported: reported.kernels,
-            total_ns: reported.ns,
-            tflops: operations.map(|of_one| of_one * *calls as f64 / reported.ns as f64 / 1_000.0),
-            evidence: reports(is_whole),
+            in_graphs: *in_graphs,
+            unknown: *unknown,
+            reported: *reported,
+            total_ns: *ns,
+            tflops: operations.map(|of_one| of_one * *calls as f64 / *ns as f64 / 1_000.0),
+            evidence: match (is_whole && *unknown == 0, *in_graphs) {
+                (true, 1..) => Evidence::Inferred,
+                (is_whole, _) => reports(is_whole),
+            },
         }
     }
 }
 
 /// Rows of these sums, most time first; equal names are one.
-fn rows(sums: impl Iterator<Item = (Option<String>, Sum)>, all: u64) -> Vec<GpuShareRow> {
+fn rows<'a>(sums: impl Iterator<Item = (Option<String>, &'a Sum)>, all: u64) -> Vec<GpuShareRow> {
     let mut by_name: BTreeMap<Option<String>, Sum> = BTreeMap::new();
-    for (name, sum) in sums {
-        let known = by_name.entry(name).or_default();
-        known.kernels += sum.kernels;
-        known.ns += sum.ns;
-    }
-    let share = |ns: u64| ns as f64 / all.max(1) as f64;
-    let row =
-        |(name, Sum { kernels, ns }): (_, Sum)| GpuShareRow { name, kernels, total_ns: ns, share: share(ns) };
+    sums.for_each(|(name, sum)| by_name.entry(name).or_default().merge(sum));
+    let row = |(name, sum): (_, Sum)| GpuShareRow {
+        name,
+        kernels: sum.kernels(),
+        total_ns: sum.ns,
+        share: sum.ns as f64 / all.max(1) as f64,
+        median_ns: sum.durations.median().unwrap_or(0),
+        p99_ns: sum.durations.quantile(99).unwrap_or(0),
+    };
     let mut rows: Vec<GpuShareRow> = by_name.into_iter().map(row).collect();
     rows.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
     rows
@@ -366,6 +378,38 @@ mod tests {
         assert_eq!(row.tflops.map(|tflops| (tflops * 1e9).round()), Some((6144e6 / 1_200.0_f64).round()));
         let [copy] = &gpu.transfers[..] else { panic!("{:?}", gpu.transfers) };
         assert_eq!((&*copy.command, copy.bytes, copy.gb_per_s), ("h2d", 4000, Some(40.0)));
+    }
+
+    #[test]
+    fn a_captured_product_has_the_time_of_the_kernel_at_its_place_in_each_launch_of_its_graph() {
+        for (reports, expected) in [
+            (&[4, 3, 4][..], (2, 2, 0, 2 * 700, Evidence::Inferred)),
+            (&[3, 4, 4], (0, 0, 2, 0, Evidence::Limited)), // not in the capture's order
+            (&[4, 3], (0, 0, 2, 0, Evidence::Limited)),
+        ] {
+            let mut text = Text::new(0);
+            text.ask_for_gpu_times();
+            text.gpu_kernel(3, "_Z13");
+            text.gpu_kernel(4, "_Z5");
+            text.captured(5, 0, 4); // 1
+            text.captured_gemm(64, 0x10, 4); // 2 within 3
+            text.captured(5, 0, 4); // 4
+            text.graph(4, &[5, 13, 5]);
+            text.instantiate(4); // 5
+            text.graph_launch(4); // 6
+            text.graph_launch(4); // 7
+            for launch in [6, 7] {
+                for (at, kernel) in (0..).zip(reports) {
+                    let busy = if *kernel == 3 { 700 } else { 10 };
+                    text.ran(*kernel, launch, 2, 10_000 * launch + 1_000 * at, busy);
+                }
+            }
+            let gpu = text.run().summary.gpu.expect("reports");
+            let [row] = &gpu.products[..] else { panic!("{:?}", gpu.products) };
+            let found = (row.calls, row.in_graphs, row.unknown, row.total_ns, row.evidence);
+            assert_eq!(found, expected, "{reports:?}");
+            assert_eq!(row.tflops.is_some(), row.calls > 0);
+        }
     }
 
     #[test]

@@ -98,7 +98,20 @@ impl Text {
         self.call("gpu", 9, &rest);
     }
 
-    /// The same, recorded by capture `capture`.
+    /// Defines a kernel that reports name.
+    pub fn gpu_kernel(&mut self, id: u64, name: &str) {
+        self.lines += &format!(r#"{{"type":"gpu_kernel","id":{id},"name":"{name}"}}"#);
+        self.lines.push('\n');
+    }
+
+    /// Instantiates graph `graph` from capture `graph`, as the handle that graph launches have.
+    pub fn instantiate(&mut self, graph: u32) {
+        let rest =
+            format!(r#""hook":0,"action":"instantiate","exec":"0x1","graph":{graph},"capture":{graph}"#);
+        self.call("graph_call", 7, &rest);
+    }
+
+    /// A launch that capture `capture` recorded.
     pub fn captured(&mut self, kernel: u64, weights: u64, capture: u32) {
         let rest = format!(
             r#""hook":0,"kernel":{kernel},"block":[64,1,1],"stream":3,"capture":{capture},"args":["{weights:#x}"]"#

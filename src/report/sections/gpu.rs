@@ -1,6 +1,6 @@
 //! Time on the GPU, as the HIP runtime reported it, and whether every dispatch was seen.
 
-use super::label;
+use super::{clock_error, label};
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{bytes, count, counted, percent, time};
 use rocshim_analysis::{Evidence, GPU_KERNELS, GpuTimes, PastRow, Summary};
@@ -8,6 +8,17 @@ use rocshim_analysis::{Evidence, GPU_KERNELS, GpuTimes, PastRow, Summary};
 /// Each kernel's time on the GPU.
 pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
     let gpu = summary.gpu.as_ref()?;
+    Some(Part::new(&GPU_KERNELS, &gpu.kernels).remarks(remarks(gpu, style)).even_empty(style))
+}
+
+/// What is to be said of a run's GPU times: whether every dispatch was seen, how busy the GPU was.
+pub fn gpu_remarks(gpu: &GpuTimes) -> Vec<String> {
+    let mut remarks = remarks(gpu, &Style::default());
+    remarks.push(clock_error(gpu.clock_error_ns));
+    remarks
+}
+
+fn remarks(gpu: &GpuTimes, style: &Style) -> Vec<String> {
     let mut remarks = vec![seen(gpu)];
     remarks.extend(past(gpu, style));
     if gpu.copies > 0 {
@@ -29,7 +40,7 @@ pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
             percent(gpu.busy_ns as f64 / gpu.span_ns as f64)
         ));
     }
-    Some(Part::new(&GPU_KERNELS, &gpu.kernels).remarks(remarks).even_empty(style))
+    remarks
 }
 
 /// Dispatches that no hook saw, a line for each kernel.

@@ -1,107 +1,41 @@
 //! What the time on the GPU was spent for, and how its queues were used.
 
-use crate::section::section;
+use crate::section::{Part, section};
 use crate::table::{Column, Style, Table};
-use rocshim_analysis::units::{bytes, count, percent, time};
-use rocshim_analysis::{GpuQueueRow, GpuShareRow, GpuTimes, Summary};
+use rocshim_analysis::units::{count, percent, time};
+use rocshim_analysis::{
+    GPU_PRODUCTS, GPU_QUEUES, GPU_TRANSFERS, GpuQueueRow, GpuShareRow, GpuTimes, Summary,
+};
 
-fn optional(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "-".into())
+/// GEMMs and convolutions with their rates.
+pub(crate) fn products(summary: &Summary, style: &Style) -> Option<String> {
+    let products = &summary.gpu.as_ref()?.products;
+    let rate =
+        "TFLOP/s: additions and multiplications by the sizes of the shape (2 m n k) in the time on the GPU";
+    let missing = "limited: not every kernel of that shape was reported";
+    let missing = products.iter().any(|row| row.reported != row.kernels).then(|| missing.to_owned());
+    let in_graphs =
+        "inferred: the kernels of a graph launch have the names of the captured launches, in their order";
+    let in_graphs = products.iter().any(|row| row.in_graphs > 0).then(|| in_graphs.to_owned());
+    let unknown = "unknown: calls of graph launches of which that does not hold";
+    let unknown = products.iter().any(|row| row.unknown > 0).then(|| unknown.to_owned());
+    let remarks = [missing, in_graphs, unknown].into_iter().flatten();
+    Part::new(&GPU_PRODUCTS, products).remark(rate).remarks(remarks).section(style)
 }
 
-/// GEMMs, convolutions, copies and fills with their rates.
-pub(crate) fn products(summary: &Summary, style: &Style) -> Option<String> {
-    let gpu = summary.gpu.as_ref()?;
-    let mut table = Table::new(&[
-        Column::Right("calls"),
-        Column::Right("total"),
-        Column::Right("rate"),
-        Column::Left("evidence"),
-        Column::Left("shape"),
-        Column::Missable("kernels"),
-        Column::Text("function"),
-    ]);
-    for row in &gpu.products {
-        table.row(vec![
-            count(row.calls),
-            time(row.total_ns),
-            optional(row.tflops.map(|rate| format!("{rate:.2} TFLOP/s"))),
-            row.evidence.to_string(),
-            row.shape.clone(),
-            count(row.kernels),
-            row.function.clone(),
-        ]);
-    }
-    for row in &gpu.transfers {
-        table.row(vec![
-            count(row.commands),
-            time(row.total_ns),
-            optional(row.gb_per_s.map(|rate| format!("{rate:.2} GB/s"))),
-            "confirmed".into(),
-            bytes(row.bytes),
-            "-".into(),
-            row.command.clone(),
-        ]);
-    }
-    if table.rows().is_empty() {
-        return None;
-    }
-    let mut remarks = vec![
-        "rate: additions and multiplications by the sizes of the shape (2 m n k), or bytes, in the time on the GPU"
-            .to_owned(),
-    ];
-    let missing = gpu.products.iter().any(|row| row.reported != row.kernels);
-    remarks.extend(missing.then(|| "limited: not every kernel of that shape was reported".into()));
-    section("GEMMs, convolutions and copies on the GPU", &table, style, &remarks)
+/// Copies and fills with their rates.
+pub(crate) fn transfers(summary: &Summary, style: &Style) -> Option<String> {
+    Part::new(&GPU_TRANSFERS, &summary.gpu.as_ref()?.transfers).section(style)
 }
 
 /// The queues of each device, and the host in their pauses.
 pub(crate) fn queues(summary: &Summary, style: &Style) -> Option<String> {
-    let gpu = summary.gpu.as_ref().filter(|gpu| !gpu.queues.is_empty())?;
-    let processes = summary.processes.len() > 1;
-    let mut columns: Vec<Column> = processes.then_some(Column::Right("process")).into_iter().collect();
-    columns.extend([
-        Column::Right("device"),
-        Column::Right("queue"),
-        Column::Right("commands"),
-        Column::Right("busy"),
-        Column::Right("share"),
-        Column::Right("pauses"),
-        Column::Missable("median"),
-        Column::Missable("longest"),
-        Column::Right("not launched"),
-        Column::Right("held"),
-        Column::Left("evidence"),
-    ]);
-    let mut table = Table::new(&columns);
-    for row in &gpu.queues {
-        let mut cells: Vec<String> = processes.then(|| row.pid.to_string()).into_iter().collect();
-        cells.extend([
-            row.device.to_string(),
-            row.queue.to_string(),
-            count(row.commands),
-            time(row.busy_ns),
-            percent(row.busy_ns as f64 / row.span_ns.max(1) as f64),
-            time(row.pauses_ns),
-            optional(row.median_pause_ns.map(time)),
-            time(row.longest_pause_ns),
-            time(row.not_launched_ns),
-            time(row.held_ns),
-            row.evidence.to_string(),
-        ]);
-        table.row_with(cells, host(row).into_iter().collect());
-    }
-    section("Queues of the GPU", &table, style, &queue_remarks(gpu))
-}
-
-/// `the host meanwhile: hipStreamSynchronize 1.20 ms, outside hooked calls 300 µs`.
-fn host(row: &GpuQueueRow) -> Option<String> {
-    let parts = row.host.iter().map(|share| {
-        let function = share.function.as_deref().unwrap_or("outside hooked calls");
-        format!("{function} {}", time(share.total_ns))
-    });
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| format!("the host meanwhile: {}", parts.join(", ")))
+    let gpu = summary.gpu.as_ref()?;
+    let host = |row: &GpuQueueRow| {
+        let host = (!row.host.is_empty()).then(|| format!("the host meanwhile: {}", row.host_in_words()));
+        host.into_iter().collect()
+    };
+    Part::new(&GPU_QUEUES, &gpu.queues).under(host).remarks(queue_remarks(gpu)).section(style)
 }
 
 fn queue_remarks(gpu: &GpuTimes) -> Vec<String> {
@@ -145,6 +79,8 @@ pub(crate) fn shares(summary: &Summary, style: &Style) -> Option<String> {
         Column::Right("kernels"),
         Column::Right("total"),
         Column::Right("share"),
+        Column::Missable("median"),
+        Column::Missable("p99"),
         Column::Left("of a"),
         Column::Text("name"),
     ]);
@@ -153,7 +89,8 @@ pub(crate) fn shares(summary: &Summary, style: &Style) -> Option<String> {
     for (kind, rows) in kinds {
         for row in rows {
             let name = row.name.clone().unwrap_or_else(|| "unresolved: not known".into());
-            table.row(vec![count(row.kernels), time(row.total_ns), percent(row.share), kind.into(), name]);
+            let [total, median, p99] = [row.total_ns, row.median_ns, row.p99_ns].map(time);
+            table.row(vec![count(row.kernels), total, percent(row.share), median, p99, kind.into(), name]);
         }
     }
     if table.rows().is_empty() {
@@ -180,10 +117,10 @@ mod tests {
         let summary = text.run().summary;
         let style = Style::default();
         let expected = "\
-GEMMs, convolutions and copies on the GPU
-  calls   total          rate  evidence   shape            kernels  function
-      1  500 ns  0.01 TFLOP/s  confirmed  TN 4x64x6 f16_r        1  hipblasGemmEx
-  rate: additions and multiplications by the sizes of the shape (2 m n k), or bytes, in the time on the GPU
+GEMMs and convolutions on the GPU
+  calls  kernels   total  TFLOP/s  evidence   shape            function
+      1        1  500 ns     0.01  confirmed  TN 4x64x6 f16_r  hipblasGemmEx
+  TFLOP/s: additions and multiplications by the sizes of the shape (2 m n k) in the time on the GPU
 ";
         assert_eq!(products(&summary, &style).as_deref(), Some(expected));
         let expected = "\
@@ -197,10 +134,10 @@ Queues of the GPU
         assert_eq!(queues(&summary, &style).as_deref(), Some(expected));
         let expected = "\
 Shares of the kernels' time on the GPU
-  kernels   total   share  of a         name
-        2  800 ns  100.0%  family       mmvq
-        1  500 ns   62.5%  code object  libggml-hip.so bundle 30
-        1  300 ns   37.5%  graph        graph 4 of 7
+  kernels   total   share  median     p99  of a         name
+        2  800 ns  100.0%  301 ns  501 ns  family       mmvq
+        1  500 ns   62.5%  501 ns  501 ns  code object  libggml-hip.so bundle 30
+        1  300 ns   37.5%  301 ns  301 ns  graph        graph 4 of 7
   code object: kernels that were launched directly; those of graphs are under their graph
 ";
         assert_eq!(shares(&summary, &style).as_deref(), Some(expected));

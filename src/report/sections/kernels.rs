@@ -58,7 +58,8 @@ fn remarks(summary: &Summary) -> Vec<String> {
 }
 
 /// How to get GPU times, for a page of traces without them.
+pub const MISSING_GPU_TIMES: &str = "no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`";
+
 pub(crate) fn missing_gpu_times(has_them: bool) -> Option<String> {
-    let how = "no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`";
-    (!has_them).then(|| how.to_owned())
+    (!has_them).then(|| MISSING_GPU_TIMES.to_owned())
 }

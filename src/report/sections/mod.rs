@@ -18,8 +18,10 @@ pub(crate) use calls::convolutions;
 pub(crate) use coverage::{code_objects, libraries};
 pub(crate) use fallback::fallback;
 pub(crate) use gemms::gemms;
+pub use gpu::gpu_remarks;
 pub(crate) use gpu::{gpu, past, seen};
-pub(crate) use gpu_shares::{clock_error, products, queues, shares};
+pub(crate) use gpu_shares::{clock_error, products, queues, shares, transfers};
+pub use kernels::MISSING_GPU_TIMES;
 pub(crate) use kernels::{kernels, missing_gpu_times};
 pub(crate) use lists::{
     columns, copies, failures, families, gaps, graphs, in_flight, losses, modules, streams, sweeps, syncs,

@@ -8,6 +8,8 @@ use rocshim_analysis::{
     LEAST_CALLS,
 };
 
+const NO_GPU_TIMES: &str = "no GPU times of any run: `rocshim run --gpu-time` records them";
+
 pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
     let (labels, names) = (labels(all), KernelLabels::of(all, style));
     let is_everywhere = |row: &ComparedKernel| has_run(row).iter().all(|ran| *ran);
@@ -19,6 +21,7 @@ pub(crate) fn kernels(all: &Comparison, style: &Style) -> Option<String> {
         })
         .grouped(|row| (is_everywhere(row), heading(&labels, row)))
         .remarks(remarks(all, labels[0]))
+        .remarks(all.runs.iter().all(|run| run.gpu_ns.is_none()).then(|| NO_GPU_TIMES.to_owned()))
         .section(style)
 }
 
