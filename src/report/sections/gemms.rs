@@ -29,6 +29,7 @@ mod tests {
 {"type":"matmul","tid":7,"id":3,"t":20,"dur":200,"hook":1,"handle":"0x1","a":{"ptr":"0x1"}}
 {"type":"launch","tid":7,"id":6,"parent":5,"t":30,"dur":5,"hook":0,"kernel":1,"grid":[1,1,1],"block":[64,1,1]}
 {"type":"matmul","tid":7,"id":5,"t":30,"dur":100,"hook":2,"instance":"0x2"}
+{"type":"thread","tid":7,"produced":6,"written":6,"lost":0}
 {"type":"footer","t":9000,"end":"exit"}"#;
 
     const SECTION: &str = "\
