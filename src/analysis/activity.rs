@@ -14,7 +14,7 @@ use serde::Serialize;
 const MOST: u64 = 512;
 /// Threads with a row of their own: those that spent most time in calls. The others are one row.
 const ROWS: usize = 24;
-/// No time is later than this, whatever a damaged trace says: the year 2116.
+/// No time is later than this, whatever a damaged trace contains: the year 2116.
 const LATEST: u64 = 1 << 62;
 
 /// All threads, in time; all times are ns since the earliest epoch.

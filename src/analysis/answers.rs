@@ -134,7 +134,7 @@ impl Facts<'_> {
         let objects = self.phases.kinds.iter().flat_map(|kind| &kind.code_objects);
         let targets: BTreeSet<String> = objects.filter_map(|object| object.target.clone()).collect();
         if targets.is_empty() {
-            let why = "the program never asked HIP for its properties, and no launched kernel's code object tells its target";
+            let why = "the program never asked HIP for its properties, and no launched kernel's code object names its target";
             return Answer {
                 question,
                 answer: "not known".into(),
@@ -166,7 +166,7 @@ impl Facts<'_> {
         let rules: BTreeSet<&str> = self.phases.phases.iter().map(|phase| phase.why).collect();
         let why = match rules.len() {
             1 => rules.into_iter().collect(),
-            _ => "found from what was launched; the rule of each phase stands with it".to_string(),
+            _ => "found from what was launched; `rocshim phases` prints the rule of each phase".to_string(),
         };
         Answer { question, answer: found.join("; "), evidence, why }
     }
@@ -195,7 +195,9 @@ impl Facts<'_> {
                     rows.iter().filter(|row| row.loaded_in > 0).map(|row| name(&row.library)).collect();
                 let why = match loaded.is_empty() {
                     true => "none is loaded".to_string(),
-                    false => format!("loaded, every way in was hooked, no call seen: {}", loaded.join(", ")),
+                    false => {
+                        format!("loaded, every entry point was hooked, no call seen: {}", loaded.join(", "))
+                    }
                 };
                 let rows = rows.iter().map(|row| row.evidence);
                 ("none was called".to_string(), Evidence::least_sure(rows), why)
@@ -237,7 +239,7 @@ impl Facts<'_> {
                 ("nothing".to_string(), why.to_string())
             }
             (0, None, _) => {
-                let why = "a process still runs: recounted as far as its trace goes";
+                let why = "a process still runs: recounted up to the end of its trace";
                 ("nothing so far".to_string(), why.to_string())
             }
             (_, None, running) => {

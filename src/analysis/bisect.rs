@@ -233,7 +233,7 @@ impl<B: Bench> Bisecting<'_, B> {
         Ok(effect(&self.known[set], target))
     }
 
-    /// Repeats what was found; gives the cause, and the decisions that did not follow it again.
+    /// Repeats what was found; returns the cause, and the decisions that did not follow it again.
     fn confirm(
         &mut self,
         set: Differences,

@@ -110,7 +110,7 @@ impl Calls {
         &self.inside.products
     }
 
-    /// The counts as a row. `launches` says whether such a call is expected to launch anything.
+    /// The counts as a row. `launches`: whether such a call is expected to launch anything.
     pub(crate) fn row(&self, session: &Session, launches: bool, gap: Option<&str>) -> CallCounts {
         let facts = InsideFacts { silent: if launches { self.silent } else { 0 }, has_gap: gap.is_some() };
         let (evidence, why) = match (INSIDE.evidence(&facts), gap) {

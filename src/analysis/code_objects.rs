@@ -36,7 +36,7 @@ pub struct CodeObjectRow {
     pub ran: BTreeSet<String>,
     /// The library file that an image from memory is.
     pub file: Option<String>,
-    /// Whether its file is one of Tensile's fallback library, where its name says so.
+    /// Whether its file is one of Tensile's fallback library, by its name.
     pub fallback: Option<bool>,
     /// Why no library file was found for an image from memory.
     pub unmatched: Option<String>,
@@ -160,7 +160,7 @@ impl CodeObjects {
         }
     }
 
-    /// Every object, most launches first. `gap` says why launches may be missing, if any may.
+    /// Every object, most launches first. `gap`: why launches may be missing, if any may.
     pub(crate) fn rows(&self, session: &Session, gap: Option<&str>) -> Vec<CodeObjectRow> {
         let row = |(id, stats): (_, &Stats)| stats.row(session.code_object(id), gap);
         let mut rows: Vec<CodeObjectRow> = self.0.iter().map(row).collect();

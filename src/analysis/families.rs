@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 /// Kernels of one family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FamilyRow {
-    /// What it is called; absent for the kernels whose names tell nothing.
+    /// What it is called; absent for the kernels whose names match no family.
     pub family: Option<&'static str>,
     /// Whose kernels they are.
     pub of: Option<&'static str>,
     /// What they do.
     pub what: Option<&'static str>,
-    /// `inferred`: a name is no proof. `unresolved` for the kernels whose names tell nothing.
+    /// `inferred`: a name is no proof. `unresolved` for the kernels whose names match no family.
     pub evidence: Evidence,
     /// Different kernels.
     pub kernels: u64,
@@ -89,7 +89,7 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
     rows
 }
 
-/// True for the families that tell which path was taken: matrix products.
+/// True for the families that show which path was taken: matrix products.
 pub(crate) fn is_product(family: Option<&str>) -> bool {
     const PRODUCTS: [&str; 10] = [
         "mmvq",

@@ -100,7 +100,7 @@ impl GemmRow {
     }
 }
 
-/// What makes two matrix products the same. What a trace does not tell is absent.
+/// What makes two matrix products the same. What the trace does not contain is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct GemmProblem {
     /// `plain`, `batched`, `strided_batched` or `any_order`; of hipBLASLt `described` (by

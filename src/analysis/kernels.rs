@@ -56,7 +56,7 @@ pub struct KernelRow {
     pub(crate) shape_launches: u64,
     /// Number of different shapes.
     pub shapes: u64,
-    /// What the symbol says, where it is one of Tensile's.
+    /// The decoded symbol, where it is one of Tensile's.
     pub tensile: Option<Tensile>,
 }
 
@@ -120,7 +120,7 @@ pub struct Inside {
     pub trials: u64,
     /// Launches of it inside such calls that were recorded into a graph instead of being executed.
     pub captured: u64,
-    /// What the symbol says, where it is one of Tensile's.
+    /// The decoded symbol, where it is one of Tensile's.
     pub tensile: Option<Tensile>,
 }
 

@@ -139,7 +139,7 @@ pub struct Live {
 /// The counters at the last poll.
 #[derive(Default)]
 struct Before {
-    /// On a clock that only goes forward; `None` before the first look.
+    /// On a monotonic clock; `None` before the first poll.
     at_ns: Option<u64>,
     counts: BTreeMap<(Counted, String, String), u64>,
 }

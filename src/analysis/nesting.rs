@@ -140,7 +140,7 @@ mod tests {
         Call { tid: 1, id, parent, ..Call::default() }
     }
 
-    /// A call returns, perhaps a launch; gives what it contained.
+    /// Handles the return of a call, perhaps a launch; returns what it contained.
     fn returns(
         nesting: &mut Nesting,
         id: u64,

@@ -9,7 +9,7 @@ use rocshim_reader::{Label, Reading, RecordVisitor, responses::Responses};
 use rocshim_trace::Record;
 use serde::Serialize;
 
-/// What there is to know of a run: one or more traces that count as one.
+/// The results of all analyses of a run: one or more traces that count as one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
     /// Machine, GPUs, libraries and variables.
@@ -62,7 +62,7 @@ macro_rules! pass {
 }
 
 impl RunBuilder {
-    /// Makes one for a run with these labels, which the user gives to times.
+    /// Makes one for a run with these labels, the user's names for time ranges.
     pub fn new(labels: Vec<Label>) -> RunBuilder {
         RunBuilder {
             session: Session::default(),

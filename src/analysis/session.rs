@@ -80,7 +80,7 @@ pub struct Symbol {
     pub name: String,
     /// The demangled name, where the symbol is a mangled one.
     pub demangled: Option<String>,
-    /// What the symbol says, where it is one of Tensile's.
+    /// The decoded symbol, where it is one of Tensile's.
     pub tensile: Option<Tensile>,
 }
 
@@ -126,7 +126,7 @@ pub struct Session {
     unread: Vec<String>,
     /// The file that is read.
     file: String,
-    /// The file that was read last says that its trace continues.
+    /// True if the file that was read last ends with a footer that announces a next segment.
     continues: bool,
     /// Arguments of launches of undefined kernels matter.
     wants_unknown: bool,
@@ -327,7 +327,7 @@ impl Session {
         process.kernels.insert(kernel.id, local);
     }
 
-    /// Returns the id of a symbol; learns its demangled name where that was not known.
+    /// Returns the id of a symbol; sets its demangled name where that was not known.
     pub(crate) fn intern_symbol(&mut self, name: String, demangled: Option<&str>) -> SymbolId {
         let id = self.symbols.number(name.clone(), || Symbol {
             tensile: Tensile::of(&name),

@@ -16,7 +16,7 @@ pub(crate) fn status_name(library: &str, status: i32) -> Option<&'static str> {
     table.iter().find(|(number, _)| *number == status).map(|(_, name)| *name)
 }
 
-/// True when a call of `library` failed. Work that has begun and goes on (`ncclInProgress`, of
+/// True when a call of `library` failed. Work that has begun and continues (`ncclInProgress`, of
 /// communicators that do not block) is no failure.
 pub(crate) fn is_failure(library: &str, call: &Call) -> bool {
     let goes_on = library == "librccl.so" && call.status == 7;

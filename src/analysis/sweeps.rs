@@ -112,7 +112,7 @@ impl Run {
 pub(crate) struct Runs(HashMap<(u32, Option<FunctionId>), Run>);
 
 impl Runs {
-    /// Thread `tid` has made a product through `function`; gives the sweep that is over by that.
+    /// Thread `tid` has made a product through `function`; returns the sweep that ends by that.
     pub(crate) fn product(
         &mut self,
         tid: u32,

@@ -88,7 +88,7 @@ pub struct FilledHead {
     pub key: String,
 }
 
-/// What every table says of itself, for `rocshim help tables`.
+/// The description of every table, for `rocshim help tables`.
 pub struct Description {
     /// As in [`Table`].
     pub key: &'static str,
@@ -188,7 +188,7 @@ impl<Row> Column<Row> {
         self
     }
 
-    /// A narrow terminal goes without it.
+    /// Omitted on a narrow terminal.
     pub const fn optional(mut self) -> Self {
         self.head.is_optional = true;
         self
@@ -288,7 +288,7 @@ impl<Row> Table<Row> {
         Filled { key: self.key, title: self.title, heads, rows: cells }
     }
 
-    /// What it says of itself.
+    /// Its description.
     pub fn description(&self) -> Description {
         let heads = self.columns.iter().map(|column| column.head).collect();
         Description { key: self.key, doc: self.doc, heads }

@@ -87,7 +87,7 @@ impl Wanted {
             patterns.fit(words)
         };
         self.processes.fit_process(process)
-            && (row.table.tells_what_is_missing()
+            && (row.table.is_about_what_is_missing()
                 || has(&["kernel", "demangled"], &self.kernels)
                     && has(&["family", "family_of"], &self.families)
                     && has(&["library"], &self.libraries))

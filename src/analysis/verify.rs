@@ -150,7 +150,7 @@ struct FileCounts {
     missing: Vec<(u32, u64, u64)>,
     segment: Option<Segment>,
     gpu: GpuBuilder,
-    /// How the footer says that it ends.
+    /// How it ends, by its footer.
     end: Option<String>,
 }
 
@@ -300,7 +300,7 @@ impl FileCounts {
         }
     }
 
-    /// Closes a thread's account. Its number may be another thread's after that.
+    /// Compares a thread's counters with its events. Its number may be another thread's after that.
     fn account(&mut self, account: &Thread) {
         let &Thread { tid, produced, written, lost } = account;
         let counted = self.threads.remove(&tid).unwrap_or_default();
@@ -309,20 +309,17 @@ impl FileCounts {
         let mut print_error = |what: String| self.accounts.push(format!("thread {tid}: {what}"));
         if produced != written + lost {
             print_error(format!(
-                "its account says {produced} produced, {written} written and {lost} lost, which does not add up"
+                "its counters are {produced} produced, {written} written and {lost} lost, which does not add up"
             ));
         }
         if written != counted.seen {
             print_error(format!(
-                "its account says that {written} events were written; {} are in the trace",
+                "its counters have {written} events written; {} are in the trace",
                 counted.seen
             ));
         }
         if lost != counted.lost {
-            print_error(format!(
-                "its account says that {lost} events were lost; its gaps count {}",
-                counted.lost
-            ));
+            print_error(format!("its counters have {lost} events lost; its gaps count {}", counted.lost));
         }
         if counted.again != 0 {
             print_error(format!("{} events are in the trace more than once", counted.again));
@@ -406,7 +403,7 @@ pub fn find_missing_parts(all: &mut [Verified]) {
             one.wrong.push(format!("part {before} of its trace, the one before it, is not there"));
         }
         if segment.continues && !is_there(segment.number + 1) {
-            one.wrong.push(format!("it goes on in part {}, which is not there", segment.number + 1));
+            one.wrong.push(format!("it continues in segment {}, which is missing", segment.number + 1));
         }
         if !one.wrong.is_empty() {
             one.verdict = Verdict::Wrong;

@@ -202,7 +202,7 @@ impl Choice {
                 for (predicate, choice) in rows {
                     match predicate.holds(asked) {
                         Some(false) => {}
-                        None => return Err("a row's condition asks what the trace does not have".into()),
+                        None => return Err("a row's condition tests what the trace does not have".into()),
                         Some(true) => {
                             if let Some(found) = choice.find(file, asked)? {
                                 return Ok(Some(found));
@@ -235,7 +235,7 @@ impl Choice {
 impl Solutions {
     fn fits(&self, index: i64, asked: Asked) -> Result<bool, String> {
         let solution = self.solutions.get(&index).ok_or("the table names a solution that is not there")?;
-        let unknown = "a solution's condition asks what the trace does not have";
+        let unknown = "a solution's condition tests what the trace does not have";
         solution.fits(asked).ok_or_else(|| unknown.into())
     }
 }

@@ -177,7 +177,7 @@ mod tests {
             given.map(|id| (id, true))
         );
         let (again, is_new) = later.kernel(700, Some(3));
-        assert_eq!((again.id, again.hook, is_new), (kernel, Some(9), true), "its record says what it said");
+        assert_eq!((again.id, again.hook, is_new), (kernel, Some(9), true), "its record is unchanged");
         assert_eq!(later.kernel(701, None).0.id, kernel + 1);
         assert_eq!(later.take_pending().len(), 2);
     }

@@ -41,7 +41,7 @@ impl Chrome {
     }
 
     /// Tells a name or rank of a process, or of one of its threads.
-    fn tell(&mut self, pid: u32, tid: u32, name: &str, args: Args<'_>) -> Result<()> {
+    fn metadata(&mut self, pid: u32, tid: u32, name: &str, args: Args<'_>) -> Result<()> {
         self.event(&Event {
             ph: "M",
             pid,
@@ -62,8 +62,8 @@ impl Chrome {
         if let Entry::Vacant(last) = self.beside.entry(row.process) {
             last.insert(FIRST_BESIDE);
             let label = format!("host {}, pid {}", process.host, process.pid);
-            self.tell(pid, 0, "process_name", Args::Text("name", &process.name()))?;
-            self.tell(pid, 0, "process_labels", Args::Text("labels", &label))?;
+            self.metadata(pid, 0, "process_name", Args::Text("name", &process.name()))?;
+            self.metadata(pid, 0, "process_labels", Args::Text("labels", &label))?;
         }
         if let Some(tid) = self.tracks.get(&(row.process, row.track)) {
             return Ok(*tid);
@@ -82,9 +82,9 @@ impl Chrome {
             Track::Thread(tid) => format!("thread {tid}"),
             Track::Other { .. } => slices::title(row.track),
         };
-        self.tell(pid, tid, "thread_name", Args::Text("name", &name))?;
+        self.metadata(pid, tid, "thread_name", Args::Text("name", &name))?;
         if let Track::Other { what, .. } = row.track {
-            self.tell(pid, tid, "thread_sort_index", Args::Rank(what as i32 - 100))?;
+            self.metadata(pid, tid, "thread_sort_index", Args::Rank(what as i32 - 100))?;
         }
         Ok(tid)
     }

@@ -52,7 +52,7 @@ fn losses(run: &Run) -> Markup {
             } }
         } @else {
             div.banner.warn data-banner="warn" {
-                p { strong { "Not everything is known. " } "What follows says “limited” or “unresolved” where this matters:" }
+                p { strong { "Not everything is known. " } "Statements that this affects are “limited” or “unresolved”:" }
                 ul { @for warning in warnings { li { (warning) } } }
             }
         }

@@ -102,7 +102,7 @@ fn figure(proxy: &Proxy) -> Figure {
     });
     Figure {
         key: "ladder",
-        title: "Tokens evaluated as the server says, and columns launched",
+        title: "Tokens evaluated as reported by the server, and columns launched",
         words: format!(
             "{}: rings are the prompt tokens that the server counts, filled marks the columns (ne11) that were launched, in the colour and shape of the verdict. Prompt: {}.",
             counted(proxy.requests.len() as u64, "request"),
@@ -137,7 +137,7 @@ fn links(names: &[String], said: &[Option<u64>], seen: &[Option<Chunk>]) -> Valu
 
 fn server(proxy: &Proxy, names: &[String], said: &[Option<u64>]) -> Value {
     json!({
-        "type": "scatter", "mode": "markers", "name": "the server says", "x": names, "y": said,
+        "type": "scatter", "mode": "markers", "name": "reported by the server", "x": names, "y": said,
         "hovertext": proxy.requests.iter().map(hover).collect::<Vec<_>>(), "hoverinfo": "text",
         "marker": { "color": "@ink", "symbol": "circle-open", "size": 17, "line": { "width": 1.6 } },
     })
@@ -146,7 +146,7 @@ fn server(proxy: &Proxy, names: &[String], said: &[Option<u64>]) -> Value {
 fn hover(row: &ProxyRequest) -> String {
     let claim = |what: &str, claim: &Claim| {
         format!(
-            "{what}: {} said, {} launched, <b>{}</b><br>{}",
+            "{what}: {} reported, {} launched, <b>{}</b><br>{}",
             label(&claim.reported),
             label(&claim.observed),
             claim.verdict,
@@ -168,7 +168,7 @@ fn chunks(proxy: &Proxy) -> Grid {
         &[
             ("number", "#", Align::Right),
             ("label", "request", Align::Left),
-            ("prompt_tokens", "the server says", Align::Sum),
+            ("prompt_tokens", "reported", Align::Sum),
             ("cached", "cached", Align::Sum),
             ("launched", "launched", Align::Sum),
             ("chunks", "ne11 by pass", Align::Left),
@@ -231,13 +231,13 @@ fn requests(proxy: &Proxy) -> Grid {
         &[
             ("number", "#", Align::Right),
             ("label", "request", Align::Left),
-            ("said", "prompt, said", Align::Right),
+            ("said", "prompt, reported", Align::Right),
             ("observed", "launched", Align::Right),
             ("prompt", "prompt", Align::Left),
             ("prompt_why", "why", Align::Left),
             ("path", "path", Align::Left),
             ("path_observed", "by", Align::Left),
-            ("generated_said", "generated, said", Align::Right),
+            ("generated_said", "generated, reported", Align::Right),
             ("generated", "generated", Align::Left),
             ("prompt_ns", "prompt's host time", Align::Right),
             ("matched", "found by", Align::Left),

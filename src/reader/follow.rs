@@ -106,7 +106,7 @@ impl Follower {
             if argument == Path::new("-") {
                 bail!("standard input cannot be followed: name a trace, or a folder of traces");
             }
-            let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()))?;
+            let kind = super::metadata(argument)?;
             if kind.is_dir() { folders.push(argument.clone()) } else { files.push(argument.clone()) }
         }
         Ok(Follower {

@@ -1,4 +1,4 @@
-//! Reads labels: names that the user gives to time ranges, one JSON object per line.
+//! Reads labels: the user's names for time ranges, one JSON object per line.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;

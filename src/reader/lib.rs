@@ -43,7 +43,7 @@ use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeMap,
     fs,
-    fs::File,
+    fs::{File, Metadata},
     io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
@@ -108,7 +108,7 @@ pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
             found.push(TraceFile { path: copied::copy(argument)?, named: true });
             continue;
         }
-        let kind = argument.metadata().with_context(|| format!("cannot open {}", argument.display()));
+        let kind = metadata(argument);
         if kind.as_ref().is_ok_and(|kind| copied::must_be_copied(argument, kind)) {
             found.push(TraceFile { path: copied::copy(argument)?, named: true });
             continue;
@@ -136,6 +136,17 @@ pub fn find_traces(arguments: &[PathBuf]) -> Result<Vec<TraceFile>> {
         }
     }
     Ok(found)
+}
+
+/// Returns the metadata of a file or folder that the user named as a trace.
+fn metadata(path: &Path) -> Result<Metadata> {
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
+            "there is no file or folder {}: `rocshim run -o DIR -- CMD` writes traces to DIR",
+            path.display()
+        ),
+        other => other.with_context(|| format!("cannot open {}", path.display())),
+    }
 }
 
 /// Returns the trace files of a folder, or, if it has none, those of the folders below.

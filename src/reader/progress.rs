@@ -26,7 +26,7 @@ impl<R: Read> Progress<R> {
         Progress { input, name, read: 0, all, next, is_shown: false }
     }
 
-    fn tell(&mut self, now: Instant) {
+    fn update(&mut self, now: Instant) {
         self.next = Some(now + STEP);
         self.is_shown = true;
         let percent = self.read * 100 / self.all.max(1);
@@ -42,7 +42,7 @@ impl<R: Read> Read for Progress<R> {
         if let Some(next) = self.next {
             let now = Instant::now();
             if now >= next {
-                self.tell(now);
+                self.update(now);
             }
         }
         Ok(bytes)

@@ -1,6 +1,7 @@
 //! The findings of the doctor: one paragraph each, `ok`, `warn` or `fail` first.
 
 use super::table::broken;
+use rocshim_analysis::units::counted;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -63,14 +64,22 @@ pub fn findings(findings: &[Finding], width: Option<usize>) -> String {
         let lines = broken(&text, room).join(&format!("\n{}", " ".repeat(indent)));
         page.push_str(&format!("{level:<4}  {:<subject$}  {lines}\n", finding.subject));
     }
-    format!("{}\n\n{page}", verdict(findings))
+    let verdict = broken(&verdict(findings), width.unwrap_or(usize::MAX)).join("\n");
+    format!("{verdict}\n\n{page}")
 }
 
-fn verdict(findings: &[Finding]) -> &'static str {
+fn verdict(findings: &[Finding]) -> String {
+    let all = |level| findings.iter().filter(|finding| finding.level == level).count();
     match findings.iter().map(|finding| finding.level).max() {
-        Some(Level::Fail) => "Something keeps the program from being seen: see `fail` below.",
-        Some(Level::Warn) => "The program will be seen; something may be missed: see `warn` below.",
-        _ => "All is well.",
+        Some(Level::Fail) => {
+            let first = findings.iter().find(|finding| finding.level == Level::Fail);
+            format!("Nothing will be recorded: {}.", first.map_or("", |finding| &finding.what))
+        }
+        Some(Level::Warn) => {
+            let some = counted(all(Level::Warn) as u64, "warning");
+            format!("The program will be recorded, with {some}: see `warn` below.")
+        }
+        _ => "The program will be recorded.".into(),
     }
 }
 
@@ -93,7 +102,7 @@ mod tests {
         // "fail  program  " takes 15 columns, so 40 leave 25.
         assert_eq!(
             findings(&list, Some(40)),
-            "Something keeps the program from being seen: see `fail` below.\n\n\
+            "Nothing will be recorded: it is statically\nlinked.\n\n\
              ok    shim     /opt/librocshim.so\n\
              fail  program  it is statically linked →\n               \
              use another build of it\n"

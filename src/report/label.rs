@@ -7,7 +7,7 @@ use super::{
 use rocshim_analysis::table::{Cell, Head};
 use std::collections::HashMap;
 
-/// The cells of a column as text; kernels by names that tell them apart.
+/// The cells of a column as text; kernels by names that differ.
 pub(crate) fn texts(cells: &[&Cell], head: &Head, style: &Style) -> Vec<String> {
     let mut names: Vec<Name> = Vec::new();
     for cell in cells {

@@ -17,7 +17,7 @@ pub fn fit(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// A path in at most `width` columns; its end says most.
+/// A path in at most `width` columns: its end, which identifies it best, is kept.
 pub(crate) fn fit_path(path: &str, width: usize) -> String {
     let length = path.chars().count();
     if length <= width {

@@ -1,4 +1,4 @@
-//! Where an export or a page goes. Until it is whole it has another name, so that nothing that was
+//! The destination of an export or a page. Until it is whole it has another name, so that nothing that was
 //! cut short looks whole.
 
 use anyhow::{Context, Result, bail};
@@ -59,7 +59,7 @@ impl FilePlace {
         Ok((place, Box::new(BufWriter::with_capacity(1 << 18, file))))
     }
 
-    /// Everything is written: gives the file its name.
+    /// Gives the file its name, once everything is written.
     pub fn finish(mut self) -> Result<()> {
         if let Some([unfinished, path]) = &self.paths {
             fs::rename(unfinished, path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -124,7 +124,7 @@ impl FolderPlace {
         Ok(BufWriter::with_capacity(1 << 16, created))
     }
 
-    /// Everything is written: gives the folder its name.
+    /// Gives the folder its name, once everything is written.
     pub fn finish(mut self) -> Result<()> {
         let rename = || {
             if self.force && self.path.is_dir() {

@@ -48,7 +48,7 @@ pub(crate) enum Column {
     Left(&'static str),
     /// The last column, if it is a sentence rather than a name.
     Text(&'static str),
-    /// The last column, if it is a path, whose end says most.
+    /// The last column, if it is a path, whose end is kept.
     Path(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! What `rocshim help tables` says of the tables that the command prints.
+//! The text of `rocshim help tables`: every table that the command prints, with its columns.
 
 use rocshim_analysis::table::{Description, Head};
 use rocshim_analysis::{

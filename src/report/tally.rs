@@ -1,4 +1,4 @@
-//! What `rocshim run` says after the program has ended.
+//! The tally that `rocshim run` prints after the program has ended.
 
 use super::{names::fit, sections::label, summary::sentence, table::Style};
 use rocshim_analysis::Summary;
@@ -115,7 +115,7 @@ pub fn nothing_seen(known: &[String], folder: &Path) -> String {
         page.push_str("  - it used no GPU, or only functions that are not hooked (`rocshim hooks` lists those that are)\n");
         page.push_str("  - or the work was done by a server that was running before, or by a statically linked program\n");
         page.push_str(
-            "  - or the environment was cleared on the way (sudo, ssh, a container, a service manager)\n",
+            "  - or the environment was cleared in between (sudo, ssh, a container, a service manager)\n",
         );
         page.push_str("  `rocshim doctor CMD` checks what can be seen.\n");
     } else {

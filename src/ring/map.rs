@@ -71,7 +71,7 @@ pub(crate) fn allocate_at(path: &Path, inode: Option<u64>, from: usize, bytes: u
     allocate(&file, from, bytes)
 }
 
-/// Whether a file is in memory (tmpfs), and its inode where the system says it.
+/// Whether a file is in memory (tmpfs), and its inode where the system reports it.
 ///
 /// # Errors
 /// When the file cannot be opened.

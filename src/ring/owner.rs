@@ -31,7 +31,7 @@ impl Owner {
 
 /// True where the calling thread may do whatever it likes with files.
 pub fn is_root() -> bool {
-    // SAFETY: cannot fail.
+    // SAFETY: takes nothing, and returns a number.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -79,21 +79,21 @@ impl Drop for Rights {
 
 /// Sets by whose rights the calling thread uses files; returns who that was.
 fn set_user(uid: u32) -> u32 {
-    // SAFETY: a number; the call is about this thread alone.
+    // SAFETY: takes a number and concerns this thread alone.
     unsafe { libc::syscall(libc::SYS_setfsuid, uid) as u32 }
 }
 
 fn set_group(gid: u32) {
-    // SAFETY: as `set_user`.
+    // SAFETY: takes a number and concerns this thread alone.
     unsafe { libc::syscall(libc::SYS_setfsgid, gid) };
 }
 
 /// The calling thread's groups, the effective one first.
 fn groups() -> io::Result<Vec<libc::gid_t>> {
-    // SAFETY: asks how many there are.
+    // SAFETY: with a size of 0 `getgroups` returns the number of groups and writes nothing.
     let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
     let mut all = vec![0; usize::try_from(count).map_err(|_| io::Error::last_os_error())? + 1];
-    // SAFETY: cannot fail.
+    // SAFETY: takes nothing, and returns a number.
     all[0] = unsafe { libc::getegid() };
     // SAFETY: room for `count` groups behind the first.
     let count = unsafe { libc::getgroups(count, all[1..].as_mut_ptr()) };
@@ -103,7 +103,7 @@ fn groups() -> io::Result<Vec<libc::gid_t>> {
 
 /// By the system call: the C library's function is about all threads.
 fn set_groups(groups: &[libc::gid_t]) -> io::Result<()> {
-    // SAFETY: so many groups lie there.
+    // SAFETY: `groups` points to that many ids, which the call reads.
     let result = unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -114,7 +114,7 @@ fn set_groups(groups: &[libc::gid_t]) -> io::Result<()> {
 /// have no rights but their own, at its end.
 ///
 /// # Errors
-/// As the system says; `ELOOP` or `ENOTDIR` where there is a link; or it is no regular file.
+/// The system's error; `ELOOP` or `ENOTDIR` where there is a link; or it is no regular file.
 pub fn open(path: &Path, creates: bool) -> io::Result<File> {
     let create = if creates { libc::O_CREAT } else { 0 };
     let flags = libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK | create;

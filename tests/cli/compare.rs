@@ -59,7 +59,7 @@ fn traces_that_cannot_be_compared_are_an_error_of_one_sentence() {
     for (options, sentence) in [
         (&["--fail-if", "launchs > 1"][..], "there is no quantity `launchs`"),
         (&["--names", "a"], "--names has 1 name"),
-        (&["/no/such/trace"], "cannot open /no/such/trace"),
+        (&["/no/such/trace"], "there is no file or folder /no/such/trace"),
         (&["--observer"], "no results that are known"),
     ] {
         let printed = compare([&a, &a], options);

@@ -158,7 +158,7 @@ fn traces_that_cannot_be_exported_are_an_error_and_leave_no_file() {
                 "out",
                 "empty.ndjson is empty: its process was killed before it wrote a line, or this is no trace",
             ),
-            ("/no/such.ndjson", "out", "cannot open /no/such.ndjson: No such file or directory"),
+            ("/no/such.ndjson", "out", "there is no file or folder /no/such.ndjson: `rocshim run -o DIR"),
             (&good, "/proc/out", "cannot write /proc/out: "),
             (
                 &good,

@@ -162,7 +162,7 @@ fn an_obstacle_is_reported_and_nothing_is_changed() {
     way(
         "RootDirectory=/srv/ollama\n",
         &|_| (),
-        "RootDirectory=/srv/ollama gives the service files of its own",
+        "RootDirectory=/srv/ollama gives the service a view of the file system of its own",
     );
     way(
         "EnvironmentFile=-/etc/default/ollama\n",

@@ -203,8 +203,7 @@ fn what_cannot_be_followed_is_one_sentence() {
     assert_eq!(is_none.lines().count(), 1);
     assert_eq!(
         refused(&["/nowhere"], 1),
-        "rocshim: there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces: cannot open /nowhere: \
-         No such file or directory\n"
+        "rocshim: there is no file or folder /nowhere: `rocshim run -o DIR -- CMD` writes traces to DIR\n"
     );
     let number = refused(&["-n", "few", "."], 2);
     assert!(number.contains("give a number, or `all`"), "{number}");

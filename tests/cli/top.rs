@@ -162,7 +162,7 @@ fn what_cannot_be_shown_is_one_sentence() {
         (alien.to_str().unwrap(), "is not a rocshim trace: its first line is not a header"),
         (
             "/nowhere",
-            "rocshim: there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces: cannot open /nowhere",
+            "rocshim: there is no file or folder /nowhere: `rocshim run -o DIR -- CMD` writes traces",
         ),
     ] {
         let terminal = Terminal::start(&["top", what], &[], [160, 10]);

@@ -75,7 +75,7 @@ fn what_may_be_missing_is_said_and_makes_answers_limited() {
     ]);
     let expected = [
         "40 events were lost, and counted in place: ring_full.",
-        "t does not add up: thread 7: its account says 41 produced, 0 written and 40 lost, which does not add up.",
+        "t does not add up: thread 7: its counters are 41 produced, 0 written and 40 lost, which does not add up.",
         "Called, but the real function was not found: hipblasSgemm.",
     ];
     assert_eq!(run.answers.warnings, expected);

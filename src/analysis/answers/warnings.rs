@@ -22,7 +22,7 @@ pub(super) fn warnings(summary: &Summary, verified: &[Verified]) -> Vec<String> 
         add(true, &|| format!("{} does not add up: {}.", one.trace, one.wrong.join("; ")));
     }
     add(totals.running > 0, &|| {
-        format!("{} still running: the trace goes on.", are(totals.running, "process"))
+        format!("{} still running: its trace is not complete.", are(totals.running, "process"))
     });
     add(totals.stopped_ns > 0, &|| format!("Recording was stopped for {}.", time(totals.stopped_ns)));
     add(totals.late > 0, &|| format!("{} came after recording had ended.", counted(totals.late, "call")));

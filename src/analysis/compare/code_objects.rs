@@ -13,7 +13,7 @@ pub struct ComparedObject {
     /// `libggml-hip.so #46`: the file's name and the ordinal in it; the hash of an image from
     /// memory without a file.
     pub object: String,
-    /// How sure it is that it is the same object in all runs: inferred where files of one name lie
+    /// How sure it is that it is the same object in all runs: inferred where files of one name are
     /// in different places or have other lengths.
     pub same: Evidence,
     /// Where it is, in any run.

@@ -54,7 +54,7 @@ pub struct Checked {
     pub run: String,
     /// Its value; absent when unknown.
     pub value: Option<f64>,
-    /// What the baseline has, where the condition asks for a multiple of it.
+    /// What the baseline has, where the condition is a multiple of it.
     pub baseline: Option<f64>,
     /// The one divided by the other; absent where that is infinitely much.
     pub ratio: Option<f64>,

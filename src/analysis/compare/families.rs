@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 /// A family of kernels that some run launched.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedFamily {
-    /// What it is called; absent for the kernels whose names tell nothing.
+    /// What it is called; absent for the kernels whose names match no family.
     pub family: Option<&'static str>,
     /// Whose kernels they are.
     pub of: Option<&'static str>,
-    /// `inferred`: a name is no proof. `unresolved` for the kernels whose names tell nothing.
+    /// `inferred`: a name is no proof. `unresolved` for the kernels whose names match no family.
     pub evidence: Evidence,
     /// What each run launched of it; absent where that is nothing.
     #[serde(rename = "sides")]

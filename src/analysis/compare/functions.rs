@@ -85,7 +85,7 @@ pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedFunction> {
 const UNCOUNTED: &str =
     "its calls were not counted where it was seen: its address may only have been asked for";
 
-/// Its address was given out in a process that did not tell how often it was called.
+/// Its address was looked up in a process that did not count its calls.
 fn may_only_be_known(row: &FunctionRow) -> bool {
     !row.was_called() && row.looked_up > 0
 }

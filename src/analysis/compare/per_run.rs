@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 pub struct PerRun<T>(Vec<(String, Option<T>)>);
 
 impl<T> PerRun<T> {
-    /// What `of` gives for each run.
+    /// The value of `of` for each run.
     pub(super) fn of(runs: &[ComparedRun], mut of: impl FnMut(usize) -> Option<T>) -> PerRun<T> {
         PerRun(runs.iter().enumerate().map(|(at, run)| (run.label.clone(), of(at))).collect())
     }
@@ -31,7 +31,7 @@ impl<T> PerRun<T> {
         self.get(run.checked_sub(1)?)
     }
 
-    /// Those that are there, with the labels of their runs.
+    /// The values that exist, with the labels of their runs.
     pub(super) fn labelled(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().filter_map(|(label, thing)| Some((label.as_str(), thing.as_ref()?)))
     }

@@ -4,7 +4,7 @@ use super::{ComparedRun, Comparison, PerRun, Seen, Speed};
 use crate::{Evidence, durations::Durations};
 use rocshim_trace::fits;
 
-/// A number that a condition asks for.
+/// A number that a condition tests.
 #[derive(Clone, Debug)]
 pub(super) enum Quantity {
     /// A row of `CHANGES`: of a run against the baseline.
@@ -105,7 +105,7 @@ pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
     CHANGES.iter().chain(AMOUNTS).map(|row| (row.name, row.meaning))
 }
 
-/// Reads a quantity from the beginning of `text`; gives it with what follows.
+/// Parses a quantity at the beginning of `text`; returns it with the rest.
 pub(super) fn parse(text: &str) -> Result<(Quantity, &str), String> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);

@@ -134,7 +134,7 @@ impl ComparedRun {
         self.summary.visibility_gaps.origins.clone().or_else(|| self.unfinished())
     }
 
-    /// The traces do not tell all that the processes did, or will do.
+    /// Why the traces do not contain everything that the processes did, or will do.
     fn unfinished(&self) -> Option<String> {
         let summary = &self.summary;
         let ran_on = summary.processes.iter().any(|row| row.end == "snapshot");

@@ -15,7 +15,7 @@ pub const LEAST_CALLS: u64 = 8;
 /// Differences are reported below this q.
 const LEVEL: f64 = 0.05;
 
-/// What the test says of a kernel's calls, held against the baseline's.
+/// The test's verdict on a kernel's calls, compared with the baseline's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct GpuKernelRow {
     /// Its name, as people write it.
     pub kernel: String,
-    /// The family that its name tells.
+    /// The family that its name matches.
     pub family: Option<&'static str>,
     /// Dispatches of it.
     pub calls: u64,

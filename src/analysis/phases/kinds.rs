@@ -45,7 +45,7 @@ impl PhaseKind {
 /// A kind with its evidence, and the rule or the reason.
 pub(super) type Judged = (PhaseKind, Evidence, &'static str);
 
-const LABELLED: &str = "the program or the user says so";
+const LABELLED: &str = "a label of the program or the user";
 const BY_PLACE: &str = "the time is between the label's begin and end";
 const OPTIMISER: &str = "its kernels are those of an optimiser";
 const BACKWARD: &str = "launched by another thread than the first, or named backward";

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A statement, what was observed, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
-    /// What the server says, or what follows from it.
+    /// What the server reports, or what follows from it.
     #[serde(rename = "said")]
     pub reported: String,
     /// What was launched.

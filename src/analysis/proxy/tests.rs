@@ -85,7 +85,7 @@ fn llama_server_counts_what_was_evaluated() {
     let proxy = held(&cold_and_warm(), &answers);
     assert_eq!(verdicts(&proxy), [[Confirmed; 3]; 2]);
     assert_eq!(proxy.requests[1].prompt.why, "1 evaluated, 10 cached");
-    // What it says is held against what was launched, not believed.
+    // Its report is compared with what was launched, not believed.
     let proxy = held(&cold_and_warm(), &answer(50, 1850, &llama(9, 0, 5)));
     assert_eq!(verdicts(&proxy), [[Contradicted, Contradicted, Contradicted]]);
     assert_eq!(proxy.others, [("decode", 2)]);
@@ -175,7 +175,7 @@ fn the_zone_of_a_prompt_is_that_of_its_large_chunks_and_of_quantised_weights_alo
         text.launch(7, 13, 0);
         text.gemm(7, 9, 0x10);
     });
-    assert_eq!(float.0, Limited, "nothing around that launch tells its shape");
+    assert_eq!(float.0, Limited, "nothing around that launch shows its shape");
     let float = asked(&|text| {
         text.launch(7, 14, 0);
         text.gemm(7, 9, 0x10);

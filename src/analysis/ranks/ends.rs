@@ -128,7 +128,7 @@ fn finding(
     }
 }
 
-/// Why a rank may have called more than its trace says.
+/// Why a rank may have called more than its trace shows.
 fn doubt(rank: &Rank) -> Option<String> {
     match rank.end.as_str() {
         "exit" | "recovered" | "killed" => rank.bypass.clone(),

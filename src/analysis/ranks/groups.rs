@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) key: Key,
-    /// The number of its ranks, where a rank's trace says it.
+    /// The number of its ranks, where a rank's trace has it.
     pub(super) members: Option<u32>,
     /// Its ranks, by their number among all ranks.
     pub(super) ranks: Vec<Member>,

@@ -12,15 +12,15 @@ pub(super) struct Rank {
     pub(super) host: String,
     /// Its number in the job, and the variable that says so.
     pub(super) number: Option<(u32, &'static str)>,
-    /// The number of ranks in the job, as its launcher says.
+    /// The number of ranks in the job, by its launcher's variables.
     pub(super) world: Option<u32>,
     /// How its trace ends, in the words of `summary`.
     pub(super) end: String,
-    /// When its trace ends, Unix ns: the last thing that it says.
+    /// When its trace ends, Unix ns: the time of its last record.
     pub(super) last_ns: u64,
     /// Why calls may be missing before that; `None`: none is.
     pub(super) gaps: Option<String>,
-    /// Why it may have made calls that no trace would show; `None`: no way to do so is known.
+    /// Why it may have made calls that no trace would show; `None`: no such call is possible.
     pub(super) bypass: Option<String>,
     pub(super) communicators: Vec<Communicator>,
     /// What it launched and loaded, by kind and text.
@@ -50,7 +50,7 @@ pub(super) struct Communicator {
     pub(super) calls: Vec<Collective>,
 }
 
-/// What the creation of a communicator says.
+/// What the creation of a communicator shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Created {
     pub(super) group: Hex,

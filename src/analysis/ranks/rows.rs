@@ -1,4 +1,4 @@
-//! What `rocshim ranks` says: the answer's parts, as rows.
+//! The result of `rocshim ranks`: findings, ranks, communicators, clocks and steps as rows.
 
 use super::{
     clocks::ClockRow,
@@ -8,7 +8,7 @@ use super::{
 use crate::Evidence;
 use serde::Serialize;
 
-/// What the traces of a job's ranks say together. Times are ns.
+/// The findings on a job, from the traces of its ranks. Times are ns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranks {
     /// The number of this form.
@@ -71,7 +71,7 @@ pub enum RankFindingKind {
 /// A rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RankRow {
-    /// Its number in the job; its process id where nothing says it.
+    /// Its number in the job; its process id where it is not known.
     pub rank: u32,
     /// The source of its number: a variable of its launcher, or its communicator.
     pub number_from: Option<String>,
@@ -109,7 +109,7 @@ pub struct RankRow {
 pub struct GroupRow {
     /// A hash of its unique id; absent where its creation is not in the traces.
     pub id: Option<String>,
-    /// Its ranks, as its creation says.
+    /// The number of its ranks, from its creation.
     pub members: Option<u32>,
     /// Those of them that have a trace.
     pub ranks: Vec<u32>,
@@ -152,7 +152,7 @@ impl Rank {
         self.known_number().unwrap_or(self.pid)
     }
 
-    /// What says its number.
+    /// The source of its number.
     pub(super) fn number_from(&self) -> Option<String> {
         let by_communicator = || self.known_number().map(|_| "communicator".to_owned());
         self.number.map(|(_, name)| name.to_owned()).or_else(by_communicator)

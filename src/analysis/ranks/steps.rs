@@ -85,7 +85,7 @@ pub struct StepTime {
 }
 
 /// The times of a member for each of its whole steps. The first step of a group lacks what came
-/// before its first collective, so `None` stands for it.
+/// before its first collective, so its step is `None`.
 pub(super) fn times(member: &Member, ranks: &[Rank], basis: Basis, period: Period) -> Vec<Option<StepTime>> {
     let calls = &member.calls(ranks)[..member.aligned];
     let step = |number: usize| {

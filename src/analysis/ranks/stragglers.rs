@@ -15,7 +15,7 @@ pub const RULE: &str = "a straggler spends at least 1.05 times the median rank's
     one would be as slow in as many steps with a probability below 0.01 (Chernoff's bound on the sum \
     of its places in each step, times the number of ranks)";
 
-/// What the test says of a rank.
+/// The test's verdict on a rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tested {
     pub(super) steps: usize,

@@ -59,7 +59,7 @@ pub(super) fn matmul(matmul: &Matmul) -> Line {
     let matrices = [("a", &problem.a), ("b", &problem.b), ("c", &problem.c), ("d", &problem.d)];
     let is_by_column = |matrix: &LtMatrix| matrix.order.as_ref().is_none_or(|order| order == "col");
     if !matrices.iter().all(|(_, matrix)| matrix.as_ref().is_none_or(is_by_column)) {
-        return Err("a matrix whose elements do not lie by columns");
+        return Err("a matrix that is not stored by columns");
     }
     let mut line = String::from("hipblaslt-bench --api_method ");
     line += if matmul.instance.is_some() { "cpp" } else { "c" };

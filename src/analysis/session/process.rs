@@ -208,7 +208,7 @@ impl Process {
         self.footer = None;
     }
 
-    /// Keeps what the reader says about a segment that is not the last.
+    /// Keeps the notes of the reader about a segment that is not the last.
     pub(super) fn note(&mut self, notes: Vec<String>) {
         self.notes.extend(notes.into_iter().map(|note| format!("part {}: {note}", self.header.part())));
         self.notes.extend(self.header.note.take());

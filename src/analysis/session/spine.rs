@@ -69,7 +69,7 @@ impl Session {
         analyses.iter_mut().for_each(|analysis| analysis.begin_file(&self.file));
     }
 
-    /// Takes the next record of the file, and gives to all analyses what it is resolved to.
+    /// Takes the next record of the file, and passes it, resolved, to all analyses.
     pub fn visit(&mut self, record: &Record, analyses: Analyses) {
         if let Some(ids) = self.resolve(record) {
             let Some(call) = record.call() else { return };

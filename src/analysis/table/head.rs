@@ -11,9 +11,9 @@ pub struct Head {
     pub doc: &'static str,
     /// Its unit or kind.
     pub kind: CellKind,
-    /// It stands at the right edge of its column.
+    /// Aligned to the right edge of its column.
     pub is_right: bool,
-    /// A narrow terminal goes without it.
+    /// Omitted on a narrow terminal.
     pub is_optional: bool,
     /// The values of several rows can be added.
     pub is_sum: bool,
@@ -44,7 +44,7 @@ pub enum CellKind {
     Sentence,
     /// A name as a program has it.
     Code,
-    /// A path, whose end says most.
+    /// A path, whose end is kept.
     Path,
     /// A kernel's name.
     Kernel,

@@ -249,7 +249,7 @@ pub(super) fn load(of: &NamedCall, load: &Load) -> CallRow {
 pub(super) static MARKS: Table = calls(
     TableId::Marks,
     "marks",
-    "what the program says of itself (roctx, rocshim.h): a moment, or the begin or end of a range",
+    "a marker of the program (roctx, rocshim.h): a moment, or the begin or end of a range",
     &[
         text("action", "mark, push, pop, start, stop, pause, resume, name_thread, …"),
         text("text", "its text"),

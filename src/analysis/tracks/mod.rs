@@ -159,7 +159,7 @@ impl Tracks {
         arrows
     }
 
-    /// After the last file: what `phases` says of the whole, row by row.
+    /// Passes the rows of phases, passes, processes and coverage to `each`, after the last file.
     pub fn finish<E>(
         &mut self,
         phases: &Phases,

@@ -25,7 +25,7 @@ pub(super) static RANGES: Table = table(
     "a range of the program's own, from its begin to its end",
     &[
         text("text", "its text"),
-        integer("level", "0 is the outermost, where the library tells"),
+        integer("level", "nesting level, 0 for the outermost; absent where the library does not report it"),
         flag("across_threads", "of those with an id, which may end in another thread"),
         address("range_id", "that id"),
     ],
@@ -64,7 +64,7 @@ pub(super) fn pause(process: usize, begin: u64, dur: Option<u64>) -> TrackRow {
 pub(super) static PHASES: Table = table(
     TableId::Phases,
     "phases",
-    "a phase, as `rocshim phases` tells it",
+    "a phase, as in `rocshim phases`",
     &[
         integer("phase", "its number, from 0"),
         integer("lane", "the streams on which one model runs: a number in its process"),

@@ -80,7 +80,7 @@ pub struct Arrows {
     pub begin: Vec<Range<u64>>,
     /// The one that ends here.
     pub end: Option<u64>,
-    /// The one that begins or goes on here: a graph's, from where it is instantiated to its
+    /// The one that begins or continues here: a graph's, from where it is instantiated to its
     /// launches.
     pub through: Option<Through>,
 }

@@ -121,8 +121,8 @@ impl Table {
         self.id >= TableId::Phases
     }
 
-    /// Its rows tell of what is not in the trace.
-    pub(crate) fn tells_what_is_missing(&self) -> bool {
+    /// True if its rows are about what is not in the trace.
+    pub(crate) fn is_about_what_is_missing(&self) -> bool {
         matches!(self.id, TableId::Losses | TableId::Pauses)
     }
 

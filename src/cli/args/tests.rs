@@ -90,6 +90,17 @@ fn a_wrong_line_is_one_sentence_with_the_next_step() {
             &["rocshim", "run"],
             "CMD is missing: name the program to record, as in `rocshim run -- CMD`; see rocshim run --help",
         ),
+        (&["rocshim", "unheard-of"], "there is no command `unheard-of`: `rocshim help` lists the commands"),
+        (
+            &["rocshim", "try", "A=1", "prog"],
+            "CMD is missing: put `--` and the program after the change, as in `rocshim try CHANGE -- CMD`; see \
+             rocshim try --help",
+        ),
+        (
+            &["rocshim", "bisect", "a", "b", "prog"],
+            "`--` is missing: put it before the program, as in `rocshim bisect A B -- CMD`; see rocshim bisect \
+             --help",
+        ),
         (
             &["rocshim", "run", "-x", "prog"],
             "unexpected argument '-x' found; options of the program follow it, as in `rocshim run -- CMD -x`; \

@@ -1,5 +1,6 @@
 //! Formats what is wrong with a command line as one sentence with the next step.
 
+use super::definition;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::{env, path::Path};
 
@@ -33,7 +34,7 @@ fn unknown_command(error: &clap::Error) -> String {
     let next = match context(error, ContextKind::SuggestedSubcommand).first() {
         Some(similar) => format!("did you mean `{similar}`?"),
         None if is_program(&name) => format!("to record this program, use `rocshim run -- {name}`;"),
-        None => "each command is listed by `rocshim help`;".into(),
+        None => return format!("there is no command `{name}`: `rocshim help` lists the commands"),
     };
     format!("there is no command `{name}`: {next} see rocshim --help")
 }
@@ -56,7 +57,13 @@ fn missing(error: &clap::Error, page: &str) -> String {
         "TRACE" | "TRACES" => {
             ": name a trace, or a folder of traces that `rocshim run -o FOLDER -- CMD` wrote"
         }
-        "CMD" => ": name the program to record, as in `rocshim run -- CMD`",
+        "CMD" if see(page).contains("rocshim run") => {
+            ": name the program to record, as in `rocshim run -- CMD`"
+        }
+        "CMD" if see(page).contains("rocshim try") => {
+            ": put `--` and the program after the change, as in `rocshim try CHANGE -- CMD`"
+        }
+        "CMD" => ": put `--` and the program last, as in `rocshim bisect A B -- CMD`",
         "RUN" => ": name two runs, as in `rocshim compare BEFORE AFTER`",
         "FILE" if name == "--responses" => ": name the file with the server's answers",
         "FORM" => ": choose perfetto, chrome, csv, parquet or dataset",
@@ -67,6 +74,14 @@ fn missing(error: &clap::Error, page: &str) -> String {
 
 fn unknown_argument(error: &clap::Error, page: &str) -> String {
     let is_of_run = see(page).contains("rocshim run");
+    if see(page).contains("rocshim bisect")
+        && !context(error, ContextKind::InvalidArg).concat().starts_with('-')
+    {
+        return format!(
+            "`--` is missing: put it before the program, as in `rocshim bisect A B -- CMD`; {}",
+            see(page)
+        );
+    }
     if !is_of_run || error.get(ContextKind::SuggestedArg).is_some() {
         return plain(page);
     }
@@ -90,7 +105,11 @@ fn plain(page: &str) -> String {
 
 /// Returns `see rocshim summary --help`, by the usage line of the message.
 fn see(page: &str) -> String {
-    let usage = page.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rocshim");
-    let command: Vec<&str> = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-'])).collect();
+    let usage = page.lines().find_map(|line| line.strip_prefix("Usage: "));
+    // A message about a value has no usage line: the command is the first word of the command line.
+    let given = || env::args().nth(1).filter(|word| definition().find_subcommand(word).is_some());
+    let usage = usage.map_or_else(|| format!("rocshim {}", given().unwrap_or_default()), str::to_owned);
+    let command: Vec<&str> =
+        usage.split(' ').take_while(|word| !word.is_empty() && !word.starts_with(['[', '<', '-'])).collect();
     format!("see {} --help", command.join(" "))
 }

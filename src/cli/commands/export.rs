@@ -3,6 +3,7 @@
 use super::summary::read_all;
 use crate::args::{self, To};
 use anyhow::{Context, Result, bail};
+use rocshim_analysis::units::counted;
 use rocshim_analysis::{Analysis, PhasesBuilder, Session, SummaryBuilder};
 use rocshim_export::{Chrome, Csv, Dataset, ExportPass, Exporter, Parquet, Perfetto};
 use rocshim_reader as reader;
@@ -63,6 +64,9 @@ fn exported(args: &args::Export, stopped: &Stopped) -> Result<ExitCode> {
         To::Dataset => unreachable!("it was exported above"),
     }?;
     notes.iter().for_each(|note| report::print_error(note));
+    if path != Path::new("-") {
+        report::print_status(&format!("rocshim: the export is {}\n", path.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -77,6 +81,8 @@ fn added(args: &args::Export, folder: &Path, stopped: &Stopped) -> Result<ExitCo
         bail!("the export was stopped: {} processes are in {}", added.processes, folder.display());
     }
     added.failed.iter().for_each(|why| report::print_error(why));
+    let processes = counted(added.processes as u64, "process");
+    report::print_status(&format!("rocshim: added {processes} to {}\n", folder.display()));
     let all_failed = added.processes == 0 && !added.failed.is_empty();
     Ok(if all_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

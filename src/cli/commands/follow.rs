@@ -1,7 +1,7 @@
 //! Opens the traces that `tail` and `top` follow while they are written.
 
 use crate::launch;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rocshim_reader::Follower;
 use std::path::PathBuf;
 
@@ -12,7 +12,6 @@ pub(crate) fn follow(named: &[PathBuf]) -> Result<(Vec<PathBuf>, Follower)> {
         [] => vec![launch::chosen_folder(None)?],
         traces => traces.to_vec(),
     };
-    let follower = Follower::new(&traces)
-        .context("there is nothing to follow: `rocshim run -o DIR -- CMD` writes traces")?;
+    let follower = Follower::new(&traces)?;
     Ok((traces, follower))
 }

@@ -64,7 +64,7 @@ fn discard(left: &Stale) -> Result<Recovery> {
 
 fn finish(trace: &Path) -> Result<Recovery> {
     if Path::new(&reader::name_of(trace)) != trace {
-        bail!("is no trace file that could be finished: name the file that the process wrote");
+        bail!("is a copy, which cannot be finished: name the file that the process wrote");
     }
     let recovered = rocshim_drain::recover(trace).context("cannot be finished")?;
     if let Some(events) = recovered {

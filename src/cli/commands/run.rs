@@ -66,7 +66,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
     if let Some((processes, lack)) = failed {
         report::print_error(&report::unrecorded(processes, lack, &folder));
     }
-    if let Err(error) = tell(args, &folder, &before, &preflight_warnings, failed.is_some()) {
+    if let Err(error) = print_tally(args, &folder, &before, &preflight_warnings, failed.is_some()) {
         report::print_error(&format!(
             "the program has ended, but its traces cannot be read: {}",
             rocshim_reader::format_error(&error)
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
 }
 
 /// Finishes the traces of this run and prints the tally.
-fn tell(
+fn print_tally(
     args: &args::Run,
     folder: &Path,
     before: &BTreeSet<PathBuf>,

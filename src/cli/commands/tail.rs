@@ -62,14 +62,14 @@ pub(crate) fn tail(args: &args::Tail) -> Result<ExitCode> {
 fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     let (begun, ended): (Vec<_>, Vec<_>) =
         tail.take_changes().into_iter().partition(|(_, change)| *change == TraceChange::Begun);
-    let tell = |tail: &Tail, all: Vec<(usize, TraceChange)>| {
+    let print_changes = |tail: &Tail, all: Vec<(usize, TraceChange)>| {
         for (trace, change) in all {
             if let Some((process, path)) = tail.process(trace) {
                 report::print_status(&rocshim_live::change(change, process, path));
             }
         }
     };
-    tell(tail, begun);
+    print_changes(tail, begun);
     let width = report::width_of(io::stdout()).filter(|_| !args.full_names);
     let mut text = String::new();
     for (trace, row) in tail.take_rows() {
@@ -85,6 +85,6 @@ fn write(tail: &mut Tail, args: &args::Tail) -> Result<()> {
     } else {
         report::print(&text)?
     }
-    tell(tail, ended);
+    print_changes(tail, ended);
     Ok(())
 }

@@ -16,7 +16,8 @@ pub(super) fn ollama(program: &Path, shim: Option<&Shim>, findings: &mut Vec<Fin
     }
     let bundled = shim.map(|shim| bundled(program, shim)).unwrap_or_default();
     if bundled.is_empty() {
-        let what = "no ROCm library lies beside it, so it will compute on the CPU unless ROCm is installed";
+        let what =
+            "there is no ROCm library beside it, so it will compute on the CPU unless ROCm is installed";
         findings.push(Finding::warn(
             SUBJECT,
             what,

@@ -36,7 +36,7 @@ pub(crate) fn obstacles(unit: &Unit, root: &Path, shim: &Path) -> Vec<Finding> {
     }
     for setting in ["RootDirectory", "RootImage"] {
         if let Some(inner) = unit.last(setting) {
-            let what = format!("{setting}={inner} gives the service files of its own");
+            let what = format!("{setting}={inner} gives the service a view of the file system of its own");
             findings.push(Finding::fail(SUBJECT, what, format!("install rocshim in {inner} too")));
         }
     }

@@ -11,7 +11,7 @@ use rocshim_trace::{Call, Conv, Gpu, Kernel, Launch, Record, StreamRef, Tensor, 
 /// A call of the process: its thread and id.
 type CallOf = (u32, u64);
 
-/// A launch, small: a trace has millions. 0 stands for what is absent.
+/// A launch, small: a trace has millions. 0 means absent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LaunchRow {
     pub(super) begin: u64,

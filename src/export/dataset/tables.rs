@@ -21,7 +21,7 @@ impl ColumnType {
     }
 }
 
-/// A column: its name, what it holds, and what that says, with its unit.
+/// A column: its name, its type, and its meaning with the unit.
 pub(super) type Column = (&'static str, ColumnType, &'static str);
 
 /// A table.
@@ -37,7 +37,7 @@ pub(super) struct Table {
 pub(super) const EVERY: &[Column] = &[
     ("run", Text, "the run, as it was named when it was exported"),
     ("host", Text, "the host's name"),
-    ("rank", Integer, "the rank in the job; absent where nothing says it"),
+    ("rank", Integer, "the rank in the job; absent where it is not known"),
     ("pid", Integer, "process id"),
 ];
 
@@ -177,7 +177,7 @@ pub(super) const RANKS: Table = Table {
     name: "ranks",
     what: "a process, whose files are all whole once this row is there",
     columns: &[
-        ("world", Integer, "ranks of the job, as its launcher says"),
+        ("world", Integer, "ranks of the job, from its launcher's variables"),
         ("trace", Text, "the trace it was exported from"),
         ("exe", Text, "its executable"),
         ("argv", Text, "its command line"),

@@ -213,7 +213,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Writes what is left and gives the file its name, in place of an earlier one.
+    /// Writes what is left and renames the file to its name, in place of an earlier one.
     pub(super) fn finish(mut self) -> Result<()> {
         let cannot = format!("cannot write {}", self.path.display());
         let written = (|| {

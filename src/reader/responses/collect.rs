@@ -231,7 +231,7 @@ fn of_server(document: &Document, place: &str) -> Result<DocumentKind> {
         }
         (Some("text_completion"), _) if !ended => DocumentKind::Piece(Server::LlamaServer),
         (Some("chat.completion" | "text_completion"), _) => DocumentKind::Alien(
-            "a completion without `timings`: llama-server writes them, other servers of this interface do not tell what they evaluated",
+            "a completion without `timings`: llama-server writes them, other servers of this interface do not report what they evaluated",
         ),
         _ => DocumentKind::Alien(
             "this JSON is no answer of Ollama's (it has no `done`), of llama-server's (no `timings`) or of the prompt ladder's (no `response`)",

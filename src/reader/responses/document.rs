@@ -89,7 +89,7 @@ pub(super) struct Usage {
     pub(super) prompt_tokens_details: Part<PromptTokens>,
 }
 
-/// What `usage` says of the prompt.
+/// The part of `usage` about the prompt.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct PromptTokens {

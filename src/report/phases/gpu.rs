@@ -19,7 +19,7 @@ pub(super) fn times(phases: &Phases, style: &Style) -> Option<String> {
         Column::Right("not launched"),
         Column::Right("held"),
         Column::Missable("first token"),
-        Column::Right("busy a token"),
+        Column::Missable("busy a token"),
         Column::Missable("elapsed a token"),
         Column::Text("bound by"),
     ]);

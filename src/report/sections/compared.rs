@@ -36,7 +36,7 @@ impl<'a> KernelLabels<'a> {
     }
 }
 
-/// What stands above rows that are alike in who has them. `presences` are those of all runs but the
+/// The heading above rows that are alike in who has them. `presences` are those of all runs but the
 /// baseline; `both` is said of rows that all have.
 fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
     let with = |wanted: bool| {

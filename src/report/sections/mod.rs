@@ -1,4 +1,4 @@
-//! The sections of the summary: each takes the summary and gives its text, or nothing where there
+//! The sections of the summary: each takes the summary and returns its text, or nothing where there
 //! is nothing to show.
 
 mod calls;

@@ -135,7 +135,7 @@ unsafe extern "C" fn install_by_prctl(
 ) -> c_int {
     // SAFETY: the address that `find` stored, which only the C library's `prctl` has.
     let real: Prctl = unsafe { std::mem::transmute(PRCTL.load(Relaxed)) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(option, mode, filter, third, fourth) };
     // A call without a filter only queries the kernel's support.
     let is_install = mode == c_ulong::from(libc::SECCOMP_MODE_STRICT) || filter != 0;
@@ -153,7 +153,7 @@ unsafe extern "C" fn install_by_number(
 ) -> c_long {
     // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
     let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(number, what, flags, filter, third, fourth) };
     let is_filter = what == c_ulong::from(libc::SECCOMP_SET_MODE_FILTER);
     let is_install = what == c_ulong::from(libc::SECCOMP_SET_MODE_STRICT) || is_filter && filter != 0;
@@ -175,7 +175,7 @@ unsafe extern "C" fn prctl_by_number(
 ) -> c_long {
     // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
     let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(number, option, argument, second, third, fourth) };
     match option as c_int {
         libc::PR_SET_TSC => forbid_tsc(argument as c_int),

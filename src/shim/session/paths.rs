@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Creates the empty trace file: in the configured folder or else in the fallback folder under the
-/// temporary folder, then with a note that says why.
+/// temporary folder, then with a note that has the reason.
 pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(PathBuf, Option<String>)> {
     let fallback = std::env::temp_dir().join(format!("rocshim-{}", uid()));
     let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };

@@ -1,7 +1,7 @@
 //! The process's kernel registry: names, owners and code of its device functions, so that no
-//! definition is emitted twice, and a launch learns its arguments' layout.
+//! definition is emitted twice, and a launch gets its arguments' layout.
 //!
-//! The registry follows the definition log: `learn` is given every definition that the process
+//! The registry follows the definition log: `learn` receives every definition that the process
 //! emits or inherits from its parent.
 #![allow(unsafe_code)] // fat binaries are read where the loader has mapped them
 

@@ -124,7 +124,7 @@ extern "C" fn pause(_value: i64, _arg: *mut c_void) -> bool {
 }
 
 /// Called by the runtime before it unloads its tools.
-// SAFETY: as for `OnLoad`.
+// SAFETY: no other object of the process defines this name; the runtime looks it up here.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn OnUnload() {}
 
