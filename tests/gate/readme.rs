@@ -1,5 +1,5 @@
 //! The README and the examples of the format are complete: each command has a row, each record type
-//! an example line; and the README stays short.
+//! an example line; its sessions are what the commands print; and the README stays short.
 
 use rocshim_tests::{Traced, artifacts};
 use rocshim_trace::{Record, parse_line};
@@ -55,6 +55,38 @@ fn every_command_is_in_the_readme() {
         commands.filter_map(|line| line.split_whitespace().next()).filter(|command| *command != "help")
     {
         assert!(readme.contains(&format!("| `rocshim {command}")), "rocshim {command}");
+    }
+}
+
+/// The commands of the README's sessions, each with what it prints there.
+fn sessions(readme: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for block in readme.split("```console\n").skip(1) {
+        for line in between(block, "", "```").lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => commands.push((command.to_string(), String::new())),
+                None => {
+                    let (_, output) = commands.last_mut().expect("a session begins with a command");
+                    output.push_str(line);
+                    output.push('\n');
+                }
+            }
+        }
+    }
+    commands
+}
+
+#[test]
+fn the_commands_of_the_readme_print_what_the_readme_shows() {
+    let sessions = sessions(&readme());
+    assert!(sessions.len() > 4);
+    for (command, expected) in sessions {
+        let folder = artifacts::command().parent().expect("a folder").display().to_string();
+        let path = format!("{folder}:{}", std::env::var("PATH").expect("a PATH"));
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &command]).current_dir(artifacts::root()).env("PATH", path).env("COLUMNS", "96");
+        let output = shell.output().expect("a shell");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command}");
     }
 }
 
