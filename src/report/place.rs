@@ -1,5 +1,5 @@
-//! The destination of an export or a page. Until it is whole it has another name, so that nothing that was
-//! cut short looks whole.
+//! The destination of an export or a page. Until it is whole it has another name, so that nothing
+//! that was cut short looks whole.
 
 use anyhow::{Context, Result, bail};
 use std::{
