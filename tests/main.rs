@@ -78,6 +78,7 @@ mod real {
     mod replay;
     mod sql;
     mod why;
+    mod why_miopen;
 }
 
 /// The source tree and its documentation.

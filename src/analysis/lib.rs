@@ -162,7 +162,7 @@ pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
 pub use verdict::FunctionRow;
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
 pub use why::{
-    BinaryFile, CallerRow, CatalogFolder, Catalogs, Change as ProposedChange, Decision as Explained,
-    FirstLaunch, Functions, Link, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog, Why,
-    WhyBuilder, variables as steering_variables,
+    BinaryFile, CallerRow, CatalogFolder, Change as ProposedChange, Decision as Explained, FirstLaunch,
+    FoundProblem, Functions, Link, OnDisk, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog,
+    WantedProblem, Why, WhyBuilder, variables as steering_variables,
 };

@@ -7,12 +7,13 @@
 //!
 //! Layers, lowest first: `symbols` (functions and lines at addresses); `msgpack` (values),
 //! `product` (a GEMM in Tensile's terms), `predicate` (conditions on it), `solutions` (a solution
-//! file with its table of sizes), `tensile` (the catalog of a target), `folder` (both on disk);
-//! `testing` (small catalogs, for tests).
+//! file with its table of sizes), `tensile` (the catalog of a target), `folder` (both on disk),
+//! `miopen` (MIOpen's find database); `testing` (small catalogs, for tests).
 
 #![forbid(unsafe_code)]
 
 mod folder;
+mod miopen;
 mod msgpack;
 mod predicate;
 mod product;
@@ -23,6 +24,7 @@ mod tensile;
 pub mod testing;
 
 pub use folder::{Folder, Stamp, Unread, has_content, stamp};
+pub use miopen::{FindDatabase, FoundSolver};
 pub use product::Product;
 pub use solutions::{Chosen, Counted, Solutions};
 pub use symbols::{Function, functions};

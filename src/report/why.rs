@@ -2,6 +2,7 @@
 //! named.
 
 use super::{
+    label::label,
     section::{paragraph, section},
     table::{Column, Style, Table},
 };
@@ -133,7 +134,7 @@ fn callers(launch: &FirstLaunch, style: &Style) -> Option<String> {
     });
     let unnamed: BTreeSet<String> = unnamed.collect();
     let remarks: Vec<String> = end.map(str::to_owned).into_iter().chain(unnamed).collect();
-    let name = launch.demangled.as_deref().unwrap_or(&launch.kernel);
+    let name = label(&launch.kernel, launch.demangled.as_deref(), style);
     let title = format!("Confirmed: callers of the first launch of {name}, thread {}", launch.tid);
     section(&title, &table, style, &remarks)
 }

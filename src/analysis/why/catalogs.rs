@@ -1,7 +1,9 @@
 //! Catalogs that would explain a trace's GEMMs, and what was read of them.
 
-use rocshim_catalog::{Folder, Product};
+use super::callers::Functions;
+use rocshim_catalog::{FindDatabase, Folder, Product};
 use rocshim_trace::CodeObject;
+use std::collections::BTreeMap;
 
 /// A catalog that would explain GEMMs of a process.
 #[derive(Clone, Debug)]
@@ -39,5 +41,41 @@ pub struct CatalogFolder {
     pub content: Option<bool>,
 }
 
-/// The folders that were read.
-pub type Catalogs = [CatalogFolder];
+/// A convolution whose entry in MIOpen's find database is looked up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WantedProblem {
+    /// The process's number.
+    pub process: usize,
+    /// The machine's name.
+    pub host: String,
+    /// `gfx1100`.
+    pub target: String,
+    /// Its key in the database.
+    pub key: String,
+    /// The user's folder, as the process knew it; `None` if it is in the home folder.
+    pub user: Option<String>,
+    /// The folder of installed databases, if a variable names it.
+    pub installed: Option<String>,
+}
+
+/// What the databases have for a convolution.
+#[derive(Clone, Debug, Default)]
+pub struct FoundProblem {
+    /// They were read on the traced machine, under the process's own paths.
+    pub here: bool,
+    /// The user's.
+    pub user: Option<FindDatabase>,
+    /// The installed ones.
+    pub installed: Option<FindDatabase>,
+}
+
+/// What was read of the disk for a trace.
+#[derive(Default)]
+pub struct OnDisk {
+    /// Catalogs of Tensile, for [`Wanted`].
+    pub catalogs: Vec<CatalogFolder>,
+    /// Functions of binaries on chains of callers.
+    pub functions: Functions,
+    /// MIOpen's find databases.
+    pub problems: BTreeMap<WantedProblem, FoundProblem>,
+}

@@ -2,8 +2,8 @@
 
 use super::{
     WhyBuilder,
-    callers::{BinaryFile, Functions},
-    catalogs::{CatalogFolder, Catalogs, Wanted},
+    callers::BinaryFile,
+    catalogs::{CatalogFolder, OnDisk, Wanted, WantedProblem},
     environment::variable,
     ggml, hipblaslt, miopen,
     rows::{Change, Decision, Link, SetVariable, Subject, Why},
@@ -49,26 +49,48 @@ impl WhyBuilder {
         self.chains.wanted()
     }
 
+    /// The convolutions that MIOpen's find database is asked about.
+    pub fn problems(&self) -> BTreeSet<WantedProblem> {
+        let conv = |(key, _): &(Key, Seen)| match &key.asked {
+            Asked::Conv(conv) => self.problem(key.process, conv),
+            _ => None,
+        };
+        self.decisions.all().iter().filter_map(conv).collect()
+    }
+
+    fn problem(&self, number: usize, conv: &ConvKey) -> Option<WantedProblem> {
+        let process = &self.processes[number];
+        let folder = |name: &str| process.environment.get(name).cloned();
+        Some(WantedProblem {
+            process: number,
+            host: process.host.clone(),
+            // The database's names have no features.
+            target: process.target()?.split(':').next()?.to_owned(),
+            key: conv.key.clone()?,
+            user: folder("MIOPEN_USER_DB_PATH"),
+            installed: folder("MIOPEN_SYSTEM_DB_PATH"),
+        })
+    }
+
     /// All decisions with their chains.
-    pub fn finish(self, catalogs: &Catalogs, functions: &Functions) -> Why {
+    pub fn finish(self, on_disk: &OnDisk) -> Why {
         let mut order: Vec<&(Key, Seen)> =
             self.decisions.all().iter().filter(|(_, seen)| seen.calls > 0).collect();
         order.sort_by_key(|(key, seen)| (subject(key), std::cmp::Reverse(seen.calls)));
-        let decisions = order.into_iter().enumerate().map(|(at, (key, seen))| {
-            let catalog = catalogs.iter().find(|catalog| catalog.process == key.process);
-            self.decision(at + 1, key, seen, catalog)
-        });
+        let decisions =
+            order.into_iter().enumerate().map(|(at, (key, seen))| self.decision(at + 1, key, seen, on_disk));
         let decisions = decisions.collect();
         let limits = self.processes.iter().filter_map(|process| {
             process.limits.as_ref().map(|limits| format!("limited: process {}: {limits}", process.pid))
         });
         let notes = self.notes.iter().cloned().chain(limits).collect();
         let environment = environment(&self.processes);
-        let first_launches = self.chains.named(functions);
+        let first_launches = self.chains.named(&on_disk.functions);
         Why { format: 1, decisions, first_launches, environment, notes }
     }
 
-    fn decision(&self, id: usize, key: &Key, seen: &Seen, catalog: Option<&CatalogFolder>) -> Decision {
+    fn decision(&self, id: usize, key: &Key, seen: &Seen, on_disk: &OnDisk) -> Decision {
+        let catalog = on_disk.catalogs.iter().find(|catalog| catalog.process == key.process);
         let process = &self.processes[key.process];
         let (mut links, mut changes) = (Vec::new(), Vec::new());
         let mut launches: Vec<(usize, (u64, u64))> = seen.launches.iter().map(|(k, n)| (*k, *n)).collect();
@@ -89,7 +111,9 @@ impl WhyBuilder {
                 links.push(asked_conv(conv, seen));
                 links.extend(asked_by(seen));
                 links.push(chosen(&kernels, &launches, key.end));
-                miopen::explain(conv, seen, process, &mut links, &mut changes);
+                let wanted = self.problem(key.process, conv);
+                let found = wanted.and_then(|wanted| on_disk.problems.get(&wanted));
+                miopen::explain(conv, seen, (process, found), &mut links, &mut changes);
                 let [x, w, _] = conv.tensors.each_ref().map(|t| t.as_deref().unwrap_or("?"));
                 format!("{} convolution of {x} with {w}, {}", conv.direction, conv.function)
             }

@@ -319,6 +319,7 @@ impl WhyBuilder {
                 exhaustive: conv.exhaustive,
                 returned: conv.returned,
                 results: conv.results.clone(),
+                workspace: conv.workspace,
                 launched: inside.kernels.iter().map(|(_, launches)| launches.launches).sum(),
             };
             open.searches.insert(problem.clone(), search);
@@ -334,6 +335,7 @@ impl WhyBuilder {
             let (number, seen) = self.decisions.seen(key);
             seen.answers_differ |= seen.calls > 0 && seen.search != search;
             seen.search = search;
+            seen.workspace = Some(seen.workspace.unwrap_or(u64::MAX).min(conv.workspace));
             count(seen, &inside, Some(u32::from(conv.stream)));
             inside.add_product(number, 1);
         }

@@ -6,7 +6,7 @@
 //! the caller has read (`rocshim_catalog`), so nothing here opens a file.
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
-//! `catalogs` (what was read), `callers` (who launched a kernel first), `seen` (what was requested
+//! `callers` (who launched a kernel first), `catalogs` (what was read), `seen` (what was requested
 //! and launched), `gather` (records to that), `rules` (statements with their premises), `tensile`,
 //! `hipblaslt`, `miopen`, `ggml` (one library's chain each), `explain`.
 
@@ -26,7 +26,7 @@ mod tensile;
 mod tests;
 
 pub use callers::{BinaryFile, Functions};
-pub use catalogs::{CatalogFolder, Catalogs, Wanted};
+pub use catalogs::{CatalogFolder, FoundProblem, OnDisk, Wanted, WantedProblem};
 pub use environment::{VariableRow, variables};
 
 pub use gather::WhyBuilder;

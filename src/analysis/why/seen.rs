@@ -3,7 +3,9 @@
 
 use crate::{gemms::GemmProblem, nesting::Launches};
 use rocshim_catalog::Product;
-use rocshim_trace::{Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Word, ggml::Columns};
+use rocshim_trace::{
+    Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Tensor, Word, ggml::Columns,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What makes two decisions the same.
@@ -118,6 +120,8 @@ pub(super) struct ConvKey {
     pub(super) algorithm: Option<Word>,
     pub(super) solution: Option<u64>,
     pub(super) solver: Option<String>,
+    /// Its key in MIOpen's find database; `None`: not known.
+    pub(super) key: Option<String>,
 }
 
 /// A decision as often as it was made.
@@ -138,6 +142,8 @@ pub(super) struct Seen {
     pub(super) heuristic: Option<Heuristic>,
     /// What a find or a question of immediate mode returned for this problem before.
     pub(super) search: Option<Search>,
+    /// The least workspace that a call was given, bytes; of MIOpen alone.
+    pub(super) workspace: Option<u64>,
     /// The heuristic or the search was not the same for all calls.
     pub(super) answers_differ: bool,
     /// Columns of ggml's products, with launches.
@@ -167,6 +173,8 @@ pub(super) struct Search {
     pub(super) results: Vec<ConvResult>,
     /// Kernels that it launched itself: trials.
     pub(super) launched: u64,
+    /// Workspace that it was given, bytes.
+    pub(super) workspace: u64,
 }
 
 /// A kernel with where it came from.
@@ -275,6 +283,51 @@ impl Seen {
     }
 }
 
+/// The key of a convolution in MIOpen's find database (`ProblemDescription::Serialize` in
+/// src/conv/problem_description.cpp), for two dimensions, dense NCHW and one group.
+fn find_key(conv: &Conv) -> Option<String> {
+    let [x, w, y] = [conv.x.as_ref()?, conv.w.as_ref()?, conv.y.as_ref()?];
+    let is_dense = |tensor: &Tensor| {
+        let mut stride = 1;
+        tensor.dims.iter().zip(&tensor.strides).rev().all(|(length, actual)| {
+            let is_so = *length == 1 || *actual == stride;
+            stride *= length;
+            is_so
+        })
+    };
+    let are_plain = [x, w, y].iter().all(|t| t.dims.len() == 4 && t.element == x.element && is_dense(t));
+    if !are_plain || conv.groups != 1 || conv.mode != "convolution" || !conv.operations.is_empty() {
+        return None;
+    }
+    let element = match x.element.as_str() {
+        "f32" => "FP32",
+        "f16" => "FP16",
+        "bf16" => "BF16",
+        _ => return None,
+    };
+    // A backward direction reads the output's gradient.
+    let (input, output, direction) = match conv.direction.as_str() {
+        "forward" => (x, y, "F"),
+        "backward_data" => (y, x, "B"),
+        "backward_weights" => (y, x, "W"),
+        _ => return None,
+    };
+    let two = |numbers: &[i32]| match numbers {
+        [height, width] => Some(format!("{height}x{width}")),
+        _ => None,
+    };
+    let ([n, c, h, wide], [_, k, oh, ow]) = (dims(input)?, dims(output)?);
+    let [_, _, fh, fw] = dims(w)?;
+    let (pads, strides, dilations) = (two(&conv.pads)?, two(&conv.strides)?, two(&conv.dilations)?);
+    Some(format!(
+        "{c}-{h}-{wide}-{fh}x{fw}-{k}-{oh}-{ow}-{n}-{pads}-{strides}-{dilations}-0-NCHW-{element}-{direction}"
+    ))
+}
+
+fn dims(tensor: &Tensor) -> Option<[i32; 4]> {
+    tensor.dims.as_slice().try_into().ok()
+}
+
 impl ConvKey {
     pub(super) fn new(function: &str, conv: &Conv) -> ConvKey {
         let tensors = [&conv.x, &conv.w, &conv.y]
@@ -291,6 +344,7 @@ impl ConvKey {
             algorithm: conv.algorithm.clone(),
             solution: conv.solution_id,
             solver: conv.solver.clone(),
+            key: find_key(conv),
         }
     }
 

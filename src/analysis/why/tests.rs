@@ -1,6 +1,6 @@
 //! Chains of small traces, with catalogs written by the tests.
 
-use super::{CatalogFolder, Decision, Functions, Why, WhyBuilder};
+use super::{CatalogFolder, Decision, OnDisk, Why, WhyBuilder};
 use crate::Evidence;
 use crate::evidence::made::CONFIRMED;
 use rocshim_catalog::{Folder, testing::write_catalog, testing::write_solutions};
@@ -25,8 +25,8 @@ fn why(lines: &str, catalog: impl Fn(&super::Wanted) -> Option<CatalogFolder>) -
     let text = format!("{HEADER}{lines}{FOOTER}");
     let reading = rocshim_reader::read_bytes(text.as_bytes(), Path::new("t.ndjson"), &mut builder).unwrap();
     builder.end_file(reading);
-    let catalogs: Vec<CatalogFolder> = builder.wanted().iter().filter_map(catalog).collect();
-    builder.finish(&catalogs, &Functions::new())
+    let catalogs = builder.wanted().iter().filter_map(catalog).collect();
+    builder.finish(&OnDisk { catalogs, ..OnDisk::default() })
 }
 
 fn link<'a>(decision: &'a Decision, step: &str) -> Vec<(Evidence, &'a str)> {

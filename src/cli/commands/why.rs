@@ -3,8 +3,10 @@
 use super::summary::read_each;
 use crate::args;
 use anyhow::{Result, bail};
-use rocshim_analysis::{CatalogFolder, WantedCatalog, Why, WhyBuilder, steering_variables};
-use rocshim_catalog::{Folder, functions, has_content};
+use rocshim_analysis::{
+    CatalogFolder, FoundProblem, OnDisk, WantedCatalog, WantedProblem, Why, WhyBuilder, steering_variables,
+};
+use rocshim_catalog::{FindDatabase, Folder, functions, has_content};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::path::{Path, PathBuf};
@@ -35,7 +37,7 @@ fn why_of(trace: &Path, root: Option<&Path>) -> Result<Why> {
     let mut builder = WhyBuilder::default();
     let read = |path: &Path| reader::read_trace(path, &mut builder).map(|reading| builder.end_file(reading));
     read_each(&traces, read)?.into_iter().for_each(|why| builder.pass_over(why));
-    let catalogs: Vec<CatalogFolder> = builder.wanted().iter().map(|wanted| open(wanted, root)).collect();
+    let catalogs = builder.wanted().iter().map(|wanted| open(wanted, root)).collect();
     let functions = builder.binaries().into_iter().map(|(file, addresses)| {
         let path = place(&file.path, root);
         let debug = place("/usr/lib/debug", root);
@@ -43,7 +45,22 @@ fn why_of(trace: &Path, root: Option<&Path>) -> Result<Why> {
         (file, found)
     });
     let functions = functions.collect();
-    Ok(builder.finish(&catalogs, &functions))
+    let problems = builder.problems().into_iter().map(|wanted| (wanted.clone(), look_up(&wanted, root)));
+    let problems = problems.collect();
+    Ok(builder.finish(&OnDisk { catalogs, functions, problems }))
+}
+
+/// Looks a convolution up in MIOpen's find databases.
+fn look_up(wanted: &WantedProblem, root: Option<&Path>) -> FoundProblem {
+    let database = |folder: &Option<String>, suffix: &str| {
+        let folder = place(folder.as_ref()?, root);
+        Some(FindDatabase::look_up(&folder, &wanted.target, suffix, &wanted.key))
+    };
+    FoundProblem {
+        here: root.is_none() && host() == Some(wanted.host.clone()),
+        user: database(&wanted.user, "ufdb.txt"),
+        installed: database(&wanted.installed, "fdb.txt"),
+    }
 }
 
 /// Where to read what the process knew as `path`.

@@ -105,7 +105,7 @@ impl Walk<'_> {
                 let is_signal = self.described(caller).is_some_and(|(_, of, _)| of.is_signal_trampoline());
                 return (found, if is_signal { ChainEnd::Signal } else { ChainEnd::Unknown });
             }
-            if Some(object) == own && found.is_empty() {
+            if Some(object) == own {
                 continue;
             }
             if found.len() == limit {

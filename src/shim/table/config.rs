@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Default of `ROCSHIM_CALLERS`.
-const CALLERS: usize = 16;
+const CALLERS: usize = 32;
 /// The most callers that are recorded.
-const MOST_CALLERS: usize = 32;
+const MOST_CALLERS: usize = 64;
 /// Default of `ROCSHIM_MEMORY_MIB`, MiB.
 const MEMORY_MIB: u64 = 256;
 
@@ -53,8 +53,8 @@ variables! {
          copies and waits. Kernel names are recorded in any case.";
     ROCSHIM_ARGS = "on",
         "`off`: launches are recorded without their kernels' arguments.";
-    ROCSHIM_CALLERS = "16",
-        "How many callers of each kernel's first launch are recorded, up to 32. `0`: none.";
+    ROCSHIM_CALLERS = "32",
+        "How many callers of each kernel's first launch are recorded, up to 64. `0`: none.";
     ROCSHIM_GPU_TIME = "",
         "Any value but `0` and `off` requests GPU begin and end times of each command from the HIP \
          runtime, and records them.";
@@ -328,11 +328,11 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_callers_are_recorded_unless_another_number_is_set() {
+    fn thirty_two_callers_are_recorded_unless_another_number_is_set() {
         let callers = |value: &'static str| {
             Config::read(|name| (name == "ROCSHIM_CALLERS").then(|| value.into())).callers
         };
-        assert_eq!(["", "0", "off", "4", "99", "many"].map(callers), [16, 0, 0, 4, 32, 16]);
+        assert_eq!(["", "0", "off", "4", "99", "many"].map(callers), [32, 0, 0, 4, 64, 32]);
     }
 
     #[test]
