@@ -48,6 +48,7 @@ impl Decisions {
 }
 
 /// The process whose records are being read, with what its ids mean.
+#[derive(Default)]
 struct Open {
     header: Header,
     number: usize,
@@ -98,19 +99,7 @@ impl WhyBuilder {
             environment: header.env.clone(),
             ..Process::default()
         });
-        self.open = Some(Open {
-            header,
-            number: self.processes.len() - 1,
-            hooks: HashMap::default(),
-            objects: HashMap::default(),
-            binaries: HashMap::default(),
-            kernels: HashMap::default(),
-            nesting: Nesting::default(),
-            in_flight: false,
-            heuristics: HashMap::default(),
-            instances: HashMap::default(),
-            searches: HashMap::default(),
-        });
+        self.open = Some(Open { header, number: self.processes.len() - 1, ..Open::default() });
     }
 
     fn definition(&mut self, open: &mut Open, record: &Record) {

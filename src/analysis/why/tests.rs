@@ -256,13 +256,26 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
             (
                 CONFIRMED,
                 "the program took the algorithm direct, result 1 of what miopenFindConvolutionForwardAlgorithm \
-                 returned"
+                     returned"
             ),
             (
                 Evidence::Inferred,
                 "the search launched nothing: its results are an entry of the find database or an estimate"
             ),
+            (
+                Evidence::Unresolved,
+                "the find database's key of such a problem is not known: only two dimensions, dense NCHW, one group \
+                     and one type are"
+            ),
+            (
+                Evidence::Inferred,
+                "MIOPEN_FIND_MODE is not set: the library's default, dynamic hybrid in MIOpen 3"
+            ),
             (CONFIRMED, "set in the process: MIOPEN_DEBUG_CONV_GEMM=0"),
+            (
+                Evidence::Inferred,
+                "MIOPEN_DEBUG_CONV_GEMM is off: solvers of gemm are left out; none is among the results"
+            ),
         ]
     );
     let set: Vec<_> = why.environment.iter().flat_map(|set| set.values.clone()).collect();
