@@ -54,7 +54,7 @@ const NO_MODEL: &str = "the process launched no kernel of a language model (atte
 const UNKNOWN: &str = "the columns of none of its GEMMs are known";
 const DIFFER: &str = "its GEMMs have different or unknown numbers of columns";
 const ENDS: &str = "the trace ends before anything was copied to the host";
-const WARM_UP: &str = "the first pass of its model stream group, of at most two columns, followed by clearing memory, or the same again";
+const WARM_UP: &str = "the first pass of its model stream group, of at most two columns, followed by clearing memory, or the next one with as many";
 const CHUNK: &str =
     "nothing was copied to the host before the same weights came again: a chunk of a longer prompt";
 const REST: &str =

@@ -76,8 +76,10 @@ pub(super) struct Pass {
     /// had GEMMs.
     pub(super) continues: bool,
     /// True for the first pass of its stream group with at most two columns, followed by a memory
-    /// set; or for one after such a pass with as many columns.
+    /// set; and for the next one with as many columns.
     pub(super) warms_up: bool,
+    /// True for that next one.
+    pub(super) is_second: bool,
     /// True when the trace ends with it, before anything was copied.
     pub(super) unfinished: bool,
     /// Number of events lost in it.
@@ -247,11 +249,9 @@ impl OpenPass {
     ) -> Pass {
         let most = self.most_columns();
         let columns = most.map(|(range, _)| range);
-        let warms_up = self.delivered
-            && match last {
-                None => self.cleared && columns.is_some_and(|columns| columns.most <= 2),
-                Some(last) => !self.cleared && last.warmed_up.is_some() && last.warmed_up == columns,
-            };
+        let is_first = last.is_none() && self.cleared && columns.is_some_and(|columns| columns.most <= 2);
+        // llama-server evaluates two tokens twice before it listens.
+        let is_second = last.is_some_and(|last| last.warmed_up.is_some() && last.warmed_up == columns);
         Pass {
             process,
             stream_group,
@@ -266,7 +266,8 @@ impl OpenPass {
             outputs: self.outputs,
             delivered: self.delivered,
             continues: last.is_some_and(|last| last.goes_on && last.place == (self.label, self.role)),
-            warms_up,
+            warms_up: self.delivered && (is_first || is_second),
+            is_second,
             unfinished: false,
             lost: self.lost,
             failed: self.failed,
@@ -288,7 +289,7 @@ pub(super) struct Last {
     end: u64,
     /// True when it had GEMMs, and nothing was copied to the host after it.
     goes_on: bool,
-    /// Columns of a warm-up pass.
+    /// Columns of the first warm-up pass.
     warmed_up: Option<Range>,
     place: (Option<usize>, Role),
 }
@@ -296,7 +297,7 @@ pub(super) struct Last {
 impl Last {
     pub(super) fn of(pass: &Pass) -> Last {
         let goes_on = pass.columns.is_some() && !pass.delivered;
-        let warmed_up = pass.columns.filter(|_| pass.warms_up);
+        let warmed_up = pass.columns.filter(|_| pass.warms_up && !pass.is_second);
         Last { end: pass.end, goes_on, warmed_up, place: (pass.label, pass.role) }
     }
 }
