@@ -1,4 +1,5 @@
-//! The tables and their columns, for people.
+//! Prints the exported tables and their columns, for `rocshim export --columns` and `rocshim help
+//! tables`.
 
 use rocshim_analysis::{COMMON, Column, ColumnKind, TABLES};
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! A folder of CSV files, one for each table, each with a line of column names.
+//! Exports rows as a folder of CSV files, one for each table, each with a header line of column
+//! names.
 
 use super::Exporter;
 use anyhow::{Context, Result};

@@ -1,4 +1,4 @@
-//! How sure a statement is, as a word on a ground of its own: the users' four classes.
+//! Renders an evidence class as a coloured word, the same colour for the same class everywhere.
 
 use maud::{Markup, html};
 use rocshim_analysis::{Evidence, Outcome};

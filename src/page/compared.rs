@@ -1,4 +1,5 @@
-//! The comparison of two or more runs.
+//! The section that compares two or more runs: the tables of `rocshim compare`, and the time of
+//! each kernel family by run.
 
 use super::{
     figure::{Figure, View, colour, label},

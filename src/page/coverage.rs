@@ -1,4 +1,5 @@
-//! What this trace can show and what it cannot: the questions, the hooks, what was lost.
+//! The section on coverage: what the trace can show and what it cannot, hook by hook, and what was
+//! lost.
 
 use super::grid::{Align, Cell, Grid};
 use maud::{Markup, html};

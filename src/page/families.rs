@@ -1,4 +1,4 @@
-//! Phases: what each launched, by family of kernels.
+//! The section on phases: the launches of each phase by kernel family.
 
 use super::{
     badge::badge,

@@ -1,4 +1,4 @@
-//! Kernels and their families, over the whole run.
+//! The section on kernels and their families, over the whole run.
 
 use super::grid::Grid;
 use maud::{Markup, html};

@@ -1,4 +1,5 @@
-//! What a server said of each request against what was launched for it: the prompt ladder.
+//! The section on a server's requests: tokens that it reported for each, and columns that were
+//! launched for it.
 
 use super::{
     figure::{Figure, View, label},

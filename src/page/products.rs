@@ -1,4 +1,5 @@
-//! Matrix products and convolutions: their sizes, and by which kernels and solvers they were made.
+//! The section on GEMMs and convolutions: their sizes, and the kernels and solvers that computed
+//! them.
 
 use super::{
     figure::{Figure, View, colour, label},

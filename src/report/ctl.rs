@@ -1,4 +1,4 @@
-//! The status of processes that record.
+//! Renders what `rocshim ctl` prints: the status of one process, and the list of all that record.
 
 use super::table::{Column, Style, Table};
 use rocshim_analysis::units::{bytes, count, percent, time};

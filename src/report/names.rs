@@ -1,4 +1,4 @@
-//! Names cut to a width.
+//! Shortens kernel names, file names and paths to the width of a column.
 
 pub use rocshim_analysis::names::{family, function, tidy, to_tile};
 

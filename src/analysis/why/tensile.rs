@@ -1,4 +1,5 @@
-//! The chain of a GEMM that rocBLAS passes to Tensile.
+//! Explains a rocBLAS GEMM: what Tensile's catalog offers for it, which kernel ran, and what
+//! decided between them.
 
 use super::{
     catalogs::CatalogFolder,

@@ -1,4 +1,4 @@
-//! The records of one process to the rows of its tables.
+//! Converts the records of one process to the rows of the tables of a dataset.
 
 use super::write::{Cells, Value};
 use foldhash::HashMap;

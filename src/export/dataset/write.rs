@@ -1,4 +1,5 @@
-//! A file of a dataset: rows of one table of one process, which appears when it is whole.
+//! Writes a file of a dataset: the rows of one table of one process. The file gets its name once it
+//! is complete.
 
 use super::tables::{ColumnType, Table, unit};
 use anyhow::{Context, Result};

@@ -1,4 +1,4 @@
-//! A group of rows, column by column, until it is written.
+//! Buffers rows column by column until there are enough for a Parquet row group, then writes it.
 
 use anyhow::Result;
 use parquet::{

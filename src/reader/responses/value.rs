@@ -1,4 +1,5 @@
-//! Single values of a document, of any kind, of which little is kept.
+//! Deserialises one JSON value of a server's response: keeps numbers and short texts, and skips
+//! everything else.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

@@ -1,4 +1,4 @@
-//! Convolutions, and of every kind of library call the kernels inside.
+//! The section of convolutions, and the lines below any library call: the kernels launched inside.
 
 use super::label;
 use crate::{section::Part, table::Style};

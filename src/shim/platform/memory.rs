@@ -1,4 +1,4 @@
-//! The shim's allocator: an arena of its own, and a small reserve for when that gives nothing.
+//! The shim's allocator: an arena of its own, and a small reserve for when that is exhausted.
 //! Without the reserve Rust would abort the process.
 //!
 //! Rust's runtime and the C code in this library call `malloc` by its name. They get the same
