@@ -3,10 +3,11 @@
 use rocshim_analysis::{Basis, RuleRow};
 
 const INTRODUCTION: &str = "\
-Each statement that a page derives follows from premises. It is made where all of them hold; else the page says what is
-missing (limited: only part was observed; unresolved: it cannot be decided). Confirmed, confirmed absent and contradicted
-are printed only where every premise was observed: in intercepted calls, their arguments, the code objects that they launch
-from, and the counters of lost events. Other premises are knowledge of how such programs work: what follows is inferred.
+Each statement that a page derives follows from premises. It is made where all of them hold; else
+the page says what is missing (limited: only part was observed; unresolved: it cannot be decided).
+Confirmed, confirmed absent and contradicted are printed only where every premise was observed: in
+intercepted calls, their arguments, the code objects that they launch from, and the counters of
+lost events. Other premises are knowledge of how such programs work: what follows is inferred.
 ";
 
 /// All rules, by what they are about.
