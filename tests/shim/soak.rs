@@ -61,7 +61,7 @@ fn the_memory_of_a_process_does_not_grow_with_threads_children_or_time() {
     let parts = traces.iter().filter(|trace| trace["trace"].as_str().unwrap().contains(".part-")).count();
     assert!(parts > 2, "{parts} parts beyond the first");
     let sum = |key: &str| traces.iter().map(|trace| trace[key].as_u64().unwrap()).sum::<u64>();
-    // A megabyte is full where a busy machine lets the collector wait: `verify` has counted the rest.
+    // A megabyte is full where a busy machine lets the collector wait: `verify` counts the rest.
     assert!(sum("written") > 0, "{} lost", sum("lost"));
     assert_eq!(sum("produced"), sum("written") + sum("lost"));
     assert_eq!(fs::read_dir(&rings).unwrap().count(), 0, "ring files are gone");
