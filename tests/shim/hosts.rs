@@ -1,6 +1,6 @@
 //! Programs in other surroundings: another allocator, another run-time system, an instrumented
-//! processor, no dynamic linker, other rights. Output and status are those of the bare run, and every
-//! launch is in the traces.
+//! processor, no dynamic linker, other rights. Output and status are those of the bare run, and
+//! every launch is in the traces.
 
 use super::accounts::Accounts;
 use rocshim_tests::{Outcome, Traced, artifacts};
