@@ -121,7 +121,7 @@ impl Analysis for SummaryBuilder {
     fn record(&mut self, session: &Session, record: &Record) {
         self.gpu.record(record);
         self.shares.record(record);
-        self.gpu_queues.record(record);
+        self.gpu_queues.record(session, record);
         let process = session.process();
         match record {
             Record::Stream(stream) => self.open.streams.define(stream),

@@ -6,6 +6,7 @@
 //! and belongs to no recorded call has come past every hook, and has its name here.
 
 mod busy;
+mod delays;
 mod in_graphs;
 mod queues;
 mod reported;
@@ -19,7 +20,7 @@ pub(crate) use queues::Queues;
 pub(crate) use reported::rules;
 pub use rows::{
     GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
-    LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
+    LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
 };
 pub(crate) use shares::{Shares, is_builtin};
 
@@ -97,6 +98,9 @@ pub struct GpuTimes {
     pub delay: Option<LaunchDelay>,
     /// Pairs of queues of a device that were busy at the same time.
     pub overlaps: Vec<OverlapRow>,
+    /// Some launches with the begins of their kernels, evenly spread over all.
+    #[serde(skip)]
+    pub arrows: Vec<LaunchArrow>,
 }
 
 /// A kernel's times.
@@ -391,7 +395,7 @@ impl GpuTimes {
         self.families = shares::families(&self.kernels, self.kernels_ns);
         [self.code_objects, self.graphs] = shares.shares(session, self.kernels_ns);
         (self.products, self.transfers) = shares.finish();
-        (self.queues, self.delay, self.overlaps) = queues.finish();
+        (self.queues, self.overlaps, (self.delay, self.arrows)) = queues.finish();
         self
     }
 }

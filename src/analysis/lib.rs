@@ -122,7 +122,7 @@ pub use flow::{Edge, Flow, Layer, Node};
 pub use gemms::{GEMMS, GemmProblem, GemmRow};
 pub use gpu::{
     GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
-    GpuTimes, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
+    GpuTimes, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
 };
 pub use graphs::{GRAPHS, GraphRow};
 pub use kernels::{Inside, KERNELS, KernelRow};

@@ -89,6 +89,7 @@ fn gpu_times_have_their_tables_and_a_page_without_them_says_how_to_get_them() {
     assert_eq!(phases[0][..7], prompt);
     assert_eq!(rows(&page, "gpu.kernels")[0][..3], ["mul_mat_vec_q()", "4", "3600000"]);
     assert_eq!(rows(&page, "gpu.queues").len(), 1);
+    assert!(page.contains("Lines go from 4 launches to the kernels") && page.contains("launch to kernel"));
     assert!(page.contains("4 of 4 dispatches seen") && !page.contains("data-none=\"gpu\""));
 }
 

@@ -66,6 +66,7 @@ fn figure(run: &Run) -> Figure {
     let mut data = bars(run, &rows, ns, &|_| 0);
     if !threads.is_empty() {
         data.push(busy(run, &threads, ns));
+        data.extend(arrows(run, &threads, ns));
     }
     let mut views = vec![View { name: "By the clock", data, layout: json!({}) }];
     views.extend(aligned(run, &rows));
@@ -111,7 +112,16 @@ fn gpu_words(run: &Run) -> String {
     let queues = run.activity.threads.iter().filter(|row| row.queue.is_some()).count() as u64;
     match queues {
         0 => " No GPU times in this trace: `rocshim run --gpu-time` records them.".into(),
-        queues => format!(" {}: the time in which its commands ran.", counted(queues, "GPU queue row")),
+        queues => {
+            let arrows = match run.summary.gpu.as_ref().map_or(0, |gpu| gpu.arrows.len() as u64) {
+                0 => String::new(),
+                some => format!(
+                    " Lines go from {} to the kernels, evenly spread over all.",
+                    counted(some, "launch")
+                ),
+            };
+            format!(" {}: the time in which its commands ran.{arrows}", counted(queues, "GPU queue row"))
+        }
     }
 }
 
@@ -259,6 +269,29 @@ fn busy(run: &Run, threads: &[String], ns: f64) -> Value {
         "type": "heatmap", "name": "in calls", "x0": (activity.begin_ns as f64 + bin as f64 / 2.0) / ns, "dx": bin as f64 / ns,
         "y": threads, "z": parts, "zmin": 0, "zmax": 1, "text": texts, "hoverinfo": "text", "yaxis": "y2", "ygap": 4, "showscale": false,
         "colorscale": [[0, "@raised"], [0.02, "@zone-a"], [1, "@c6"]],
+    })
+}
+
+/// Lines from launches to the begins of their kernels: from the thread's row to the queue's.
+fn arrows(run: &Run, rows: &[String], ns: f64) -> Option<Value> {
+    let gpu = run.summary.gpu.as_ref()?;
+    let epoch: u64 = run.summary.epoch.as_ref()?.parse().ok()?;
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for arrow in &gpu.arrows {
+        let from = format!("{} thread {}", arrow.pid, arrow.tid);
+        let to = format!("{} GPU {} queue {}", arrow.pid, arrow.device, arrow.queue);
+        if rows.contains(&from) && rows.contains(&to) {
+            let at = |time: u64| json!(time.saturating_sub(epoch) as f64 / ns);
+            x.extend([at(arrow.launched_ns), at(arrow.begin_ns), Value::Null]);
+            y.extend([json!(from), json!(to), Value::Null]);
+        }
+    }
+    let markers = json!({ "symbol": "arrow", "angleref": "previous", "size": 7, "color": "@c3" });
+    (!x.is_empty()).then(|| {
+        json!({
+            "type": "scatter", "mode": "lines+markers", "name": "launch to kernel", "x": x, "y": y, "yaxis": "y2",
+            "line": { "color": "@c3", "width": 1 }, "marker": markers, "hoverinfo": "skip", "opacity": 0.7,
+        })
     })
 }
 

@@ -6,7 +6,8 @@
 //! call's thread say what the host did; after it the command was *held*: it waited on the GPU.
 
 use super::busy::Busy;
-use super::rows::{GpuQueueRow, LaunchDelay, OverlapRow, PauseShare};
+use super::delays::Delays;
+use super::rows::{GpuQueueRow, LaunchArrow, LaunchDelay, OverlapRow, PauseShare};
 use crate::Evidence;
 use crate::durations::Durations;
 use crate::evidence::rules::{Answer, Class, Rule, RuleRow, premises};
@@ -117,8 +118,9 @@ pub(crate) struct Queues {
     events: ReorderBuffer<Waiting>,
     host: Host,
     queues: BTreeMap<QueueId, Queue>,
-    delays: Durations,
-    longest_delay: u64,
+    /// Pid and epoch.
+    process: (u32, u64),
+    delays: Delays,
     rows: Vec<GpuQueueRow>,
     /// For how long two queues of the process were both busy, ns.
     common: BTreeMap<(QueueId, QueueId), u64>,
@@ -161,18 +163,33 @@ impl Host {
     }
 }
 
+/// Adds the delay of a launch whose first kernel ran on this queue.
+fn delayed(
+    delays: &mut Delays,
+    (pid, epoch): (u32, u64),
+    (device, queue): QueueId,
+) -> impl FnMut(CallKey, u64, u64) {
+    move |(tid, _), launched, begin| {
+        let (launched_ns, begin_ns) = (epoch.saturating_add(launched), epoch.saturating_add(begin));
+        delays.add(LaunchArrow { pid, tid, device, queue, launched_ns, begin_ns });
+    }
+}
+
 impl Queue {
     /// Takes commands in the order of their begins, as far as that is decided; returns the time
     /// before which to sum up busy times, where there are too many.
-    fn drain(&mut self, host: &Host, delays: &mut Durations, longest: &mut u64, at_end: bool) -> Option<u64> {
+    fn drain(
+        &mut self,
+        host: &Host,
+        mut delayed: impl FnMut(CallKey, u64, u64),
+        at_end: bool,
+    ) -> Option<u64> {
         let mut sum_up = None;
         while self.waiting.len() > if at_end { 0 } else { ORDERED } {
             let Some(Reverse(ran)) = self.waiting.pop() else { break };
             let asked = host.asked(ran.of);
-            if let Some((entered, _)) = asked.filter(|_| ran.is_first) {
-                let delay = ran.begin.saturating_sub(entered);
-                delays.add(delay);
-                *longest = delay.max(*longest);
+            if let Some(((entered, _), call)) = asked.filter(|_| ran.is_first).zip(ran.of) {
+                delayed(call, entered, ran.begin);
             }
             if self.first.is_none() {
                 (self.first, self.end) = (Some(ran.begin), ran.begin);
@@ -209,9 +226,10 @@ impl Queue {
 
 impl Queues {
     /// Takes what is no event.
-    pub(crate) fn record(&mut self, record: &Record) {
+    pub(crate) fn record(&mut self, session: &Session, record: &Record) {
         if let Record::GpuTime(state) = record {
             self.is_asked |= state.state == "on";
+            self.process = (session.process().header.pid, session.process().epoch);
         }
     }
 
@@ -249,7 +267,7 @@ impl Queues {
                 Waiting::Ran(id, ran) => {
                     let queue = self.queues.entry(id).or_default();
                     queue.waiting.push(Reverse(ran));
-                    let since = queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, false);
+                    let since = queue.drain(&self.host, delayed(&mut self.delays, self.process, id), false);
                     since.into_iter().for_each(|since| self.sum_up(id.0, since));
                 }
             }
@@ -271,8 +289,8 @@ impl Queues {
     pub(crate) fn end_process(&mut self, session: &Session, is_whole: bool) {
         self.look(true);
         let pid = session.process().header.pid;
-        for queue in self.queues.values_mut() {
-            queue.drain(&self.host, &mut self.delays, &mut self.longest_delay, true);
+        for (id, queue) in &mut self.queues {
+            queue.drain(&self.host, delayed(&mut self.delays, self.process, *id), true);
         }
         let devices: BTreeSet<u32> = self.queues.keys().map(|(device, _)| *device).collect();
         devices.into_iter().for_each(|device| self.sum_up(device, u64::MAX));
@@ -290,16 +308,12 @@ impl Queues {
         (self.host, self.is_asked) = (Host::default(), false);
     }
 
-    /// Returns the rows of all queues, the delay from launch to begin, and which queues overlapped.
-    pub(crate) fn finish(self) -> (Vec<GpuQueueRow>, Option<LaunchDelay>, Vec<OverlapRow>) {
-        let quantile = |percent| self.delays.quantile(percent).unwrap_or(0).min(self.longest_delay);
-        let delay = (self.delays.calls() > 0).then(|| LaunchDelay {
-            kernels: self.delays.calls(),
-            median_ns: quantile(50),
-            p99_ns: quantile(99),
-            max_ns: self.longest_delay,
-        });
-        (self.rows, delay, self.overlaps)
+    /// Returns the rows of all queues, which of them overlapped, and the delay from launch to begin
+    /// with some launches.
+    pub(crate) fn finish(
+        self,
+    ) -> (Vec<GpuQueueRow>, Vec<OverlapRow>, (Option<LaunchDelay>, Vec<LaunchArrow>)) {
+        (self.rows, self.overlaps, self.delays.finish())
     }
 }
 

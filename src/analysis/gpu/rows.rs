@@ -261,6 +261,23 @@ pub struct LaunchDelay {
     pub max_ns: u64,
 }
 
+/// A launch, and the begin of its first kernel; times are Unix ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchArrow {
+    /// The process.
+    pub pid: u32,
+    /// The launching thread.
+    pub tid: u32,
+    /// The driver's node number of the device.
+    pub device: u32,
+    /// The runtime's number of the queue.
+    pub queue: u64,
+    /// Entry of the call.
+    pub launched_ns: u64,
+    /// Begin of the kernel on the GPU.
+    pub begin_ns: u64,
+}
+
 /// Two queues of a device that were busy at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OverlapRow {
