@@ -395,7 +395,9 @@ impl GpuTimes {
         self.families = shares::families(&self.kernels, self.kernels_ns);
         [self.code_objects, self.graphs] = shares.shares(session, self.kernels_ns);
         (self.products, self.transfers) = shares.finish();
-        (self.queues, self.overlaps, (self.delay, self.arrows)) = queues.finish();
+        let delays;
+        (self.queues, self.overlaps, delays) = queues.finish();
+        (self.delay, self.arrows) = delays.finish();
         self
     }
 }

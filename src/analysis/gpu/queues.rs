@@ -7,7 +7,7 @@
 
 use super::busy::Busy;
 use super::delays::Delays;
-use super::rows::{GpuQueueRow, LaunchArrow, LaunchDelay, OverlapRow, PauseShare};
+use super::rows::{GpuQueueRow, LaunchArrow, OverlapRow, PauseShare};
 use crate::Evidence;
 use crate::durations::Durations;
 use crate::evidence::rules::{Answer, Class, Rule, RuleRow, premises};
@@ -308,12 +308,10 @@ impl Queues {
         (self.host, self.is_asked) = (Host::default(), false);
     }
 
-    /// Returns the rows of all queues, which of them overlapped, and the delay from launch to begin
-    /// with some launches.
-    pub(crate) fn finish(
-        self,
-    ) -> (Vec<GpuQueueRow>, Vec<OverlapRow>, (Option<LaunchDelay>, Vec<LaunchArrow>)) {
-        (self.rows, self.overlaps, self.delays.finish())
+    /// Returns the rows of all queues, which of them overlapped, and the delays from launch to
+    /// begin.
+    pub(crate) fn finish(self) -> (Vec<GpuQueueRow>, Vec<OverlapRow>, Delays) {
+        (self.rows, self.overlaps, self.delays)
     }
 }
 
