@@ -310,7 +310,7 @@ impl Queues {
 
     /// Returns the rows of all queues, which of them overlapped, and the delays from launch to
     /// begin.
-    pub(crate) fn finish(self) -> (Vec<GpuQueueRow>, Vec<OverlapRow>, Delays) {
+    pub(super) fn finish(self) -> (Vec<GpuQueueRow>, Vec<OverlapRow>, Delays) {
         (self.rows, self.overlaps, self.delays)
     }
 }
