@@ -49,7 +49,9 @@ fn the_memory_of_a_process_does_not_grow_with_threads_children_or_time() {
         let of = samples.iter().filter(|(at, _)| (from * whole..to * whole).contains(&at.as_secs_f64()));
         of.map(|(_, held)| held[what]).max().expect("samples")
     };
-    let allowed = [("KiB of memory", 2048), ("descriptors", 2), ("mappings", 24), ("threads", 2)];
+    // Thousands of threads end. Those whose rings a busy collector has not read yet, 64 at most,
+    // have their mappings.
+    let allowed = [("KiB of memory", 2048), ("descriptors", 2), ("mappings", 128), ("threads", 2)];
     for (index, (what, slack)) in allowed.into_iter().enumerate() {
         let (early, late) = (highest(0.25, 0.5, index), highest(0.75, 1.0, index));
         assert!(late <= early + slack, "{what}: {early} early, {late} late");
