@@ -102,7 +102,7 @@ mod tests {
         // "fail  program  " takes 15 columns, so 40 leave 25.
         assert_eq!(
             findings(&list, Some(40)),
-            "Nothing will be recorded: it is statically\nlinked.\n\n\
+            "Nothing will be recorded: it is\nstatically linked.\n\n\
              ok    shim     /opt/librocshim.so\n\
              fail  program  it is statically linked →\n               \
              use another build of it\n"

@@ -90,6 +90,6 @@ fn a_process_id_that_is_no_number_is_refused_in_one_sentence() {
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
         "rocshim: invalid value 'abc' for '[PID]': a process id is a number; `rocshim ctl` lists the processes \
-         that record; see rocshim --help\n"
+         that record; see rocshim ctl --help\n"
     );
 }
