@@ -50,8 +50,8 @@ fn the_memory_of_a_process_does_not_grow_with_threads_children_or_time() {
         of.map(|(_, held)| held[what]).max().expect("samples")
     };
     // Thousands of threads end. Those whose rings a busy collector has not read yet, 64 at most,
-    // have their mappings.
-    let allowed = [("KiB of memory", 2048), ("descriptors", 2), ("mappings", 128), ("threads", 2)];
+    // have their mappings. A sample may see none of the program's four threads, another one all.
+    let allowed = [("KiB of memory", 2048), ("descriptors", 2), ("mappings", 128), ("threads", 4)];
     for (index, (what, slack)) in allowed.into_iter().enumerate() {
         let (early, late) = (highest(0.25, 0.5, index), highest(0.75, 1.0, index));
         assert!(late <= early + slack, "{what}: {early} early, {late} late");
