@@ -151,8 +151,11 @@ fn metadata(path: &Path) -> Result<Metadata> {
 
 /// Returns the trace files of a folder, or, if it has none, those of the folders below.
 pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let traces = traces_directly_in(folder)?;
-    if traces.is_empty() { traces_below(folder) } else { Ok(traces) }
+    let mut traces = traces_directly_in(folder)?;
+    if traces.is_empty() {
+        gather_below(folder, DEEPEST, &mut traces);
+    }
+    Ok(traces)
 }
 
 /// Returns the trace files of a folder and of all folders below it.

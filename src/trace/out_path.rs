@@ -4,7 +4,8 @@
 //! folders only, the path is a folder, in which a trace is named by its program and process. A path
 //! whose last component has `%p` names the file itself, without its extension.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 
 /// What a process fills in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,16 +83,13 @@ pub fn names_file(path: &Path) -> bool {
 /// The folder that all traces of the pattern are in or below: the components before the first with
 /// a placeholder.
 pub fn common_folder(path: &Path) -> PathBuf {
-    let is_fixed =
-        |part: &std::path::Component<'_>| !part.as_os_str().to_str().is_some_and(|part| has(part, |_| true));
-    path.components()
-        .take_while(is_fixed)
-        .map(|part| {
-            part.as_os_str().to_str().map_or(part.as_os_str().into(), |part| fill_in(part, |_| None).into())
-        })
-        .collect::<Vec<std::ffi::OsString>>()
-        .into_iter()
-        .collect()
+    let is_fixed = |part: &Component<'_>| !part.as_os_str().to_str().is_some_and(|part| has(part, |_| true));
+    // Without a placeholder, only `%%` is replaced.
+    let filled = |part: Component<'_>| match part.as_os_str().to_str() {
+        Some(text) => OsString::from(fill_in(text, |_| None)),
+        None => part.as_os_str().to_owned(),
+    };
+    path.components().take_while(is_fixed).map(filled).collect()
 }
 
 #[cfg(test)]

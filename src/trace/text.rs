@@ -2,6 +2,7 @@
 //! block.
 
 use crate::digits::{eight_digits, eight_hex};
+use crate::dims::shown;
 
 /// A text of at most `N` bytes. Every write needs room for its whole block: 8 bytes for the last
 /// digits of a number, the other text's capacity for [`Text::put_text`].
@@ -102,14 +103,11 @@ impl<const N: usize> Text<N> {
     /// Appends sizes separated by commas, trailing ones omitted: at least the first.
     #[inline(always)]
     pub fn put_dims(&mut self, sizes: &[u32; 3]) {
-        self.put_decimal(sizes[0].into());
-        if sizes[1] != 1 || sizes[2] != 1 {
-            self.put(b",");
-            self.put_decimal(sizes[1].into());
-        }
-        if sizes[2] != 1 {
-            self.put(b",");
-            self.put_decimal(sizes[2].into());
+        for (at, size) in shown(sizes).iter().enumerate() {
+            if at > 0 {
+                self.put(b",");
+            }
+            self.put_decimal((*size).into());
         }
     }
 

@@ -12,25 +12,13 @@
 //   events N              what a tracer must have recorded
 #include "code_object.h"
 #include "hip.h"
+#include "status.h"
 #include <pthread.h>
 #include <unistd.h>
 
 static hipFunction_t f;
 static int launches;
 static pthread_barrier_t all_here;
-
-static long status_of(const char *name)
-{
-    char line[256];
-    long value = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, name, strlen(name)))
-            value = atol(line + strlen(name) + 1);
-    if (file)
-        fclose(file);
-    return value;
-}
 
 static void report(const char *what) { printf("%s %ld %ld\n", what, status_of("VmRSS"), status_of("VmSize")); }
 

@@ -9,6 +9,7 @@ use rocshim_drain::failure::{self, Failures};
 use rocshim_reader as reader;
 use rocshim_reader::TraceFile;
 use rocshim_report as report;
+use rocshim_trace::out_path::common_folder;
 use std::{
     collections::BTreeSet,
     io,
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &args::Run) -> Result<ExitCode> {
         }
     };
     let out = launch::chosen_path(args.out.as_deref())?;
-    let folder = launch::chosen_folder(args.out.as_deref())?;
+    let folder = common_folder(&out);
     launch::prepare_folder(&folder)?;
     let before: BTreeSet<PathBuf> = reader::traces_below(&folder)?.into_iter().collect();
     let preflight_warnings = recorded.preflight_warnings(&args.program);

@@ -1,6 +1,6 @@
 //! Converts the records of one process to the rows of the tables of a dataset.
 
-use super::write::{Cells, Value};
+use super::write::{Cells, Value, integer};
 use foldhash::HashMap;
 use parquet::data_type::ByteArray;
 use rocshim_analysis::{Analysis, CallKey, Event, GemmProblem, KernelId, Phases, Session, SymbolId};
@@ -303,7 +303,7 @@ impl Rows {
             LaunchCells::Integer(Box::new(|row| Some(row.status.into()))),
             LaunchCells::Flag(Box::new(|row| Some(row.captured))),
             LaunchCells::unless_0(|row| row.gpu_begin),
-            LaunchCells::Integer(Box::new(|row| (row.gpu_begin > 0).then_some(row.gpu_dur as i64))),
+            LaunchCells::Integer(Box::new(|row| (row.gpu_begin > 0).then(|| integer(row.gpu_dur)))),
         ]
     }
 }

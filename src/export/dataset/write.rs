@@ -22,6 +22,11 @@ use std::{
 /// Rows of a group: what an engine skips or reads as one.
 const ROWS: usize = 1 << 17;
 
+/// An unsigned number as a column holds it; times and counts are below 2^63.
+pub(super) fn integer(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 /// A cell.
 #[derive(Clone)]
 pub(super) enum Value {
@@ -42,7 +47,7 @@ impl Value {
 
     /// An unsigned number; times and counts are below 2^63.
     pub(super) fn count(value: u64) -> Value {
-        Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+        Value::Integer(integer(value))
     }
 
     /// The same, absent for 0.
@@ -91,12 +96,12 @@ impl<'a, R> Cells<'a, R> {
 
     /// A number; times and counts are below 2^63.
     pub(super) fn count(of: impl Fn(&R) -> u64 + 'a) -> Cells<'a, R> {
-        Cells::Integer(Box::new(move |row| Some(i64::try_from(of(row)).unwrap_or(i64::MAX))))
+        Cells::Integer(Box::new(move |row| Some(integer(of(row)))))
     }
 
     /// The same, absent for 0.
     pub(super) fn unless_0(of: impl Fn(&R) -> u64 + 'a) -> Cells<'a, R> {
-        Cells::Integer(Box::new(move |row| i64::try_from(of(row)).ok().filter(|value| *value != 0)))
+        Cells::Integer(Box::new(move |row| Some(integer(of(row))).filter(|value| *value != 0)))
     }
 
     /// A text.

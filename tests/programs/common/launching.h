@@ -5,6 +5,7 @@
 
 #include "code_object.h"
 #include "hip.h"
+#include "status.h"
 
 static int failed; // failed calls
 
@@ -23,20 +24,6 @@ static inline void launch(hipFunction_t f, int times)
     for (int i = 1; i <= times; i++)
         if (hipModuleLaunchKernel(f, i, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL))
             __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
-}
-
-// A number in /proc/self/status; memory in KiB.
-static inline long status_of(const char *name)
-{
-    char line[256];
-    long value = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, name, strlen(name)))
-            value = atol(line + strlen(name) + 1);
-    if (file)
-        fclose(file);
-    return value;
 }
 
 #endif
