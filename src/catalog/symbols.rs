@@ -30,7 +30,7 @@ pub fn functions(
     addresses: impl IntoIterator<Item = u64>,
     debug: &Path,
 ) -> Result<BTreeMap<u64, Function>, String> {
-    let build_id = build_id.ok_or("it has no build id, so it may be another build now")?;
+    let build_id = build_id.ok_or("it has no build id, so it may be another build than the one that ran")?;
     let mut found: BTreeMap<u64, Function> =
         addresses.into_iter().map(|address| (address, Function::default())).collect();
     name(path, build_id, &mut found)?;
@@ -41,7 +41,7 @@ pub fn functions(
     Ok(found)
 }
 
-/// The place of separate debug information by build id.
+/// Returns the path of separate debug information for a build id.
 fn debug_file(debug: &Path, build_id: &str) -> Option<PathBuf> {
     let (folder, rest) = build_id.split_at_checked(2)?;
     let file = debug.join(".build-id").join(folder).join(format!("{rest}.debug"));
@@ -52,11 +52,11 @@ fn debug_file(debug: &Path, build_id: &str) -> Option<PathBuf> {
 fn name(path: &Path, build_id: &str, found: &mut BTreeMap<u64, Function>) -> Result<(), String> {
     let file = File::open(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let cache = ReadCache::new(file);
-    let elf = Elf::parse(&cache).map_err(|error| format!("it is no ELF file: {error}"))?;
+    let elf = Elf::parse(&cache).map_err(|error| format!("it is not an ELF file: {error}"))?;
     let own: Option<String> =
         elf.build_id().ok().flatten().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
     if own.as_deref() != Some(build_id) {
-        return Err("it is another build now: its build id differs".into());
+        return Err("its build id differs: the file was replaced since the program ran".into());
     }
     // The full table, or what a stripped file exports.
     match elf.symbol_table() {

@@ -78,7 +78,8 @@ impl Arguments {
     }
 }
 
-/// The range in which single and double precision are written alike, without an exponent.
+/// The range in which numbers of single and double precision are written alike, without an
+/// exponent.
 const SIMPLE: std::ops::Range<f32> = 1e-4..1e7;
 
 /// Writes one argument of a kernel for launch after launch. It caches the text of the last value,

@@ -4,7 +4,7 @@ use crate::history::History;
 use foldhash::{HashMap, HashSet};
 use rocshim_ring::definition::Stream;
 
-/// The begin of a capture.
+/// The beginning of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Begun {
     /// When.

@@ -23,7 +23,7 @@ use crate::solutions::Solutions;
 use foldhash::{HashMap, HashSet};
 use rocshim_ring::clock::{Clock, Rate};
 use rocshim_ring::conv;
-use rocshim_ring::definition::{Definition, Frame, Process, ROWS, STREAM};
+use rocshim_ring::definition::{Definition, ProcessIdentity, ROWS, STREAM, StampedDefinition};
 use rocshim_ring::event::{self, LOSS_REASONS};
 use rocshim_ring::hip::{Copy, Sync};
 use rocshim_ring::mark;
@@ -91,7 +91,7 @@ impl Decoder {
     /// Decodes definition `number`; lines that follow from it are appended to `out`. Damaged bytes
     /// are ignored.
     pub fn define(&mut self, number: u32, bytes: &[u8], out: &mut Vec<u8>) {
-        let Some(Frame { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
+        let Some(StampedDefinition { stamp, definition }) = rocshim_ring::log::decode(bytes) else { return };
         self.templates.forget();
         match definition {
             Definition::Process(process) => self.process(stamp, &process),
@@ -174,7 +174,7 @@ impl Decoder {
         }
     }
 
-    fn process(&mut self, stamp: u64, process: &Process) {
+    fn process(&mut self, stamp: u64, process: &ProcessIdentity) {
         self.header = Header { part: self.header.part, ..header(process) };
         self.files
             .set_environment(self.header.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));

@@ -130,7 +130,10 @@ fn digest(text: &[u8]) -> [u64; 2] {
 
 /// Contents of an instantiated graph whose creation was not observed.
 fn unknown() -> Graph<'static> {
-    Graph { why: Some("it was changed, and what it was before was not seen".into()), ..Graph::default() }
+    Graph {
+        why: Some("it was changed, and its contents before were not recorded".into()),
+        ..Graph::default()
+    }
 }
 
 #[cfg(test)]

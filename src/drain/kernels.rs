@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(at(&kernels, 0xf2, 12), Some((2, "k".into(), Some(1))));
         assert_eq!((at(&kernels, 0xf2, 11), at(&kernels, 0xf3, 99)), (None, None));
         kernels.forget(20, 0xa);
-        assert_eq!(at(&kernels, 0xf2, 20), None, "and dies with it");
+        assert_eq!(at(&kernels, 0xf2, 20), None, "and becomes invalid with it");
     }
 
     #[test]

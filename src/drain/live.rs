@@ -12,7 +12,7 @@ pub use snapshot::Snapshot;
 use crate::records::header;
 use crate::stat::Stat;
 use rocshim_ring::clock::Clock;
-use rocshim_ring::definition::{Definition, Frame};
+use rocshim_ring::definition::{Definition, StampedDefinition};
 use rocshim_ring::event::LOSS_REASONS;
 use rocshim_ring::{Control, Folder, LogReader, Pool, Ring};
 use rocshim_trace::{Header, is_chosen, segment_path};
@@ -203,10 +203,10 @@ fn open(pid: u32, stat: Stat, inode: u64, control: &Path) -> io::Result<Option<L
             return;
         }
         match rocshim_ring::log::decode(bytes) {
-            Some(Frame { stamp, definition: Definition::Process(of) }) => {
+            Some(StampedDefinition { stamp, definition: Definition::Process(of) }) => {
                 process = Some((stamp, of.unix_ns, header(&of), PathBuf::from(of.trace.as_ref())));
             }
-            Some(Frame { definition: Definition::Clock { tick_hz: hz }, .. }) => tick_hz = hz,
+            Some(StampedDefinition { definition: Definition::Clock { tick_hz: hz }, .. }) => tick_hz = hz,
             _ => {}
         }
     })?;

@@ -6,7 +6,7 @@ use crate::library_files::{LibraryFiles, fallback};
 use crate::parameters::demangle;
 use crate::values::*;
 use rocshim_ring::definition::{
-    ATOMICS, ChainEnd, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, Process, Text,
+    ATOMICS, ChainEnd, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, ProcessIdentity, Text,
 };
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
@@ -81,7 +81,7 @@ pub(crate) fn table_point(library: u32, name: &str, entries: u32, functions: u32
     }
 }
 
-pub(crate) fn header(process: &Process) -> Header {
+pub(crate) fn header(process: &ProcessIdentity) -> Header {
     let own = |text: &std::borrow::Cow<str>| text.to_string();
     Header {
         format: FORMAT,

@@ -76,7 +76,7 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
         Ok(_) => {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file, but a link or a folder"));
         }
-        // It was never begun: its owner is whose ring files are left.
+        // The trace was never created: its owner is the owner of the ring files.
         Err(_) => match rings_by_name(trace) {
             Some(rings) => Folder::open(&rings)?.owner()?,
             None => return Ok(None),
@@ -86,7 +86,8 @@ pub fn recover(trace: &Path) -> io::Result<Option<u64>> {
     recover_of(owner, trace)
 }
 
-/// The same with the rights of the trace's `owner`, whose ring files alone are read and removed.
+/// The same with the rights of the trace's `owner`: ring files of other users are neither read nor
+/// removed.
 fn recover_of(owner: Owner, trace: &Path) -> io::Result<Option<u64>> {
     let Some((whole, left)) = leftover(trace)? else {
         remove_needless(trace)?;
@@ -110,7 +111,8 @@ fn recover_of(owner: Owner, trace: &Path) -> io::Result<Option<u64>> {
     Ok(Some(left.events))
 }
 
-/// Removes the ring files of a complete trace: its process could not, or was killed while it did.
+/// Removes the ring files of a complete trace, which its process has left, because it could not
+/// remove them or was killed meanwhile.
 fn remove_needless(trace: &Path) -> io::Result<()> {
     let Some(header) = header_of(trace)? else { return Ok(()) };
     let rings = PathBuf::from(&header.rings);
@@ -234,7 +236,7 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
     LogReader::read_files(rings, |number, bytes| {
         if number == 0 {
-            if let Some(rocshim_ring::definition::Frame {
+            if let Some(rocshim_ring::definition::StampedDefinition {
                 definition: rocshim_ring::Definition::Process(process),
                 ..
             }) = rocshim_ring::log::decode(bytes)
@@ -249,16 +251,16 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
     Some((decoder.header().clone(), segment_path(&trace?, part)))
 }
 
-/// True when the process that wrote `header` still runs. On this machine, in this PID namespace,
-/// its number and start time show it (a number may have been used again). Elsewhere, the lock of
-/// its ring folder does; where that cannot be asked for, it is taken to run.
+/// True when the process that wrote `header` still runs. In this PID namespace its pid and start
+/// time decide (a pid alone may have been reused). Elsewhere the lock of its ring folder decides;
+/// if the lock cannot be tested, the process counts as running.
 pub fn is_running(header: &Header) -> bool {
     if Stat::of(header.pid).is_some_and(|stat| stat.lives && stat.start_ticks == header.start_ticks) {
         return true;
     }
     let Ok(folder) = Folder::open(Path::new(&header.rings)) else { return false };
     let Ok(committed) = Control::read(&folder) else { return false };
-    let is_elsewhere = committed.place != 0 && committed.place != Stat::place();
+    let is_elsewhere = committed.pid_namespace != 0 && committed.pid_namespace != Stat::pid_namespace();
     is_elsewhere && folder.is_held().unwrap_or(true)
 }
 

@@ -25,9 +25,9 @@ impl Stat {
         Stat::parse(&String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?))
     }
 
-    /// A number for this boot of the machine and the PID namespace of the calling process: numbers
-    /// of processes mean the same where it is the same. 0: it cannot be found out.
-    pub fn place() -> u64 {
+    /// Returns a number that identifies the calling process's PID namespace on this boot of this
+    /// machine: processes with equal numbers see each other by the same pids. 0: unknown.
+    pub fn pid_namespace() -> u64 {
         let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |of| of.ino());
         if boot.is_empty() || namespace == 0 { 0 } else { (xxh3_64(&boot) ^ namespace).max(1) }

@@ -14,11 +14,11 @@ const UNKNOWN: u8 = 0;
 const TSC: u8 = 1;
 const SYSTEM: u8 = 2;
 const RECKONED: u8 = 3;
-/// The source of stamps, chosen at first use. Release: after `MOMENT` and `TICK_HZ`.
+/// The source of stamps, chosen at first use. Release: after `ANCHOR` and `TICK_HZ`.
 static SOURCE: AtomicU8 = AtomicU8::new(if cfg!(loom) { TSC } else { UNKNOWN });
 /// A stamp and `CLOCK_MONOTONIC_RAW` in ns, read together: when the TSC was chosen, or again when
 /// it was disabled.
-static MOMENT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+static ANCHOR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// Ticks per second, measured between the two readings.
 static TICK_HZ: AtomicU64 = AtomicU64::new(0);
 
@@ -63,7 +63,7 @@ fn slow_now() -> u64 {
             now()
         }
         RECKONED => {
-            let [stamp, ns] = [0, 1].map(|i: usize| MOMENT[i].load(Relaxed));
+            let [stamp, ns] = [0, 1].map(|i: usize| ANCHOR[i].load(Relaxed));
             stamp + ticks_of(monotonic_ns().saturating_sub(ns), TICK_HZ.load(Relaxed))
         }
         TSC => tsc(),
@@ -72,8 +72,8 @@ fn slow_now() -> u64 {
 }
 
 fn remember((stamp, ns): (u64, u64)) {
-    MOMENT[0].store(stamp, Relaxed);
-    MOMENT[1].store(ns, Relaxed);
+    ANCHOR[0].store(stamp, Relaxed);
+    ANCHOR[1].store(ns, Relaxed);
 }
 
 fn ticks_of(ns: u64, hz: u64) -> u64 {
@@ -88,7 +88,7 @@ pub fn forbid_tsc() {
     if SOURCE.compare_exchange(UNKNOWN, SYSTEM, Release, Relaxed) != Err(TSC) {
         return;
     }
-    let [stamp, ns] = [0, 1].map(|i: usize| MOMENT[i].load(Relaxed));
+    let [stamp, ns] = [0, 1].map(|i: usize| ANCHOR[i].load(Relaxed));
     let since = Duration::from_nanos(monotonic_ns().saturating_sub(ns));
     std::thread::sleep(SHORTEST.saturating_sub(since));
     let (stamp_now, ns_now) = together(monotonic_ns);

@@ -26,7 +26,7 @@ pub const INTERCEPTION_POINTS: [(u8, &str); 4] =
 
 /// A definition with its stamp.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Frame<'a> {
+pub struct StampedDefinition<'a> {
     /// From when on it holds.
     pub stamp: u64,
     /// The definition.
@@ -38,7 +38,7 @@ pub struct Frame<'a> {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Definition<'a> {
     /// The process; always the first.
-    Process(#[serde(borrow)] Process<'a>),
+    Process(#[serde(borrow)] ProcessIdentity<'a>),
     /// The clock rate, once measured.
     Clock {
         /// Ticks per second.
@@ -375,7 +375,7 @@ pub const METRIC: u8 = 4;
 
 /// The traced process.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Process<'a> {
+pub struct ProcessIdentity<'a> {
     /// Version of the shim.
     #[serde(borrow)]
     pub rocshim: Text<'a>,

@@ -1,8 +1,9 @@
-//! What a process could not record, said to `rocshim run`: by a page of System V shared memory,
-//! which takes no descriptor, no file and no room that a limit of the process may deny it.
+//! Reports to `rocshim run` that a process could not be recorded, through a page of System V shared
+//! memory: it needs no descriptor, no file and no disk space, which such a process may lack.
 //!
-//! `rocshim run` makes the page, marks it to be removed with its last user, and names it to its
-//! program in a variable. A process that cannot begin to record counts itself there.
+//! `rocshim run` creates the page, marks it for removal once the last process has detached from it,
+//! and passes its id to the program in a variable. A process that cannot start recording counts
+//! itself there.
 #![allow(unsafe_code)] // System V shared memory, which the standard library does not have
 
 use crate::map::PAGE;
@@ -11,7 +12,7 @@ use std::ptr::{NonNull, null};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The variable that names the page: its number and its token.
+/// The environment variable that identifies the page: its id and its token.
 pub const VARIABLE: &str = "ROCSHIM_RUN";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMF");
@@ -19,22 +20,22 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMF");
 #[repr(C)]
 struct Page {
     magic: AtomicU64,
-    /// Others' pages may have the same number in another IPC namespace.
+    /// Identifies the run: in another IPC namespace, another page may have the same id.
     token: AtomicU64,
-    /// Processes that could not record.
+    /// Number of processes that could not be recorded.
     processes: AtomicU64,
-    /// What the last of them lacked: a [`Lack`], and the system's error number above it.
+    /// What the last of them lacked: a [`Lack`] in the low half, its errno in the high half.
     why: AtomicU64,
 }
 
-/// What a process lacked.
+/// What a process lacked in order to be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// No trace file could be made, with this error of the system's; 0: not known.
+    /// A trace file: creating it failed with this errno; 0: unknown.
     File(i32),
-    /// There was no memory.
+    /// Memory.
     Memory,
-    /// What was recorded could not be written, nor left where it can be recovered.
+    /// Disk space: recorded events could neither be written nor be left in ring files.
     Room,
 }
 
@@ -62,7 +63,7 @@ struct Attached(NonNull<Page>);
 
 impl Attached {
     fn to(number: i32) -> io::Result<Attached> {
-        // SAFETY: the system chooses the address; nothing else lies there.
+        // SAFETY: the kernel maps the segment at an address that is not in use.
         let at = unsafe { libc::shmat(number, null(), 0) };
         if at.addr() == usize::MAX {
             return Err(io::Error::last_os_error());
@@ -71,38 +72,40 @@ impl Attached {
     }
 
     fn page(&self) -> &Page {
-        // SAFETY: a piece of shared memory is a whole page at least, all fields are atomics, and it
-        // stays attached as long as `self` lives.
+        // SAFETY: a segment is at least one page long, all fields of `Page` are atomics, and the
+        // segment stays attached as long as `self` lives.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // SAFETY: it was attached by `to`, and nothing refers to it any more.
+        // SAFETY: `to` attached a segment at this address, and every reference to it borrows
+        // `self`.
         unsafe { libc::shmdt(self.0.as_ptr().cast()) };
     }
 }
 
-/// The page of a run.
+/// The page, as `rocshim run` holds it.
 pub struct Failures {
     page: Attached,
     number: i32,
 }
 
 impl Failures {
-    /// Makes the page. It goes with the calling process and those that have it attached.
+    /// Creates the page. It is removed when the last process that is attached to it has ended.
     ///
     /// # Errors
-    /// When the system has none to give.
+    /// Those of the system calls.
     pub fn new() -> io::Result<Failures> {
-        // SAFETY: no memory is touched.
+        // SAFETY: `shmget` takes numbers only, and changes no memory of this process.
         let number = unsafe { libc::shmget(libc::IPC_PRIVATE, PAGE, libc::IPC_CREAT | 0o600) };
         if number < 0 {
             return Err(io::Error::last_os_error());
         }
         let page = Attached::to(number);
-        // SAFETY: a number of ours. It can be attached until the last that is attached goes.
+        // SAFETY: `number` is the segment created above. `IPC_RMID` uses no buffer, and removes the
+        // segment only after the last process has detached from it.
         unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
         let failures = Failures { page: page?, number };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
@@ -112,12 +115,13 @@ impl Failures {
         Ok(failures)
     }
 
-    /// The value of [`VARIABLE`] for the program.
+    /// Returns the value of [`VARIABLE`] for the program.
     pub fn name(&self) -> String {
         format!("{}:{}", self.number, self.page.page().token.load(Relaxed))
     }
 
-    /// How many processes could not record, and what the last of them lacked.
+    /// Returns how many processes could not be recorded, and what the last of them lacked; `None`
+    /// without any.
     pub fn seen(&self) -> Option<(u64, Lack)> {
         let page = self.page.page();
         let processes = page.processes.load(Acquire);
@@ -125,7 +129,8 @@ impl Failures {
     }
 }
 
-/// Counts this process in the page with that `name`, if it is there.
+/// Counts this process in the page that `name`, a value of [`VARIABLE`], identifies; does nothing
+/// if there is none.
 pub fn report(name: &str, lack: Lack) {
     let Some((number, token)) = name.split_once(':') else { return };
     let (Ok(number), Ok(token)) = (number.parse(), token.parse::<u64>()) else { return };
@@ -145,7 +150,7 @@ mod tests {
     #[test]
     fn what_a_process_lacks_is_seen_by_who_made_the_page() {
         let Ok(failures) = Failures::new() else {
-            eprintln!("NOT RUN, for this system has no System V shared memory");
+            eprintln!("NOT RUN: this system has no System V shared memory");
             return;
         };
         assert_eq!(failures.seen(), None);
@@ -156,6 +161,6 @@ mod tests {
         report("7", Lack::Memory);
         report(&format!("{}1", failures.name()), Lack::Memory);
         report("-1:7", Lack::Memory);
-        assert_eq!(failures.seen(), Some((2, Lack::Memory)), "another's page is left alone");
+        assert_eq!(failures.seen(), Some((2, Lack::Memory)), "a page with another token is left alone");
     }
 }

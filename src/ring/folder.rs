@@ -69,26 +69,27 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf() })
     }
 
-    /// Whose it is.
+    /// Returns the folder's owner.
     ///
     /// # Errors
-    /// When it cannot be looked at.
+    /// When its metadata cannot be read.
     pub fn owner(&self) -> io::Result<Owner> {
         Ok(Owner::of(&std::fs::symlink_metadata(&self.path)?))
     }
 
-    /// Holds the folder's lock for its process, as long as the file is open: see
+    /// Takes the folder's lock for its process until the returned file is closed: see
     /// [`Folder::is_held`].
     ///
     /// # Errors
-    /// When the file system has no locks.
+    /// When the file system does not support locks.
     pub fn hold(&self) -> io::Result<File> {
         let file = self.open_control()?;
         lock(&file, libc::LOCK_EX).map(|()| file)
     }
 
-    /// True while the process holds the folder's lock, which the system takes from it at its end,
-    /// wherever it runs; `None` where it has never held it, or the lock cannot be asked for.
+    /// True while the process holds the folder's lock, which the kernel releases when the process
+    /// ends, in whatever PID namespace it runs; `None` if it never took the lock, or the lock
+    /// cannot be tested.
     pub fn is_held(&self) -> Option<bool> {
         Control::read(self).ok().filter(|committed| committed.is_locked)?;
         match lock(&self.open_control().ok()?, libc::LOCK_SH) {
@@ -152,9 +153,9 @@ impl Folder {
     }
 }
 
-/// Takes a lock of an open file, or fails at once.
+/// Applies the `flock` operation `how` to an open file, without waiting.
 fn lock(file: &File, how: i32) -> io::Result<()> {
-    // SAFETY: an open file; no memory is touched.
+    // SAFETY: `flock` takes the descriptor of an open file, and changes no memory.
     let result = unsafe { libc::flock(file.as_raw_fd(), how | libc::LOCK_NB) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -175,8 +176,8 @@ struct ControlPage {
     /// Calls of threads without a ring: none could be created, it was already closed, or it was
     /// refused for another reason.
     untracked: [Untracked; 3],
-    /// Which boot and PID namespace the process's number is of; 0: not known.
-    place: AtomicU64,
+    /// The PID namespace and boot in which the process's pid is valid; 0: unknown.
+    pid_namespace: AtomicU64,
     /// 1 once the process holds the folder's lock.
     locked: AtomicU64,
 }
@@ -209,8 +210,8 @@ pub struct Committed {
     pub late: u64,
     /// Calls of threads without a ring.
     pub untracked: [Gap; 3],
-    /// Which boot and PID namespace the process's number is of; 0: not known.
-    pub place: u64,
+    /// The PID namespace and boot in which the process's pid is valid; 0: unknown.
+    pub pid_namespace: u64,
     /// The process holds the folder's lock, or did: see [`Folder::is_held`].
     pub is_locked: bool,
 }
@@ -240,7 +241,7 @@ impl Committed {
             stamp: word(4 + side),
             late: word(offset_of!(ControlPage, late) / 8),
             untracked: [0, 1, 2].map(untracked),
-            place: word(offset_of!(ControlPage, place) / 8),
+            pid_namespace: word(offset_of!(ControlPage, pid_namespace) / 8),
             is_locked: word(offset_of!(ControlPage, locked) / 8) == 1,
         })
     }
@@ -294,9 +295,18 @@ impl Control {
             if self.page().epoch.load(Relaxed) == epoch {
                 let (segment, late, untracked) = ((segment as u32).max(1), self.late(), self.untracked());
                 // Relaxed: they are set before anything is committed.
-                let place = page.place.load(Relaxed);
+                let pid_namespace = page.pid_namespace.load(Relaxed);
                 let is_locked = page.locked.load(Relaxed) == 1;
-                return Committed { epoch, segment, offset, stamp, late, untracked, place, is_locked };
+                return Committed {
+                    epoch,
+                    segment,
+                    offset,
+                    stamp,
+                    late,
+                    untracked,
+                    pid_namespace,
+                    is_locked,
+                };
             }
         }
     }
@@ -318,9 +328,9 @@ impl Control {
         Committed::from_bytes(&read_file(&path, PAGE)?, &path)
     }
 
-    /// Notes which boot and PID namespace the process's number is of.
-    pub fn set_place(&self, place: u64) {
-        self.page().place.store(place, Relaxed);
+    /// Stores the PID namespace and boot in which the process's pid is valid.
+    pub fn set_pid_namespace(&self, pid_namespace: u64) {
+        self.page().pid_namespace.store(pid_namespace, Relaxed);
     }
 
     /// Notes that the folder's lock is held.

@@ -6,7 +6,7 @@
 //! contained in one file, as its length (4 bytes) and its bytes.
 #![allow(unsafe_code)] // reads and writes of the mapped files; the committed length (release/acquire) orders them
 
-use crate::definition::Frame;
+use crate::definition::StampedDefinition;
 use crate::map::{Mapping, PAGE, is_unbegun, read_file};
 use crate::sync::{self, AtomicU64, Mutex, OnceLock};
 use std::io;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The most files of a log: 256 KiB, 512 KiB, … 16 MiB, 16 MiB, …
-const CHUNKS: usize = 32;
+const MAX_FILES: usize = 32;
 const MAGIC: u64 = u64::from_le_bytes(*b"ROCSHIMD");
 /// Header bytes before a file's first definition: magic, committed length.
 const HEAD: usize = 64;
@@ -22,24 +22,24 @@ const HEAD: usize = 64;
 /// Name prefix of its files.
 pub(crate) const DEFINITIONS: &str = "defs-";
 
-fn chunk_bytes(index: usize) -> usize {
+fn file_bytes(index: usize) -> usize {
     if cfg!(loom) { PAGE } else { (256 * 1024) << index.min(6) }
 }
 
-fn chunk_path(folder: &Path, index: usize) -> PathBuf {
+fn file_path(folder: &Path, index: usize) -> PathBuf {
     folder.join(format!("{DEFINITIONS}{index}"))
 }
 
-struct Chunk {
+struct LogFile {
     memory: Mapping,
 }
 
-impl Chunk {
-    fn new(memory: Mapping) -> Chunk {
-        let chunk = Chunk { memory };
+impl LogFile {
+    fn new(memory: Mapping) -> LogFile {
+        let file = LogFile { memory };
         #[cfg(loom)]
-        sync::modelled::share(chunk.word(1).as_ptr(), sync::modelled::Role::Owner);
-        chunk
+        sync::modelled::share(file.word(1).as_ptr(), sync::modelled::Role::Owner);
+        file
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
@@ -79,16 +79,16 @@ impl Chunk {
     }
 }
 
-fn begin_chunk(place: &OnceLock<Chunk>, memory: Mapping) -> &Chunk {
-    let chunk = place.get_or_init(|| Chunk::new(memory));
-    chunk.word(0).store(MAGIC, Relaxed);
-    chunk
+fn begin_file(slot: &OnceLock<LogFile>, memory: Mapping) -> &LogFile {
+    let file = slot.get_or_init(|| LogFile::new(memory));
+    file.word(0).store(MAGIC, Relaxed);
+    file
 }
 
 /// The position of a definition in its log; it never moves and can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    chunk: u32,
+pub struct LogPosition {
+    file: u32,
     at: u32,
     length: u32,
 }
@@ -96,14 +96,14 @@ pub struct Place {
 /// The writing end.
 pub struct Log {
     folder: Option<PathBuf>,
-    chunks: [OnceLock<Chunk>; CHUNKS],
+    files: [OnceLock<LogFile>; MAX_FILES],
     writer: Mutex<Writer>,
 }
 
 #[derive(Default)]
 struct Writer {
     /// The file being written.
-    chunk: usize,
+    file: usize,
     /// Number of definitions.
     count: u32,
 }
@@ -111,8 +111,8 @@ struct Writer {
 impl Log {
     /// Creates a log in `folder`, or in private memory.
     pub fn new(folder: Option<&Path>) -> Log {
-        let chunks = [const { OnceLock::new() }; CHUNKS];
-        Log { folder: folder.map(Path::to_path_buf), chunks, writer: Mutex::default() }
+        let files = [const { OnceLock::new() }; MAX_FILES];
+        Log { folder: folder.map(Path::to_path_buf), files, writer: Mutex::default() }
     }
 
     /// Creates its first file, if it has a folder. Without this file the folder could not be
@@ -122,8 +122,8 @@ impl Log {
     /// If it cannot be created.
     pub fn begin(&self) -> io::Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let memory = Mapping::create(&chunk_path(folder, 0), chunk_bytes(0))?;
-        begin_chunk(&self.chunks[0], memory);
+        let memory = Mapping::create(&file_path(folder, 0), file_bytes(0))?;
+        begin_file(&self.files[0], memory);
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Log {
     ///
     /// # Errors
     /// If there is no more memory for it; then nothing is written.
-    pub fn define(&self, frame: &Frame) -> io::Result<(u32, Place)> {
+    pub fn define(&self, frame: &StampedDefinition) -> io::Result<(u32, LogPosition)> {
         let bytes = postcard::to_allocvec(frame).map_err(io::Error::other)?;
         self.append(&bytes)
     }
@@ -140,59 +140,59 @@ impl Log {
     /// far it is written.
     #[cfg(all(test, loom))]
     pub(crate) fn words(&self, index: usize) -> (*const u64, Option<*const u64>) {
-        let chunk = &self.chunks[index];
-        (chunk.word(), chunk.get().map(|chunk| chunk.word(1).as_ptr().cast_const()))
+        let file = &self.files[index];
+        (file.word(), file.get().map(|file| file.word(1).as_ptr().cast_const()))
     }
 
-    /// The definition at `place`.
-    pub fn read(&self, place: Place) -> Option<Frame<'_>> {
-        let bytes = self.chunks.get(place.chunk as usize)?.get()?.bytes();
-        decode(bytes.get(place.at as usize..)?.get(..place.length as usize)?)
+    /// The definition at `position`.
+    pub fn read(&self, position: LogPosition) -> Option<StampedDefinition<'_>> {
+        let bytes = self.files.get(position.file as usize)?.get()?.bytes();
+        decode(bytes.get(position.at as usize..)?.get(..position.length as usize)?)
     }
 
-    fn append(&self, frame: &[u8]) -> io::Result<(u32, Place)> {
+    fn append(&self, frame: &[u8]) -> io::Result<(u32, LogPosition)> {
         let mut bytes = Vec::with_capacity(4 + frame.len());
         bytes.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         bytes.extend_from_slice(frame);
         let mut writer = self.writer.lock();
         loop {
-            let chunk = self.chunk(writer.chunk)?;
-            if chunk.room() >= bytes.len() {
-                let (at, length) = (chunk.committed() as u32 + 4, frame.len() as u32);
-                chunk.append(&bytes);
+            let file = self.file(writer.file)?;
+            if file.room() >= bytes.len() {
+                let (at, length) = (file.committed() as u32 + 4, frame.len() as u32);
+                file.append(&bytes);
                 writer.count += 1;
-                return Ok((writer.count - 1, Place { chunk: writer.chunk as u32, at, length }));
+                return Ok((writer.count - 1, LogPosition { file: writer.file as u32, at, length }));
             }
-            writer.chunk += 1;
+            writer.file += 1;
         }
     }
 
-    fn chunk(&self, index: usize) -> io::Result<&Chunk> {
-        let place = self.chunks.get(index).ok_or(io::ErrorKind::OutOfMemory)?;
-        if let Some(chunk) = place.get() {
-            return Ok(chunk);
+    fn file(&self, index: usize) -> io::Result<&LogFile> {
+        let slot = self.files.get(index).ok_or(io::ErrorKind::OutOfMemory)?;
+        if let Some(file) = slot.get() {
+            return Ok(file);
         }
-        let bytes = chunk_bytes(index);
+        let bytes = file_bytes(index);
         let memory = match &self.folder {
             Some(folder) => {
-                Mapping::create(&chunk_path(folder, index), bytes).or_else(|_| Mapping::anonymous(bytes))?
+                Mapping::create(&file_path(folder, index), bytes).or_else(|_| Mapping::anonymous(bytes))?
             }
             None => Mapping::anonymous(bytes)?,
         };
-        Ok(begin_chunk(place, memory))
+        Ok(begin_file(slot, memory))
     }
 
     /// Copies from another log (that of the process before a fork) what a child inherits:
     /// libraries, bindings, code, names. Graphs and captures do not survive a fork. `each` receives
     /// the position of each copy in this log. Takes no lock of the parent's log.
-    pub fn inherit(&self, parent: &Log, mut each: impl FnMut(Place)) {
+    pub fn inherit(&self, parent: &Log, mut each: impl FnMut(LogPosition)) {
         let is_own = |bytes: &[u8]| decode(bytes).is_none_or(|frame| frame.definition.is_of_one_process());
         let mut reader = LogReader::default();
         // What does not fit is lost to the child: its kernels stay unnamed, its calls are recorded.
         reader.read(parent, |_, bytes| {
             let appended = (!is_own(bytes)).then(|| self.append(bytes));
-            if let Some(Ok((_, place))) = appended {
-                each(place);
+            if let Some(Ok((_, position))) = appended {
+                each(position);
             }
         });
     }
@@ -201,7 +201,7 @@ impl Log {
 /// Reads a log incrementally from its beginning.
 #[derive(Default)]
 pub struct LogReader {
-    chunk: usize,
+    file: usize,
     at: usize,
     count: u32,
 }
@@ -210,13 +210,13 @@ impl LogReader {
     /// Delivers the definitions added since the last call, as (number, bytes); decode them with
     /// [`decode`].
     pub fn read(&mut self, log: &Log, mut each: impl FnMut(u32, &[u8])) {
-        while let Some(chunk) = log.chunks.get(self.chunk).and_then(OnceLock::get) {
-            let next_begun = log.chunks.get(self.chunk + 1).is_some_and(|next| next.get().is_some());
-            self.read_bytes(chunk.bytes(), &mut each);
+        while let Some(file) = log.files.get(self.file).and_then(OnceLock::get) {
+            let next_begun = log.files.get(self.file + 1).is_some_and(|next| next.get().is_some());
+            self.read_bytes(file.bytes(), &mut each);
             if !next_begun {
                 return;
             }
-            (self.chunk, self.at) = (self.chunk + 1, 0);
+            (self.file, self.at) = (self.file + 1, 0);
         }
     }
 
@@ -226,9 +226,9 @@ impl LogReader {
     /// If a file cannot be read or is not a log file of this version.
     pub fn read_files(folder: &Path, mut each: impl FnMut(u32, &[u8])) -> io::Result<()> {
         let mut reader = LogReader::default();
-        for index in 0..CHUNKS {
-            let path = chunk_path(folder, index);
-            let bytes = match read_file(&path, chunk_bytes(index)) {
+        for index in 0..MAX_FILES {
+            let path = file_path(folder, index);
+            let bytes = match read_file(&path, file_bytes(index)) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => break,
                 bytes => bytes?,
             };
@@ -278,7 +278,7 @@ impl LogReader {
 }
 
 /// Decodes a definition's bytes; `None` if they are damaged.
-pub fn decode(bytes: &[u8]) -> Option<Frame<'_>> {
+pub fn decode(bytes: &[u8]) -> Option<StampedDefinition<'_>> {
     postcard::from_bytes(bytes).ok()
 }
 
@@ -298,8 +298,11 @@ mod tests {
         seen
     }
 
-    fn frame(name: &str) -> Frame<'_> {
-        Frame { stamp: 1, definition: Definition::HostFunction { handle: 2, stub: 3, name: name.into() } }
+    fn frame(name: &str) -> StampedDefinition<'_> {
+        StampedDefinition {
+            stamp: 1,
+            definition: Definition::HostFunction { handle: 2, stub: 3, name: name.into() },
+        }
     }
 
     fn define(log: &Log, name: &str) -> u32 {
@@ -327,7 +330,7 @@ mod tests {
         let count = 3000;
         (0..count).for_each(|i| assert_eq!(define(&log, &long), i));
         let last = log.define(&frame("the last")).unwrap().1;
-        assert_eq!((log.read(last), last.chunk > 0), (Some(frame("the last")), true));
+        assert_eq!((log.read(last), last.file > 0), (Some(frame("the last")), true));
         let (mut seen, count) = (0, count + 1);
         LogReader::read_files(&folder, |number, bytes| {
             assert_eq!(number, seen);
@@ -341,14 +344,14 @@ mod tests {
 
     #[test]
     fn a_child_inherits_what_its_parent_had_defined() {
-        let (parent, child, mut places) = (Log::new(None), Log::new(None), Vec::new());
+        let (parent, child, mut positions) = (Log::new(None), Log::new(None), Vec::new());
         for definition in [Definition::Process(Default::default()), Definition::Clock { tick_hz: 1 }] {
-            parent.define(&Frame { stamp: 0, definition }).unwrap();
+            parent.define(&StampedDefinition { stamp: 0, definition }).unwrap();
         }
         define(&parent, "before the fork");
-        child.inherit(&parent, |place| places.push(place));
+        child.inherit(&parent, |position| positions.push(position));
         assert_eq!(
-            places.iter().map(|place| child.read(*place).unwrap()).collect::<Vec<_>>(),
+            positions.iter().map(|position| child.read(*position).unwrap()).collect::<Vec<_>>(),
             [frame("before the fork")]
         );
         assert_eq!(names(&child, &mut LogReader::default()), [(0, "before the fork".into())]);

@@ -20,7 +20,7 @@ const BOTH: i32 = libc::PROT_READ | libc::PROT_WRITE;
 /// # Errors
 /// Those of the system, or if it is longer.
 pub(crate) fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    // Who made it may have put a pipe there, for whose writer an open would wait.
+    // O_NONBLOCK: the owner may have put a pipe there, and opening it would wait for a writer.
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();

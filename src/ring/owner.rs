@@ -1,6 +1,6 @@
-//! Files of another user, opened with that user's rights and through no link: a user whose process
-//! was killed may have put a link in the place of a file or folder before root recovers it.
-#![allow(unsafe_code)] // who the thread is to the file system, and opens relative to a folder: system calls
+//! Opens files of another user with that user's rights, and follows no link: before root recovers
+//! the trace of a killed process, its user may have replaced a file or folder by a link.
+#![allow(unsafe_code)] // file-system ids of the thread, and opens relative to a folder
 
 use std::ffi::CString;
 use std::fs::{File, Metadata};
@@ -29,26 +29,26 @@ impl Owner {
     }
 }
 
-/// True where the calling thread may do whatever it likes with files.
+/// True when the calling thread has the rights of root.
 pub fn is_root() -> bool {
-    // SAFETY: takes nothing, and returns a number.
+    // SAFETY: `geteuid` takes no argument and cannot fail.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Until it is dropped, the calling thread has the rights to files that an owner has, and no more.
-/// Of a thread that is not root's nothing changes.
+/// While it lives, the calling thread accesses files with the rights of their owner and no others.
+/// Without effect on a thread that is not root's, which cannot change its rights.
 pub struct Rights {
-    /// The groups that the thread had, its own first; `None` where nothing was changed.
+    /// The thread's groups before, the effective one first; `None` if they were not changed.
     before: Option<Vec<libc::gid_t>>,
-    /// They are the thread's, and no other's.
+    /// Makes the value `!Send`: the rights are the calling thread's.
     _own: std::marker::PhantomData<*const ()>,
 }
 
 impl Rights {
-    /// Takes the rights of `owner`.
+    /// Assumes the rights of `owner`.
     ///
     /// # Errors
-    /// When the system refuses; the thread's rights are as before then.
+    /// When the system refuses; the thread's rights are restored then.
     pub fn of(owner: Owner) -> io::Result<Rights> {
         let mut rights = Rights { before: None, _own: std::marker::PhantomData };
         if is_root() && owner.uid != 0 {
@@ -57,7 +57,8 @@ impl Rights {
             rights.before = Some(before);
             set_group(owner.gid);
             set_user(owner.uid);
-            // The calls do not say whether they have failed; an invalid number changes nothing.
+            // `setfsuid` does not report failure. With an invalid id it changes nothing, and returns the
+            // current id.
             if set_user(u32::MAX) != owner.uid {
                 return Err(io::Error::from_raw_os_error(libc::EPERM));
             }
@@ -71,20 +72,21 @@ impl Drop for Rights {
         if let Some(before) = &self.before {
             set_user(0);
             set_group(before[0]);
-            // It may, as root; and where it could not, it would have fewer rights than before.
+            // Root may do this. If it failed, the thread would have fewer rights than before, not more.
             let _ = set_groups(&before[1..]);
         }
     }
 }
 
-/// Sets by whose rights the calling thread uses files; returns who that was.
+/// Sets the user with whose rights the calling thread accesses files; returns the previous one.
 fn set_user(uid: u32) -> u32 {
-    // SAFETY: takes a number and concerns this thread alone.
+    // SAFETY: `setfsuid` takes a number and affects the calling thread only.
     unsafe { libc::syscall(libc::SYS_setfsuid, uid) as u32 }
 }
 
+/// Sets the group with whose rights the calling thread accesses files.
 fn set_group(gid: u32) {
-    // SAFETY: takes a number and concerns this thread alone.
+    // SAFETY: `setfsgid` takes a number and affects the calling thread only.
     unsafe { libc::syscall(libc::SYS_setfsgid, gid) };
 }
 
@@ -93,40 +95,44 @@ fn groups() -> io::Result<Vec<libc::gid_t>> {
     // SAFETY: with a size of 0 `getgroups` returns the number of groups and writes nothing.
     let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
     let mut all = vec![0; usize::try_from(count).map_err(|_| io::Error::last_os_error())? + 1];
-    // SAFETY: takes nothing, and returns a number.
+    // SAFETY: `getegid` takes no argument and cannot fail.
     all[0] = unsafe { libc::getegid() };
-    // SAFETY: room for `count` groups behind the first.
+    // SAFETY: after its first element, `all` has room for the `count` ids that the call stores.
     let count = unsafe { libc::getgroups(count, all[1..].as_mut_ptr()) };
     all.truncate(1 + usize::try_from(count).map_err(|_| io::Error::last_os_error())?);
     Ok(all)
 }
 
-/// By the system call: the C library's function is about all threads.
+/// Sets the calling thread's supplementary groups, by the system call: the C library's function
+/// changes those of all threads.
 fn set_groups(groups: &[libc::gid_t]) -> io::Result<()> {
     // SAFETY: `groups` points to that many ids, which the call reads.
     let result = unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Opens the file `path` to be read and written; creates it if it is not there and `creates`.
+/// Opens file `path` for reading and writing; with `creates`, creates it if it is missing.
 ///
-/// No link is followed: for root in the whole path, which others may have changed; for others, who
-/// have no rights but their own, at its end.
+/// Follows no link: as root none in the whole path, which others may have changed; as another user,
+/// who has no rights beyond the user's own, none at its end.
 ///
 /// # Errors
-/// The system's error; `ELOOP` or `ENOTDIR` where there is a link; or it is no regular file.
+/// Those of the system: `ELOOP` or `ENOTDIR` for a link. `InvalidInput` if it is not a regular file.
 pub fn open(path: &Path, creates: bool) -> io::Result<File> {
     let create = if creates { libc::O_CREAT } else { 0 };
     let flags = libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK | create;
     let file = if is_root() { open_beneath(path, flags)? } else { open_at(None, path, flags)? };
     let file = File::from(file);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: no file", path.display())));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{}: not a regular file", path.display()),
+        ));
     }
     Ok(file)
 }
 
-/// Opens a file folder by folder, none of which is a link.
+/// Opens a file by walking its path folder by folder; fails at a link.
 fn open_beneath(path: &Path, flags: i32) -> io::Result<OwnedFd> {
     let folder_flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_DIRECTORY | libc::O_CLOEXEC;
     let mut folder: Option<OwnedFd> = None;
@@ -141,12 +147,13 @@ fn open_beneath(path: &Path, flags: i32) -> io::Result<OwnedFd> {
 fn open_at(folder: Option<&OwnedFd>, name: &Path, flags: i32) -> io::Result<OwnedFd> {
     let at = folder.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
     let name = CString::new(name.as_os_str().as_bytes())?;
-    // SAFETY: an open folder, or none; a C string; and the mode of a file that is created.
+    // SAFETY: `at` is an open folder or `AT_FDCWD`, `name` is a C string that outlives the call, and the
+    // mode is passed, as O_CREAT requires.
     let file = unsafe { libc::openat(at, name.as_ptr(), flags, 0o600 as libc::mode_t) };
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was opened just now, and nothing else knows it.
+    // SAFETY: `openat` has just returned this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 

@@ -1,18 +1,18 @@
-//! Whether the program has locked the calling thread into a sandbox (seccomp) of its own: one that
-//! may end the process for a system call that none of the program's code makes.
+//! Detects that the calling thread is in a sandbox: under a seccomp filter that the program itself
+//! has installed, and that may kill the process for a system call of the shim.
 //!
-//! A filter that was there when the program began is its surroundings' (a container, a service
-//! manager), which expect programs of all kinds. One that the program installs is made to its own
-//! measure: from then on nothing is opened, made or removed by its threads, and nothing is asked.
-//! That is known because the program passes the shim's `prctl` or `syscall` when it installs one.
-//! (A program that executes the instruction itself is not noticed.)
+//! A filter that was present when the program started belongs to its environment (a container, a
+//! service manager) and allows for any program. One that the program installs allows what the
+//! program needs: from then on the shim makes no system call on the filtered threads. Filters are
+//! noticed because the shim interposes `prctl` and `syscall`. (A program that executes the system
+//! call instruction itself is not noticed.)
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Which threads filters of the program's hold.
+/// Which threads are under filters that the program has installed.
 struct Filters {
-    /// A thread has installed one, which those that it starts inherit.
+    /// A thread has installed one for itself; the threads that it starts inherit it.
     some: AtomicBool,
     /// One was installed for all threads.
     all: AtomicBool,
@@ -25,22 +25,23 @@ thread_local! {
     static IS_FREE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes that the calling thread is in no sandbox of the program's, if none was installed yet.
+/// Notes that the calling thread is in no sandbox, if the program has installed no filter yet.
 pub fn begin_thread() {
     FILTERS.begin_thread();
 }
 
-/// True when the calling thread is in a sandbox of the program's, or may have inherited one.
+/// True when the calling thread is in a sandbox, or may have inherited one.
 pub fn is_new() -> bool {
     FILTERS.hold_this_thread()
 }
 
-/// Installs a filter by `work`, for `all` threads or the calling one. True when it is installed.
+/// Runs `work`, which installs a filter for `all` threads or for the calling one, and returns
+/// whether that succeeded.
 pub fn install(all: bool, work: impl FnOnce() -> bool) -> bool {
     FILTERS.install(all, work)
 }
 
-/// In the child of a fork, whose only thread is the calling one.
+/// Resets the state in a forked child, whose only thread is the calling one.
 pub fn begin_child() {
     if !is_new() {
         FILTERS.some.store(false, Relaxed);
@@ -57,8 +58,8 @@ impl Filters {
     }
 
     fn hold_this_thread(&self) -> bool {
-        // Relaxed: a thread that a filter holds has installed it itself, was started by one that
-        // had, or was waited for.
+        // Relaxed: a filtered thread has installed the filter itself, was started by one that had,
+        // or was waited for.
         self.all.load(Relaxed) || self.some.load(Relaxed) && !IS_FREE.try_with(Cell::get).unwrap_or(false)
     }
 

@@ -39,7 +39,7 @@ pub struct RingSnapshot {
 
 /// The owner's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct OwnerProgress {
     pub(crate) head: u64,
     pub(crate) calls: u64,
     pub(crate) depth_word: u64,
@@ -61,25 +61,25 @@ impl Ring {
         self.snapshot_after(TRIES)
     }
 
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> OwnerProgress {
         let page = self.page();
         // Acquire: each value is at least as new as the one before.
         let (head, calls) = (page.head.load(Acquire), page.calls.load(Acquire));
-        Moment { head, calls, depth_word: page.depth.load(Acquire) }
+        OwnerProgress { head, calls, depth_word: page.depth.load(Acquire) }
     }
 
     /// True if the owner has made no progress since `moment`.
-    fn is_still(&self, moment: Moment) -> bool {
+    fn is_still(&self, moment: OwnerProgress) -> bool {
         let page = self.page();
         // Acquire, and in this order: `depth` may return to the same value, but a call that began
         // and ended in between changes `calls`.
         let (depth_word, calls) = (page.depth.load(Acquire), page.calls.load(Acquire));
-        Moment { head: page.head.load(Acquire), calls, depth_word } == moment
+        OwnerProgress { head: page.head.load(Acquire), calls, depth_word } == moment
     }
 
     /// The owner's progress, losses and calls in flight: between two calls of the owner if such a
     /// moment is found, else those that stayed in flight.
-    pub(crate) fn at_rest(&self, tries: usize) -> (Moment, [u64; REASONS], Vec<Event>) {
+    pub(crate) fn at_rest(&self, tries: usize) -> (OwnerProgress, [u64; REASONS], Vec<Event>) {
         let lost = || self.page().losses.each_ref().map(|loss| loss.lost.load(Acquire));
         for round in 0..tries {
             let (moment, lost) = (self.moment(), lost());
@@ -93,7 +93,7 @@ impl Ring {
             if self.is_still(moment) {
                 // `depth` is stored a moment before the call is counted.
                 let newest = in_flight.last().map_or(0, |event| event.id);
-                return (Moment { calls: moment.calls.max(newest), ..moment }, lost, in_flight);
+                return (OwnerProgress { calls: moment.calls.max(newest), ..moment }, lost, in_flight);
             }
         }
         let (lost, moment) = (lost(), self.moment());

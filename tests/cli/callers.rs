@@ -48,7 +48,7 @@ fn another_build_of_a_file_names_no_function() {
     let other = artifacts::program("copies");
     std::fs::copy(other, &copy).unwrap();
     assert!(!named().iter().any(|function| function == "called"));
-    assert!(page(&outcome, "by_main").contains("it is another build now"));
+    assert!(page(&outcome, "by_main").contains("the file was replaced since the program ran"));
     std::fs::remove_file(&copy).unwrap();
     assert!(page(&outcome, "by_main").contains("it cannot be read"));
 }

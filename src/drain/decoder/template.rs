@@ -214,7 +214,7 @@ impl Templates {
 #[cfg(test)]
 mod tests {
     use super::super::Decoder;
-    use rocshim_ring::definition::{Definition, Frame, Stream};
+    use rocshim_ring::definition::{Definition, StampedDefinition, Stream};
     use rocshim_ring::kernel::{Argument, KernelCode};
     use rocshim_ring::slot::Event;
     use rocshim_ring::{Log, LogReader};
@@ -325,7 +325,7 @@ mod tests {
                     0 => Definition::Clock { tick_hz: 2_100_000_000 },
                     _ => definition(&mut numbers),
                 };
-                log.define(&Frame { stamp, definition }).expect("memory for a definition");
+                log.define(&StampedDefinition { stamp, definition }).expect("memory for a definition");
                 readers[0].read(&log, |number, bytes| templates.define(number, bytes, &mut written));
                 readers[1].read(&log, |number, bytes| serde.define(number, bytes, &mut expected));
             }
@@ -354,7 +354,7 @@ mod tests {
         let (log, mut decoder, mut out) = (Log::new(None), Decoder::new(false), Vec::new());
         let function = Definition::Function { function: 0xf00, module: 1, name: "k".into() };
         for definition in [function, Definition::Code { function: 0xf00, code }] {
-            log.define(&Frame { stamp: 0, definition }).expect("memory for a definition");
+            log.define(&StampedDefinition { stamp: 0, definition }).expect("memory for a definition");
         }
         LogReader::default().read(&log, |number, bytes| decoder.define(number, bytes, &mut out));
         let mut words = vec![0_u64; 8 * 7];

@@ -19,8 +19,8 @@ pub enum Silence {
     NoCollector,
     /// Its collector runs and does not answer in time.
     Late,
-    /// The same in a seccomp sandbox: if the process entered it itself, the collector does nothing
-    /// any more.
+    /// Like [`Silence::Late`], with the process under a seccomp filter: if the process installed it
+    /// itself, the collector is quiesced for good.
     Sandboxed,
 }
 
@@ -52,7 +52,7 @@ impl Live {
         }
     }
 
-    /// What keeps the process from answering, if it can be determined.
+    /// Returns what keeps the process from answering, if it can be determined.
     fn silence(&self) -> Option<Silence> {
         let stat =
             Stat::of(self.pid).filter(|stat| stat.lives && stat.start_ticks == self.header.start_ticks);

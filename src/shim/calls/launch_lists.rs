@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(launch(5).grid, [0; 3], "there is none left");
         (1..=6).for_each(configure);
         let deep: Vec<u32> = (0..6).map(|_| launch(5).grid[0]).collect();
-        assert_eq!(deep, [0, 0, 4, 3, 2, 1], "what lies too deep is not known");
+        assert_eq!(deep, [0, 0, 4, 3, 2, 1], "a call beyond the depth limit is not known");
     }
 
     #[test]

@@ -32,21 +32,21 @@ pub(crate) fn with(peer: i32, moved: Named) -> Named {
 }
 
 /// Creation of a communicator by one of its ranks.
-pub(crate) struct Joins {
+pub(crate) struct CreateComm {
     comm: *mut ncclComm_t,
     group: Group,
 }
 
-/// Joins the communicator that `id` names, as number `rank` of `ranks`.
-pub(crate) fn joins(comm: *mut ncclComm_t, ranks: i32, id: ncclUniqueId, rank: i32) -> Joins {
+/// Creation of the communicator with unique id `id` by rank `rank` of `ranks`.
+pub(crate) fn create_comm(comm: *mut ncclComm_t, ranks: i32, id: ncclUniqueId, rank: i32) -> CreateComm {
     // FNV-1a: the id holds addresses of a host, which a trace has no use for.
     let hash = id.internal.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    Joins { comm, group: Group { members: ranks as u32, member: rank as u32, hash } }
+    CreateComm { comm, group: Group { members: ranks as u32, member: rank as u32, hash } }
 }
 
-impl Intercept<ncclResult_t> for Joins {
+impl Intercept<ncclResult_t> for CreateComm {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
         thread.enter(hook, &Named { group: Some(self.group), ..Named::default() })

@@ -27,7 +27,7 @@ pub(super) struct ReadyMemory {
     taken: u64,
     /// Decaying maximum of the chunks taken between two passes.
     need: u64,
-    /// Times of the last pass that found any taken, and of the last that raised the need.
+    /// Times of the last pass that found a chunk taken, and of the last that raised the need.
     busy: Instant,
     raised: Instant,
     /// Time of the last decay.

@@ -17,8 +17,8 @@ use rocshim_ring::definition::Definition;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-/// GuardedLock while an entry point is claimed. This lock and the next are taken through `fork`,
-/// because a child continues to use them.
+/// Held while an entry point is claimed. Forks wait for this lock and the next, because a child
+/// continues to use them.
 static CLAIMS: Mutex<()> = Mutex::new(());
 /// Objects that bypass the hooks: path, and whether they are in a separate linker namespace.
 static BYPASSES: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());

@@ -25,7 +25,7 @@ use crate::abi::{
 };
 use crate::hook::entry_points::revalidate;
 use crate::hook::slow_path::{Request, slow_path};
-use crate::platform::tls::{self, State};
+use crate::platform::tls::{self, ThreadState};
 use crate::table::row::{Hook, id_of, is_runtime};
 use rocshim_ring::payload::Payload;
 use rocshim_ring::{CallGuard, Producer, clock};
@@ -155,7 +155,7 @@ pub(crate) unsafe fn intercept_exported<R: ReturnValue, I: Intercept<R>>(
     otherwise: impl FnOnce() -> R,
 ) -> R {
     match (hook.entry_points[0].real(), tls::state()) {
-        (real, State::Recording(thread))
+        (real, ThreadState::Recording(thread))
             if !real.is_null() && !I::BEYOND_EVENT && (!I::TRACKED_WHILE_PAUSED || hook.records()) =>
         {
             call_recorded(info, 0, real, thread, handler, call)
@@ -182,8 +182,8 @@ pub(crate) unsafe fn intercept<R: ReturnValue, I: Intercept<R>>(
         revalidate(hook.table);
     }
     let (entry, real, thread) = match (hook.entry_points[entry].real(), tls::state()) {
-        (real, State::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
-        (real, State::Off) if !real.is_null() => (entry, real, None),
+        (real, ThreadState::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
+        (real, ThreadState::Off) if !real.is_null() => (entry, real, None),
         _ => slow_path(
             hook,
             entry,

@@ -5,7 +5,7 @@ use crate::hook::{entry_points, thread, tracer};
 use crate::lifecycle::{caught, detect_unseen_child, has_ended, is_on, process};
 use crate::platform::objects;
 use crate::platform::signals::with_signals_deferred;
-use crate::platform::tls::{self, State};
+use crate::platform::tls::{self, ThreadState};
 use crate::session::process::Process;
 use crate::symbols::binding;
 use crate::symbols::real;
@@ -63,10 +63,10 @@ fn begin(process: Option<&'static Process>, needs_ring: bool) -> Option<Producer
         return None;
     };
     match tls::state() {
-        State::Recording(producer) => return Some(producer),
-        State::Unknown if needs_ring && !has_ended() => return thread::begin(process),
-        State::Unknown | State::Ended if needs_ring => thread::count_unrecorded(process, true),
-        State::Untracked if needs_ring => thread::count_unrecorded(process, false),
+        ThreadState::Recording(producer) => return Some(producer),
+        ThreadState::Unknown if needs_ring && !has_ended() => return thread::begin(process),
+        ThreadState::Unknown | ThreadState::Ended if needs_ring => thread::count_unrecorded(process, true),
+        ThreadState::Untracked if needs_ring => thread::count_unrecorded(process, false),
         _ => {}
     }
     None

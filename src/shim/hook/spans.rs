@@ -13,7 +13,7 @@
 
 use crate::hook::ReturnValue;
 use crate::hook::slow_path::{Request, slow_path};
-use crate::platform::tls::{self, State};
+use crate::platform::tls::{self, ThreadState};
 use crate::table::row::Hook;
 use rocshim_ring::named::Named;
 use rocshim_ring::{CallGuard, Frame, clock};
@@ -92,8 +92,8 @@ const REGISTERS: usize = 7 * 8 + 8 + 8 * 16;
 unsafe extern "C" fn entered(hook: &'static Hook, entry: u32, frame: u64, call: *mut SpanCall) {
     let entry = (entry & ((1 << STACK_WORDS_SHIFT) - 1)) as usize;
     let (entry, real, thread) = match (hook.entry_points[entry].real(), tls::state()) {
-        (real, State::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
-        (real, State::Off) if !real.is_null() => (entry, real, None),
+        (real, ThreadState::Recording(thread)) if !real.is_null() => (entry, real, Some(thread)),
+        (real, ThreadState::Off) if !real.is_null() => (entry, real, None),
         _ => slow_path(hook, entry, Request { ring: true, every_call: false, while_paused: false }),
     };
     let missing = i32::missing(hook.of) as u32 as u64;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // the thread's page, and a key whose destructor reports the thread's end
 
 use crate::lifecycle::has_ended;
-use crate::platform::tls::{self, State};
+use crate::platform::tls::{self, ThreadState};
 use crate::session::process::Process;
 use rocshim_ring::Producer;
 use std::ffi::c_void;
@@ -30,7 +30,7 @@ pub(crate) fn begin(process: &'static Process) -> Option<Producer> {
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
     }
     match tls::state() {
-        State::Recording(producer) => Some(producer),
+        ThreadState::Recording(producer) => Some(producer),
         _ => None,
     }
 }
@@ -75,7 +75,7 @@ unsafe extern "C" fn end_thread(value: *mut c_void) {
         unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(round + 1)) };
         return;
     }
-    if let State::Recording(producer) = tls::state() {
+    if let ThreadState::Recording(producer) = tls::state() {
         tls::set_ended();
         producer.end();
     }

@@ -8,7 +8,7 @@
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::rccl::*;
-use crate::calls::named::{joins, moves, of, reduces, with};
+use crate::calls::named::{create_comm, moves, of, reduces, with};
 use rocshim_ring::named::Named;
 
 hooks! { "librccl.so", from super::first::rccl;
@@ -39,9 +39,9 @@ hooks! { "librccl.so", from super::first::rccl;
         => with(peer, moves(count, datatype, comm, stream));
 
     fn ncclCommInitRank(comm: *mut ncclComm_t, nranks: i32, commId: ncclUniqueId, rank: i32) -> ncclResult_t
-        => joins(comm, nranks, commId, rank);
+        => create_comm(comm, nranks, commId, rank);
     fn ncclCommInitRankConfig(comm: *mut ncclComm_t, nranks: i32, commId: ncclUniqueId, rank: i32, config: Pointer) -> ncclResult_t
-        => joins(comm, nranks, commId, rank);
+        => create_comm(comm, nranks, commId, rank);
 
     fn ncclGroupStart() -> ncclResult_t => Named::default();
     fn ncclGroupEnd() -> ncclResult_t => Named::default();

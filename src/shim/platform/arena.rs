@@ -1,12 +1,11 @@
-//! The shim's memory: one arena of mapped pages for all threads, with a lock that never blocks for
-//! good, and a small reserve.
+//! The shim's memory: one arena of mapped pages for all threads, with a lock whose wait is bounded.
 //!
 //! It shares nothing with the program's `malloc`: neither its locks, nor its pages, nor its
 //! failures. dlmalloc manages the pages, as in Rust's own library for WebAssembly.
 //!
 //! ```text
 //!   allocate: the arena ──► the reserve ──► NULL
-//!             │  no page to be had, or the lock's holder cannot release it: recording ends
+//!             │  no page can be mapped, or the lock's holder cannot release it: recording ends
 //!             └─ a signal handler that interrupted the thread in here; a sandbox
 //! ```
 //!
@@ -27,7 +26,7 @@ use std::sync::atomic::{
 };
 
 /// Limits of the wait for the lock, which is held for less than a microsecond unless its holder is
-/// not scheduled: how often it is polled at once, and then after sleeps of 50 µs. A second in all.
+/// not scheduled: polls in a row, then polls after sleeps of 50 µs. One second in total.
 const SPINS: usize = 1000;
 const SLEEPS: usize = 10_000;
 /// The same in a sandbox, where no system call is made.
@@ -56,10 +55,10 @@ struct Deferred {
 // not nest on a thread.
 unsafe impl Sync for Arena {}
 
-/// Why the arena gave nothing.
+/// Why the arena returned no block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is no page, or no lock, to be had.
+    /// No page could be mapped, or the lock could not be taken.
     Exhausted,
     /// Only this time: the thread holds the lock further down its stack, or may not map pages.
     Now,
@@ -197,7 +196,7 @@ impl Arena {
     }
 
     /// Before a fork: takes the lock, so that the child finds the blocks consistent; unless this
-    /// thread holds it already, further down its stack, where the child's thread goes on.
+    /// thread holds it already, further down its stack, where the child's thread continues.
     pub(super) fn begin_fork(&self) {
         self.is_forking.store(self.acquire().is_ok(), Relaxed);
     }
@@ -209,8 +208,8 @@ impl Arena {
         }
     }
 
-    /// In a child for which no fork handler ran. Returns false when another thread of the parent
-    /// held the lock.
+    /// Abandons the arena, in a child for which no fork handler ran, if another thread of the
+    /// parent held the lock. Returns false then.
     pub(super) fn begin_child(&self) -> bool {
         let holder = self.holder.load(Relaxed);
         if holder != 0 && holder != this_thread() {
@@ -249,7 +248,7 @@ mod tests {
             // SAFETY: a block of this arena, not used any more.
             unsafe { arena.free(block) };
         }
-        // Four times the limit, all in all.
+        // Four times the limit in total.
         for _ in 0..4096 {
             let block = arena.allocate(layout(1 << 20, 1), false).expect("what was freed is reused");
             // SAFETY: a block of this arena, not used any more.
@@ -268,7 +267,7 @@ mod tests {
         unsafe { arena.free(block) };
         arena.begin_fork();
         arena.end_fork();
-        assert!(arena.begin_child(), "the child's thread goes on where this one was");
+        assert!(arena.begin_child(), "the child's thread continues where this one was");
         assert_eq!(arena.allocate(layout(8, 8), false), Err(Refusal::Now), "and holds the lock");
         arena.release();
         assert!(!arena.deferred.load(Relaxed).is_null());

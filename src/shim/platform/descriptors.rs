@@ -29,9 +29,9 @@ const STANDARD: [c_int; 3] = [0, 1, 2];
 /// Gives the calling thread an empty descriptor table, and its own root and working folder. With
 /// `keeps_stderr`, standard error stays open in it.
 ///
-/// The numbers 0 to 2 are taken by the root folder, opened for nothing: a message for standard
-/// output never reaches a trace. The program's own are not kept, because the reader of a pipe
-/// waits until its last writer has closed it.
+/// The numbers 0 to 2 refer to the root folder, opened with O_PATH, so that no file of ours gets
+/// one of them and text for standard output never reaches a trace. The program's own are not kept,
+/// because the reader of a pipe waits until its last writer has closed it.
 pub(crate) fn unshare(keeps_stderr: bool) -> Table {
     // SAFETY: the thread gets a copy of the table without the numbers from 3 on. No other thread's
     // table changes, and this thread has no open file.

@@ -1,7 +1,7 @@
 //! Fork safety: delays `fork` while we hold locks that the child would inherit.
 //!
 //! Three kinds: the loader's list lock, which the C library does not release in a child, our own
-//! locks that the child goes on to use, and the lock of our memory.
+//! locks that the child continues to use, and the lock of our arena.
 //!
 //! ```text
 //!   our thread: take a ForkGuard ─► work ─► drop it
@@ -59,7 +59,7 @@ impl Drop for ForkGuard {
     }
 }
 
-/// A locked mutex that children go on to use. Forks wait for it, so a child finds the mutex free
+/// A locked mutex that children continue to use. Forks wait for it, so a child finds the mutex free
 /// and its value consistent.
 pub(crate) struct ForkGuarded<T: 'static> {
     // Dropped in this order: forks wait until the mutex is free.
@@ -67,7 +67,7 @@ pub(crate) struct ForkGuarded<T: 'static> {
     _forks: ForkGuard,
 }
 
-/// Locks a mutex that children go on to use.
+/// Locks a mutex that children continue to use.
 pub(crate) fn lock<T>(mutex: &'static Mutex<T>) -> ForkGuarded<T> {
     let forks = block_forks();
     ForkGuarded { guard: signals::lock(mutex), _forks: forks }

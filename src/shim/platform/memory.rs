@@ -18,7 +18,7 @@ static ARENA: Arena = Arena::new();
 
 /// Size of the reserve, bytes. Its pages are not touched before they are needed.
 const RESERVE: usize = 1 << 20;
-/// What precedes a block of the reserve: its size.
+/// Bytes before a block of the reserve that hold its size.
 const HEAD: usize = size_of::<usize>();
 
 #[repr(align(4096))]
@@ -45,11 +45,11 @@ pub(crate) fn has(bytes: usize) -> bool {
         // SAFETY: a block of the arena, which was not handed out.
         unsafe { ARENA.free(block) };
     }
-    // A refusal for now is what the reserve is for.
+    // `Refusal::Now` is temporary, and the reserve serves such requests.
     block != Err(Refusal::Exhausted)
 }
 
-/// Before a fork: the child will find the arena consistent.
+/// Before a fork: takes the arena's lock, so that the child finds the arena consistent.
 pub(super) fn begin_fork() {
     ARENA.begin_fork();
 }
@@ -59,7 +59,8 @@ pub(super) fn end_fork() {
     ARENA.end_fork();
 }
 
-/// In a child for which no fork handler ran. Returns false when the arena can no longer be used.
+/// Checks the arena in a child for which no fork handler ran. Returns false when it can no longer
+/// be used.
 pub(super) fn begin_child() -> bool {
     ARENA.begin_child()
 }
@@ -154,7 +155,7 @@ fn of_reserve(layout: Layout, refusal: Refusal) -> *mut u8 {
             .filter(|(_, to)| *to <= RESERVE && layout.align() <= 4096)
     };
     let taken = USED.fetch_update(Relaxed, Relaxed, |used| fits(used).map(|(_, to)| to));
-    // Half of it is kept for what is in progress when the arena is exhausted.
+    // Half of it is kept for the work in progress when the arena is exhausted.
     if refusal == Refusal::Exhausted || taken.is_err() || USED.load(Relaxed) > RESERVE / 2 {
         IS_SHORT.store(true, Relaxed);
     }

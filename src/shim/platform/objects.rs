@@ -84,7 +84,7 @@ impl Object {
     }
 }
 
-/// What a stack is unwound by in one object.
+/// The unwind tables of one loaded object.
 pub(crate) struct UnwindTables {
     /// As [`Object::path`].
     pub(crate) path: String,
@@ -92,7 +92,7 @@ pub(crate) struct UnwindTables {
     pub(crate) base: u64,
     /// From the first to the last address of its segments.
     pub(crate) range: Range<u64>,
-    /// Where its index of call frame information is (`PT_GNU_EH_FRAME`).
+    /// Addresses of its index of call frame information (`PT_GNU_EH_FRAME`).
     pub(crate) header: Range<u64>,
     pub(crate) segments: Vec<Segment>,
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Limit of the shim's memory, bytes. 400,000 kernels with six arguments take half of it.
 const LIMIT: usize = 1 << 30;
-/// Bytes mapped at once for small blocks; fewer when there are not so many.
+/// Bytes mapped at once for small blocks; fewer near the limit.
 const STEP: usize = 256 << 10;
 const PAGE: usize = 4096;
 

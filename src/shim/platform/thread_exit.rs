@@ -9,7 +9,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
-/// A destructor to run, and those that were registered before it on the thread.
+/// A registered destructor; `before` is the entry that the thread registered before it, or NULL.
 struct Entry {
     destructor: unsafe extern "C" fn(*mut c_void),
     value: *mut c_void,
@@ -48,14 +48,15 @@ unsafe extern "C" fn register(
     unsafe { libc::pthread_setspecific(key, entry.cast()) }
 }
 
-/// Runs the destructors of the ending thread, the last first. Those that it registers meanwhile are
-/// passed to another call.
+/// Runs the destructors of the ending thread, the last registered first. The C library calls this
+/// again for those that are registered meanwhile.
 unsafe extern "C" fn run(mut last: *mut c_void) {
     while !last.is_null() {
         // SAFETY: the thread's value for the key, or `before` of one: an entry that `register` has
         // leaked, taken once.
         let entry = unsafe { Box::from_raw(last.cast::<Entry>()) };
-        // SAFETY: as Rust's runtime has registered it: with this value, once, on its thread.
+        // SAFETY: Rust's runtime registered this destructor for this value on this thread, and the
+        // entry, which is freed here, is run once.
         unsafe { (entry.destructor)(entry.value) };
         last = entry.before;
     }

@@ -246,7 +246,7 @@ pub(crate) fn set_phase_depth(depth: usize) {
 }
 
 /// Recording state of a thread.
-pub(crate) enum State {
+pub(crate) enum ThreadState {
     /// The thread has no ring yet.
     Unknown,
     /// The thread records into its ring.
@@ -261,7 +261,7 @@ pub(crate) enum State {
 
 /// Returns the calling thread's state.
 #[inline(always)]
-pub(crate) fn state() -> State {
+pub(crate) fn state() -> ThreadState {
     let (word, frame) = words();
     match word {
         // First, because it is the usual case. No page has so low an address.
@@ -270,12 +270,12 @@ pub(crate) fn state() -> State {
             let page = unsafe { NonNull::new_unchecked(page as *mut Page) };
             // SAFETY: only `set_ring` stores a page's address, and the word changes before the ring
             // may be unmapped. The word is this thread's own, so it is the ring's only producer.
-            State::Recording(unsafe { Producer::new(page, frame) })
+            ThreadState::Recording(unsafe { Producer::new(page, frame) })
         }
-        UNKNOWN => State::Unknown,
-        OFF => State::Off,
-        ENDED => State::Ended,
-        _ => State::Untracked,
+        UNKNOWN => ThreadState::Unknown,
+        OFF => ThreadState::Off,
+        ENDED => ThreadState::Ended,
+        _ => ThreadState::Untracked,
     }
 }
 

@@ -4,7 +4,8 @@
 //! The C++ runtime's unwinder trusts the stack, and faults on a damaged one. Here nothing on the
 //! stack is trusted: a word is read once the kernel has confirmed that its page is readable, frames
 //! only ascend, and a return address must follow a call instruction in a loaded object's code. A
-//! chain ends at the first thing that does not fit, so callers are right or absent.
+//! chain ends at the first word or frame that fails one of these checks, so callers are right or
+//! absent.
 #![allow(unsafe_code)] // reads the stack and the objects' tables, and the registers by assembly
 
 use crate::platform::objects::{self, UnwindTables};
@@ -51,7 +52,8 @@ type Values = [Option<u64>; REGISTERS];
 
 impl Unwinder {
     /// Returns the callers of the calling function, innermost first, without those in this library,
-    /// at most `limit`, and why the chain ends. `None` where nothing may be asked of the kernel.
+    /// at most `limit`, and why the chain ends. `None` in a sandbox, where no system call may be
+    /// made.
     pub(crate) fn callers(&mut self, limit: usize) -> Option<(Vec<Caller>, ChainEnd)> {
         if sandbox::is_new() {
             return None;
@@ -61,7 +63,7 @@ impl Unwinder {
             self.objects = objects::unwind_tables();
             self.generation = generation;
         }
-        // Of this function, which does not return before they have served.
+        // The registers of this function, whose frame exists until the walk is over.
         let values = registers();
         let mut context = self.context.take().unwrap_or_else(UnwindContext::new_in);
         let mut found = None;

@@ -3,7 +3,7 @@
 use crate::platform::objects;
 use rocshim_drain::Stat;
 use rocshim_ring::clock;
-use rocshim_ring::definition::{Process as Identity, Text};
+use rocshim_ring::definition::{ProcessIdentity, Text};
 
 /// Prefixes of the environment variables that a trace records …
 const RECORDED: [&str; 37] = [
@@ -49,7 +49,7 @@ const RECORDED: [&str; 37] = [
 const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "ROCSHIM_RUN"];
 
 /// Returns the identity of this process.
-pub(crate) fn identity() -> Identity<'static> {
+pub(crate) fn identity() -> ProcessIdentity<'static> {
     let text = |text: String| Text::from(text);
     let read = |path: &str| std::fs::read(path).unwrap_or_default();
     let words = read("/proc/self/cmdline");
@@ -65,7 +65,7 @@ pub(crate) fn identity() -> Identity<'static> {
         let (name, value) = (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
         is_recorded(&name).then(|| (text(name), text(value)))
     });
-    Identity {
+    ProcessIdentity {
         rocshim: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
         ppid: stat.map_or(0, |stat| stat.ppid),
@@ -75,6 +75,6 @@ pub(crate) fn identity() -> Identity<'static> {
         env: env.collect(),
         host: text(String::from_utf8_lossy(&read("/proc/sys/kernel/hostname")).trim().to_owned()),
         tsc: clock::is_tsc(),
-        ..Identity::default()
+        ..ProcessIdentity::default()
     }
 }

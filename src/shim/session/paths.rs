@@ -3,7 +3,7 @@
 use crate::platform::ids::uid;
 use crate::table::config::Config;
 use rocshim_drain::Stat;
-use rocshim_ring::definition::Process as Identity;
+use rocshim_ring::definition::ProcessIdentity;
 use rocshim_ring::{Control, Folder, Log, Pool};
 use rocshim_trace::out_path::{Placeholder, fill_in, names_file};
 use rocshim_trace::{TracePath, launcher};
@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// Creates the empty trace file: in the configured folder or else in the fallback folder under the
 /// temporary folder, then with a note that has the reason.
-pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(PathBuf, Option<String>)> {
+pub(crate) fn create_trace(
+    config: &Config,
+    identity: &ProcessIdentity,
+) -> io::Result<(PathBuf, Option<String>)> {
     let fallback = std::env::temp_dir().join(format!("rocshim-{}", uid()));
     let end = if config.compress.is_some() { "ndjson.zst" } else { "ndjson" };
     let (folder, name) = place(&config.out, identity);
@@ -27,7 +30,7 @@ pub(crate) fn create_trace(config: &Config, identity: &Identity) -> io::Result<(
 }
 
 /// Returns the folder of this process's trace, and the file's name without its extension.
-fn place(out: &Path, identity: &Identity) -> (PathBuf, String) {
+fn place(out: &Path, identity: &ProcessIdentity) -> (PathBuf, String) {
     let program = identity.exe.rsplit('/').next().unwrap_or("program");
     let variable = |name: &str| std::env::var(name).ok();
     let first_of = |names: &[&str]| names.iter().find_map(|name| variable(name));
@@ -89,7 +92,7 @@ fn has_segments(first: &Path) -> bool {
 
 /// Creates the folder of the ring files and the files that exist once per process: in the
 /// configured folder, or else beside the trace; `None` when neither works.
-pub(crate) fn create_folder(config: &Config, identity: &Identity, trace: &Path) -> Option<RingFiles> {
+pub(crate) fn create_folder(config: &Config, identity: &ProcessIdentity, trace: &Path) -> Option<RingFiles> {
     let name = format!("rocshim-{}-{}-{}", uid(), identity.pid, identity.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
     let file = file.split(".ndjson").next()?;
@@ -115,7 +118,7 @@ pub(crate) struct RingFiles {
 
 fn begin(folder: &Folder, config: &Config) -> io::Result<(Control, Log, Pool)> {
     let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
-    control.set_place(Stat::place());
+    control.set_pid_namespace(Stat::pid_namespace());
     log.begin()?;
     Ok((control, log, Pool::create(Some(&folder.pool_path()), config.memory_bytes)?))
 }

@@ -18,7 +18,7 @@ use crate::table::row::{Hook, Table};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
 use rocshim_ring::arguments::Layout;
-use rocshim_ring::definition::{Definition, Frame, Image, Process as Identity, Text};
+use rocshim_ring::definition::{Definition, Image, ProcessIdentity, StampedDefinition, Text};
 use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Pool, Ring, clock, sandbox};
 use std::collections::HashSet;
@@ -119,7 +119,7 @@ impl Process {
     /// When the trace file can be created neither in the configured nor in the fallback folder.
     pub(crate) fn start(config: &Config, table: Table, parent: Option<&Process>) -> io::Result<Process> {
         let (stamp, unix_ns) = clock::anchor();
-        let identity = Identity { unix_ns, ..identity() };
+        let identity = ProcessIdentity { unix_ns, ..identity() };
         let (trace, note) = create_trace(config, &identity)?;
         let folder = create_folder(config, &identity, &trace);
         let created = (trace.clone(), folder.as_ref().map(|made| made.folder.path().to_owned()));
@@ -128,7 +128,7 @@ impl Process {
             table,
             parent,
             stamp,
-            Identity { note: note.map(Text::from), ..identity },
+            ProcessIdentity { note: note.map(Text::from), ..identity },
             trace,
             folder,
         );
@@ -145,7 +145,7 @@ impl Process {
         table: Table,
         parent: Option<&Process>,
         stamp: u64,
-        identity: Identity,
+        identity: ProcessIdentity,
         trace: PathBuf,
         folder: Option<RingFiles>,
     ) -> io::Result<Process> {
@@ -156,17 +156,20 @@ impl Process {
         };
         let rings = folder.as_ref().map(|f| f.path().to_string_lossy().into_owned()).unwrap_or_default();
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
-        let identity = Identity { rings: rings.into(), trace: trace_text, ..identity };
-        log.define(&Frame { stamp, definition: Definition::Process(identity) })?;
+        let identity = ProcessIdentity { rings: rings.into(), trace: trace_text, ..identity };
+        log.define(&StampedDefinition { stamp, definition: Definition::Process(identity) })?;
         let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
         let hooks = table.iter().map(row).collect();
-        log.define(&Frame { stamp, definition: Definition::Hooks { hooks, points: config.points } })?;
+        log.define(&StampedDefinition {
+            stamp,
+            definition: Definition::Hooks { hooks, points: config.points },
+        })?;
         if binding::is_paused() {
-            log.define(&Frame { stamp, definition: Definition::Recording(false) })?;
+            log.define(&StampedDefinition { stamp, definition: Definition::Recording(false) })?;
         }
         let mut kernels = KernelRegistry::default();
         if let Some(parent) = parent {
-            log.inherit(&parent.log, |place| kernels.apply(&log, place));
+            log.inherit(&parent.log, |position| kernels.apply(&log, position));
         }
         let (to_collector, for_collector) = crossbeam_channel::unbounded();
         Ok(Process {
@@ -211,8 +214,8 @@ impl Process {
     }
 
     fn emit(&self, kernels: &mut KernelRegistry, stamp: u64, definition: Definition) -> Option<u32> {
-        let (number, place) = self.log.define(&Frame { stamp, definition }).ok()?;
-        kernels.apply(&self.log, place);
+        let (number, position) = self.log.define(&StampedDefinition { stamp, definition }).ok()?;
+        kernels.apply(&self.log, position);
         Some(number)
     }
 
@@ -429,6 +432,6 @@ impl Process {
 
     /// Appends definitions that the registry need not follow.
     fn appender(&self) -> impl FnMut(u64, Definition) -> Option<u32> {
-        |stamp, definition| Some(self.log.define(&Frame { stamp, definition }).ok()?.0)
+        |stamp, definition| Some(self.log.define(&StampedDefinition { stamp, definition }).ok()?.0)
     }
 }

@@ -36,8 +36,8 @@ impl Quiesce {
         self.tid.store(gettid(), Relaxed);
     }
 
-    /// Requests the collector to quiesce, and returns when it sleeps, or after a second. `wake`
-    /// ends its idle wait.
+    /// Asks the collector to quiesce, and returns when it sleeps, or after a second. `wake` ends
+    /// its idle wait.
     pub(crate) fn request(&self, wake: impl FnOnce()) {
         if self.tid.load(Relaxed) == 0 {
             return;

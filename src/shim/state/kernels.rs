@@ -11,9 +11,9 @@ use crate::platform::unwind::Unwinder;
 use crate::state::layouts;
 use rocshim_drain::{Metadata, Source, metadata};
 use rocshim_ring::arguments::Layout;
-use rocshim_ring::definition::{Definition, Frame};
+use rocshim_ring::definition::{Definition, StampedDefinition};
 use rocshim_ring::kernel::KernelCode;
-use rocshim_ring::log::{Log, Place};
+use rocshim_ring::log::{Log, LogPosition};
 use std::collections::{HashMap, HashSet};
 
 /// The longest compressed image, in bytes, of which a copy is kept until its first launch.
@@ -23,7 +23,7 @@ const MAX_PACKED: u64 = 64 << 20;
 #[derive(Default)]
 pub(crate) struct KernelRegistry {
     /// `hipFunction_t` or host stub → the latest definition that names it.
-    functions: HashMap<u64, Place>,
+    functions: HashMap<u64, LogPosition>,
     /// Those whose code was emitted since.
     described: HashSet<u64>,
     /// Module or fat binary → its code.
@@ -87,9 +87,9 @@ struct Named {
 }
 
 impl KernelRegistry {
-    /// Applies the definition at `place` of `log`.
-    pub(crate) fn apply(&mut self, log: &Log, place: Place) {
-        let Some(Frame { stamp, definition }) = log.read(place) else { return };
+    /// Applies the definition at `position` of `log`.
+    pub(crate) fn apply(&mut self, log: &Log, position: LogPosition) {
+        let Some(StampedDefinition { stamp, definition }) = log.read(position) else { return };
         let mut set_owner = |owner, code| {
             // The end of a handle may be emitted after the handle was given out again.
             if self.owners.get(&owner).is_none_or(|known| known.since <= stamp) {
@@ -107,7 +107,7 @@ impl KernelRegistry {
             | Definition::SameFunction { function, .. } => {
                 layouts::remove(function);
                 self.described.remove(&function);
-                self.functions.insert(function, place);
+                self.functions.insert(function, position);
             }
             Definition::Device { ordinal, gfx, .. } => drop(self.devices.insert(ordinal, gfx.into())),
             _ => {}
@@ -129,7 +129,7 @@ impl KernelRegistry {
 
     /// Returns what `function` is named, if the name is still valid.
     fn named(&self, log: &Log, function: u64) -> Option<Named> {
-        let Frame { stamp, definition } = log.read(*self.functions.get(&function)?)?;
+        let StampedDefinition { stamp, definition } = log.read(*self.functions.get(&function)?)?;
         let named = match definition {
             // If the other function was named again since, it is another one.
             Definition::SameFunction { of, .. } => {
@@ -149,7 +149,7 @@ impl KernelRegistry {
 
     /// Returns true unless the latest definition of `function` equates it with `of`.
     pub(crate) fn is_new_alias(&self, log: &Log, function: u64, of: u64) -> bool {
-        let known = self.functions.get(&function).and_then(|place| log.read(*place));
+        let known = self.functions.get(&function).and_then(|position| log.read(*position));
         let is_known =
             known.is_some_and(|known| known.definition == Definition::SameFunction { function, of });
         !is_known || self.named(log, function).is_none()
@@ -163,11 +163,11 @@ impl KernelRegistry {
     /// Returns the file that holds `address`, the offset in it, and the ordinal among the file's
     /// fat binaries.
     pub(crate) fn place_of(&mut self, address: u64) -> (String, u64, u32) {
-        let place = |object: &Object| Some((object.path.clone(), object.offset_of(address)?));
-        let found = self.object_at(address).and_then(place);
+        let position = |object: &Object| Some((object.path.clone(), object.offset_of(address)?));
+        let found = self.object_at(address).and_then(position);
         let (path, offset) = found.unwrap_or_else(|| ("unknown".into(), address));
         let known = self.fat_binaries.entry(path.clone()).or_default();
-        let ordinal = known.iter().position(|place| *place == offset).unwrap_or(known.len());
+        let ordinal = known.iter().position(|position| *position == offset).unwrap_or(known.len());
         if ordinal == known.len() {
             known.push(offset);
         }
@@ -260,9 +260,9 @@ impl KernelRegistry {
     }
 }
 
-/// Returns the function that the definition at `place` of `log` names.
-fn named_at(log: &Log, place: Place) -> Option<Named> {
-    let Frame { stamp, definition } = log.read(place)?;
+/// Returns the function that the definition at `position` of `log` names.
+fn named_at(log: &Log, position: LogPosition) -> Option<Named> {
+    let StampedDefinition { stamp, definition } = log.read(position)?;
     let (owner, name) = match definition {
         Definition::HostFunction { handle, name, .. } => (handle, name),
         Definition::Function { module, name, .. } => (module, name),

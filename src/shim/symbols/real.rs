@@ -15,7 +15,7 @@ use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 /// A real function and the file that holds it.
-pub(crate) struct Found {
+pub(crate) struct RealFunction {
     pub(crate) address: *mut c_void,
     pub(crate) path: String,
     /// The result depends on the caller: another caller would reach another copy.
@@ -24,17 +24,17 @@ pub(crate) struct Found {
 
 /// Finds the real function of `hook` for the call in progress; `None` when no loaded library has
 /// it.
-pub(crate) fn find(hook: &Hook) -> Option<Found> {
+pub(crate) fn find(hook: &Hook) -> Option<RealFunction> {
     if let Some(address) = builtin::function(hook.of, hook.name) {
         let path = objects::holder(address)?.path;
-        return Some(Found { address, path, is_callers: false });
+        return Some(RealFunction { address, path, is_callers: false });
     }
     let objects = objects::objects();
     let of_library = objects.iter().filter(|object| object.is(hook.of));
     let copies: Vec<(*mut c_void, &Object)> =
         of_library.filter_map(|object| Some((objects::symbol(object, hook.name)?, object))).collect();
     let found = |(address, object): (*mut c_void, &Object), is_callers| {
-        Some(Found { address, path: object.path.clone(), is_callers })
+        Some(RealFunction { address, path: object.path.clone(), is_callers })
     };
     match copies.as_slice() {
         [] => in_global_scope(hook),
@@ -78,7 +78,7 @@ impl Accessor {
 }
 
 /// Finds the function that follows the shim in the global scope.
-fn in_global_scope(hook: &Hook) -> Option<Found> {
+fn in_global_scope(hook: &Hook) -> Option<RealFunction> {
     let name = CString::new(hook.name).ok()?;
     let _held = block_forks();
     // SAFETY: `name` is NUL-terminated and outlives the call. RTLD_NEXT searches after this
@@ -91,7 +91,7 @@ fn in_global_scope(hook: &Hook) -> Option<Found> {
         return None;
     }
     let path = objects::holder(address).map_or_else(|| "unknown".into(), |object| object.path);
-    Some(Found { address, path, is_callers: false })
+    Some(RealFunction { address, path, is_callers: false })
 }
 
 /// Returns the return address of the program's call.

@@ -1,7 +1,7 @@
 //! The definition log: a reader that finds a definition finds all of it, and all before it.
 
 use super::*;
-use crate::definition::{Definition, Frame as Defined};
+use crate::definition::{Definition, StampedDefinition as Defined};
 use crate::log::{Log, LogReader, decode};
 
 fn define(log: &Log, name: &str) {

@@ -22,7 +22,7 @@ use crate::hook::thread;
 use crate::lifecycle::{caught, current, has_ended, is_on};
 use crate::platform::objects::{self, Object};
 use crate::platform::signals::with_signals_deferred;
-use crate::platform::tls::{self, State};
+use crate::platform::tls::{self, ThreadState};
 use crate::session::process::Process;
 use crate::symbols::binding;
 use layout::*;
@@ -65,7 +65,7 @@ const CALLBACKS: [Callback; MAX_COPIES] = [reported::<0>, reported::<1>, reporte
 
 /// GPU times are requested.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// Process and loader generation for which all copies are registered with.
+/// Process id and loader generation at which we last registered with every loaded copy.
 static REGISTERED_FOR: AtomicU64 = AtomicU64::new(0);
 /// Id of [`ROW`], the hook of the reports' events.
 static HOOK: AtomicU16 = AtomicU16::new(0);
@@ -142,7 +142,8 @@ fn register_all(process: &Process) {
     }
 }
 
-/// Returns true when to register with this copy of the runtime is unsafe.
+/// Returns true when registering with this copy of the runtime could end the program: see
+/// [`GRAPH_NAMES_VARIABLE`].
 fn has_name_defect(object: &Object) -> bool {
     let is_off = std::env::var(GRAPH_NAMES_VARIABLE).is_ok_and(|value| value == "0");
     !is_off && objects::symbol(object, DEFECT_MARKER).is_some()
@@ -341,7 +342,7 @@ fn is_recording() -> bool {
 
 /// Returns the hooked call in progress on the calling thread, or else the runtime's function.
 fn current_call(function: u32) -> Correlation {
-    let State::Recording(thread) = tls::state() else {
+    let ThreadState::Recording(thread) = tls::state() else {
         return Correlation::Unhooked { tid: 0, api: function };
     };
     match in_present_frame(thread).runtime_call_in_flight() {
@@ -360,14 +361,14 @@ fn in_present_frame(thread: Producer) -> Producer {
 /// one: the report is counted as lost.
 fn this_thread() -> Option<Producer> {
     match tls::state() {
-        State::Recording(thread) => Some(in_present_frame(thread)),
-        State::Unknown if !has_ended() => {
+        ThreadState::Recording(thread) => Some(in_present_frame(thread)),
+        ThreadState::Unknown if !has_ended() => {
             let process = current()?;
             with_signals_deferred(|| thread::begin(process)).map(in_present_frame)
         }
         state => {
-            let had_ring = matches!(state, State::Unknown | State::Ended);
-            if let Some(process) = current().filter(|_| !matches!(state, State::Off)) {
+            let had_ring = matches!(state, ThreadState::Unknown | ThreadState::Ended);
+            if let Some(process) = current().filter(|_| !matches!(state, ThreadState::Off)) {
                 thread::count_unrecorded(process, had_ring);
             }
             None
