@@ -1,9 +1,9 @@
-//! Computes the share of time that each thread spent in calls, and that each queue of a GPU was
-//! busy, over time: a row of bins per thread and per queue.
+//! Computes, over time, how much of it each thread spent in calls and each GPU queue was busy: a
+//! row of time bins per thread and per queue.
 //!
-//! In the end all bins have the same length, a power of two nanoseconds: the shortest with which
-//! all threads together need at most `MOST` bins. A thread that needs more while it is read merges
-//! its bins in pairs, so memory grows with the number of threads only.
+//! All bins end up with the same length, a power of two nanoseconds: the shortest with which all
+//! threads together need at most `MOST` bins. While a thread is read and needs more, its bins are
+//! merged in pairs, so memory grows with the number of threads only.
 
 use super::session::{Analysis, Event, Session};
 use foldhash::HashMap;
@@ -12,44 +12,45 @@ use serde::Serialize;
 
 /// Bins of all threads together, at most.
 const MOST: u64 = 512;
-/// Threads with a row of their own: those that spent most time in calls. The others are one row.
+/// Number of threads that get a row each: those that spent most time in calls. All others share one
+/// row.
 const ROWS: usize = 24;
-/// No time is later than this, whatever a damaged trace contains: the year 2116.
+/// Times are clamped to this, the year 2116, because a damaged trace may contain any number.
 const LATEST: u64 = 1 << 62;
 
-/// All threads, in time; all times are ns since the earliest epoch.
+/// The activity of all threads and queues over time; all times are ns since the earliest epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Activity {
-    /// When the first bin begins.
+    /// Begin of the first bin.
     pub begin_ns: u64,
     /// The length of a bin.
     pub bin_ns: u64,
     /// Number of bins.
     pub bins: u64,
-    /// Queues of GPUs, then threads; most time first.
+    /// GPU queues, then threads; each with the longest time first.
     pub threads: Vec<ThreadActivity>,
-    /// Number of threads that the last row sums up, when there are too many for a row each; else 0.
+    /// Number of threads that the last row sums up if there are too many for a row each; else 0.
     pub merged: u64,
 }
 
-/// A thread.
+/// A row: a thread or a GPU queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ThreadActivity {
-    /// Absent of several together.
+    /// The process; absent for a row of several threads.
     pub pid: Option<u32>,
     pub tid: Option<u32>,
-    /// The device and the queue, where this is a queue of a GPU and no thread.
+    /// The device and the queue, if this row is a GPU queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<(u32, u64)>,
-    /// Calls that the program made itself; of a queue: its commands.
+    /// Calls that the program itself made; for a queue: its commands.
     pub calls: u64,
-    /// Time in them.
+    /// Time spent in them.
     pub in_calls_ns: u64,
     /// The same for each bin, from the first one on.
     pub busy_ns: Vec<u64>,
 }
 
-/// Time by bins of one length.
+/// Busy time in bins of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Bins {
     /// A bin is 2^shift ns long.
@@ -60,7 +61,7 @@ struct Bins {
 }
 
 impl Bins {
-    /// Adds a stretch of time.
+    /// Adds the busy time from `begin` to `end`.
     fn add(&mut self, begin: u64, end: u64) {
         self.reach(begin, end);
         for bin in begin >> self.shift..=end >> self.shift {
@@ -70,7 +71,7 @@ impl Bins {
         }
     }
 
-    /// Adds the time between two times to the bins.
+    /// Extends the bins so that they cover `begin` to `end`.
     fn reach(&mut self, begin: u64, end: u64) {
         if self.busy.is_empty() {
             self.first = begin >> self.shift;
@@ -89,7 +90,7 @@ impl Bins {
         }
     }
 
-    /// Makes one bin of two.
+    /// Merges the bins in pairs.
     fn fold(&mut self) {
         let mut folded = Vec::with_capacity(self.busy.len() / 2 + 1);
         for (at, busy) in self.busy.iter().enumerate() {
@@ -102,7 +103,7 @@ impl Bins {
     }
 }
 
-/// A thread while it is read.
+/// A thread whose trace is being read.
 #[derive(Default)]
 struct Thread {
     calls: u64,
@@ -110,18 +111,18 @@ struct Thread {
     bins: Bins,
 }
 
-/// Adds up the time that threads spend in calls.
+/// The analysis that adds up the time that threads spend in calls.
 #[derive(Default)]
 pub(crate) struct ActivityBuilder {
     first_epoch: Option<u64>,
     pids: Vec<u32>,
-    /// The rows of the process that is read, by their numbers in `threads`.
+    /// Rows of the process being read: their indices in `threads`.
     here: HashMap<Of, usize>,
-    /// Each with its process's place in `pids`.
+    /// Each with the index of its process in `pids`.
     threads: Vec<((usize, Of), Thread)>,
 }
 
-/// What a row is of: queues come first.
+/// What a row describes; queues sort first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Of {
     Queue(u32, u64),
@@ -142,7 +143,7 @@ impl Analysis for ActivityBuilder {
             Record::Gpu(gpu) if matches!(&*gpu.op, "dispatch" | "copy") => {
                 (Of::Queue(gpu.device, gpu.queue), gpu.begin, gpu.busy)
             }
-            // The time of a call inside another is that call's time.
+            // The time of a nested call is part of the enclosing call's.
             Record::Gpu(_) => return,
             _ if call.parent.is_some() => return,
             _ => (Of::Thread(call.tid), call.t, call.dur),
@@ -160,7 +161,7 @@ impl Analysis for ActivityBuilder {
 }
 
 impl ActivityBuilder {
-    /// All threads in bins of one length.
+    /// Returns all threads, in bins of equal length.
     pub(crate) fn finish(mut self) -> Activity {
         let is_thread = |of: &Of| matches!(of, Of::Thread(_));
         self.threads

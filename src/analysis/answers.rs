@@ -1,5 +1,5 @@
-//! Answers the questions that users ask of a trace: a short summary, and questions that a profiler
-//! cannot answer, each with its evidence and the reason why it is not more certain.
+//! Answers users' questions about a trace: a short summary, and questions that a profiler cannot
+//! answer, each with its evidence class and the reason.
 
 mod questions;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use rocshim_trace::file_name;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// A question with its answer.
+/// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The question, in the words of the page.
@@ -30,15 +30,15 @@ pub struct Answer {
 /// All answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
-    /// What may be missing, one sentence each: losses, unbound hooks, files that were not read.
+    /// What may be missing from the trace, one sentence each: losses, unbound hooks, unread files.
     pub warnings: Vec<String>,
-    /// What ran, on what, by which path, what was lost.
+    /// The summary: what ran, on which GPU, by which path, and what was lost.
     pub glance: Vec<Answer>,
-    /// What is asked for a phase of inference or training.
+    /// Questions about phases of inference or training.
     pub questions: Vec<Answer>,
 }
 
-/// What has been read of a run.
+/// What was read of a run, from which answers follow.
 pub(crate) struct Facts<'a> {
     pub summary: &'a Summary,
     pub phases: &'a Phases,
@@ -49,7 +49,7 @@ pub(crate) struct Facts<'a> {
 /// What is known of the losses of a run.
 #[derive(Clone, Copy)]
 struct LossFacts {
-    /// A recount of some trace gave another number.
+    /// A recount of some trace disagrees with its counters.
     is_wrong: bool,
     /// Processes that still run.
     running: u64,
@@ -65,12 +65,12 @@ const COUNTED: Rule<LossFacts> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     vec![COUNTED.row("losses")]
 }
 
-/// Limit of the things that are named; of more, the number is stated.
+/// Lists of more items than this are shortened to their number.
 const NAMED: usize = 6;
 
 fn list(names: impl IntoIterator<Item = String>) -> String {
@@ -82,7 +82,7 @@ fn list(names: impl IntoIterator<Item = String>) -> String {
 }
 
 impl Facts<'_> {
-    /// Everything that is asked.
+    /// Answers all questions.
     pub(crate) fn answers(&self) -> Answers {
         Answers {
             warnings: warnings::warnings(self.summary, self.verified),
@@ -171,7 +171,7 @@ impl Facts<'_> {
         Answer { question, answer: found.join("; "), evidence, why }
     }
 
-    /// How sure the least sure phase is.
+    /// Returns the evidence class of the least certain phase.
     fn least_sure(&self) -> Evidence {
         Evidence::least_sure(self.phases.phases.iter().map(|phase| phase.evidence))
     }
@@ -255,7 +255,7 @@ impl Facts<'_> {
 }
 
 impl Evidence {
-    /// The less sure of inferred and this.
+    /// Returns this class, or *inferred* if that is less certain.
     fn max_with(self, least: Evidence) -> Evidence {
         if matches!(self, Evidence::Limited | Evidence::Unresolved) { self } else { least }
     }
@@ -271,7 +271,7 @@ fn path_of(kind: &Phase) -> String {
     format!("{}: {}{columns}, {}", kind.name(), counted(kind.passes, "pass"), products_of(kind))
 }
 
-/// Through which products.
+/// Returns the kernel families of a phase's GEMMs, in words.
 fn products_of(phase: &Phase) -> String {
     let products: Vec<&str> =
         phase.families.iter().filter(|row| row.is_product()).filter_map(|row| row.family).collect();

@@ -1,13 +1,13 @@
 //! Bisection: finds the smallest set of differences between two environments that flips a decision,
 //! in few runs.
 //!
-//! 1. The program runs in A and in B, twice each in random order. What differs between A and B and
-//!    is stable in both has to be explained.
+//! 1. The program runs in A and in B, twice each in random order. The decisions that are stable in
+//!    both and differ between them have to be explained.
 //! 2. For each such decision delta debugging (ddmin) narrows the differences: those of B, put on A,
 //!    that are needed for B's choice. A run answers for all decisions at once, so decisions with a
 //!    common cause cost no more runs than one.
-//! 3. Each set found is confirmed by a separate experiment (A with the set and without, new runs in
-//!    random order); of a set of several, none may be dispensable. One run with all other
+//! 3. Each set found is confirmed by a separate experiment (A with the set and without it, new runs
+//!    in random order); no difference of a set may be dispensable. One run with all other
 //!    differences shows whether they matter.
 //!
 //! A random decision may pass the first two steps; the third does not confirm it.
@@ -25,20 +25,20 @@ pub type Differences = BTreeSet<usize>;
 
 /// Runs the program.
 pub trait Bench {
-    /// Why a run could not be made.
+    /// The reason why a run could not be made.
     type Error;
 
-    /// Runs it in A with these differences of B.
+    /// Runs the program in A with these differences of B applied.
     ///
     /// # Errors
-    /// Where no run can be made: the bisection ends.
+    /// When no run can be made, which ends the bisection.
     fn run(&mut self, differences: &Differences) -> Result<Decisions, Self::Error>;
 }
 
-/// What `rocshim bisect` shows; also the JSON form.
+/// The result that `rocshim bisect` shows, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BisectPage {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// What differs between A and B; causes refer to them by number, from 0.
     pub differences: Vec<Difference>,
@@ -47,22 +47,22 @@ pub struct BisectPage {
     pub found: Bisection,
 }
 
-/// What a bisection found.
+/// The result of a bisection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bisection {
-    /// The runs that it took.
+    /// Number of runs made.
     pub runs: usize,
-    /// The sets of differences with the decisions that follow them.
+    /// Sets of differences with the decisions that follow them.
     pub causes: Vec<Cause>,
     /// Decisions that are not stable in A, in B, or in a repetition.
     pub unstable: Vec<Judged>,
-    /// Decisions that some runs do not show whole.
+    /// Decisions that some runs show only in part.
     pub limited: Vec<Judged>,
     /// Decisions that are the same in A and B.
     pub same: usize,
 }
 
-/// A set of differences, and what follows it.
+/// A set of differences and the decisions that follow it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
     /// The numbers of the differences.
@@ -83,11 +83,11 @@ pub struct Cause {
 pub enum Others {
     /// There are none.
     None,
-    /// They do not matter: A's choices.
+    /// They do not matter: the choices are A's.
     Stay,
     /// They flip a decision too: the set is not the only cause.
     FlipToo,
-    /// Neither A's choices nor B's, or not to be seen.
+    /// The choices are neither A's nor B's, or were not recorded.
     Unresolved,
 }
 
@@ -118,7 +118,7 @@ struct Bisecting<'a, B> {
     each: usize,
     seed: u64,
     runs: usize,
-    /// What one run with each set showed.
+    /// The decisions of one run with each set.
     known: BTreeMap<Differences, Decisions>,
 }
 
@@ -128,7 +128,8 @@ impl<B: Bench> Bisecting<'_, B> {
         let mut ends = self.experiment(&all, LEAST_RUNS)?;
         let mut sets = self.minimal_sets(&ends)?;
         if sets.is_none() {
-            // Too many runs for a cause of a few differences: is the decision stable at all?
+            // That many runs exceed what a cause of a few differences needs, so the decision may be
+            // unstable.
             ends = self.experiment(&all, self.each)?;
             sets = self.minimal_sets_unbounded(&ends)?;
         }
@@ -154,7 +155,8 @@ impl<B: Bench> Bisecting<'_, B> {
         self.bench.run(differences)
     }
 
-    /// Runs A with these differences and without, in random order, until nothing is open.
+    /// Runs A with these differences and without them, in random order, until every decision is
+    /// judged.
     fn experiment(&mut self, differences: &Differences, each: usize) -> Result<Experiment, B::Error> {
         self.seed = self.seed.wrapping_add(1);
         let order = Order::draw(each, self.seed);
@@ -181,8 +183,8 @@ impl<B: Bench> Bisecting<'_, B> {
         self.sets(ends, usize::MAX)
     }
 
-    /// The minimal set for each decision that differs between A and B; `None` after more than
-    /// `most` runs.
+    /// Returns the minimal set for each decision that differs between A and B; `None` if that takes
+    /// more than `most` runs.
     fn sets(&mut self, ends: &Experiment, most: usize) -> Result<Option<Sets>, B::Error> {
         let mut sets = Sets::new();
         for target in ends.that(Verdict::Follows) {
@@ -192,7 +194,8 @@ impl<B: Bench> Bisecting<'_, B> {
         Ok(Some(sets))
     }
 
-    /// ddmin: the differences that are needed, each of them, for B's choice.
+    /// Delta debugging (ddmin): returns a set of differences for B's choice from which none can be
+    /// left out.
     fn minimal(&mut self, target: &Judged, most: usize) -> Result<Option<Differences>, B::Error> {
         let mut set: Vec<usize> = self.all.iter().copied().collect();
         let mut parts = 2;
@@ -224,7 +227,7 @@ impl<B: Bench> Bisecting<'_, B> {
         Ok(Some(set.into_iter().collect()))
     }
 
-    /// What a set does, from the first run with it.
+    /// Returns the effect of a set, by the first run with it.
     fn effect(&mut self, set: &Differences, target: &Judged) -> Result<Effect, B::Error> {
         if !self.known.contains_key(set) {
             let decisions = self.run(set)?;
@@ -233,7 +236,8 @@ impl<B: Bench> Bisecting<'_, B> {
         Ok(effect(&self.known[set], target))
     }
 
-    /// Repeats what was found; returns the cause, and the decisions that did not follow it again.
+    /// Repeats the experiment with the set found; returns the cause, and the decisions that did not
+    /// follow it this time.
     fn confirm(
         &mut self,
         set: Differences,
@@ -296,7 +300,7 @@ const CAUSE: Rule<Option<String>> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     vec![CAUSE.row("try, bisect")]
 }
@@ -317,7 +321,7 @@ fn effect(shown: &Decisions, target: &Judged) -> Effect {
     }
 }
 
-/// The one choice of a side.
+/// Returns the only choice of a side; `None` if it has several.
 fn choice(side: &[crate::Chosen]) -> Option<&Choice> {
     side.first().and_then(|chosen| chosen.choice.as_ref())
 }

@@ -1,4 +1,4 @@
-//! Builds the summary: an analysis with the tables of everything in a reading.
+//! Builds the summary: the analysis that fills the tables of `rocshim summary`.
 
 mod calls;
 mod in_flight;
@@ -35,12 +35,12 @@ use rocshim_reader::{End, Reading};
 use rocshim_trace::{Gpu, Kernel, Record, ggml::MatMul};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Sums up a reading.
+/// Adds up the records of a reading.
 #[derive(Clone, Default)]
 pub struct SummaryBuilder {
     /// Traces of which not all segments were read.
     partial: u64,
-    /// What is open in the process that is read.
+    /// Counts of the process being read.
     open: ProcessCounts,
     totals: Totals,
     processes: Vec<ProcessRow>,
@@ -71,7 +71,7 @@ pub struct SummaryBuilder {
     gpus: BTreeSet<String>,
 }
 
-/// What is open in the process that is read, and its own counts.
+/// The counts of one process, while it is read.
 #[derive(Clone, Default)]
 struct ProcessCounts {
     nesting: Nesting,
@@ -92,14 +92,14 @@ struct Dispatched {
 }
 
 impl SummaryBuilder {
-    /// Makes one that keeps the lengths of every kernel's calls.
+    /// Creates a builder that also keeps the durations of every kernel's calls.
     pub fn with_durations() -> Self {
         let mut builder = SummaryBuilder::default();
         builder.kernels.keep_durations();
         builder
     }
 
-    /// Returns the summary before the end: of a process that continues.
+    /// Returns the summary so far, of a process that continues.
     pub(crate) fn so_far(&self, session: &Session) -> Summary {
         let mut builder = self.clone();
         if session.is_reading() {
@@ -235,7 +235,7 @@ impl Analysis for SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// Returns all tables of a reading that has ended.
+    /// Returns the summary of a finished reading.
     pub fn finish(mut self, session: &Session) -> Summary {
         let mut totals = std::mem::take(&mut self.totals);
         totals.lost = self.losses.total();
@@ -280,14 +280,14 @@ impl SummaryBuilder {
         }
     }
 
-    /// An event that launches nothing by itself.
+    /// Counts an event that launches nothing itself.
     fn plain_event(&mut self, session: &Session, event: &Event) {
         let inside = self.open.nesting.take(event.call);
         self.open.nesting.hand_up(event.call, &inside, None);
         self.count(session, event);
     }
 
-    /// Counts what every event adds to.
+    /// Updates the counts that apply to every event.
     #[inline]
     fn count(&mut self, session: &Session, event: &Event) {
         self.open.threads.count(event.call);
@@ -298,7 +298,7 @@ impl SummaryBuilder {
     }
 }
 
-/// The library and the name of a function.
+/// Returns the library and the name of a function.
 fn names(session: &Session, function: Option<FunctionId>) -> (Arc<str>, Arc<str>) {
     match function.map(|id| session.function(id)) {
         Some(function) => (function.library.clone(), function.name.clone()),

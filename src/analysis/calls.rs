@@ -13,7 +13,7 @@ use super::{
 use rocshim_trace::Call;
 use serde::Serialize;
 
-/// The counts of one kind of call.
+/// The counts of one kind of call, while they are added up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     calls: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Calls {
     inside: Contents,
 }
 
-/// The same, as a part of a row.
+/// The counts of one kind of call, as part of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallCounts {
     /// Calls, failed ones among them.
@@ -40,7 +40,7 @@ pub struct CallCounts {
     pub kernels: Vec<Inside>,
     /// Whether those kernels are all of them.
     pub evidence: Evidence,
-    /// Why not.
+    /// Why the evidence is not *confirmed*.
     pub why: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct CallCounts {
 struct InsideFacts {
     /// Calls of a kind that launches, which succeeded and in which no launch was seen.
     silent: u64,
-    /// Something was lost or not recorded.
+    /// Events were lost, or calls not recorded.
     has_gap: bool,
 }
 
@@ -63,13 +63,13 @@ const INSIDE: Rule<InsideFacts> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     vec![INSIDE.row("kernels inside a call")]
 }
 
 impl CallCounts {
-    /// Host time of a call.
+    /// Mean host time of a call, ns.
     pub(crate) fn mean_ns(&self) -> u64 {
         self.total_ns / self.calls.max(1)
     }
@@ -100,17 +100,17 @@ impl Calls {
         self.total_ns
     }
 
-    /// Calls that were no trials.
+    /// Returns the number of calls that were not trials.
     pub(crate) fn no_trials(&self) -> u64 {
         self.calls - self.trials
     }
 
-    /// The kinds of matrix products made inside, by number, with their calls.
+    /// Returns the kinds of GEMMs made inside, by index, with their calls.
     pub(crate) fn products(&self) -> &[(usize, u64)] {
         &self.inside.products
     }
 
-    /// The counts as a row. `launches`: whether such a call is expected to launch anything.
+    /// Returns the counts as part of a row. `launches`: such a call is expected to launch kernels.
     pub(crate) fn row(&self, session: &Session, launches: bool, gap: Option<&str>) -> CallCounts {
         let facts = InsideFacts { silent: if launches { self.silent } else { 0 }, has_gap: gap.is_some() };
         let (evidence, why) = match (INSIDE.evidence(&facts), gap) {

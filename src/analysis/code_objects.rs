@@ -32,11 +32,11 @@ pub struct CodeObjectRow {
     pub xxh3: Option<String>,
     /// The GPU targets it carries.
     pub targets: Vec<String>,
-    /// Those of the kernels that were launched from it.
+    /// The targets of the kernels that were launched from it.
     pub ran: BTreeSet<String>,
-    /// The library file that an image from memory is.
+    /// The library file with the same bytes, for an image from memory.
     pub file: Option<String>,
-    /// Whether its file is one of Tensile's fallback library, by its name.
+    /// True if its file belongs to Tensile's fallback library, by the file's name.
     pub fallback: Option<bool>,
     /// Why no library file was found for an image from memory.
     pub unmatched: Option<String>,
@@ -48,7 +48,7 @@ pub struct CodeObjectRow {
     pub kernels: u64,
     /// Whether "dispatched" or "not dispatched" is certain.
     pub evidence: Evidence,
-    /// Why it is not certain.
+    /// The reason, if it is not certain.
     pub why: Option<String>,
 }
 
@@ -89,8 +89,8 @@ impl CodeObjectRow {
         text
     }
 
-    /// The targets (gfx1100, …) of its kernels that ran, and how many more it holds; how many it
-    /// holds where it is not known which of them ran.
+    /// Returns the targets (gfx1100, …) of its kernels that ran and the number of its other
+    /// targets; if it is not known which ran, the number of all.
     fn targets_in_short(&self) -> String {
         if !self.ran.is_empty() {
             let ran = self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -105,8 +105,8 @@ impl CodeObjectRow {
     }
 }
 
-/// Whether `library` brings a code object, within its file or in its folder: by the file that holds
-/// it, and the library file that an image from memory is.
+/// Returns true if a code object belongs to `library`: it is embedded in the library's file
+/// (`path`), or is a file of its folder (`file`, for an image from memory).
 pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &str) -> bool {
     let folder = match library {
         "librocblas.so" => "rocblas",
@@ -117,8 +117,8 @@ pub(crate) fn is_of_library(path: Option<&str>, file: Option<&str>, library: &st
     path.is_some_and(|path| is_library(path, library) || is_in_folder(path)) || file.is_some_and(is_in_folder)
 }
 
-/// Whether a path leads through the folder of a library's kernels: `rocblas/library`, or with
-/// Debian's version between, `rocblas/5/library`.
+/// Returns true if a path leads through a library's kernel folder: `rocblas/library`, or
+/// `rocblas/5/library` with Debian's version.
 fn is_in_library_folder(path: &str, folder: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     parts.windows(2).any(|two| two == [folder, "library"])
@@ -133,17 +133,17 @@ struct Stats {
     ran: BTreeSet<String>,
 }
 
-/// All code objects, by id.
+/// The counts of all code objects, by id.
 #[derive(Clone, Default)]
 pub(crate) struct CodeObjects(PerId<CodeObjectId, Stats>);
 
 impl CodeObjects {
-    /// Counts that it was registered or loaded.
+    /// Counts a registration or load.
     pub(crate) fn load(&mut self, id: CodeObjectId) {
         self.0.of(id).loaded += 1;
     }
 
-    /// A kernel of it, which is used, is code for this target.
+    /// Notes that a launched kernel of it is code for this target.
     pub(crate) fn run(&mut self, id: CodeObjectId, target: &str) {
         let ran = &mut self.0.of(id).ran;
         if !ran.contains(target) {
@@ -151,7 +151,8 @@ impl CodeObjects {
         }
     }
 
-    /// Counts launches that succeeded of `kernel` from this object; `first` in this process.
+    /// Counts successful launches of `kernel` from this object; `first`: its first ones in this
+    /// process.
     pub(crate) fn dispatch(&mut self, id: CodeObjectId, kernel: SymbolId, first: bool, launches: u64) {
         let stats = self.0.of(id);
         stats.launches += launches;
@@ -160,7 +161,7 @@ impl CodeObjects {
         }
     }
 
-    /// Every object, most launches first. `gap`: why launches may be missing, if any may.
+    /// Returns every object, most launches first. `gap`: why launches may be missing, if so.
     pub(crate) fn rows(&self, session: &Session, gap: Option<&str>) -> Vec<CodeObjectRow> {
         let row = |(id, stats): (_, &Stats)| stats.row(session.code_object(id), gap);
         let mut rows: Vec<CodeObjectRow> = self.0.iter().map(row).collect();

@@ -21,15 +21,15 @@ pub struct ColumnsRow {
     pub least: u64,
     /// Maximum number of columns; equal to `least` when the number is known.
     pub most: u64,
-    /// Where they were read.
+    /// Where the number was read from.
     pub rule: &'static str,
-    /// Always inferred: by a rule, from the known layouts of ggml's kernels.
+    /// Always *inferred*, from the known layouts of ggml's kernels.
     pub evidence: Evidence,
-    /// Launches that succeeded: direct ones, and those that launched graphs made.
+    /// Successful launches: direct ones, and those by graph launches.
     pub launches: u64,
-    /// Those of them that launched graphs made.
+    /// Those of them by graph launches.
     pub by_graphs: u64,
-    /// Launch calls that were recorded into a graph instead of being executed.
+    /// Launch calls that a capture recorded into a graph instead of executing them.
     pub captured: u64,
 }
 
@@ -58,12 +58,12 @@ struct Counts {
     captured: u64,
 }
 
-/// All numbers of columns of all kernels.
+/// The counts of all kernels by number of columns.
 #[derive(Clone, Default)]
 pub(crate) struct AllColumns(Interner<(SymbolId, Columns), Counts>);
 
 impl AllColumns {
-    /// Counts a launch call of the kernel with this number.
+    /// Counts a launch call of the kernel with this number of columns.
     pub(crate) fn count(&mut self, kernel: SymbolId, columns: Columns, launch: &Launch) {
         let counts = self.0.value((kernel, columns), Counts::default);
         match launch.capture {
@@ -72,14 +72,14 @@ impl AllColumns {
         }
     }
 
-    /// Counts launches that launched graphs made.
+    /// Counts launches by graph launches.
     pub(crate) fn count_by_graphs(&mut self, kernel: SymbolId, columns: Columns, launches: u64) {
         let counts = self.0.value((kernel, columns), Counts::default);
         counts.launches += launches;
         counts.by_graphs += launches;
     }
 
-    /// Fewest columns first: decode steps precede prompts.
+    /// Returns the rows, fewest columns first, so that decode steps precede prompts.
     pub(crate) fn rows(&self, session: &Session) -> Vec<ColumnsRow> {
         let row = |(&(kernel, columns), counts): (&(SymbolId, Columns), &Counts)| ColumnsRow {
             kernel: session.symbol(kernel).name.clone(),

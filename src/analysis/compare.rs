@@ -38,10 +38,10 @@ pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
 
 use serde::Serialize;
 
-/// The whole comparison; also the JSON form.
+/// The whole comparison, also as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// The runs, the baseline first.
     #[serde(rename = "sides")]
@@ -54,15 +54,15 @@ pub struct Comparison {
     pub gemms: Vec<ComparedGemm>,
     /// Convolutions by problem.
     pub convolutions: Vec<ComparedConv>,
-    /// Those that not all runs dispatched from.
+    /// Code objects that not all runs dispatched from.
     pub code_objects: Vec<ComparedObject>,
     /// Library functions that not all runs called.
     pub functions: Vec<ComparedFunction>,
-    /// What `--fail-if` asked for, and what came of it.
+    /// The conditions of `--fail-if`, with their results.
     pub conditions: Vec<Checked>,
 }
 
-/// Holds the runs against the first of them, and the conditions against that.
+/// Compares the runs with the first of them, and tests the conditions.
 pub fn compare(runs: &[ComparedRun], conditions: &[Condition]) -> Comparison {
     let mut comparison = Comparison {
         format: 1,

@@ -57,8 +57,8 @@ impl Rights {
             rights.before = Some(before);
             set_group(owner.gid);
             set_user(owner.uid);
-            // `setfsuid` does not report failure. With an invalid id it changes nothing, and returns the
-            // current id.
+            // `setfsuid` does not report failure. With an invalid id it changes nothing, and
+            // returns the current id.
             if set_user(u32::MAX) != owner.uid {
                 return Err(io::Error::from_raw_os_error(libc::EPERM));
             }
@@ -72,7 +72,8 @@ impl Drop for Rights {
         if let Some(before) = &self.before {
             set_user(0);
             set_group(before[0]);
-            // Root may do this. If it failed, the thread would have fewer rights than before, not more.
+            // Root may do this. If it failed, the thread would have fewer rights than before, not
+            // more.
             let _ = set_groups(&before[1..]);
         }
     }
@@ -117,7 +118,8 @@ fn set_groups(groups: &[libc::gid_t]) -> io::Result<()> {
 /// who has no rights beyond the user's own, none at its end.
 ///
 /// # Errors
-/// Those of the system: `ELOOP` or `ENOTDIR` for a link. `InvalidInput` if it is not a regular file.
+/// Those of the system: `ELOOP` or `ENOTDIR` for a link. `InvalidInput` if it is not a regular
+/// file.
 pub fn open(path: &Path, creates: bool) -> io::Result<File> {
     let create = if creates { libc::O_CREAT } else { 0 };
     let flags = libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK | create;
@@ -147,8 +149,8 @@ fn open_beneath(path: &Path, flags: i32) -> io::Result<OwnedFd> {
 fn open_at(folder: Option<&OwnedFd>, name: &Path, flags: i32) -> io::Result<OwnedFd> {
     let at = folder.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
     let name = CString::new(name.as_os_str().as_bytes())?;
-    // SAFETY: `at` is an open folder or `AT_FDCWD`, `name` is a C string that outlives the call, and the
-    // mode is passed, as O_CREAT requires.
+    // SAFETY: `at` is an open folder or `AT_FDCWD`, `name` is a C string that outlives the call,
+    // and the mode is passed, as O_CREAT requires.
     let file = unsafe { libc::openat(at, name.as_ptr(), flags, 0o600 as libc::mode_t) };
     if file < 0 {
         return Err(io::Error::last_os_error());

@@ -32,7 +32,7 @@ impl Facts<'_> {
         self.limited(Answer { question, answer, evidence, why })
     }
 
-    /// The answer; limited where launches may have been missed.
+    /// Returns the answer, as *limited* if launches may have been missed.
     fn limited(&self, answer: Answer) -> Answer {
         match &self.summary.visibility_gaps.launches {
             Some(why) if answer.evidence != Evidence::Unresolved => {

@@ -52,7 +52,7 @@ fn the_questions_that_a_profiler_cannot_answer() {
     assert_eq!(lines_of(&run.answers.questions), expected);
 }
 
-/// The same with some lines more before the end.
+/// The same, with additional lines before the end.
 fn run_with(lines: &[&str]) -> Run {
     let mut builder = RunBuilder::new(Vec::new());
     builder.begin_file("t".into());

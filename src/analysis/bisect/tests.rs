@@ -2,21 +2,21 @@ use super::*;
 use crate::evidence::made::CONFIRMED;
 use std::convert::Infallible;
 
-/// What a simulated program decides by.
+/// What the choice of a simulated program depends on.
 #[derive(Clone, Debug)]
 enum Decider {
-    /// All of these differences; else nothing.
+    /// All of these differences being present.
     Needs(Vec<usize>),
     /// Either of them alone.
     Either(usize, usize),
     Nothing,
-    /// A coin that shows one side so often, of 16.
+    /// Chance, with this probability in sixteenths.
     Chance(u64),
     /// Period of the flip in runs.
     Period(usize),
-    /// How often it ran: like a cache that is filled.
+    /// Having run this often before, like a cache that fills.
     After(usize),
-    /// A random decision, if a difference is present.
+    /// Chance, while this difference is present.
     ChanceWith(usize),
 }
 

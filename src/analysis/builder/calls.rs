@@ -23,7 +23,7 @@ impl SummaryBuilder {
         self.open.nesting.hand_up(event.call, &inside, None);
     }
 
-    /// Counts a call that is known by its name; `span`: what else is known of it.
+    /// Counts a call that is recorded by name; `span` has its further fields.
     pub(super) fn span(&mut self, session: &Session, event: &Event, span: Option<&Span>) {
         let mut inside = self.open.nesting.take(event.call);
         self.count(session, event);

@@ -35,7 +35,7 @@ impl SummaryBuilder {
         self.count(session, event);
     }
 
-    /// Counts launches of a kernel; `None`: of one that is not known.
+    /// Counts launches of a kernel; `None`: the kernel is unknown.
     fn dispatch(&mut self, session: &Session, kernel: Option<&LocalKernel>, launches: u64, succeeded: u64) {
         self.open.launches += launches;
         let Some(local) = kernel else {
@@ -58,7 +58,8 @@ impl SummaryBuilder {
         dispatched.succeeded += succeeded;
     }
 
-    /// At the end of a process, when every capture has been read: what its graph launches executed.
+    /// At the end of a process, when every capture has been read, counts the kernels that its graph
+    /// launches executed.
     pub(super) fn launch_by_graphs(&mut self, session: &Session) {
         let process = session.process();
         let rows = process.graphs.rows(process.header.pid, |node, launches| {
@@ -81,7 +82,7 @@ impl SummaryBuilder {
 }
 
 impl ProcessCounts {
-    /// Launches that succeeded of kernels of code objects that `library` brings.
+    /// Returns the number of successful launches of kernels from the code objects of `library`.
     pub(super) fn launches_of_library(&self, session: &Session, library: &str) -> u64 {
         let is_its = |id| {
             let object = session.kernel(id).code_object.map(|id| session.code_object(id));

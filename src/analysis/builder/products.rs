@@ -18,7 +18,7 @@ impl SummaryBuilder {
         }
         let function = event.ids.function;
         self.totals.gemm_calls += 1;
-        // A GEMM made inside this one is this one, seen at a lower layer.
+        // A GEMM inside this one is the same GEMM, intercepted at a lower layer.
         self.totals.gemms = self.totals.gemms + 1 - inside.gemms;
         let (library, name) = names(session, function);
         self.fallbacks.add_gemm(&inside);

@@ -1,10 +1,11 @@
-//! Visibility gaps of a reading: why there may have been more than what was counted.
+//! Determines the visibility gaps of a reading: the reasons why there may be more launches and
+//! calls than were counted.
 
 use super::SummaryBuilder;
 use crate::summary::{Totals, VisibilityGaps};
 
 impl SummaryBuilder {
-    /// When all was read.
+    /// Returns the gaps, when everything was read.
     pub(super) fn visibility_gaps(&self, totals: &Totals) -> VisibilityGaps {
         let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
         let graphs = totals.unlisted_graph_launches;

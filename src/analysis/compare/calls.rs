@@ -13,13 +13,14 @@ pub struct CallCell {
     pub calls: u64,
     /// Host time of all calls.
     pub total_ns: u64,
-    /// What was asked for: solution indices of a product, solvers or algorithms of a convolution.
+    /// What the calls requested: solution indices of a GEMM, solvers or algorithms of a
+    /// convolution.
     pub chosen: BTreeSet<String>,
     /// Symbols of the kernels launched (or captured) inside, without trials, with their launches.
     pub kernels: BTreeMap<String, u64>,
     /// Whether those kernels are all of them.
     pub evidence: Evidence,
-    /// Why not.
+    /// Why the evidence is not *confirmed*.
     pub why: Option<String>,
 }
 
@@ -34,25 +35,25 @@ impl CallCell {
     }
 }
 
-/// Calls of one kind, held against the baseline's.
+/// Calls of one kind, compared with the baseline's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallChange {
     /// Which of the two made such calls.
     #[serde(flatten)]
     pub presence: Presence,
-    /// Calls more than the baseline's.
+    /// Number of calls minus the baseline's.
     pub calls: i64,
-    /// Another solution or solver was asked for than on the baseline.
+    /// Whether the calls requested another solution or solver than the baseline's.
     pub chosen: Change,
-    /// Other kernels were launched inside than on the baseline.
+    /// Whether other kernels were launched inside than on the baseline.
     pub kernels: Change,
 }
 
-/// Whether something is not what it was.
+/// Whether something differs from the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     pub changed: bool,
-    /// How sure that is.
+    /// How certain that is.
     pub evidence: Evidence,
     /// Why it is not confirmed.
     pub why: Option<String>,
@@ -66,7 +67,7 @@ impl Default for CallCell {
 }
 
 impl CallCell {
-    /// Adds calls, for which `chosen` was asked.
+    /// Adds calls, which requested `chosen`.
     pub(super) fn add(&mut self, counts: &CallCounts, chosen: Option<String>) {
         self.calls += counts.calls;
         self.total_ns += counts.total_ns;
@@ -84,7 +85,7 @@ impl CallCell {
 }
 
 impl CallChange {
-    /// How many more calls a run made than the baseline.
+    /// Returns how many more calls a run made than the baseline, in words.
     pub(super) fn in_words(
         runs: &PerRun<CallCell>,
         versus: &PerRun<CallChange>,
@@ -96,7 +97,7 @@ impl CallChange {
         Some(units::change(change.calls, ratio))
     }
 
-    /// Whether each run chose and launched as the baseline did.
+    /// Returns whether each run chose and launched as the baseline did, in words.
     pub(super) fn cell(versus: &PerRun<CallChange>) -> Cell {
         let statement = |change: &CallChange| {
             let words = match (change.chosen.changed, change.kernels.changed) {
@@ -113,12 +114,12 @@ impl CallChange {
         Cell::Statements(versus.iter().flatten().map(statement).collect())
     }
 
-    /// Another kernel or solver served the same problem.
+    /// Returns true when another kernel or solver served the same problem.
     pub fn is_change(&self) -> bool {
         self.chosen.changed || self.kernels.changed
     }
 
-    /// `limit`: why calls may be missing in a run.
+    /// Compares the calls of two runs. `limit`: why calls may be missing in a run.
     pub(super) fn of(
         runs: &[ComparedRun],
         cells: [Option<&CallCell>; 2],
@@ -130,13 +131,13 @@ impl CallChange {
         let calls = cells.map(|cell| cell.map_or(0, |cell| cell.calls) as i64);
         let found =
             |changed: bool, (evidence, why): (Evidence, Option<String>)| Change { changed, evidence, why };
-        // What was lost may have been asked for otherwise.
+        // Lost calls may have requested something else.
         let limited = || complete(limit(0).or_else(|| limit(1)));
         let (chosen, kernels) = match cells {
             [Some(was), Some(is)] => {
                 let silent = [was, is].into_iter().find(|cell| !cell.evidence.is_confirmed());
                 let inside = silent.map_or_else(limited, |cell| (cell.evidence, cell.why.clone()));
-                // Where nothing was seen inside, there is nothing to hold against the other.
+                // Without kernels inside, there is nothing to compare.
                 let are_known = !was.kernels.is_empty() && !is.kernels.is_empty();
                 let kernels = are_known && !was.kernels.keys().eq(is.kernels.keys());
                 (found(was.chosen != is.chosen, limited()), found(kernels, inside))

@@ -16,12 +16,12 @@ pub struct ComparedObject {
     /// How sure it is that it is the same object in all runs: inferred where files of one name are
     /// in different places or have other lengths.
     pub same: Evidence,
-    /// Where it is, in any run.
+    /// Its paths in all runs.
     pub paths: BTreeSet<String>,
-    /// Launches of its kernels in each run; absent where it was not even loaded.
+    /// Launches of its kernels in each run; absent where it was not loaded.
     #[serde(rename = "sides")]
     pub runs: PerRun<u64>,
-    /// Who dispatched from it, of the baseline and each other run.
+    /// Which of the baseline and each other run dispatched from it.
     pub versus: PerRun<Presence>,
 }
 
@@ -45,7 +45,7 @@ impl ComparedObject {
     }
 }
 
-/// In the order of their names.
+/// Returns them in the order of their names.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedObject> {
     let mut objects: BTreeMap<(String, u32), Vec<Vec<&CodeObjectRow>>> = BTreeMap::new();
     for (run, of) in runs.iter().enumerate() {
@@ -80,12 +80,13 @@ fn compared(runs: &[ComparedRun], rows: &[Vec<&CodeObjectRow>]) -> ComparedObjec
     }
 }
 
-/// The file that holds it: its own, or the one that an image from memory was found to be.
+/// The file that holds it; for an image from memory the library file with the same bytes.
 fn file(row: &CodeObjectRow) -> Option<&String> {
     row.path.as_ref().or(row.file.as_ref())
 }
 
-/// What it is called in every run; nothing for one from memory that has neither file nor hash.
+/// Returns its name, which is the same in every run; `None` for an image from memory with neither
+/// file nor hash.
 fn place(row: &CodeObjectRow) -> Option<String> {
     let name = file(row).map(|path| file_name(path).to_string());
     name.or_else(|| row.xxh3.as_ref().map(|hash| format!("from memory, {hash}")))

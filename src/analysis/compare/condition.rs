@@ -12,15 +12,15 @@ use crate::evidence::observations::complete;
 use crate::{Evidence, units};
 use serde::Serialize;
 
-/// What must not be.
+/// A condition that must not hold.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// As it was written.
+    /// The condition as the user wrote it.
     text: String,
     quantity: Quantity,
     operator: Operator,
     number: f64,
-    /// The number is a multiple of what the baseline has.
+    /// The number is a multiple of the baseline's value.
     of_baseline: bool,
 }
 
@@ -34,7 +34,7 @@ enum Operator {
     Unequal,
 }
 
-/// Those of two signs first.
+/// Operators of two characters first.
 const OPERATORS: [(&str, Operator); 6] = [
     (">=", Operator::AtLeast),
     ("<=", Operator::AtMost),
@@ -44,7 +44,7 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("<", Operator::Less),
 ];
 
-/// What a condition came to in one run.
+/// The result of a condition in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// The condition, as it was written.
@@ -54,11 +54,11 @@ pub struct Checked {
     pub run: String,
     /// Its value; absent when unknown.
     pub value: Option<f64>,
-    /// What the baseline has, where the condition is a multiple of it.
+    /// The baseline's value, if the condition states a multiple of it.
     pub baseline: Option<f64>,
-    /// The one divided by the other; absent where that is infinitely much.
+    /// The run's value divided by the baseline's; absent if that is infinite.
     pub ratio: Option<f64>,
-    /// It is so: the comparison fails.
+    /// True if the condition holds: the comparison fails.
     pub holds: bool,
     /// `confirmed`, or the class of what makes it doubtful; `unresolved` where there is no value.
     pub evidence: Evidence,
@@ -81,7 +81,7 @@ crate::table! {
 }
 
 impl Checked {
-    /// What the run has: `1.12x (112, baseline 100)`.
+    /// Returns the run's value: `1.12x (112, baseline 100)`.
     pub fn value_in_words(&self) -> String {
         // Quantities are counts and nanoseconds.
         let whole = |value: f64| units::count(value as u64);
@@ -97,10 +97,10 @@ impl Checked {
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// Returns what is wrong with it, and what is allowed there.
+    /// What is wrong with it, and what is allowed in its place.
     pub fn parse(text: &str) -> Result<Condition, String> {
         let (quantity, rest) = quantity::parse(text.trim())?;
         let rest = rest.trim_start();
@@ -123,7 +123,7 @@ impl Condition {
         }
     }
 
-    /// What it comes to in each run but the baseline.
+    /// Tests the condition in each run but the baseline.
     pub(super) fn judge(&self, all: &Comparison, runs: &[ComparedRun]) -> Vec<Checked> {
         (1..runs.len()).map(|run| self.on(all, runs, run)).collect()
     }

@@ -18,7 +18,7 @@ pub struct ComparedConv {
     /// runs.
     #[serde(rename = "sides")]
     pub runs: PerRun<CallCell>,
-    /// What is different from the baseline, for each other run.
+    /// Differences from the baseline, for each other run.
     pub versus: PerRun<CallChange>,
 }
 
@@ -46,7 +46,7 @@ crate::table! {
         => seen_cell(&row.runs, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
 }
 
-/// Every convolution, longest host time in any run first.
+/// Returns every convolution, longest host time in any run first.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedConv> {
     let mut kinds: Vec<(&str, ConvProblem, Vec<Option<CallCell>>)> = Vec::new();
     for (run, of) in runs.iter().enumerate() {

@@ -27,7 +27,7 @@ pub struct Counterpart {
     pub evidence: Evidence,
     /// `same problem`, `same place` or `same order`.
     pub rule: &'static str,
-    /// What that means.
+    /// The meaning of the rule.
     pub why: &'static str,
 }
 
@@ -43,10 +43,10 @@ const SAME_ORDER: Rule = (
     "several of one family were launched equally often in the same grid and block; paired by their first launches",
 );
 
-/// All rules.
+/// All rules of this module.
 pub const RULES: [Rule; 3] = [SAME_PROBLEM, SAME_PLACE, SAME_ORDER];
 
-/// By row index: the counterpart of each kernel on the other run.
+/// Returns, by row index, the counterpart of each kernel in the other run.
 pub(super) fn find(rows: &[KernelRows], other: usize) -> BTreeMap<usize, Counterpart> {
     let mut found = BTreeMap::new();
     for (gone, new) in
@@ -86,7 +86,7 @@ fn only<'a>(rows: &[KernelRows<'a>], on: usize, off: usize) -> Vec<Placed<'a>> {
         .collect()
 }
 
-/// Records the two as counterparts.
+/// Records two kernels as counterparts of each other.
 fn pair(found: &mut BTreeMap<usize, Counterpart>, gone: Placed, new: Placed, rule: Rule) {
     found.insert(gone.0, counterpart(new.1, rule));
     found.insert(new.0, counterpart(gone.1, rule));
@@ -108,13 +108,14 @@ fn problem(tensile: &Tensile) -> Option<Problem> {
 
 type Position = (&'static Family, u64, [u32; 3], [u32; 3]);
 
-/// What two kernels of one place in a program share, if they are of a family that is known.
+/// Returns what two kernels at the same place of a program have in common; `None` for a kernel of
+/// no known family.
 fn position(row: &KernelRow) -> Option<Position> {
     let family = rocshim_trace::family(&row.name, row.demangled.as_deref())?;
     Some((family, row.launches, row.shape.grid, row.shape.block))
 }
 
-/// Those of both runs that share a key.
+/// Groups the kernels of both runs by a key.
 fn groups<'a, K: Hash + Eq>(
     gone: &[Placed<'a>],
     new: &[Placed<'a>],

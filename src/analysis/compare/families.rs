@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 /// A family of kernels that some run launched.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedFamily {
-    /// What it is called; absent for the kernels whose names match no family.
+    /// Its name; absent for the kernels whose names match no family.
     pub family: Option<&'static str>,
-    /// Whose kernels they are.
+    /// The library or program that the kernels belong to.
     pub of: Option<&'static str>,
     /// `inferred`: a name is no proof. `unresolved` for the kernels whose names match no family.
     pub evidence: Evidence,
-    /// What each run launched of it; absent where that is nothing.
+    /// Launches of each run; absent where there are none.
     #[serde(rename = "sides")]
     pub runs: PerRun<FamilyCell>,
-    /// What is different from the baseline, for each other run.
+    /// Differences from the baseline, for each other run.
     pub versus: PerRun<FamilyChange>,
 }
 
@@ -51,14 +51,14 @@ pub struct FamilyCell {
     pub total_ns: u64,
 }
 
-/// A family, held against the baseline.
+/// A family, compared with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FamilyChange {
-    /// Launches more than the baseline's.
+    /// Launches minus the baseline's.
     pub launches: i64,
     /// Launches as a multiple of the baseline's; absent where that has none.
     pub launches_ratio: Option<f64>,
-    /// Host time more than the baseline's.
+    /// Host time minus the baseline's, ns.
     pub total_ns: i64,
     /// Host time as a multiple of the baseline's.
     pub(crate) total_ratio: Option<f64>,

@@ -15,7 +15,7 @@ pub struct ComparedFunction {
     /// Calls in each run; absent where the shim did not hook it.
     #[serde(rename = "sides")]
     pub runs: PerRun<u64>,
-    /// Who called it, of the baseline and each other run.
+    /// Which of the baseline and each other run called it.
     pub versus: PerRun<Presence>,
 }
 
@@ -51,7 +51,7 @@ impl ComparedFunction {
     }
 }
 
-/// By library and name.
+/// Returns them by library and name.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedFunction> {
     let mut functions: BTreeMap<(&str, &str), Vec<Option<&FunctionRow>>> = BTreeMap::new();
     for (run, of) in runs.iter().enumerate() {
@@ -90,7 +90,7 @@ fn may_only_be_known(row: &FunctionRow) -> bool {
     !row.was_called() && row.looked_up > 0
 }
 
-/// What it means that a run did not call a function.
+/// Returns the evidence class of a run's absence of calls of a function, with the reason.
 fn absence(run: &ComparedRun, library: &str, row: Option<&FunctionRow>) -> (Evidence, Option<String>) {
     let found = |evidence, why: &str| (evidence, Some(why.to_string()));
     match row.map(|row| row.state.as_str()) {

@@ -8,20 +8,21 @@ use super::{
 use crate::{GemmProblem, names};
 use serde::Serialize;
 
-/// A kind of matrix product that some run made.
+/// A kind of GEMM that some run computed.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedGemm {
     /// The library that was called.
     pub library: String,
     /// Its function.
     pub function: String,
-    /// What was asked for. `algo` and `solution` say how and are absent: see `chosen` of each run.
+    /// The problem. Its `algo` and `solution` are absent, because runs may differ in them: see
+    /// `chosen` of each run.
     #[serde(flatten)]
     pub problem: GemmProblem,
-    /// What each run did; absent where it never made this product.
+    /// What each run did; absent where it never computed this GEMM.
     #[serde(rename = "sides")]
     pub runs: PerRun<CallCell>,
-    /// What is different from the baseline, for each other run.
+    /// Differences from the baseline, for each other run.
     pub versus: PerRun<CallChange>,
 }
 
@@ -54,7 +55,7 @@ crate::table! {
         => seen_cell(&row.runs, row.versus.labelled().map(|(run, change)| (run, &change.presence)));
 }
 
-/// Every kind of product, longest host time in any run first.
+/// Returns every kind of GEMM, longest host time in any run first.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedGemm> {
     let mut kinds: Vec<(&str, &str, GemmProblem, Vec<Option<CallCell>>)> = Vec::new();
     let mut places = foldhash::HashMap::<(&str, GemmProblem), usize>::default();

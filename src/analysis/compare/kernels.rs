@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 pub struct ComparedKernel {
     /// The symbol, as the compiler named it.
     pub name: String,
-    /// The name as people write it, where the symbol is a mangled one.
+    /// The demangled name, if the symbol is mangled.
     pub demangled: Option<String>,
-    /// What each run did with it; absent where it never launched it.
+    /// Launches and times in each run; absent where it never launched the kernel.
     #[serde(rename = "sides")]
     pub runs: PerRun<KernelCell>,
-    /// What is different from the baseline, for each other run.
+    /// Differences from the baseline, for each other run.
     pub versus: PerRun<KernelChange>,
 }
 
@@ -67,7 +67,7 @@ crate::table! {
 }
 
 impl ComparedKernel {
-    /// What a run has of it on the GPU.
+    /// Returns the kernel's GPU times in a run, if it has any.
     fn on_gpu(&self, run: usize) -> Option<&KernelCell> {
         self.runs.get(run).filter(|cell| cell.gpu_calls > 0)
     }
@@ -85,39 +85,39 @@ impl ComparedKernel {
 /// A kernel in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelCell {
-    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    /// Launches, including failed ones: direct ones, and those by graph launches.
     pub launches: u64,
-    /// Those of them that launched graphs made, which take no call and no time of their own.
+    /// Those of them by graph launches, which have no call and no host time.
     pub by_graphs: u64,
     /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
     /// Launches that returned an error.
     pub failed: u64,
-    /// Launches that succeeded: the GPU was given them.
+    /// Successful launches.
     pub ran: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,
-    /// The median of the calls that launched it and did not fail, right to 0.8 %.
+    /// Median duration of the successful launch calls, accurate to 0.8 %.
     pub median_ns: Option<u64>,
-    /// Dispatches of it that the HIP runtime reported.
+    /// Its dispatches that the HIP runtime reported.
     pub gpu_calls: u64,
     /// Time of these dispatches on the GPU.
     pub gpu_total_ns: u64,
-    /// The median of these, right to 0.8 %; absent without reports.
+    /// Their median, accurate to 0.8 %; absent without reports.
     pub gpu_median_ns: Option<u64>,
 }
 
-/// A kernel, held against the baseline.
+/// A kernel, compared with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelChange {
     /// Which of the two launched it.
     #[serde(flatten)]
     pub presence: Presence,
-    /// Launches more than the baseline's.
+    /// Launches minus the baseline's.
     pub launches: i64,
     /// Launches as a multiple of the baseline's; absent where that has none.
     pub launches_ratio: Option<f64>,
-    /// Host time more than the baseline's.
+    /// Host time minus the baseline's, ns.
     pub total_ns: i64,
     /// Whether its calls took longer.
     pub times: Test,
@@ -127,7 +127,7 @@ pub struct KernelChange {
     pub counterpart: Option<Counterpart>,
 }
 
-/// Every kernel that some run launched, longest host time in any run first.
+/// Returns every kernel that some run launched, longest host time in any run first.
 pub(super) fn compare(runs: &[ComparedRun]) -> Vec<ComparedKernel> {
     let rows = merged(runs);
     let counterparts: Vec<_> = (1..runs.len()).map(|other| counterparts::find(&rows, other)).collect();
@@ -171,12 +171,12 @@ fn merged(runs: &[ComparedRun]) -> Vec<KernelRows<'_>> {
     rows.into_values().collect()
 }
 
-/// Its handle was never seen being made: the name is one that we gave it.
+/// Returns true for a kernel whose definition is not in the trace: its name is a placeholder.
 pub(super) fn is_unnamed(kernel: &KernelRow) -> bool {
     kernel.name.starts_with("unknown kernel ")
 }
 
-/// A run's kernels on the GPU, by the name as people write it.
+/// A run's kernels on the GPU, by demangled name.
 type OnGpu<'a> = HashMap<&'a str, &'a GpuKernelRow>;
 
 fn on_gpu(run: &ComparedRun) -> OnGpu<'_> {
@@ -231,12 +231,12 @@ fn unnamed(has: [bool; 2]) -> Presence {
     Presence { evidence: Evidence::Unresolved, why: Some(why), ..Presence::of(has, |_| absence(None)) }
 }
 
-/// Whether a launch of it succeeded.
+/// Returns true when a launch of it succeeded.
 pub(super) fn has_run(row: Option<&KernelRow>) -> bool {
     row.is_some_and(|row| row.ran > 0)
 }
 
-/// Why it did not run although it was launched.
+/// Returns why it did not run although it was launched.
 fn failed(row: &KernelRow) -> Option<String> {
     Some(match row.failed {
         0 => return None,
@@ -245,7 +245,7 @@ fn failed(row: &KernelRow) -> Option<String> {
     })
 }
 
-/// A launch of it had not returned when a process of that run died.
+/// Returns a reason if a launch of it had not returned when a process of that run died.
 fn in_flight(runs: &[ComparedRun], row: &KernelRows, run: usize) -> Option<String> {
     let known = row.iter().flatten().next()?;
     let name = known.demangled.as_ref().unwrap_or(&known.name);
@@ -257,7 +257,7 @@ pub(super) fn difference([a, b]: [u64; 2]) -> i64 {
     b as i64 - a as i64
 }
 
-/// As a multiple of the baseline's; nothing where that is 0.
+/// Returns `b` as a multiple of the baseline's `a`; `None` if that is 0.
 pub(super) fn ratio([a, b]: [u64; 2]) -> Option<f64> {
     (a > 0).then(|| b as f64 / a as f64)
 }
@@ -272,7 +272,7 @@ fn tests(rows: &[KernelRows], other: usize) -> Vec<Test> {
     significance::tests(&pairs)
 }
 
-/// A kernel's times on the GPU of one run.
+/// Returns a kernel's GPU times in one run.
 fn gpu_durations<'a>(row: &KernelRows, run: &OnGpu<'a>) -> Option<&'a Durations> {
     let known = row.iter().flatten().find_map(|row| run.get(readable(row)).copied())?;
     Some(&known.durations)
@@ -290,12 +290,12 @@ impl KernelChange {
         (self.presence.seen != Seen::Neither).then(|| units::change(self.launches, self.launches_ratio))
     }
 
-    /// It ran on the other side alone.
+    /// Returns true when it ran in the other run only.
     pub fn is_new(&self) -> bool {
         self.presence.seen == Seen::New
     }
 
-    /// It ran on the baseline alone.
+    /// Returns true when it ran in the baseline only.
     pub fn is_gone(&self) -> bool {
         self.presence.seen == Seen::Gone
     }

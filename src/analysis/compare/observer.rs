@@ -4,10 +4,10 @@ use crate::Evidence;
 use rocshim_reader::Results;
 use serde::Serialize;
 
-/// The comparison; also the JSON form.
+/// The comparison, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Observed {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// The program that printed the results: `llama-bench`, `llama-server`, `Ollama`.
     pub program: &'static str,
@@ -85,10 +85,10 @@ const RULE: &str =
     "inferred: the mean with the shim is held against the least and the most of the samples without";
 const ONE: &str = "one sample without the shim has no spread: run it several times (llama-bench -r 5, or several responses in the file)";
 
-/// Holds the two files against each other.
+/// Compares the two files.
 ///
 /// # Errors
-/// Where they are not results of one program, or not of the same tests.
+/// When they are not results of one program and of the same tests.
 pub fn observe(traced: &Results, untraced: &Results) -> Result<Observed, String> {
     if traced.program != untraced.program {
         return Err(format!(

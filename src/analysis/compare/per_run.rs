@@ -1,4 +1,4 @@
-//! Values by run: what each has in a row, under its label, and the meaning of an absent value.
+//! The values of one table row by run, and the meaning of an absent value.
 
 use super::ComparedRun;
 use crate::evidence::observations::Observation;
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 pub struct PerRun<T>(Vec<(String, Option<T>)>);
 
 impl<T> PerRun<T> {
-    /// The value of `of` for each run.
+    /// Computes the value of each run by `of`.
     pub(super) fn of(runs: &[ComparedRun], mut of: impl FnMut(usize) -> Option<T>) -> PerRun<T> {
         PerRun(runs.iter().enumerate().map(|(at, run)| (run.label.clone(), of(at))).collect())
     }
@@ -21,22 +21,23 @@ impl<T> PerRun<T> {
         PerRun(runs.iter().enumerate().skip(1).map(|(at, run)| (run.label.clone(), Some(of(at)))).collect())
     }
 
-    /// Of the run with this number.
+    /// Returns the value of the run with this index.
     pub fn get(&self, run: usize) -> Option<&T> {
         self.0.get(run)?.1.as_ref()
     }
 
-    /// Of the run with this number among all, where only the others than the baseline are kept.
+    /// Returns the value of the run with this index among all runs, if only those after the
+    /// baseline have values.
     pub(super) fn of_run(&self, run: usize) -> Option<&T> {
         self.get(run.checked_sub(1)?)
     }
 
-    /// The values that exist, with the labels of their runs.
+    /// Returns the values that exist, with the labels of their runs.
     pub(super) fn labelled(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().filter_map(|(label, thing)| Some((label.as_str(), thing.as_ref()?)))
     }
 
-    /// In the order of the runs.
+    /// Returns the values in the order of the runs.
     pub fn iter(&self) -> impl Iterator<Item = Option<&T>> {
         self.0.iter().map(|(_, thing)| thing.as_ref())
     }
@@ -48,33 +49,34 @@ impl<T: Serialize> Serialize for PerRun<T> {
     }
 }
 
-/// Who has a row, of the baseline and one other run.
+/// Which of the baseline and one other run has a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seen {
     /// Both have it.
     Both,
-    /// The baseline has it, the other run has not.
+    /// Only the baseline has it.
     Gone,
-    /// The other run has it, the baseline has not.
+    /// Only the other run has it.
     New,
-    /// A third run has it.
+    /// Neither has it, but a third run does.
     Neither,
 }
 
-/// Who has a row, and how sure it is that a run has it not.
+/// Which of two runs has a row, and how certain its absence from the other is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Presence {
-    /// Which of the two have it.
+    /// Which of the two has it.
     pub seen: Seen,
     /// `confirmed` where both have it; else the class of the absence.
     pub evidence: Evidence,
-    /// Why it may be there nevertheless.
+    /// Why it may exist there nevertheless.
     pub why: Option<String>,
 }
 
 impl Presence {
-    /// Of the baseline and another run: whether each has it, and what it means for each if not.
+    /// Determines the presence of a row in the baseline and another run from whether each has it,
+    /// and the meaning of its absence from each.
     pub(super) fn of(has: [bool; 2], absence: impl Fn(usize) -> (Evidence, Option<String>)) -> Presence {
         let (seen, (evidence, why)) = match has {
             [true, true] => (Seen::Both, (Observation::Record.evidence(), None)),
@@ -86,7 +88,7 @@ impl Presence {
     }
 }
 
-/// Who has a row: for each run but the baseline.
+/// Returns, in words, which runs have a row, for each run but the baseline.
 pub(super) fn seen_cell<'a, T>(
     runs: &PerRun<T>,
     presences: impl Iterator<Item = (&'a str, &'a Presence)>,

@@ -1,4 +1,4 @@
-//! Quantities that a condition can test: changes since the baseline, and amounts of a run.
+//! Quantities that a condition can test: changes relative to the baseline, and amounts of a run.
 
 use super::{ComparedRun, Comparison, PerRun, Seen, Speed};
 use crate::{Evidence, durations::Durations};
@@ -11,11 +11,11 @@ pub(super) enum Quantity {
     Change(&'static NamedQuantity),
     /// A row of `AMOUNTS`: of any run.
     Amount(&'static NamedQuantity),
-    /// An amount of what fits a pattern.
+    /// An amount of what matches a pattern.
     Of(Subject, String, Field),
 }
 
-/// What a pattern chooses.
+/// What a pattern selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     Kernel,
@@ -23,7 +23,7 @@ pub(super) enum Subject {
     Library,
 }
 
-/// What of it is asked for.
+/// Which number of it is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Launches,
@@ -32,7 +32,7 @@ pub(super) enum Field {
     Calls,
 }
 
-/// Why a number may be another, and how sure it is then.
+/// Why a number may be wrong, with the evidence class that follows.
 type Doubt = Option<(Evidence, String)>;
 
 /// A named number.
@@ -89,7 +89,7 @@ const fn row(
 
 type Fields = &'static [(&'static str, Field)];
 
-/// What a pattern chooses, with what may be asked of it.
+/// What a pattern selects, with the numbers that can be tested of it.
 const SUBJECTS: &[(&str, Subject, Fields)] = &[
     (
         "kernel",
@@ -150,7 +150,7 @@ fn of<'a>(
 }
 
 impl Quantity {
-    /// Its name, where it is a change already and no multiple can be asked of it.
+    /// Returns its name if it is a change, of which no multiple can be tested.
     pub(super) fn change(&self) -> Option<&'static str> {
         match self {
             Quantity::Change(row) => Some(row.name),
@@ -167,7 +167,7 @@ impl Quantity {
         }
     }
 
-    /// Why it may be another number in a run.
+    /// Returns why its value in a run may be wrong.
     pub(super) fn doubt(&self, run: &ComparedRun) -> Doubt {
         match self {
             Quantity::Change(row) | Quantity::Amount(row) => (row.doubt)(run),
@@ -213,7 +213,7 @@ fn fallback(run: &ComparedRun) -> Doubt {
     }
 }
 
-/// What a run came to against the baseline; `None` for that itself.
+/// Returns a run's difference from the baseline; `None` for the baseline itself.
 fn versus<T>(runs: &PerRun<T>, run: usize) -> Option<&T> {
     runs.get(run.checked_sub(1)?)
 }

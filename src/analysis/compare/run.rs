@@ -16,7 +16,7 @@ pub struct ComparedRun {
     pub summary: Summary,
 }
 
-/// What there is to say of a run as a whole.
+/// A run as a row of the table of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedRunRow {
     /// The label of the run.
@@ -28,17 +28,17 @@ pub struct ComparedRunRow {
     pub path: String,
     /// Host time of all launch calls.
     pub total_ns: u64,
-    /// Time of all kernels on the GPU; absent where the runtime was not asked for it.
+    /// Time of all kernels on the GPU; absent where GPU times were not requested.
     pub gpu_ns: Option<u64>,
     /// Launches out of Tensile's fallback library; failed ones do not count.
     pub fallback_launches: u64,
-    /// Launches of products: what they are a part of.
+    /// Launches of GEMM kernels, of which `fallback_launches` are a part.
     pub(crate) product_launches: u64,
     /// How sure it is that there were fallback launches, or none.
     pub fallback_evidence: Evidence,
     /// The reason for `fallback_evidence`.
     pub fallback_why: String,
-    /// Why "not on this run" is limited, if it is.
+    /// Why *absent from this run* is only *limited*, if it is.
     pub limited: Option<String>,
     /// Sums over the run's processes.
     #[serde(flatten)]
@@ -92,12 +92,12 @@ impl ComparedRun {
         }
     }
 
-    /// Why a launch may be missing from this run's tables; `None`: none can be.
+    /// Returns why a launch may be missing from this run's tables; `None` if none can be.
     pub(crate) fn limit(&self) -> Option<String> {
         self.summary.visibility_gaps.launches.clone().or_else(|| self.unfinished())
     }
 
-    /// Why a call of `library` may be missing; `None`: none can be.
+    /// Returns why a call of `library` may be missing; `None` if none can be.
     pub(crate) fn limit_of(&self, library: &str) -> Option<String> {
         let Some(row) = self.summary.libraries.iter().find(|row| row.library == library) else {
             return Some(format!("the shim that wrote the trace did not hook {library}"));
@@ -110,7 +110,7 @@ impl ComparedRun {
         self.summary.visibility_gaps.calls.clone().or(open).or_else(|| self.unfinished())
     }
 
-    /// The same for all libraries that a pattern fits, with or without `.so`.
+    /// The same for all libraries that match a pattern, with or without `.so`.
     pub(super) fn limit_of_libraries(&self, pattern: &str) -> Option<String> {
         let is_it = |name: &str| fits(pattern, name) || fits(pattern, name.trim_end_matches(".so"));
         let mut known = self.summary.libraries.iter().filter(|row| is_it(&row.library)).peekable();
@@ -120,7 +120,7 @@ impl ComparedRun {
         known.find_map(|row| self.limit_of(&row.library))
     }
 
-    /// Why a call of a function may be missing.
+    /// Returns why a call of a function may be missing.
     pub(super) fn limit_of_function(&self, library: &str, function: &str) -> Option<String> {
         let is_it = |row: &&FunctionRow| row.library == library && row.function == function;
         match self.summary.functions.iter().find(is_it) {
@@ -129,12 +129,12 @@ impl ComparedRun {
         }
     }
 
-    /// Why launches may be missing from the tables of code objects.
+    /// Returns why launches may be missing from the tables of code objects.
     pub(super) fn limit_of_origins(&self) -> Option<String> {
         self.summary.visibility_gaps.origins.clone().or_else(|| self.unfinished())
     }
 
-    /// Why the traces do not contain everything that the processes did, or will do.
+    /// Returns why the traces do not contain everything that the processes did, or will do.
     fn unfinished(&self) -> Option<String> {
         let summary = &self.summary;
         let ran_on = summary.processes.iter().any(|row| row.end == "snapshot");

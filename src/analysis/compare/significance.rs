@@ -25,7 +25,7 @@ pub enum Speed {
     Faster,
     /// Neither.
     NoDifference,
-    /// Less than eight calls in a run.
+    /// A run has fewer than eight calls.
     TooFewCalls,
     /// No call in a run: only graphs launched it, which takes no call.
     #[default]
@@ -37,9 +37,9 @@ pub enum Speed {
 pub struct Test {
     /// The verdict.
     pub speed: Speed,
-    /// The median of the calls, as a multiple of the baseline's.
+    /// The median duration as a multiple of the baseline's.
     pub median_ratio: Option<f64>,
-    /// How likely it is that a call took longer than one of the baseline's, ties half, 0 to 1.
+    /// Probability, 0 to 1, that a call took longer than a call of the baseline; ties count half.
     pub longer: Option<f64>,
     /// The test's p.
     pub p: Option<f64>,
@@ -61,7 +61,7 @@ impl Test {
     }
 }
 
-/// The tests of all kernels: the baseline's calls, the other run's.
+/// Tests all kernels; a pair is the baseline's calls and the other run's.
 pub(super) fn tests(pairs: &[(&Durations, &Durations)]) -> Vec<Test> {
     let measured: Vec<Option<(f64, f64)>> = pairs.iter().map(|(a, b)| mann_whitney(a, b)).collect();
     let mut q = adjusted(&measured.iter().flatten().map(|(p, _)| *p).collect::<Vec<_>>()).into_iter();
@@ -94,7 +94,8 @@ fn speed(a: &Durations, b: &Durations, q: Option<f64>) -> Speed {
     }
 }
 
-/// p, and how likely a call of `b` is longer than one of `a`; nothing for too few calls.
+/// Returns p, and the probability that a call of `b` is longer than one of `a`; `None` for too few
+/// calls.
 fn mann_whitney(a: &Durations, b: &Durations) -> Option<(f64, f64)> {
     if a.calls().min(b.calls()) < LEAST_CALLS {
         return None;
@@ -115,7 +116,7 @@ fn mann_whitney(a: &Durations, b: &Durations) -> Option<(f64, f64)> {
     Some((p, u / (n_a * n_b)))
 }
 
-/// The calls of both in each bucket that either has, shortest first.
+/// Returns the numbers of calls of both in each bucket that either has, shortest first.
 fn side_by_side(a: &Durations, b: &Durations) -> Vec<(f64, f64)> {
     let (mut a, mut b) = (a.buckets().iter().peekable(), b.buckets().iter().peekable());
     let mut both = Vec::new();

@@ -18,7 +18,7 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
         "A",
         &[kernel(1, "both"), kernel(2, "gone"), launches(1, 100, 1, &[10; 10]), launches(2, 200, 1, &[7])],
     );
-    // Other ids: a kernel is its symbol.
+    // With other ids: a kernel is identified by its symbol.
     let b = run(
         "B",
         &[kernel(5, "new"), kernel(6, "both"), launches(6, 100, 1, &[20; 15]), launches(5, 200, 1, &[3, 4])],
@@ -130,7 +130,7 @@ fn what_stands_in_a_kernels_place_is_inferred_by_its_problem_then_by_its_family_
     let family = |name| rocshim_trace::family(name, None).map(|family| family.name);
     if family(old) == family(new) && family(old).is_some() {
         assert_eq!(instead(&found, old).unwrap().0, new);
-        // In another grid it is another place.
+        // With another grid the place differs.
         assert_eq!(instead(&compare(&[run("A", &a), run("B", &b(8))], &[]), old), None);
     }
 }
@@ -309,7 +309,7 @@ fn conditions_are_held_against_every_side_but_the_baseline() {
     );
 }
 
-/// What the runtime reports of the launches at `t` on, one for each length.
+/// The runtime's reports of the launches from `t` on, one for each duration.
 fn reports(t: u64, lengths: &[u64]) -> String {
     let mut lines = String::from(concat!(
         r#"{"type":"gpu_time","t":0,"state":"on","library":1,"apis":449,"release":"7.2"}"#,
