@@ -2,7 +2,7 @@
 //! ratio in one run.
 
 use rocshim_drain::Decoder;
-use rocshim_ring::definition::{Definition, Frame};
+use rocshim_ring::definition::{Definition, StampedDefinition};
 use rocshim_ring::kernel::{Argument, KernelCode};
 use rocshim_ring::slot::Event;
 use rocshim_ring::{Log, LogReader};
@@ -57,7 +57,7 @@ fn decoder() -> (Decoder, Vec<u8>) {
     }
     let log = Log::new(None);
     for definition in definitions {
-        log.define(&Frame { stamp: 0, definition }).expect("memory for a definition");
+        log.define(&StampedDefinition { stamp: 0, definition }).expect("memory for a definition");
     }
     LogReader::default().read(&log, |number, bytes| decoder.define(number, bytes, &mut out));
     (decoder, out)

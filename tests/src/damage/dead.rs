@@ -69,7 +69,7 @@ fn define_everything(folder: &Path) {
         args: Some(vec![argument(0, 8, "global_buffer"), argument(8, 4, "by_value")]),
         ..KernelCode::default()
     };
-    let process = Process {
+    let process = ProcessIdentity {
         rocshim: "0.1.0".into(),
         pid: 7,
         exe: "/bin/p".into(),
@@ -81,7 +81,7 @@ fn define_everything(folder: &Path) {
         trace: "/t/p-7.ndjson".into(),
         rings: "/dev/shm/rocshim-0-7-1-0".into(),
         note: Some("n".into()),
-        ..Process::default()
+        ..ProcessIdentity::default()
     };
     let image = Image {
         path: Some("/m.co".into()),
@@ -145,7 +145,7 @@ fn define_everything(folder: &Path) {
         Definition::Unregister { handle: 0xb2 },
     ];
     for definition in definitions {
-        log.define(&Frame { stamp: now(), definition }).expect("room for a definition");
+        log.define(&StampedDefinition { stamp: now(), definition }).expect("room for a definition");
     }
 }
 
