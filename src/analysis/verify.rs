@@ -3,10 +3,15 @@
 //! Memory is bounded by threads and gaps: of the ids of a thread's events only the ranges not yet
 //! seen are kept, as many as open calls and gaps.
 
+mod segments;
+
+pub(crate) use segments::Segment;
+pub use segments::find_missing_parts;
+
 use super::{
     GpuTimes,
     gpu::GpuBuilder,
-    session::{Analysis, CallKey, Event, Identity, Session},
+    session::{Analysis, CallKey, Event, Session},
 };
 use foldhash::HashMap;
 use rocshim_reader::{End, Reading};
@@ -28,6 +33,8 @@ pub enum Verdict {
     Right,
     /// So far: its process still runs.
     RightSoFar,
+    /// There is nothing to verify: the file was deleted by hand, or moved away.
+    Deleted,
     /// Something is inconsistent, or unknown.
     #[default]
     Wrong,
@@ -57,19 +64,12 @@ pub struct Verified {
     pub gpu: Option<GpuTimes>,
     /// What is wrong, one sentence each.
     pub wrong: Vec<String>,
+    /// What was deleted of the trace by hand, a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<String>,
     /// Which segment of which trace it is.
     #[serde(skip)]
     pub segment: Option<Segment>,
-}
-
-/// A file among the segments of a trace.
-#[derive(Clone, Debug)]
-pub struct Segment {
-    process: Identity,
-    number: u32,
-    /// The first segment that was not deleted to make room.
-    oldest: u32,
-    continues: bool,
 }
 
 /// One thread, since its ring was made.
@@ -231,6 +231,13 @@ impl Verifier {
         self.verified.push(Verified { trace, wrong: vec![why], ..Verified::default() });
     }
 
+    /// Notes a file that was deleted by hand while the ring files of its process are left.
+    pub fn pass_over_deleted(&mut self, trace: String) {
+        let what = "its file was deleted or moved away: `rocshim recover --discard` removes its ring files";
+        let deleted = Some(what.to_owned());
+        self.verified.push(Verified { trace, verdict: Verdict::Deleted, deleted, ..Verified::default() });
+    }
+
     /// Returns what each file was found to be, in the order in which they were read.
     pub fn finish(self) -> Vec<Verified> {
         self.verified
@@ -260,6 +267,7 @@ impl FileCounts {
             number: process.segment(),
             oldest: header.oldest.max(1),
             continues: false,
+            after_deletion: header.after_deletion,
         });
     }
 
@@ -384,29 +392,8 @@ impl FileCounts {
             reasons: self.reasons,
             in_flight: self.in_flight,
             wrong,
+            deleted: None,
             segment: self.segment,
-        }
-    }
-}
-
-/// Adds to the faults of `all` where, between the first segment that is left of a trace and its
-/// last, one is not among them.
-pub fn find_missing_parts(all: &mut [Verified]) {
-    let segments: Vec<Segment> = all.iter().filter_map(|one| one.segment.clone()).collect();
-    for one in all {
-        let Some(segment) = &one.segment else { continue };
-        let of_trace = || segments.iter().filter(|other| other.process == segment.process);
-        let is_there = |number: u32| of_trace().any(|other| other.number == number);
-        let oldest = of_trace().map(|other| other.oldest).max();
-        let before = segment.number.checked_sub(1).filter(|before| Some(*before) >= oldest);
-        if let Some(before) = before.filter(|before| !is_there(*before)) {
-            one.wrong.push(format!("part {before} of its trace, the one before it, is not there"));
-        }
-        if segment.continues && !is_there(segment.number + 1) {
-            one.wrong.push(format!("it continues in segment {}, which is missing", segment.number + 1));
-        }
-        if !one.wrong.is_empty() {
-            one.verdict = Verdict::Wrong;
         }
     }
 }

@@ -261,7 +261,7 @@ pub(crate) struct Recover {
     /// Finish the traces of all killed processes of yours
     #[arg(long, conflicts_with = "traces")]
     pub(crate) finish_all: bool,
-    /// Remove the ring files of killed processes whose trace's folder is gone
+    /// Remove the ring files of killed processes whose trace, or its folder, was deleted
     #[arg(long, conflicts_with = "traces")]
     pub(crate) discard: bool,
     /// Print JSON instead of text

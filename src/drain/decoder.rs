@@ -206,13 +206,14 @@ impl Decoder {
     }
 
     /// Starts the file of a segment: metadata records are emitted again, definitions when they are
-    /// used again. `oldest` is the first segment that still exists; `note` says why there is a new
-    /// file, if rotation did not cause it.
+    /// used again. `oldest` is the first segment that still exists; `note` says that the file of
+    /// the segment before it was deleted, if that is why there is a new one.
     pub fn begin_segment(&mut self, part: u32, oldest: u32, note: Option<String>, out: &mut Vec<u8>) {
         self.set_segment(part);
         self.header.oldest = if oldest > 1 { oldest } else { 0 };
         let header = self.header.clone();
-        write_record(out, &Record::Header(Header { note: note.or(header.note), ..header }));
+        let (after_deletion, note) = (note.is_some(), note.or(header.note));
+        write_record(out, &Record::Header(Header { note, after_deletion, ..header }));
         out.extend_from_slice(&self.preamble);
         self.templates.forget();
         self.ids.clear_emitted();

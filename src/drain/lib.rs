@@ -41,7 +41,9 @@ pub use code_object::{FileSource, Image, Metadata, Source, describe, fits, lengt
 pub use decoder::Decoder;
 pub use frames::{Frames, Growing, is_compressed, lines_of};
 pub use parameters::demangle;
-pub use recover::{Leftover, Remains, Stale, header_of, is_running, leftover, recover, stale, unbegun};
+pub use recover::{
+    Leftover, Remains, Stale, deleted, header_of, is_running, leftover, recover, stale, unbegun,
+};
 pub use rocshim_ring::failure;
 pub use stat::Stat;
 pub use values::{CONV_ACTIONS, CONV_DIRECTIONS};

@@ -134,15 +134,21 @@ fn remove_needless(trace: &Path) -> io::Result<()> {
 
 /// Trace files in `folder`, segments included, that dead processes never created: only their ring
 /// files exist.
-///
-/// # Errors
-/// If a ring folder of this user cannot be read.
-pub fn unbegun(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let rings = ring_folders(Some(folder)).into_iter().filter_map(|rings| process_of(&rings));
-    Ok(rings
-        .filter(|(header, trace)| !is_running(header) && trace.parent() == Some(folder))
-        .map(|(_, trace)| trace)
-        .collect())
+pub fn unbegun(folder: &Path) -> Vec<PathBuf> {
+    left_in(folder).filter(|process| !process.has_begun).map(|process| process.trace).collect()
+}
+
+/// Trace files that dead processes wrote to `folder` and that were deleted by hand, or moved away,
+/// although the ring files are left, with the last events. Segments that were finished before are
+/// not known.
+pub fn deleted(folder: &Path) -> Vec<PathBuf> {
+    left_in(folder).filter(RingProcess::is_deleted).map(|process| process.trace).collect()
+}
+
+/// What is left of dead processes that wrote to `folder`.
+fn left_in(folder: &Path) -> impl Iterator<Item = RingProcess> {
+    let found = ring_folders(Some(folder)).into_iter().filter_map(|rings| process_of(&rings));
+    found.filter(move |left| !is_running(&left.header) && left.trace.parent() == Some(folder))
 }
 
 /// The unrecovered ring files of a dead process.
@@ -152,6 +158,8 @@ pub struct Stale {
     pub trace: PathBuf,
     /// The folder of its ring files.
     pub rings: PathBuf,
+    /// True when the trace, or its folder, was deleted: it cannot be finished.
+    pub is_deleted: bool,
 }
 
 impl Stale {
@@ -170,8 +178,9 @@ impl Stale {
 /// folder, in that one alone. Those beside traces are found with the traces.
 pub fn stale() -> Vec<Stale> {
     let left = |rings: PathBuf| {
-        let (header, trace) = process_of(&rings)?;
-        (!is_running(&header)).then_some(Stale { trace, rings })
+        let process = process_of(&rings)?;
+        let is_deleted = process.is_deleted() || !process.trace.parent().is_some_and(Path::is_dir);
+        (!is_running(&process.header)).then_some(Stale { trace: process.trace, rings, is_deleted })
     };
     let named = std::env::var_os("ROCSHIM_RINGS").filter(|folder| !folder.is_empty());
     let is_meant = |rings: &PathBuf| named.as_ref().is_none_or(|named| rings.starts_with(named));
@@ -210,7 +219,8 @@ pub fn header_of(trace: &Path) -> io::Result<Option<Header>> {
 fn rings_by_name(trace: &Path) -> Option<PathBuf> {
     let trace = std::path::absolute(trace).ok()?;
     ring_folders(trace.parent()).into_iter().find(|rings| {
-        process_of(rings).is_some_and(|(header, its_trace)| its_trace == trace && !is_running(&header))
+        let left = process_of(rings).filter(|left| left.trace == trace && !left.is_deleted());
+        left.is_some_and(|left| !is_running(&left.header))
     })
 }
 
@@ -229,8 +239,23 @@ fn ring_folders(folder: Option<&Path>) -> Vec<PathBuf> {
     found.filter(|path| Folder::open(path).is_ok()).collect()
 }
 
-/// The process of a ring folder, and the segment file that it was writing.
-fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
+/// The process of a ring folder.
+struct RingProcess {
+    header: Header,
+    /// The segment file that it was writing.
+    trace: PathBuf,
+    /// True once it had written to that file.
+    has_begun: bool,
+}
+
+impl RingProcess {
+    /// True when the file that it was writing was deleted by hand, or moved away.
+    fn is_deleted(&self) -> bool {
+        self.has_begun && matches!(self.trace.try_exists(), Ok(false))
+    }
+}
+
+fn process_of(rings: &Path) -> Option<RingProcess> {
     let folder = Folder::open(rings).ok()?;
     let _rights = Rights::of(folder.owner().ok()?).ok()?;
     let (mut decoder, mut trace, mut out) = (Decoder::default(), None, Vec::new());
@@ -247,8 +272,9 @@ fn process_of(rings: &Path) -> Option<(Header, PathBuf)> {
         }
     })
     .ok()?;
-    let part = Control::read(&folder).map_or(1, |committed| committed.segment);
-    Some((decoder.header().clone(), segment_path(&trace?, part)))
+    let (part, offset) = Control::read(&folder).map_or((1, 0), |now| (now.segment, now.offset));
+    let (header, trace) = (decoder.header().clone(), segment_path(&trace?, part));
+    Some(RingProcess { header, trace, has_begun: offset != 0 })
 }
 
 /// True when the process that wrote `header` still runs. In this PID namespace its pid and start

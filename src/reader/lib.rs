@@ -5,16 +5,17 @@
 //! Nothing on disk is changed.
 //!
 //! Layers, lowest first: `error` (an error as one sentence), `copied` (traces that are not plain
-//! files), `progress` (a progress line on a terminal), `blocks` and `scan` (bytes to records),
-//! `parallel` (records parsed on all cores), `once` (no process is read twice), `follow` (files
-//! while they are written), `fallback` (traces in the fallback folder). Besides traces: `labels`
-//! (named time ranges), `responses` (a server's answers to the traced requests), `results` (a
-//! program's own tokens per second).
+//! files), `deleted` (traces whose ring files alone are left), `progress` (a progress line on a
+//! terminal), `blocks` and `scan` (bytes to records), `parallel` (records parsed on all cores),
+//! `once` (no process is read twice), `follow` (files while they are written), `fallback` (traces
+//! in the fallback folder). Besides traces: `labels` (named time ranges), `responses` (a server's
+//! answers to the traced requests), `results` (a program's own tokens per second).
 
 #![forbid(unsafe_code)]
 
 mod blocks;
 mod copied;
+mod deleted;
 mod error;
 mod fallback;
 mod follow;
@@ -27,6 +28,7 @@ mod results;
 mod scan;
 
 pub use copied::name_of;
+pub use deleted::find_deleted;
 pub use error::format_error;
 pub use follow::{Follower, Poll, Watcher};
 pub use labels::{Label, read_labels};
@@ -42,8 +44,7 @@ use rocshim_trace::{FORMAT, Header, LineError, Record, TracePath, parse_line, se
 use serde::de::DeserializeOwned;
 use std::{
     collections::BTreeMap,
-    fs,
-    fs::{File, Metadata},
+    fs::{self, File, Metadata},
     io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
@@ -188,7 +189,7 @@ fn gather_below(folder: &Path, depth: usize, traces: &mut Vec<PathBuf>) {
 fn traces_directly_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let absolute =
         std::path::absolute(folder).with_context(|| format!("cannot find {}", folder.display()))?;
-    let unbegun = rocshim_drain::unbegun(&absolute).unwrap_or_default();
+    let unbegun = rocshim_drain::unbegun(&absolute);
     let entries =
         folder.read_dir().with_context(|| format!("cannot list the folder {}", folder.display()))?;
     let mut traces: Vec<TracePath> = entries
@@ -229,7 +230,7 @@ pub fn read_trace(path: &Path, visitor: &mut dyn RecordVisitor) -> Result<Readin
         }
         None => (u64::MAX, Vec::new()),
     };
-    // A process that was killed early has rings but no file.
+    // A process that was killed early left rings, no file.
     let file: Box<dyn Read> = match File::open(path) {
         Ok(file) => {
             let length = file.metadata().map_or(0, |file| file.len()).min(whole);
@@ -405,9 +406,8 @@ mod tests {
     #[test]
     fn a_broken_line_in_the_middle_is_passed_over_and_reported() {
         let broken = format!("{HEADER}\nnonsense\n{LAUNCH}\n{FOOTER}\n");
-        let (records, reading) = read(&broken).unwrap();
-        assert_eq!((records, reading.end), (3, End::Footer));
-        assert_eq!(reading.notes, ["1 line is no record and was passed over: line 2"]);
+        let notes = vec!["1 line is no record and was passed over: line 2".into()];
+        assert_eq!(read(&broken).unwrap(), (3, Reading { end: End::Footer, notes }));
         let (_, reading) = read(&format!("{HEADER}\n{LAUNCH}\nx\ny\n{FOOTER}\n")).unwrap();
         assert_eq!(reading.notes, ["2 lines are no records and were passed over, the first is line 3"]);
     }

@@ -43,7 +43,7 @@ pub enum Recovery {
     Running,
     /// Its process and its ring files are gone.
     Lost,
-    /// Its ring files were removed: its folder is gone.
+    /// Its ring files were removed: the trace, or its folder, was deleted.
     Discarded,
     /// It could not be read or written.
     Failed {
@@ -71,7 +71,7 @@ pub fn recovered(files: &[Recovered]) -> String {
         Recovery::Whole => format!("{name}: whole already\n"),
         Recovery::Running => format!("{name}: its process still runs, nothing to do\n"),
         Recovery::Lost => format!("{name}: its ring files are gone, nothing more can be recovered\n"),
-        Recovery::Discarded => format!("{name}: its folder is gone, its ring files were removed\n"),
+        Recovery::Discarded => format!("{name}: it was deleted, its ring files were removed\n"),
         Recovery::Failed { why } => format!("{name}: {why}\n"),
     };
     files.iter().map(line).collect()
@@ -86,7 +86,8 @@ pub fn verified(traces: &[Verified]) -> String {
 
 /// `6 of 6 traces are right: 12 563 events written, 0 lost`
 fn all_verified(traces: &[Verified]) -> String {
-    let right = traces.iter().filter(|one| one.verdict != Verdict::Wrong).count() as u64;
+    let is_right = |one: &&Verified| matches!(one.verdict, Verdict::Right | Verdict::RightSoFar);
+    let right = traces.iter().filter(is_right).count() as u64;
     let sum = |of: fn(&Verified) -> u64| traces.iter().map(of).sum::<u64>();
     format!(
         "{} of {} are right: {} written, {} lost\n",
@@ -101,6 +102,7 @@ fn one_verified(one: &Verified) -> String {
     let word = match one.verdict {
         Verdict::Right => "right",
         Verdict::RightSoFar => "right so far, its process still runs",
+        Verdict::Deleted => "deleted",
         Verdict::Wrong => "WRONG",
     };
     let mut text = format!("{}: {word}\n", one.trace);
@@ -126,7 +128,7 @@ fn one_verified(one: &Verified) -> String {
         let lines = std::iter::once(sections::seen(gpu)).chain(sections::past(gpu, &Style::default()));
         lines.for_each(|line| text += &format!("  {line}\n"));
     }
-    one.wrong.iter().for_each(|what| text += &format!("  {what}\n"));
+    one.wrong.iter().chain(&one.deleted).for_each(|what| text += &format!("  {what}\n"));
     text
 }
 
@@ -139,8 +141,8 @@ pub struct StaleLine {
     pub rings: String,
     /// Bytes of them.
     pub bytes: u64,
-    /// The folder that the trace was written to is there no more.
-    pub is_homeless: bool,
+    /// The trace, or the folder that it was written to, was deleted.
+    pub is_deleted: bool,
 }
 
 /// What killed processes have left, a line for each, up to `rows` of them.
@@ -151,24 +153,23 @@ pub fn stale(found: &[StaleLine], rows: Option<usize>) -> String {
     let shown = rows.unwrap_or(found.len());
     let mut text = String::new();
     for line in found.iter().take(shown) {
-        let what = if line.is_homeless { "its folder is gone" } else { "not finished" };
+        let what = if line.is_deleted { "deleted" } else { "not finished" };
         text += &format!("{}: {what}; {} in {}\n", line.trace, bytes(line.bytes), line.rings);
     }
     if found.len() > shown {
         text += &format!("and {} more\n", count((found.len() - shown) as u64));
     }
-    let homeless = found.iter().filter(|line| line.is_homeless).count();
+    let deleted = found.iter().filter(|line| line.is_deleted).count();
     let all = bytes(found.iter().map(|line| line.bytes).sum());
     text += &format!(
         "{} of ring files in all: `rocshim recover --finish-all` finishes what can be finished",
         all
     );
-    if homeless != 0 {
+    if deleted != 0 {
         text += &format!(
             ", `rocshim recover --discard` removes the ring files of {}",
-            counted(homeless as u64, "trace")
+            counted(deleted as u64, "deleted trace")
         );
-        text += " whose folder is gone";
     }
     text + "\n"
 }

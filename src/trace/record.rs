@@ -144,6 +144,10 @@ pub struct Header {
     /// The first segment that still exists, from 2; 0 (absent) if none was removed.
     #[serde(default, skip_serializing_if = "is_zero_32")]
     pub oldest: u32,
+    /// True if this segment was started because the file of the one before it was deleted;
+    /// absent if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub after_deletion: bool,
 }
 
 impl Header {
@@ -481,6 +485,10 @@ fn is_success(status: &i32) -> bool {
 
 fn is_zero_32(value: &u32) -> bool {
     *value == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn is_zero(value: &u64) -> bool {

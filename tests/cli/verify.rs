@@ -72,6 +72,49 @@ fn without_its_ring_files_a_killed_processs_trace_is_not_right() {
 }
 
 #[test]
+fn a_trace_that_its_user_deleted_is_not_wrong() {
+    let rings = tempfile::tempdir().unwrap();
+    let rocshim = |args: &[&str]| Traced::rocshim(args).env("ROCSHIM_RINGS", rings.path()).run();
+    let killed = || {
+        let program = Traced::program("busy").args(["2", "100000", "kill"]);
+        program.env("ROCSHIM_RINGS", rings.path()).with_shim()
+    };
+
+    // The file of a killed process, whose ring files are left.
+    let outcome = killed();
+    let (out, trace) = (outcome.folder().join("out"), outcome.trace_files().remove(0));
+    let (out, name) = (out.to_str().unwrap(), trace.to_str().unwrap());
+    std::fs::remove_file(&trace).unwrap();
+    let deleted = format!(
+        "{name}: deleted\n  its file was deleted or moved away: `rocshim recover --discard` removes its ring files\n"
+    );
+    assert_eq!(rocshim(&["verify", out]).ok().stdout, deleted);
+    assert_ne!(rocshim(&["summary", out]).code, Some(0), "its last events are no trace");
+    let left = rocshim(&["recover"]).ok().stdout;
+    assert!(left.contains(&format!("{name}: deleted; ")), "{left}");
+    rocshim(&["recover", "--finish-all"]).ok();
+    assert!(!trace.exists() && rings.path().read_dir().unwrap().count() == 1);
+
+    // Beside another trace.
+    let other = Traced::program("busy").args(["1", "1000"]).with_shim().ok();
+    let copy = std::path::Path::new(out).join("other-1.ndjson");
+    std::fs::copy(&other.trace_files()[0], &copy).unwrap();
+    let both = rocshim(&["verify", out]).ok().stdout;
+    assert!(both.starts_with("1 of 2 traces are right: ") && both.ends_with(&deleted), "{both}");
+    rocshim(&["recover", "--discard"]).ok();
+    assert_eq!(rings.path().read_dir().unwrap().count(), 0);
+    assert!(!rocshim(&["verify", out]).ok().stdout.contains("deleted"));
+
+    // The file of a process that runs, which continues in the next segment.
+    let words = ["1000", "sleep 0.2", "rm $ROCSHIM_OUT/*", "1000"];
+    let outcome = Traced::program("steps").args(words).with_shim().ok();
+    let (verified, is_content) = verified(&outcome.folder().join("out"));
+    assert!(is_content && verified["verdict"] == "right", "{verified}");
+    assert_eq!(verified["deleted"], "segment 1 of its trace was deleted while the process ran");
+    assert_eq!(verified["written"], 1000);
+}
+
+#[test]
 fn a_line_that_is_missing_doubled_changed_or_undefined_is_found() {
     let outcome = Traced::program("busy").args(["1", "10000"]).with_shim().ok();
     let lines = lines_of(&outcome);

@@ -78,15 +78,16 @@ A trace is right when every line is a record, everything that a line refers to w
 before it, and for each thread produced = written + lost: written are the events in the file, \
 each once, and lost are those that its gaps count. What a killed process left in its ring files \
 counts as written. The exit code is 1 when something is wrong, and when that cannot be decided \
-because the ring files of a killed process are gone.
+because the ring files of a killed process are gone. A trace that was deleted by hand while \
+the ring files of its process are left is neither right nor wrong: `deleted` says so.
 
 A process that still runs has no totals yet: what it has written so far is checked.";
 
 pub(super) const RECOVER_NOTES: &str = "\
 Without TRACE: lists the ring files that killed processes of yours have left, with the traces \
 that they belong to, and changes nothing. --finish-all finishes all of these; --discard removes the \
-ring files of those whose trace's folder is gone.
+ring files of those whose trace, or its folder, was deleted.
 
---json prints a list: of what was left (trace, rings, bytes, is_homeless: the trace's folder is \
-gone), or of the traces named (trace, outcome: finished with `events`, whole, running, lost, \
+--json prints a list: of what was left (trace, rings, bytes, is_deleted: the trace, or its \
+folder, was deleted), or of the traces named (trace, outcome: finished with `events`, whole, running, lost, \
 discarded, or failed with `why`).";

@@ -28,7 +28,7 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     };
     if args.traces.is_empty() {
         for left in rocshim_drain::stale() {
-            match (is_homeless(&left), args.finish_all, args.discard) {
+            match (left.is_deleted, args.finish_all, args.discard) {
                 (false, true, _) => add(&left.trace, finish(&left.trace)),
                 (true, _, true) => add(&left.trace, discard(&left)),
                 _ => {}
@@ -46,15 +46,11 @@ pub(crate) fn recover(args: &args::Recover) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn is_homeless(left: &Stale) -> bool {
-    !left.trace.parent().is_some_and(Path::is_dir)
-}
-
 fn line(left: &Stale) -> StaleLine {
     let files = left.rings.read_dir().into_iter().flatten().flatten();
     let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
     let shown = |path: &Path| path.display().to_string();
-    StaleLine { trace: shown(&left.trace), rings: shown(&left.rings), bytes, is_homeless: is_homeless(left) }
+    StaleLine { trace: shown(&left.trace), rings: shown(&left.rings), bytes, is_deleted: left.is_deleted }
 }
 
 fn discard(left: &Stale) -> Result<Recovery> {

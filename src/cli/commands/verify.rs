@@ -8,7 +8,12 @@ use rocshim_report as report;
 use std::process::ExitCode;
 
 pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
-    let traces = reader::find_traces(&args.traces)?;
+    let deleted = reader::find_deleted(&args.traces);
+    let traces = match reader::find_traces(&args.traces) {
+        // The folders have no other.
+        Err(_) if !deleted.is_empty() && args.traces.iter().all(|path| path.is_dir()) => Vec::new(),
+        found => found?,
+    };
     let mut verifier = Verifier::default();
     for trace in &traces {
         let mut spine = Spine::new(Session::default(), vec![&mut verifier]);
@@ -18,6 +23,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<ExitCode> {
             Err(error) => verifier.pass_over(reader::format_error(&error)),
         }
     }
+    deleted.iter().for_each(|trace| verifier.pass_over_deleted(reader::name_of(trace)));
     let mut verified = verifier.finish();
     // A segment that is named itself is verified alone.
     if !traces.iter().any(|trace| trace.named) {

@@ -172,6 +172,7 @@ fn header() -> Header {
         note: text("/out: read-only; the trace is here instead"),
         part: 3,
         oldest: 2,
+        after_deletion: true,
     }
 }
 
