@@ -224,3 +224,37 @@ fn a_forked_child_has_its_own_reports() {
     let of: Vec<_> = dispatches(child).iter().map(|reports| reports.0).collect();
     assert_eq!(of, [Some(ids(child)[0])]);
 }
+
+/// Runs `gpu_copies SITUATION`: what it prints, and the kernel and GPU time of each launch that is
+/// its report's.
+fn copies(situation: &str) -> (String, Vec<(String, u64)>) {
+    let run = Traced::program("gpu_copies").arg(situation).env("ROCSHIM_GPU_TIME", "on");
+    let outcome = run.env(NAMES_OF_GRAPHS, "0").with_shim().ok();
+    let trace = outcome.trace();
+    let verified = gpu(&outcome, "verify");
+    assert_eq!(verified["evidence"], "confirmed", "{situation}: {verified}");
+    let mut of = Vec::new();
+    let mut reported = Vec::new();
+    for (launch, name, busy) in dispatches(&trace) {
+        of.push(launch.expect("a launch"));
+        reported.push((name.to_owned(), busy));
+    }
+    assert_eq!(of, ids(&trace), "{situation}: each launch has its own report");
+    (outcome.stdout.clone(), reported)
+}
+
+#[test]
+fn two_copies_of_the_runtime_report_to_a_callback_each() {
+    let (stdout, reported) = copies("both");
+    assert_eq!(stdout, "failed 0, callbacks 3\n");
+    let of = |name: &str, busy| (name.to_owned(), busy);
+    let both = vec![of("of_the_system", 1000), of("of_the_wheel", 2000)];
+    assert_eq!(reported, [both.clone(), both.clone(), both].concat());
+}
+
+#[test]
+fn a_runtime_that_is_closed_and_opened_again_is_registered_with_again() {
+    let (stdout, reported) = copies("reloaded");
+    assert_eq!(stdout, "failed 0, closed 0, gone 1, moved 1\n");
+    assert_eq!(reported, [("before".into(), 1000), ("after".into(), 2000)]);
+}

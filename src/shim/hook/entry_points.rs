@@ -4,6 +4,7 @@
 //!   dlsym(handle, "hipLaunchKernel") ─► the real address ─► substitute ─► a trampoline bound to it
 //! ```
 
+use crate::hook::tracer;
 use crate::lifecycle::{caught, guarded};
 use crate::platform::fork;
 use crate::platform::objects::{self, Object};
@@ -106,13 +107,18 @@ pub(crate) fn emit_early(process: &Process) {
     }
 }
 
-/// Unbinds the exported functions when libraries have come or gone. Called by the hooks that load
+/// Unbinds the exported functions, and registers for GPU times, when libraries have come or gone.
+/// Called by the hooks that load
 /// code, name functions or create handles: every caller of a newly loaded copy calls one of them
 /// before its first launch.
 #[inline]
 pub(crate) fn revalidate(table: fn() -> Table) {
     let generation = objects::generation();
     if binding::is_outdated(generation) {
-        with_signals_deferred(|| caught(|| binding::rescan(table(), generation)));
+        with_signals_deferred(|| {
+            caught(|| binding::rescan(table(), generation));
+            // A newly loaded copy of the runtime whose functions come from `dlsym` has bound hooks.
+            guarded(tracer::arm);
+        });
     }
 }

@@ -6,7 +6,7 @@
 //!                                                     └──────► real function ─► event published
 //! ```
 //!
-//! Layers, lowest first: `entry_points`; `thread`; `tracer`; `slow_path`; this file; `spans`.
+//! Layers, lowest first: `thread`; `tracer`; `entry_points`; `slow_path`; this file; `spans`.
 #![allow(unsafe_code)] // calls the real function through its address
 
 pub(crate) mod entry_points;
@@ -178,7 +178,7 @@ pub(crate) unsafe fn intercept<R: ReturnValue, I: Intercept<R>>(
     handler: I,
     call: impl FnOnce(*mut c_void) -> R,
 ) -> R {
-    if entry == 0 && I::REBINDS {
+    if I::REBINDS {
         revalidate(hook.table);
     }
     let (entry, real, thread) = match (hook.entry_points[entry].real(), tls::state()) {
