@@ -19,6 +19,7 @@ use super::{
     gemms::Gemms,
     gpu::{GpuBuilder, Queues, Shares},
     interner::PerId,
+    job_ranks::{Counts, JobRanks},
     kernels::Kernels,
     losses::Losses,
     modules::Modules,
@@ -44,6 +45,7 @@ pub struct SummaryBuilder {
     open: ProcessCounts,
     totals: Totals,
     processes: Vec<ProcessRow>,
+    ranks: JobRanks,
     kernels: Kernels,
     columns: AllColumns,
     code_objects: CodeObjects,
@@ -82,6 +84,8 @@ struct ProcessCounts {
     dispatched: PerId<KernelId, Dispatched>,
     /// Ids of code objects that were loaded.
     loaded: HashSet<u32>,
+    /// Totals of the processes before it.
+    before: Totals,
 }
 
 /// Launches of a kernel in a process.
@@ -115,13 +119,15 @@ impl Analysis for SummaryBuilder {
             self.coverage.of_phases();
         }
         self.kernels.begin_process(&session.process().header.epoch);
-        self.open = ProcessCounts::default();
+        self.ranks.begin_process(session.process());
+        self.open = ProcessCounts { before: self.totals.clone(), ..ProcessCounts::default() };
     }
 
     fn record(&mut self, session: &Session, record: &Record) {
         self.gpu.record(record);
         self.shares.record(record);
         self.gpu_queues.record(session, record);
+        self.ranks.record(record);
         let process = session.process();
         match record {
             Record::Stream(stream) => self.open.streams.define(stream),
@@ -211,6 +217,9 @@ impl Analysis for SummaryBuilder {
         self.shares.end_process(session);
         self.gpu_queues.end_process(session, gpu_limits.is_none());
         self.gpu.end_process(gpu_limits);
+        let counts = self.counts_of(session, &open);
+        let ran = open.dispatched.iter().filter(|(_, dispatched)| dispatched.succeeded > 0).map(|(id, _)| id);
+        self.ranks.end_process(session, end, counts, ran);
         let row = ProcessRow::new(process, reading, open.launches);
         self.partial += u64::from(end == End::Rotated || process.is_missing_segments());
         for (id, dispatched) in open.dispatched.iter() {
@@ -250,6 +259,7 @@ impl SummaryBuilder {
             phase: session.scope().map(|scope| scope.name.clone()),
             epoch: self.kernels.epoch(),
             processes: self.processes,
+            ranks: self.ranks.finish(),
             families: families(&kernels),
             kernels,
             columns: self.columns.rows(session),
@@ -277,6 +287,26 @@ impl SummaryBuilder {
             gpus: self.gpus,
             totals,
             visibility_gaps: visibility_gaps.clone(),
+        }
+    }
+
+    /// Returns what the process that ends has done, for its rank.
+    fn counts_of(&self, session: &Session, open: &ProcessCounts) -> Counts {
+        let (now, before) = (&self.totals, &open.before);
+        let is_fallback = |id: KernelId| {
+            let object = session.kernel(id).code_object.map(|object| session.code_object(object));
+            object.is_some_and(|object| object.fallback == Some(true))
+        };
+        let fallback = open.dispatched.iter().filter(|(id, of)| of.succeeded > 0 && is_fallback(*id));
+        let unknown = |totals: &Totals| {
+            totals.unnamed_launches + totals.unlisted_graph_launches + totals.launches_in_doubt
+        };
+        Counts {
+            launches: open.launches,
+            gemms: now.gemms - before.gemms,
+            convolutions: now.convolutions - before.convolutions,
+            fallback_launches: fallback.map(|(_, of)| of.succeeded).sum(),
+            unknown: unknown(now) - unknown(before),
         }
     }
 

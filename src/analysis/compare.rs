@@ -18,6 +18,7 @@ mod kernels;
 mod observer;
 mod per_run;
 mod quantity;
+mod ranks;
 mod run;
 mod significance;
 
@@ -33,6 +34,7 @@ pub use kernels::{COMPARED_GPU, COMPARED_KERNELS, ComparedKernel, KernelCell, Ke
 pub use observer::{OBSERVED, Observed, ObservedTest, Rate, observe};
 pub use per_run::{PerRun, Presence, Seen};
 pub use quantity::list as quantities;
+pub use ranks::{COMPARED_RANKS, ComparedRank, RankCell, RankChange};
 pub use run::{COMPARED_RUNS, ComparedRun, ComparedRunRow};
 pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
 
@@ -46,6 +48,8 @@ pub struct Comparison {
     /// The runs, the baseline first.
     #[serde(rename = "sides")]
     pub runs: Vec<ComparedRunRow>,
+    /// Ranks by number, where at least two runs have ranks, each of one job.
+    pub ranks: Vec<ComparedRank>,
     /// Kernels by symbol.
     pub kernels: Vec<ComparedKernel>,
     /// Families of kernels.
@@ -67,6 +71,7 @@ pub fn compare(runs: &[ComparedRun], conditions: &[Condition]) -> Comparison {
     let mut comparison = Comparison {
         format: 1,
         runs: run::rows(runs),
+        ranks: ranks::compare(runs),
         kernels: kernels::compare(runs),
         families: families::compare(runs),
         gemms: gemms::compare(runs),

@@ -7,11 +7,11 @@
 //!   described, beside the type of its rows), `interner` (names to numbers), `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
-//! - `status_words` and `status` (names of statuses),
+//! - `status_words` and `status` (names of statuses), `traits` (what ranks do, compared),
 //!   `solution_index`, `verdict` (the state of a hook), `coverage`, `nesting` (launches inside a
 //!   call);
 //! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
-//!   `threads`, `processes`, `activity`, `columns`, `losses`, `code_objects`, `convolutions`,
+//!   `threads`, `processes`, `job_ranks`, `activity`, `columns`, `losses`, `code_objects`, `convolutions`,
 //!   `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
 //! - `compare` (differences of summaries), `decisions` (what a run decided), `differences` (of two
@@ -51,6 +51,7 @@ mod gemms;
 mod gpu;
 mod graphs;
 mod interner;
+mod job_ranks;
 mod kernels;
 mod live;
 mod losses;
@@ -82,6 +83,7 @@ mod tests;
 mod threads;
 mod time_range;
 mod tracks;
+mod traits;
 mod transfers;
 pub mod units;
 mod verdict;
@@ -98,10 +100,11 @@ pub use columns::{COLUMNS, ColumnsRow};
 pub use compare::quantities;
 pub use compare::{
     COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
-    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RUNS, CONDITIONS, COUNTERPART_RULES, CallCell, CallChange,
-    Checked, ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm, ComparedKernel, ComparedObject,
-    ComparedRun, ComparedRunRow, Comparison, Condition, FamilyCell, KernelCell, KernelChange, KernelTest,
-    LEAST_CALLS, OBSERVED, Observed, ObservedTest, PerRun, Presence, Rate, Seen, Speed, compare, observe,
+    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RANKS, COMPARED_RUNS, CONDITIONS, COUNTERPART_RULES,
+    CallCell, CallChange, Checked, ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm,
+    ComparedKernel, ComparedObject, ComparedRank, ComparedRun, ComparedRunRow, Comparison, Condition,
+    FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, OBSERVED, Observed, ObservedTest, PerRun,
+    Presence, RankCell, RankChange, Rate, Seen, Speed, compare, observe,
 };
 pub use convolutions::{CONVOLUTIONS, ConvProblem, ConvRow};
 pub use coverage::{LIBRARIES, LibraryRow};
@@ -125,6 +128,7 @@ pub use gpu::{
     GpuTimes, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
 };
 pub use graphs::{GRAPHS, GraphRow};
+pub use job_ranks::{JOB_RANKS, JobRankRow};
 pub use kernels::{Inside, KERNELS, KernelRow};
 pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, LiveStats};
 pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};

@@ -2,8 +2,8 @@
 
 use super::{
     CodeObjectRow, ColumnsRow, ConvRow, CopyRow, FailureRow, Fallback, FamilyRow, FunctionRow, GapRow,
-    GemmRow, GpuTimes, GraphRow, InFlightRow, KernelRow, LibraryRow, LossRow, ModuleRow, ProcessRow, SpanRow,
-    StreamRow, SweepRow, SyncRow, ThreadRow,
+    GemmRow, GpuTimes, GraphRow, InFlightRow, JobRankRow, KernelRow, LibraryRow, LossRow, ModuleRow,
+    ProcessRow, SpanRow, StreamRow, SweepRow, SyncRow, ThreadRow,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -27,6 +27,8 @@ pub struct Summary {
     pub visibility_gaps: VisibilityGaps,
     /// The processes.
     pub processes: Vec<ProcessRow>,
+    /// The ranks of jobs, where a launcher numbered processes.
+    pub ranks: Vec<JobRankRow>,
     /// Kernels, longest host time first.
     pub kernels: Vec<KernelRow>,
     /// Kernel families, most launches first.

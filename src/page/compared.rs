@@ -9,7 +9,8 @@ use maud::{Markup, html};
 use rocshim_analysis::units::{counted, time};
 use rocshim_analysis::{
     COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU,
-    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RUNS, ComparedKernel, Comparison, FamilyCell,
+    COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RANKS, COMPARED_RUNS, ComparedKernel, Comparison,
+    FamilyCell,
 };
 use rocshim_report::names;
 use serde_json::json;
@@ -25,6 +26,7 @@ pub(super) fn section(all: &Comparison) -> Markup {
     let functions = Grid::of_runs(&COMPARED_FUNCTIONS, &all.functions, &runs);
     html! {
         (Grid::of(&COMPARED_RUNS, &all.runs).markup(""))
+        @if !all.ranks.is_empty() { (Grid::of_runs(&COMPARED_RANKS, &all.ranks, &runs).called("compared_ranks", "Ranks of the runs").markup("")) }
         (figure(all).markup(""))
         (kernels.called("compared_kernels", "Kernels of the runs").markup(""))
         @if all.runs.iter().any(|run| run.gpu_ns.is_some()) {

@@ -6,7 +6,7 @@ use super::{
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{date, time};
-use rocshim_analysis::{Answer, Run};
+use rocshim_analysis::{Answer, JOB_RANKS, Run};
 
 pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     html! {
@@ -14,6 +14,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
         dl.cards { @for answer in &run.answers.glance { (card(answer)) } }
         (legend())
         (facts(run))
+        @if run.summary.ranks.len() > 1 { (Grid::of(&JOB_RANKS, &run.summary.ranks).markup(prefix)) }
         (processes(run).markup(prefix))
         details.more { summary { "Libraries that the processes had, with their versions" } (libraries(run).markup(prefix)) }
     }

@@ -14,6 +14,7 @@ pub fn compare(all: &Comparison, style: &Style) -> String {
     let sections = [
         compared::runs(all, style),
         compared::conditions(all, style),
+        compared::ranks(all, style),
         compared::families(all, style),
         compared::kernels(all, style),
         compared::gpu(all, style),

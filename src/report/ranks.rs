@@ -2,6 +2,7 @@
 
 use super::{
     section::{paragraph, section},
+    sections::rank_words,
     table::{Column, Style, Table},
 };
 use rocshim_analysis::units::{count, counted, time};
@@ -95,16 +96,6 @@ fn basis(basis: RankTimes) -> &'static str {
         RankTimes::Gpu => "GPU times",
         RankTimes::Host => "host times",
         RankTimes::Entry => "host times of calls alone",
-    }
-}
-
-/// `rank 5`, `ranks 3, 4 and 9 more`.
-fn rank_words(ranks: &[u32]) -> String {
-    let shown = ranks[..ranks.len().min(LISTED)].iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    match ranks.len() {
-        1 => format!("rank {shown}"),
-        all if all > LISTED => format!("ranks {shown} and {} more", all - LISTED),
-        _ => format!("ranks {shown}"),
     }
 }
 

@@ -9,8 +9,15 @@ use std::collections::BTreeSet;
 /// The whole page.
 pub fn summary(summary: &Summary, style: &Style) -> String {
     let mut page = paragraph(&sentence(&summary.totals), style);
-    for answer in
-        [most_launched(summary), path(summary), called(summary), gpus(summary)].into_iter().flatten()
+    for answer in [
+        sections::ranks_sentence(summary),
+        most_launched(summary),
+        path(summary),
+        called(summary),
+        gpus(summary),
+    ]
+    .into_iter()
+    .flatten()
     {
         page.push_str(&paragraph(&answer, style));
     }
@@ -19,7 +26,8 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     }
     // In this order; `true`: only with `all`.
     type Section = fn(&Summary, &Style) -> Option<String>;
-    let sections: [(bool, &str, Section); 26] = [
+    let sections: [(bool, &str, Section); 27] = [
+        (false, "", sections::ranks),
         (false, "", sections::processes),
         (false, "", sections::families),
         (false, "", sections::kernels),

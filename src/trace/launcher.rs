@@ -13,8 +13,11 @@ pub const RANKS: [(&str, &str); 5] = [
 /// The variables of a process's rank among those of its machine.
 pub const LOCAL_RANKS: [&str; 3] = ["LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"];
 
+/// The variables of the number of a process's machine in the job.
+pub const NODES: [&str; 2] = ["SLURM_NODEID", "GROUP_RANK"];
+
 /// The variables of a job's id.
-pub const JOBS: [&str; 3] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"];
+pub const JOBS: [&str; 4] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID"];
 
 /// A process's rank, with the variable that holds it and that of the number of ranks. `value` is
 /// the value of an environment variable.

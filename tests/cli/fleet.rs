@@ -103,6 +103,87 @@ fn every_planted_fault_is_found_and_nothing_else() {
 }
 
 #[test]
+fn the_summary_has_a_row_for_each_rank_and_says_which_differ() {
+    let (_ran, folder) = generated("--kernels 2 --fallback 4 --missing 7 --per-host 4");
+    let said = Traced::rocshim(["summary", "--json"]).arg(&folder).run().ok().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let rows = said["ranks"].as_array().unwrap();
+    let of = |row: &Value| {
+        let number = |key: &str| row[key].as_u64().unwrap();
+        (number("rank"), row["host"].as_str().unwrap().to_owned(), number("fallback_launches") > 0)
+    };
+    let host = |rank| if rank < 4 { "node0000".to_owned() } else { "node0001".to_owned() };
+    assert_eq!(
+        rows.iter().map(of).collect::<Vec<_>>(),
+        Vec::from_iter((0..7).map(|rank| (rank, host(rank), rank == 4)))
+    );
+    let differs: Vec<_> =
+        rows.iter().filter(|row| !row["differs"].is_null()).map(|row| row["rank"].as_u64()).collect();
+    assert_eq!(differs, [Some(2), Some(4)]);
+    assert_eq!((&rows[2]["evidence"], &rows[2]["why"]), (&"confirmed".into(), &Value::Null));
+    let text = Traced::rocshim(["summary"]).arg(&folder).run().ok().stdout;
+    let sentence = "7 ranks on 2 hosts: ranks 2, 4 do something else than most. No trace of rank 7.";
+    assert!(text.lines().any(|line| line == sentence), "{text}");
+}
+
+#[test]
+fn a_comparison_pairs_the_ranks_of_two_runs() {
+    let ((_a, baseline), (_b, other)) = (generated("--ranks 4"), generated("--ranks 5 --kernels 2"));
+    let said = Traced::rocshim(["compare", "--json"]).arg(&baseline).arg(&other).run().ok().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let rows = said["ranks"].as_array().unwrap();
+    assert_eq!(rows.len(), 5);
+    for (rank, row) in rows.iter().enumerate() {
+        let (change, launches) = (&row["versus"]["B"], &row["versus"]["B"]["launches"]);
+        assert_eq!(row["rank"], rank);
+        assert_eq!(*launches, if rank == 4 { Value::Null } else { 0.into() }, "{row}");
+        let what = change["what"].as_str().unwrap_or_default();
+        assert_eq!(
+            what.starts_with("only in A: launches gelu(") && what.contains("only in B: launches gelu_tanh("),
+            rank == 2,
+            "{row}"
+        );
+    }
+    assert_eq!(
+        (&rows[2]["versus"]["B"]["evidence"], &rows[4]["sides"]["A"]),
+        (&"confirmed".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn a_worker_that_inherited_a_ranks_number_is_not_the_rank() {
+    let (_ran, folder) = generated("--ranks 2");
+    let rank = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let rank = rank.into_iter().find(|path| path.to_string_lossy().contains("10001")).expect("rank 1");
+    let text = std::fs::read_to_string(&rank).unwrap();
+    // Its header and its definitions, one launch late in the job, and an end after the rank's.
+    let is_kept =
+        |line: &&str| !["\"dur\":", "\"thread\"", "\"footer\""].iter().any(|word| line.contains(word));
+    let lines: Vec<&str> = text.lines().filter(is_kept).collect();
+    let launch = text.lines().rfind(|line| line.contains("\"type\":\"launch\"")).expect("a launch");
+    let tid = serde_json::from_str::<Value>(launch).unwrap()["tid"].clone();
+    let end = serde_json::from_str::<Value>(text.lines().last().unwrap()).unwrap()["t"].as_u64().unwrap()
+        + 1_000_000;
+    let worker = lines.join("\n").replace("\"pid\":10001", "\"pid\":20001")
+        + &format!(
+            "\n{launch}\n{{\"type\":\"thread\",\"tid\":{tid},\"produced\":1,\"written\":1,\"lost\":0}}\n"
+        )
+        + &format!("{{\"type\":\"footer\",\"t\":{end},\"end\":\"exit\"}}\n");
+    std::fs::write(folder.join("worker-20001.ndjson"), worker).unwrap();
+    let said = Traced::rocshim(["ranks", "--json"]).arg(&folder).run().ok().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(findings(&said), Vec::<String>::new());
+    assert_eq!(said["ranks"][1]["pid"], 10001);
+    assert!(said["notes"][0].as_str().unwrap().contains("workers"), "{}", said["notes"]);
+    let summary = Traced::rocshim(["summary", "--json"]).arg(&folder).run().ok().stdout;
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(
+        (&summary["ranks"][0]["processes"], &summary["ranks"][1]["processes"]),
+        (&1.into(), &2.into())
+    );
+}
+
+#[test]
 fn the_collective_in_which_a_job_ended_is_named_with_the_rank_that_is_not_in_it() {
     for size in ["", "--ranks 64 --gpu-time"] {
         let said = ranks(&format!("--hang 5:4 {size}"));

@@ -1,13 +1,12 @@
 //! Records of a process to a rank: collectives by communicator, with when the host and the GPU were
 //! done with each.
 
-use super::rank::{
-    Collective, Communicator, Created, LastCall, Rank, Signature, Trait, TraitKind, is_collective, numbers,
-};
+use super::rank::{Collective, Communicator, Created, LastCall, Rank, Signature, is_collective, numbers};
 use crate::{
     gemms::GemmProblem,
     interner::Interner,
     session::{Analysis, CallKey, Event, FunctionId, KernelId, Session, SymbolId},
+    traits::{TraitKind, of_kernel},
 };
 use foldhash::{HashMap, HashSet};
 use rocshim_reader::Reading;
@@ -298,6 +297,7 @@ impl Analysis for RanksBuilder {
         let late = late.then(|| "calls came after recording had ended".to_owned());
         open.rank.bypass = libraries.iter().find_map(|of| process.possible_bypass(of)).or(late);
         open.rank.end = process.end_word(reading.end);
+        open.rank.first_ns = open.at(process.first_and_last().0);
         let footer = process.footer.as_ref().map_or(0, |footer| open.at(footer.t));
         open.rank.last_ns = open.rank.last_ns.max(footer);
         let traits = open.kernels.iter().flat_map(|kernel| of_kernel(session, *kernel));
@@ -311,18 +311,6 @@ impl Analysis for RanksBuilder {
             false => self.others += 1,
         }
     }
-}
-
-fn of_kernel(session: &Session, kernel: KernelId) -> Vec<Trait> {
-    let of = session.kernel(kernel);
-    let target = of.target.as_ref().map_or(String::new(), |target| format!(" for {target}"));
-    let mut traits = vec![(TraitKind::Kernel, format!("{}{target}", session.symbol(of.symbol).readable()))];
-    let object = of.code_object.map(|object| session.code_object(object));
-    if let Some(object) = object.filter(|object| object.fallback == Some(true)) {
-        let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("an image in memory");
-        traits.push((TraitKind::Fallback, file_name(file).to_owned()));
-    }
-    traits
 }
 
 /// `4096 x 2048 x 4096 NN f16_r in f32_r`.

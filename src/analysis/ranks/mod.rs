@@ -28,6 +28,7 @@ use crate::Evidence;
 use crate::units::time;
 use groups::{Group, Member};
 use rank::Rank;
+use std::ops::AddAssign;
 use steps::{Basis, Period};
 use stragglers::Tested;
 
@@ -96,22 +97,35 @@ impl RanksBuilder {
         }
     }
 
-    /// Keeps the last trace of each rank: a job that was started again writes another.
+    /// Keeps one trace of each rank: of several at the same time, the others are of workers that
+    /// inherited its number; of several after one another, the last, because the job was started
+    /// again.
     fn drop_repeated(&mut self, notes: &mut Vec<String>) {
-        let before = self.ranks.len();
+        let (mut workers, mut earlier) = (0, 0);
         let mut kept: Vec<Rank> = Vec::new();
         for rank in std::mem::take(&mut self.ranks) {
-            if kept.last().is_some_and(|last| last.known_number().is_some() && last.label() == rank.label()) {
-                kept.pop();
+            match kept.last_mut() {
+                Some(last) if last.known_number().is_some() && last.label() == rank.label() => {
+                    let is_parallel = rank.first_ns < last.last_ns;
+                    (if is_parallel { &mut workers } else { &mut earlier }).add_assign(1);
+                    if !is_parallel || rank.weight() >= last.weight() {
+                        *last = rank;
+                    }
+                }
+                _ => kept.push(rank),
             }
-            kept.push(rank);
         }
         self.ranks = kept;
-        match before - self.ranks.len() {
-            0 => {}
-            more => notes.push(format!(
-                "{more} traces are of a rank that has a later one, and were left out: name the traces of one job"
-            )),
+        if earlier > 0 {
+            notes.push(format!(
+                "{earlier} traces are of a rank that has a later one, and were left out: name the traces of one job"
+            ));
+        }
+        if workers > 0 {
+            notes.push(format!(
+                "{} a rank's number while another process of it calls more collectives or kernels: workers, left out",
+                if workers == 1 { "1 process has".to_owned() } else { format!("{workers} processes have") }
+            ));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is gathered of a rank: its communicators with their collectives in order, what it launched,
 //! and how its trace ends.
 
+use crate::traits::Trait;
 use rocshim_trace::{Hex, launcher};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,8 @@ pub(super) struct Rank {
     pub(super) world: Option<u32>,
     /// How its trace ends, in the words of `summary`.
     pub(super) end: String,
+    /// When its first call was entered, Unix ns.
+    pub(super) first_ns: u64,
     /// When its trace ends, Unix ns: the time of its last record.
     pub(super) last_ns: u64,
     /// Why calls may be missing before that; `None`: none is.
@@ -100,34 +103,6 @@ impl std::fmt::Display for Signature {
             write!(f, " root {root}")?;
         }
         self.count.map_or(Ok(()), |count| write!(f, ", {}", crate::units::counted(count, "element")))
-    }
-}
-
-/// Something that a rank did, which other ranks of the same program do too.
-pub(super) type Trait = (TraitKind, String);
-
-/// What a [`Trait`] is about, in the order in which it is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum TraitKind {
-    Device,
-    Library,
-    Fallback,
-    Problem,
-    Solution,
-    Kernel,
-}
-
-impl TraitKind {
-    /// What a rank did, before the text.
-    pub(super) fn verb(self) -> &'static str {
-        match self {
-            TraitKind::Device => "runs on",
-            TraitKind::Library => "loads",
-            TraitKind::Fallback => "runs fallback kernels of",
-            TraitKind::Problem => "computes",
-            TraitKind::Solution => "solves",
-            TraitKind::Kernel => "launches",
-        }
     }
 }
 

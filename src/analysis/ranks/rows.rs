@@ -152,6 +152,11 @@ impl Rank {
         self.known_number().unwrap_or(self.pid)
     }
 
+    /// How much of the rank's work its process does: collectives, then what it launched and loaded.
+    pub(super) fn weight(&self) -> (usize, usize) {
+        (self.communicators.iter().map(|of| of.calls.len()).sum(), self.traits.len())
+    }
+
     /// The source of its number.
     pub(super) fn number_from(&self) -> Option<String> {
         let by_communicator = || self.known_number().map(|_| "communicator".to_owned());

@@ -142,7 +142,9 @@ the GPU's times, without which a rank whose GPU is slow is found only where its 
 kernels before the collective.
 
 Ranks: processes that call RCCL or have a number of a launcher: RANK, OMPI_COMM_WORLD_RANK, \
-PMIX_RANK, PMI_RANK or SLURM_PROCID. Of a rank with several traces the last counts. A rank whose \
+PMIX_RANK, PMI_RANK or SLURM_PROCID. Of a rank with several traces \
+one counts: the last, or, where they ran at the same time, the one of most collectives and kernels \
+(the others are workers). A rank whose \
 trace lost events, or was paused, is not aligned (limited).
 
 Communicators: those of several ranks are one where they were created with the same unique id \

@@ -8,7 +8,7 @@ mod runs;
 pub(crate) use calls::{convolutions, gemms};
 pub(crate) use kernels::{families, gpu, kernels};
 pub(crate) use others::{code_objects, functions};
-pub(crate) use runs::{conditions, runs};
+pub(crate) use runs::{conditions, ranks, runs};
 
 use super::label;
 use crate::table::Style;
@@ -60,7 +60,7 @@ fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) 
 }
 
 /// `limited (9 events were lost)`.
-fn evidence(evidence: Evidence, why: Option<&str>) -> String {
+pub(super) fn evidence(evidence: Evidence, why: Option<&str>) -> String {
     why.map_or_else(|| evidence.to_string(), |why| format!("{evidence} ({why})"))
 }
 

@@ -11,6 +11,7 @@ mod gpu_shares;
 mod kernels;
 mod lists;
 mod processes;
+mod ranks;
 mod spans;
 
 pub(crate) use super::label::label;
@@ -28,4 +29,5 @@ pub(crate) use lists::{
     threads,
 };
 pub(crate) use processes::processes;
+pub(crate) use ranks::{ranks, sentence as ranks_sentence, words as rank_words};
 pub(crate) use spans::spans;

@@ -6,7 +6,7 @@ use rocshim_ring::clock;
 use rocshim_ring::definition::{ProcessIdentity, Text};
 
 /// Prefixes of the environment variables that a trace records …
-const RECORDED: [&str; 37] = [
+const RECORDED: [&str; 40] = [
     "AMD_",
     "CUDA_VISIBLE_DEVICES",
     "GGML_",
@@ -21,10 +21,12 @@ const RECORDED: [&str; 37] = [
     "LLAMA_",
     "LOCAL_RANK",
     "LOCAL_WORLD_SIZE",
+    "LSB_JOBID",
     "MIOPEN_",
     "NCCL_",
     "OLLAMA_",
     "OMPI_COMM_WORLD_",
+    "PBS_JOBID",
     "PMIX_RANK",
     "PMI_",
     "PYTORCH_",
@@ -42,6 +44,7 @@ const RECORDED: [&str; 37] = [
     "SLURM_PROCID",
     "SLURM_STEP_ID",
     "TENSILE_",
+    "TORCHELASTIC_",
     "TRITON_",
     "WORLD_SIZE",
 ];

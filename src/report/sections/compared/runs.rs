@@ -1,10 +1,10 @@
 //! Section of `compare`: the compared runs (program, host, traces, evidence of Tensile's fallback),
-//! and the result of each `--fail-if` condition.
+//! their ranks, and the result of each `--fail-if` condition.
 
-use super::evidence;
+use super::{evidence, labels};
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::count;
-use rocshim_analysis::{COMPARED_RUNS, CONDITIONS, Comparison};
+use rocshim_analysis::{COMPARED_RANKS, COMPARED_RUNS, CONDITIONS, Comparison, RankChange};
 
 pub(crate) fn runs(all: &Comparison, style: &Style) -> Option<String> {
     let baseline = &all.runs[0].run;
@@ -29,4 +29,19 @@ pub(crate) fn runs(all: &Comparison, style: &Style) -> Option<String> {
 
 pub(crate) fn conditions(all: &Comparison, style: &Style) -> Option<String> {
     Part::new(&CONDITIONS, &all.conditions).section(style)
+}
+
+/// Each rank beside that of its number in the other runs.
+pub(crate) fn ranks(all: &Comparison, style: &Style) -> Option<String> {
+    Part::new(&COMPARED_RANKS, &all.ranks)
+        .runs(&labels(all))
+        .under(|row| {
+            let differs = |change: &RankChange| {
+                let evidence = evidence(change.evidence?, change.why.as_deref());
+                Some(format!("{}: {evidence}", change.what.as_ref()?))
+            };
+            row.versus.iter().flatten().filter_map(differs).collect()
+        })
+        .remark("-: no trace of the rank")
+        .section(style)
 }
