@@ -52,6 +52,7 @@ mod cli {
     mod ctl;
     pub(crate) mod export;
     pub(crate) mod fleet;
+    mod listen;
     mod ollama;
     mod prompt_ladder;
     mod python_module;

@@ -130,7 +130,9 @@ pub use gpu::{
 pub use graphs::{GRAPHS, GraphRow};
 pub use job_ranks::{JOB_RANKS, JobRankRow};
 pub use kernels::{Inside, KERNELS, KernelRow};
-pub use live::{Collector, Growth, Live, LivePhase, LiveProcess, LiveRow, LiveStats};
+pub use live::{
+    Collector, Growth, Live, LiveCounters, LiveCounts, LivePhase, LiveProcess, LiveRow, LiveState, LiveStats,
+};
 pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};
 pub use modules::{MODULES, ModuleRow};
 pub(crate) use phases::Recent;

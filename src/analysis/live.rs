@@ -3,6 +3,10 @@
 //! The tables are those of `summary`, taken of every process at every poll; a rate is the
 //! difference of two. Memory grows with distinct things, not with events.
 
+mod counters;
+
+pub use counters::{LiveCounters, LiveCounts, LiveState};
+
 use super::{Evidence, PhaseKind, PhasesBuilder, Recent, Session, Summary, SummaryBuilder};
 use rocshim_reader::{End, Reading, Watcher};
 use rocshim_trace::{Header, Record, Tensor, Word, file_name};

@@ -54,10 +54,12 @@ pub struct Follower {
     folders: Vec<PathBuf>,
     /// Files by path, in order, so that the segments of a trace follow one another.
     found: BTreeMap<TracePath, Followed>,
-    /// Numbers of traces, by their first files.
-    numbers: BTreeMap<PathBuf, usize>,
+    /// Numbers of traces, by their first files, and whether their beginning was announced.
+    numbers: BTreeMap<PathBuf, (usize, bool)>,
     /// Time when new files were last looked for.
     found_at: Option<Instant>,
+    /// Traces of ended processes that are older are not read; absent: all are.
+    oldest: Option<Duration>,
     notes: Vec<String>,
 }
 
@@ -93,6 +95,10 @@ struct OpenTrace {
     bad: BadLines,
     /// True when its process is not visible and nothing arrives.
     is_silent: bool,
+    /// True when it was old when it was found: not read unless its process runs.
+    is_old: bool,
+    /// True once that is known.
+    is_passed_over: bool,
 }
 
 impl Follower {
@@ -115,8 +121,15 @@ impl Follower {
             found: BTreeMap::new(),
             numbers: BTreeMap::new(),
             found_at: None,
+            oldest: None,
             notes: Vec::new(),
         })
+    }
+
+    /// Does not read the traces in folders whose process does not run and that were last written
+    /// to longer ago than `oldest` when they are found.
+    pub fn without_ended(self, oldest: Duration) -> Follower {
+        Follower { oldest: Some(oldest), ..self }
     }
 
     /// Returns true when only files were named, so no new trace can appear.
@@ -145,7 +158,7 @@ impl Follower {
             let waits = before.as_ref().is_some_and(|(first, ended)| *first == path.first && !ended);
             if !waits {
                 let file = rocshim_trace::segment_path(&path.first, path.part);
-                match followed.poll(&file, &path.first, &mut self.numbers, watcher) {
+                match followed.poll(&file, &path.first, self.oldest, &mut self.numbers, watcher) {
                     Ok(more) => poll.more |= more,
                     Err(error) if followed.named => return Err(error),
                     Err(error) => {
@@ -186,7 +199,8 @@ impl Followed {
         &mut self,
         path: &Path,
         first: &Path,
-        numbers: &mut BTreeMap<PathBuf, usize>,
+        oldest: Option<Duration>,
+        numbers: &mut BTreeMap<PathBuf, (usize, bool)>,
         watcher: &mut dyn Watcher,
     ) -> Result<bool> {
         if matches!(self.state, State::New) {
@@ -197,12 +211,14 @@ impl Followed {
                 Err(_) if !self.named => return Ok(false),
                 Err(error) => return Err(error).with_context(|| format!("cannot open {}", path.display())),
             };
+            let age = file.metadata().and_then(|of| of.modified()).map(|at| at.elapsed().unwrap_or_default());
+            let is_old = !self.named && oldest.is_some_and(|oldest| age.is_ok_and(|age| age > oldest));
             let next = numbers.len();
-            let trace = *numbers.entry(first.to_path_buf()).or_insert(next);
+            let (trace, has_begun) = *numbers.entry(first.to_path_buf()).or_insert((next, false));
             let growing = Growing::of(path).with_context(|| format!("cannot read {}", path.display()))?;
             self.state = State::Open(Box::new(OpenTrace {
                 trace,
-                is_first: trace == next,
+                is_first: !has_begun,
                 file,
                 growing,
                 pending: Vec::new(),
@@ -212,10 +228,19 @@ impl Followed {
                 lines: 0,
                 bad: BadLines::default(),
                 is_silent: false,
+                is_old,
+                is_passed_over: false,
             }));
         }
         let State::Open(open) = &mut self.state else { return Ok(false) };
         let (ended, more) = open.poll(path, watcher)?;
+        if open.is_passed_over {
+            self.state = State::Ended;
+            return Ok(false);
+        }
+        if open.header.is_some() {
+            numbers.insert(first.to_path_buf(), (open.trace, true));
+        }
         if let Some(end) = ended {
             watcher.end(open.trace, Reading { end, notes: open.bad.note().into_iter().collect() });
             self.state = State::Ended;
@@ -260,6 +285,10 @@ impl OpenTrace {
             if self.header.is_none() {
                 let header = header_of(line, path)?;
                 self.header = Some(header.clone());
+                self.is_passed_over = self.is_old && !is_running(&header);
+                if self.is_passed_over {
+                    return Ok(None);
+                }
                 if self.is_first {
                     watcher.begin(self.trace, path);
                 }

@@ -153,7 +153,7 @@ fn what_cannot_be_shown_is_one_sentence() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{}", outcome.stderr);
         outcome.stderr
     };
-    let no_terminal = "rocshim: top draws on a terminal, and this is none: `rocshim tail` and `rocshim summary` write text\n";
+    let no_terminal = "rocshim: top draws on a terminal, and this is none: `rocshim tail` and `rocshim summary` write text, --listen serves metrics\n";
     assert_eq!(refused(&["top", "."]), no_terminal);
     let running = launching("1");
     let alien = running.folder().join("out/alien.ndjson");

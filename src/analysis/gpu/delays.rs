@@ -12,6 +12,7 @@ const ARROWS: usize = 256;
 pub(super) struct Delays {
     durations: Durations,
     longest: u64,
+    total: u64,
     /// Every launch whose number is a multiple of `stride`; 0: of 1.
     arrows: Vec<LaunchArrow>,
     stride: u64,
@@ -24,6 +25,7 @@ impl Delays {
         let number = self.durations.calls();
         self.durations.add(delay);
         self.longest = delay.max(self.longest);
+        self.total = self.total.saturating_add(delay);
         if !number.is_multiple_of(self.stride.max(1)) {
             return;
         }
@@ -46,6 +48,7 @@ impl Delays {
             median_ns: quantile(50),
             p99_ns: quantile(99),
             max_ns: self.longest,
+            total_ns: self.total,
         });
         (delay, self.arrows)
     }
@@ -64,7 +67,10 @@ mod tests {
             delays.add(arrow);
         }
         let (delay, arrows) = delays.finish();
-        assert_eq!(delay.map(|delay| (delay.kernels, delay.max_ns)), Some((5_000, 9)));
+        assert_eq!(
+            delay.map(|delay| (delay.kernels, delay.max_ns, delay.total_ns)),
+            Some((5_000, 9, 45_000))
+        );
         let steps: Vec<u64> =
             arrows.windows(2).map(|pair| pair[1].launched_ns - pair[0].launched_ns).collect();
         assert!(arrows.len() <= ARROWS && arrows.len() > ARROWS / 2, "{}", arrows.len());

@@ -259,6 +259,9 @@ pub struct LaunchDelay {
     pub p99_ns: u64,
     /// The longest delay.
     pub max_ns: u64,
+    /// The sum of all delays.
+    #[serde(skip)]
+    pub total_ns: u64,
 }
 
 /// A launch, and the begin of its first kernel; times are Unix ns.

@@ -21,7 +21,7 @@ const TOPICS: &[Topic] = &[
     Topic { name: "format", about: "the records of a trace", text: format },
     Topic {
         name: "fleet",
-        about: "many ranks: steps, stragglers, clocks, and the end of a job",
+        about: "many ranks: steps, stragglers, clocks, the end of a job; metrics",
         text: fleet,
     },
     Topic {
@@ -168,8 +168,26 @@ fn fleet() -> Result<String> {
          most of them, none is said to differ.\n\nThe end of a job: the ranks that waited in the last \
          collective, and those that did not enter it, with the call that they were in. It is confirmed where \
          traces are whole up to the end (`recovered`, `killed`, `exit`), and limited where one is cut. How long they \
-         had waited is stated: a healthy job that is killed ends inside a collective too.\n"
+         had waited is stated: a healthy job that is killed ends inside a collective too.\n{}",
+        metrics()
     ))
+}
+
+#[cfg(feature = "views")]
+fn metrics() -> String {
+    let rows = rocshim_live::metric_names().map(|(name, what)| format!("  {name:38} {what}\n"));
+    format!(
+        "\nMetrics of `rocshim top --listen ADDRESS` (Prometheus) and `--push URL` (OpenTelemetry, OTLP over HTTP \
+         in JSON), each by host, program, pid, rank and model (of the command line's -m or --model). At most \
+         --processes N (100) at a time have series of their own, 71 families and one for the rest among them; \
+         those beyond are summed up as program=\"others\". A process that ended keeps its series for five minutes.\n\n{}",
+        rows.collect::<String>()
+    )
+}
+
+#[cfg(not(feature = "views"))]
+fn metrics() -> String {
+    String::new()
 }
 
 const GPU_TIME: &str = "\

@@ -10,6 +10,8 @@ mod export;
 mod follow;
 mod help;
 mod hooks;
+#[cfg(feature = "views")]
+mod listen;
 mod ollama;
 mod phases;
 mod proxy;

@@ -1,19 +1,18 @@
 //! `rocshim top`: shows a screen with what the processes do now.
 
-use super::follow::follow;
+use super::follow::{Collectors, follow};
 use crate::args;
 use anyhow::{Context, Result, bail};
 use ratatui::{
     DefaultTerminal,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
 };
-use rocshim_analysis::{Collector, Live, LiveStats};
+use rocshim_analysis::{Live, LiveStats};
 use rocshim_live::{Screen, Tab};
 use rocshim_reader::{Follower, Poll};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
-    collections::BTreeMap,
     io::{self, IsTerminal},
     path::PathBuf,
     process::ExitCode,
@@ -28,8 +27,13 @@ use std::{
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) fn top(args: &args::Top) -> Result<ExitCode> {
+    if args.listen.is_some() || args.push.is_some() {
+        return super::listen::listen(args);
+    }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        bail!("top draws on a terminal, and this is none: `rocshim tail` and `rocshim summary` write text");
+        bail!(
+            "top draws on a terminal, and this is none: `rocshim tail` and `rocshim summary` write text, --listen serves metrics"
+        );
     }
     let (traces, follower) = follow(&args.traces)?;
     let ended = Arc::new(AtomicBool::new(false));
@@ -202,28 +206,4 @@ fn rest() -> Result<DefaultTerminal> {
     ratatui::restore();
     kill_process(getpid(), Signal::TSTP).context("cannot stop")?;
     ratatui::try_init().context("cannot draw on this terminal")
-}
-
-/// The collectors of running processes, by trace.
-#[derive(Default)]
-struct Collectors(BTreeMap<usize, Option<rocshim_drain::live::Live>>);
-
-impl Collectors {
-    /// Reads the counters of the processes on this machine, without waking their collectors.
-    fn ask(&mut self, live: &Live) -> BTreeMap<usize, Collector> {
-        let mut answers = BTreeMap::new();
-        let running: Vec<_> = live.running().collect();
-        self.0.retain(|trace, _| running.iter().any(|(number, _)| number == trace));
-        for (trace, header) in running {
-            let is_it = |found: &rocshim_drain::live::Live| found.header.epoch == header.epoch;
-            let found = || rocshim_drain::live::Live::find(header.pid).ok().filter(is_it);
-            let Some(process) = self.0.entry(trace).or_insert_with(found) else { continue };
-            let Some(account) = process.account() else { continue };
-            let full = |ring: &rocshim_drain::live::RingState| ring.filled as f64 / ring.slots.max(1) as f64;
-            let rings = process.rings().unwrap_or_default();
-            let fullest_ring = rings.iter().map(full).fold(0.0, f64::max);
-            answers.insert(trace, Collector { busy_ns: account.collector_ns, fullest_ring });
-        }
-        answers
-    }
 }

@@ -116,3 +116,20 @@ fn what_is_named_must_be_a_trace() {
     let error = follower.poll(&mut Received::default()).unwrap_err().to_string();
     assert!(error.contains("x.ndjson is not a rocshim trace: its first line is not a header"), "{error}");
 }
+
+#[test]
+fn traces_of_processes_that_ended_long_ago_can_be_passed_over() {
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    add(&at("a-1.ndjson"), &format!("{HEADER}\n{}{}", launch(1), footer("exit")));
+    add(&at("b-2.ndjson"), &format!("{HEADER}\n{}{}", launch(1), footer("rotated")));
+    let hour = std::time::SystemTime::now() - Duration::from_secs(3600);
+    for old in ["a-1.ndjson", "b-2.ndjson"] {
+        fs::File::options().append(true).open(at(old)).unwrap().set_modified(hour).unwrap();
+    }
+    // Its process is on a machine that cannot be seen: it still writes.
+    add(&at("b-2.part-0002.ndjson"), &format!("{HEADER}\n{}", launch(3)));
+    let folder = scratch.path().to_path_buf();
+    let mut follower = Follower::new(&[folder]).unwrap().without_ended(Duration::from_secs(60));
+    next(&mut follower, &["1 begins: b-2.part-0002.ndjson", "1 header", "1 event 3"]);
+}
