@@ -14,13 +14,14 @@ use crate::captures::{Begun, Captures};
 use crate::elf_identity;
 use crate::graphs::Graphs;
 use crate::hip::{copy, sync};
+use crate::hook_rows::HookRows;
 use crate::ids::Ids;
 use crate::kernels::Kernels;
 use crate::library_files::LibraryFiles;
 use crate::records::*;
 use crate::settings::Settings;
 use crate::solutions::Solutions;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use rocshim_ring::clock::{Clock, Rate};
 use rocshim_ring::conv;
 use rocshim_ring::definition::{Definition, ProcessIdentity, ROWS, STREAM, StampedDefinition};
@@ -33,7 +34,6 @@ use rocshim_trace::{
     Binary, Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread,
     write_record,
 };
-use std::collections::BTreeMap;
 
 /// Properties of calls that follow from the function's name.
 #[derive(Clone, Copy, Default)]
@@ -57,7 +57,7 @@ pub struct Decoder {
     clock: Option<Clock>,
     rate: Rate,
     /// By row and entry point number.
-    hooks: BTreeMap<u16, Hook>,
+    hooks: HookRows,
     /// The rows of the hook table.
     call_traits: Vec<CallTraits>,
     /// The open interception points, as bits.
@@ -98,8 +98,7 @@ impl Decoder {
             Definition::Clock { tick_hz } => self.begin(tick_hz, out),
             Definition::Hooks { hooks, points } => {
                 self.call_traits = hooks.iter().map(|(name, ..)| CallTraits::of(name)).collect();
-                let hooks = (0..).zip(&hooks);
-                self.hooks = hooks.map(|(id, (name, of, on))| (id, hook(id, name, of, *on))).collect();
+                self.hooks = HookRows::new(&hooks);
                 self.points = points;
             }
             Definition::Table { name, path, entries, functions } => {
@@ -191,10 +190,8 @@ impl Decoder {
             return;
         }
         points(self.points).for_each(|point| write_record(&mut self.preamble, &Record::Interception(point)));
-        let armed = self.hooks.values().filter(|hook| hook.id < ROWS);
-        let tables = hook_tables(armed).into_iter().map(Record::HookTable);
-        let changed = self.hooks.values().filter(|hook| hook.state != "armed");
-        let hooks = tables.chain(changed.map(|hook| Record::Hook(hook.clone())));
+        let tables = self.hooks.tables().into_iter().map(Record::HookTable);
+        let hooks = tables.chain(self.hooks.changed().map(|hook| Record::Hook(hook.clone())));
         hooks.for_each(|record| write_record(&mut self.preamble, &record));
         self.begin_segment(self.header.part, 1, None, out);
         self.emit_gpu_times(out);
@@ -251,8 +248,7 @@ impl Decoder {
         }
         self.libraries.insert(path.to_owned(), number);
         self.files.add_library(path);
-        let hooked: HashSet<&str> = self.hooks.values().map(|hook| hook.name.as_str()).collect();
-        let library = elf_identity::library(number, path, &hooked);
+        let library = elf_identity::library(number, path, self.hooks.names());
         self.line(&Record::Library(library), out);
         number
     }
@@ -260,19 +256,19 @@ impl Decoder {
     fn bind(&mut self, number: u32, id: u16, points: u8, path: Option<&str>, out: &mut Vec<u8>) {
         let library = path.map(|path| self.library(number, path, out));
         // A hook that is off stays off at every entry point.
-        let Some(row) = self.hooks.get(&(id % ROWS)).filter(|row| row.state != "off") else { return };
+        let Some(row) = self.hooks.row(id).filter(|row| row.state != "off") else { return };
         let hook = Hook {
             id,
             point: if points == 0 { row.point.clone() } else { point_names(points) },
             state: if library.is_some() { "bound" } else { "unbound" }.into(),
             library,
             why: library.is_none().then(|| format!("no loaded library has {}", row.name)),
-            ..row.clone()
+            ..row
         };
         if self.has_begun() {
             self.line(&Record::Hook(hook.clone()), out);
         }
-        self.hooks.insert(id, hook);
+        self.hooks.set(hook);
     }
 
     /// Emits the event of thread `tid`, after the definitions that it is the first to use.

@@ -10,9 +10,9 @@ use std::fs::File;
 
 type Elf<'data> = ElfFile64<'data, Endianness, &'data ReadCache<File>>;
 
-/// The record of the library with this path; what cannot be read is absent. `hooked` holds the
-/// hooked functions of all libraries.
-pub(crate) fn library(id: u32, path: &str, hooked: &HashSet<&str>) -> Library {
+/// The record of the library with this path; what cannot be read is absent. `hooked` are the
+/// hooked functions of all libraries, each once.
+pub(crate) fn library<'a>(id: u32, path: &str, hooked: impl Iterator<Item = &'a str>) -> Library {
     let library = Library { id, path: path.to_owned(), ..Library::default() };
     let Ok(file) = File::open(path) else { return library };
     let cache = ReadCache::new(file);
@@ -45,7 +45,12 @@ fn soname(elf: &Elf, cache: &ReadCache<File>) -> Option<String> {
 
 /// The number of exported C functions with the API's name prefix, and how many of them are hooked.
 /// The names are read in one piece, because there are thousands.
-fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&str>) -> Option<(u64, u64)> {
+fn functions<'a>(
+    elf: &Elf,
+    cache: &ReadCache<File>,
+    path: &str,
+    hooked: impl Iterator<Item = &'a str>,
+) -> Option<(u64, u64)> {
     let prefix = prefix(file_name(path))?.as_bytes();
     let (e, header) = (elf.endian(), elf.elf_header());
     let sections = header.sections(e, cache).ok()?;
@@ -61,8 +66,8 @@ fn functions(elf: &Elf, cache: &ReadCache<File>, path: &str, hooked: &HashSet<&s
             names.insert(name.split(|byte| *byte == 0).next()?);
         }
     }
-    let is_hooked = |name: &&&[u8]| std::str::from_utf8(name).is_ok_and(|name| hooked.contains(name));
-    Some((names.len() as u64, names.iter().filter(is_hooked).count() as u64))
+    let hooked = hooked.filter(|name| names.contains(name.as_bytes())).count();
+    Some((names.len() as u64, hooked as u64))
 }
 
 /// The name prefix of a library's functions, in lower case.
@@ -90,13 +95,13 @@ mod tests {
 
     #[test]
     fn an_existing_library_is_read_and_a_missing_one_keeps_its_path() {
-        let gone = library(3, "/nowhere/libhipblas.so", &HashSet::default());
+        let gone = library(3, "/nowhere/libhipblas.so", std::iter::empty());
         assert_eq!((gone.id, gone.functions, gone.soname), (3, None, None));
         // Functions of the C library that begin with `c`: their number depends on its version.
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let libc =
             maps.lines().find_map(|line| line.split(' ').next_back().filter(|p| p.contains("/libc.so")));
-        let read = library(3, libc.expect("the C library"), &HashSet::from_iter(["calloc", "hipInit"]));
+        let read = library(3, libc.expect("the C library"), ["calloc", "hipInit"].into_iter());
         assert_eq!(read.soname.as_deref(), Some("libc.so.6"));
         assert_eq!(read.hooked, Some(1));
         assert!(read.functions.is_some_and(|functions| functions > 0), "{read:?}");

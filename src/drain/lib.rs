@@ -4,15 +4,16 @@
 //! The collector inside the traced process and the command outside it share this crate, so a trace
 //! reads the same whether its process wrote it or died first.
 //!
-//! Layers, lowest first: `values` (names of the vendors' constants), `code_object` (format
-//! and kernel metadata of an image), `parameters` (parameter types from a kernel's name),
-//! `arguments` (argument bytes to values), `history` (the meanings of a handle over time),
-//! `kernels` (handle → kernel → code object), `settings` (settings of BLAS handles), `ids` (ids of
-//! streams and kernels), `library_files` (the file of an image in memory), `captures` (stream →
-//! capture), `graphs` (instantiated graph → contents), `solutions` (MIOpen's handles),
-//! `elf_identity` (identity of a library file), `records`, `blas`, `hip` (event payloads to
-//! records), `decoder` (definitions and events to lines), `stat` (`/proc/PID/stat`), `frames`
-//! (compressed lines), `recover` (rings of dead processes), `live` (processes that are recording).
+//! Layers, lowest first: `values` (names of the vendors' constants), `code_object` (format and
+//! kernel metadata of an image), `parameters` (parameter types from a kernel's name), `arguments`
+//! (argument bytes to values), `history` (the meanings of a handle over time), `kernels` (handle →
+//! kernel → code object), `settings` (settings of BLAS handles), `ids` (ids of streams and
+//! kernels), `library_files` (the file of an image in memory), `captures` (stream → capture),
+//! `graphs` (instantiated graph → contents), `solutions` (MIOpen's handles), `elf_identity`
+//! (identity of a library file), `records`, `blas`, `hip` (event payloads to records), `hook_rows`
+//! (the hook table), `decoder` (definitions and events to lines), `stat` (`/proc/PID/stat`),
+//! `frames` (compressed lines), `recover` (rings of dead processes), `live` (processes that are
+//! recording).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -25,6 +26,7 @@ mod frames;
 mod graphs;
 mod hip;
 mod history;
+mod hook_rows;
 mod ids;
 mod kernels;
 mod library_files;

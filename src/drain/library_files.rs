@@ -4,16 +4,17 @@
 //! Since ROCm 5.3 rocBLAS reads its Tensile files and loads them from memory, so the trace has the
 //! hash of their bytes and no name. The folders searched are those that the libraries themselves
 //! search (`tensile_host.cpp` of rocBLAS 2.44 to 5.x and of hipBLASLt 0.2 to 1.x), and one of
-//! Debian's builds. A folder is listed once, and only files of the image's size are read. In the
-//! traced process this runs on the collector's thread: half a millisecond for rocBLAS 4.4's files
-//! of one target, 50 ms for a folder of 10,000 files, 5 ms to read an image of 17 MB. The paths are
-//! the traced process's; in another container they lead elsewhere, sizes and hashes differ, and
-//! nothing is found.
+//! Debian's builds. A folder is listed once, by a process and its forked children, and only files
+//! of the image's size are read. In the traced process this runs on the collector's thread: half a
+//! millisecond for rocBLAS 4.4's files of one target, 50 ms for a folder of 10,000 files, 5 ms to
+//! read an image of 17 MB. The paths are the traced process's; in another container they lead
+//! elsewhere, sizes and hashes differ, and nothing is found.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A library, the environment variable that names its folder, and the default folders relative to
@@ -45,13 +46,18 @@ pub(crate) struct LibraryFiles {
     /// Folders from the environment, by library; `Err`: why one cannot be used.
     asked: BTreeMap<&'static str, Result<PathBuf, String>>,
     /// Folders in search order; `None` if not listed yet.
-    folders: Vec<(PathBuf, Option<Listing>)>,
+    folders: Vec<(PathBuf, Option<Arc<Listing>>)>,
     /// Hashes of files read before.
-    hashes: HashMap<PathBuf, u128>,
+    hashes: BTreeMap<PathBuf, u128>,
 }
 
 /// Size in bytes → code object files of that size.
 type Listing = HashMap<u64, Vec<PathBuf>>;
+
+/// What was read, for the children of this process, which inherit the memory. Only tried: in a
+/// child of a process whose collector held a lock as it forked, it is never released.
+static LISTED: Mutex<BTreeMap<PathBuf, Arc<Listing>>> = Mutex::new(BTreeMap::new());
+static HASHED: Mutex<BTreeMap<PathBuf, u128>> = Mutex::new(BTreeMap::new());
 
 impl LibraryFiles {
     /// Reads the environment of the traced process.
@@ -100,9 +106,11 @@ impl LibraryFiles {
     pub(crate) fn find(&mut self, bytes: u64, hash: u128) -> Result<(PathBuf, Option<bool>), String> {
         let (mut candidates, mut files) = (Vec::new(), 0);
         for (folder, listing) in &mut self.folders {
-            let listing = listing.get_or_insert_with(|| list(folder));
+            let listing = listing.get_or_insert_with(|| listed(folder));
             files += listing.len();
-            candidates.extend(listing.get(&bytes).into_iter().flatten().cloned());
+            let mut paths = listing.get(&bytes).cloned().unwrap_or_default();
+            paths.sort();
+            candidates.append(&mut paths);
         }
         let Some(first) = candidates.iter().position(|path| self.hash(path) == Some(hash)) else {
             return Err(match (files, candidates.len()) {
@@ -134,8 +142,12 @@ impl LibraryFiles {
         if let Some(known) = self.hashes.get(path) {
             return Some(*known);
         }
-        let hash = hash(path).ok()?;
+        let inherited = HASHED.try_lock().ok().and_then(|hashed| hashed.get(path).copied());
+        let hash = inherited.map_or_else(|| hash(path), Ok).ok()?;
         self.hashes.insert(path.to_owned(), hash);
+        if let Ok(mut hashed) = HASHED.try_lock() {
+            hashed.insert(path.to_owned(), hash);
+        }
         Some(hash)
     }
 }
@@ -171,6 +183,18 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     all.filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
 }
 
+/// The files of a folder, as they were when this process or its parent first listed it.
+fn listed(folder: &Path) -> Arc<Listing> {
+    let inherited = LISTED.try_lock().ok().and_then(|listed| listed.get(folder).cloned());
+    inherited.unwrap_or_else(|| {
+        let listing = Arc::new(list(folder));
+        if let Ok(mut listed) = LISTED.try_lock() {
+            listed.insert(folder.to_owned(), listing.clone());
+        }
+        listing
+    })
+}
+
 /// The files of a folder and of its per-target subfolders: `gfx90a`, `gfx90a-xnack+`.
 fn list(folder: &Path) -> Listing {
     let mut listing = Listing::new();
@@ -183,7 +207,6 @@ fn list(folder: &Path) -> Listing {
     let (targets, files): (Vec<_>, Vec<_>) = entries(folder).partition(|(_, name)| name.starts_with("gfx"));
     files.into_iter().for_each(&mut add);
     targets.iter().flat_map(|(path, _)| entries(path)).for_each(&mut add);
-    listing.values_mut().for_each(|paths| paths.sort());
     listing
 }
 

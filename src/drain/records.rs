@@ -15,40 +15,11 @@ use rocshim_ring::{conv, kernel};
 use rocshim_trace::*;
 use std::path::Path;
 
-/// Bytes of names per line of the hook table: a line stays within a page of the trace.
-const NAME_BYTES: usize = 3000;
-
 /// A row of the hook table in its initial state: armed, or off.
-pub(crate) fn hook(id: u16, name: &str, of: &str, is_on: bool) -> Hook {
+pub(crate) fn armed_or_off(id: u16, name: &str, of: &str, is_on: bool) -> Hook {
     let armed = Hook::armed(id, name, of);
     let why = || Some("left out by ROCSHIM_RECORD".into());
     if is_on { armed } else { Hook { state: "off".into(), why: why(), ..armed } }
-}
-
-/// The hook table with these rows, in order of their ids.
-pub(crate) fn hook_tables<'a>(hooks: impl Iterator<Item = &'a Hook>) -> Vec<HookTable> {
-    let mut tables: Vec<HookTable> = Vec::new();
-    let mut bytes = 0;
-    for hook in hooks {
-        let follows = |table: &&mut HookTable| {
-            table.of == hook.of
-                && table.first as usize + table.names.len() == hook.id as usize
-                && bytes < NAME_BYTES
-        };
-        match tables.last_mut().filter(follows) {
-            Some(table) => table.names.push(hook.name.clone()),
-            None => {
-                bytes = 0;
-                tables.push(HookTable {
-                    of: hook.of.clone(),
-                    first: hook.id,
-                    names: vec![hook.name.clone()],
-                });
-            }
-        }
-        bytes += hook.name.len();
-    }
-    tables
 }
 
 /// The names of the interception points in a bit set.

@@ -48,7 +48,7 @@ pub enum Definition<'a> {
     Hooks {
         /// In order: (symbol, library, whether its calls are recorded).
         #[serde(borrow)]
-        hooks: Vec<(Text<'a>, Text<'a>, bool)>,
+        hooks: Vec<(&'a str, &'a str, bool)>,
         /// The open interception points beside the exported symbols, as bits of
         /// [`INTERCEPTION_POINTS`].
         points: u8,

@@ -30,8 +30,10 @@ mod tests;
 
 /// Chunks that a thread reserves at once: 1 MiB.
 pub const PIECE: usize = 32;
-/// Chunks that are ready when recording begins.
+/// Chunks that are ready when recording begins, and when it begins in a forked child, which may
+/// launch a few times and exit.
 const AT_FIRST: usize = 32;
+const AT_FIRST_IN_CHILD: usize = 8;
 /// The same where threads cannot reserve any: before Linux 5.14, and if the rings are not in
 /// memory.
 const AT_FIRST_ALLOCATED: usize = 512;
@@ -101,6 +103,18 @@ impl Pool {
     /// # Errors
     /// If there is no memory for the first chunks.
     pub fn create(path: Option<&Path>, bytes: u64) -> io::Result<Pool> {
+        Pool::begin(path, bytes, AT_FIRST)
+    }
+
+    /// The same for a forked child: fewer chunks are ready at first.
+    ///
+    /// # Errors
+    /// As [`Pool::create`].
+    pub fn create_in_child(path: Option<&Path>, bytes: u64) -> io::Result<Pool> {
+        Pool::begin(path, bytes, AT_FIRST_IN_CHILD)
+    }
+
+    fn begin(path: Option<&Path>, bytes: u64, at_first: usize) -> io::Result<Pool> {
         let most = path.map_or(u64::MAX, |_| file_limit()).min(address_limit() / 16);
         let mut chunks = (bytes.min(most) / CHUNK_BYTES as u64).clamp(FEWEST as u64, MOST as u64) as usize;
         let map = |chunks: usize| match path {
@@ -122,7 +136,7 @@ impl Pool {
                 pool.reserve = Reserve::Allocate(inode);
             }
         }
-        let at_first = if pool.is_by_descriptor() { AT_FIRST_ALLOCATED } else { AT_FIRST };
+        let at_first = if pool.is_by_descriptor() { AT_FIRST_ALLOCATED } else { at_first };
         pool.warm(at_first);
         if pool.state().ready == 0 {
             if let Some(path) = path {
@@ -261,7 +275,12 @@ impl Pool {
         if self.is_by_descriptor() || clock::now() < self.retry.load(Relaxed) || sandbox::is_new() {
             return None;
         }
-        let (word, mut bits) = self.warm_piece(PIECE)?;
+        // Where there is no room for a piece, there may be some for a chunk.
+        let piece = self.warm_piece(PIECE).or_else(|| {
+            self.retry.store(0, Relaxed);
+            self.warm_piece(1)
+        });
+        let (word, mut bits) = piece?;
         let first = bits & bits.wrapping_neg();
         bits &= !first;
         self.set_ready(word, bits);

@@ -205,6 +205,10 @@ pub(crate) fn process(table: fn() -> Table) -> Option<&'static Process> {
     }
 }
 
+/// Starts recording. Its frame of 9 KiB is not part of a thread's first call, whose stack may be as
+/// small as the system allows.
+#[cold]
+#[inline(never)]
 fn start(table: fn() -> Table) -> Option<&'static Process> {
     let table = table();
     let is_free = !sandbox::is_new();

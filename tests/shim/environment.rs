@@ -113,7 +113,7 @@ fn a_wall_clock_that_is_set_back_and_forth_moves_no_event() {
 /// Of the process, and of the thread. Most of it is the stand-in's own, as it would be HIP's.
 #[test]
 fn a_first_launch_takes_little_more_stack_than_it_does_without() {
-    for (args, more) in [(&[][..], 20), (&["before"], 12)] {
+    for (args, more) in [(&[][..], 24), (&["before"], 4)] {
         let used = |traced: bool| {
             let program = Traced::program("small_stack").args(args).env("STANDIN_LOG", "");
             let outcome = if traced { program.with_shim() } else { program.run() }.ok();

@@ -76,6 +76,27 @@ fn a_program_has_its_own_allocator_in_front_of_the_shim_or_behind_it() {
 }
 
 #[test]
+fn a_program_is_linked_with_its_own_allocator() {
+    let folder = "/usr/lib/x86_64-linux-gnu";
+    let allocators = ["libjemalloc.so.2", "libmimalloc.so.2", "libjemalloc.a", "libmimalloc.a"];
+    let (scratch, sources) = (tempfile::tempdir().unwrap(), artifacts::root().join("tests/programs/hosts"));
+    for name in allocators {
+        let Some(allocator) = found(&[&format!("{folder}/{name}")], name) else { continue };
+        let path = scratch.path().join(name.replace('.', "-"));
+        let mut cc = Command::new("cc");
+        cc.args(["-O2", "-pthread", "-D_GNU_SOURCE="]).args(artifacts::includes());
+        cc.arg(sources.join("own_allocator.c")).arg("-Wl,--no-as-needed").arg(&allocator);
+        if !compiles(cc.args(linked()).args(["-lm", "-ldl", "-lstdc++"]).arg("-o").arg(&path)) {
+            continue;
+        }
+        let (bare, traced) = (Traced::command(&path).run(), Traced::command(&path).with_shim());
+        assert_eq!((bare.stdout.as_str(), bare.code), ("failed 0, child 0\n", Some(0)), "{}", bare.stderr);
+        assert_alike(&bare, &traced, name);
+        assert_all(&traced, 2, 2500, name);
+    }
+}
+
+#[test]
 fn a_program_under_valgrind_has_no_error_that_it_has_not_alone() {
     let Some(valgrind) = found(&["/usr/bin/valgrind"], "valgrind") else { return };
     let run = || {
@@ -139,6 +160,28 @@ fn goroutines_that_are_preempted_by_signals_launch_through_cgo() {
         assert_alike(&bare, &traced, preempts);
         assert_all(&traced, 2, 8100, preempts);
     }
+}
+
+/// Without C there is nothing to preload into: the program runs as it does alone, leaves no trace,
+/// and `rocshim run` says why.
+#[test]
+fn a_go_program_without_c_is_unaffected_and_leaves_no_trace() {
+    let Some(go) = found(&["/usr/local/go/bin/go", "/usr/bin/go"], "Go") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("plain");
+    let source = artifacts::root().join("tests/programs/hosts/plain.go");
+    let mut build = Command::new(go);
+    build.args(["build", "-o"]).arg(&path).arg(source).current_dir(scratch.path());
+    if !compiles(build.env("CGO_ENABLED", "0")) {
+        return;
+    }
+    let (bare, traced) = (Traced::command(&path).run().ok(), Traced::command(&path).with_shim());
+    assert_alike(&bare, &traced, "a Go program without C");
+    assert!(traced.trace_files().is_empty());
+    let out = scratch.path().join("out");
+    let run = Traced::rocshim(["run".as_ref(), "-o".as_ref(), out.as_os_str(), path.as_os_str()]).run();
+    assert_eq!((&run.stdout, run.code), (&bare.stdout, bare.code), "{}", run.stderr);
+    assert!(run.stderr.contains("statically linked"), "{}", run.stderr);
 }
 
 #[test]

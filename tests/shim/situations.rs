@@ -138,6 +138,16 @@ fn exceptions_and_jumps_pass_through_launches_inside_launches() {
 }
 
 #[test]
+fn threads_with_the_smallest_stack_launch() {
+    // A line of the stand-ins' log takes more stack than the launch.
+    for outcome in unharmed_with("least_stack", &["20"], |program| program.env("STANDIN_LOG", "")) {
+        let accounts = Accounts::alone(&outcome);
+        assert_eq!((accounts.of_kernel("on_little_stack"), accounts.lost), (2001, 0), "{accounts:?}");
+        assert!(outcome.stdout.starts_with("started 20, failed 0"), "{}", outcome.stdout);
+    }
+}
+
+#[test]
 fn destructors_may_launch() {
     for outcome in unharmed("late_launches", &[]) {
         let accounts = assert_whole(&outcome);

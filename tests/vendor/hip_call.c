@@ -1,22 +1,45 @@
 // The launch configuration of the HIP stand-in: a stack per thread, pushed by `<<<>>>`, popped by
-// the host stub.
+// the host stub. It is allocated at the thread's first push: thread-local memory would lie on the
+// stack of threads whose stack is as small as the system allows.
 #include "standin.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static __thread struct {
+static __thread struct configuration {
     dim3 grid, block;
     size_t shared;
     hipStream_t stream;
     size_t size; // of the arguments
     char arguments[4096];
-} configurations[8];
+} *configurations;
 static __thread int configured;
+static pthread_key_t key;
+
+static void thread_ends(void *all)
+{
+    free(all);
+    configurations = NULL;
+    configured = 0;
+}
+
+__attribute__((constructor)) static void make_key(void) { pthread_key_create(&key, thread_ends); }
+
+__attribute__((destructor)) static void free_own(void)
+{
+    free(configurations);
+    configurations = NULL;
+    pthread_key_delete(key);
+}
 
 PUBLIC hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)
 {
     if (configured == 8)
         return standin_fail(hipErrorInvalidValue);
+    if (!configurations) {
+        configurations = calloc(8, sizeof *configurations);
+        pthread_setspecific(key, configurations);
+    }
     configurations[configured].grid = gridDim;
     configurations[configured].block = blockDim;
     configurations[configured].shared = sharedMem;

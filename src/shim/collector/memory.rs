@@ -7,9 +7,12 @@
 use rocshim_ring::Pool;
 use std::time::{Duration, Instant};
 
-/// Chunks that are always ready: 1 MiB, and 256 KiB for an idle process.
+/// Chunks that are always ready: 1 MiB, and 256 KiB for a process that is idle or has taken few.
 const LEAST: u64 = 32;
 const LEAST_AT_REST: u64 = 8;
+/// A process that began with few and has taken fewer than these gets no more: a child that launches
+/// a few times and exits.
+const FEW: u64 = 4;
 /// Limit of the chunks made ready ahead of need: 16 MiB. (More may be ready after a burst.)
 const MOST: u64 = 512;
 /// Limit of the chunks made ready per pass, because draining waits meanwhile.
@@ -72,7 +75,8 @@ impl ReadyMemory {
             self.period = now;
             self.need -= self.need.div_ceil(4);
         }
-        let least = if now - self.busy < REST { LEAST } else { LEAST_AT_REST };
+        let is_busy = (taken >= FEW || ready > LEAST_AT_REST) && now - self.busy < REST;
+        let least = if is_busy { LEAST } else { LEAST_AT_REST };
         let wanted = (self.need + self.need / 4).max(least);
         if ready < wanted.min(MOST) {
             return Action::Warm((wanted.min(MOST) - ready).min(STEP));
@@ -94,6 +98,7 @@ mod tests {
         let mut memory = ReadyMemory::new(start);
         let mut after = |ms, taken, ready| memory.decide(taken, ready, start + Duration::from_millis(ms));
         assert_eq!(after(1, 0, 32), Action::Nothing);
+        assert_eq!(after(1, 3, 8), Action::Nothing, "a child that launches a few times");
         assert_eq!(after(2, 4, 28), Action::Warm(4));
         assert_eq!(after(3, 104, 0), Action::Warm(32), "not all at once");
         assert_eq!(after(4, 104, 120), Action::Warm(5), "as much as was taken, and a quarter more");

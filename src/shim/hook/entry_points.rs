@@ -97,6 +97,7 @@ fn emit_bypass(process: &Process, path: &str, namespace: bool) {
 
 /// Emits what happened before the process began to record: entry points handed out, objects that
 /// bypass the hooks.
+#[inline(never)] // Not in the frame of a thread's first call.
 pub(crate) fn emit_early(process: &Process) {
     fork::lock(&BYPASSES).iter().for_each(|(path, namespace)| emit_bypass(process, path, *namespace));
     for hook in &process.table {

@@ -73,6 +73,7 @@ fn begin(process: Option<&'static Process>, needs_ring: bool) -> Option<Producer
 }
 
 /// Finds the real function behind the exported one, and emits the binding if it changed.
+#[inline(never)] // Not in the frame of a thread's first call.
 fn bind(hook: &'static Hook, process: Option<&Process>, request: Request) -> (usize, *mut c_void) {
     let generation = objects::generation();
     let Some(found) = real::find(hook) else {

@@ -189,6 +189,7 @@ unsafe extern "C" fn prctl_by_number(
 
 /// Installs a filter by `call`, for `all` threads or the calling one.
 fn install<R>(all: bool, call: impl FnOnce() -> R, is_done: impl Fn(&R) -> bool) -> R {
+    with_signals_deferred(|| caught(|| guarded(Process::fill_pool)));
     if all {
         with_signals_deferred(|| caught(|| guarded(Process::quiesce_collector)));
     }

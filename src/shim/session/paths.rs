@@ -85,14 +85,25 @@ fn create_trace_in(folder: &Path, is_configured: bool, name: &str, end: &str) ->
 /// Returns true when other segments of this first file exist: it was deleted, and its process had
 /// the same pid.
 fn has_segments(first: &Path) -> bool {
+    let stem = first.file_name().unwrap_or_default().as_encoded_bytes();
+    let stem = stem.strip_suffix(b".zst").unwrap_or(stem);
+    let stem = stem.strip_suffix(b".ndjson").unwrap_or(stem);
     let is_segment = |path: PathBuf| TracePath::of(&path).is_some_and(|of| of.part > 1 && of.first == first);
     let folder = first.parent().and_then(|folder| folder.read_dir().ok());
-    folder.into_iter().flatten().flatten().any(|entry| is_segment(entry.path()))
+    // By the name alone first: the folder may hold thousands of traces.
+    let mut entries = folder.into_iter().flatten().flatten();
+    entries.any(|entry| entry.file_name().as_encoded_bytes().starts_with(stem) && is_segment(entry.path()))
 }
 
 /// Creates the folder of the ring files and the files that exist once per process: in the
-/// configured folder, or else beside the trace; `None` when neither works.
-pub(crate) fn create_folder(config: &Config, identity: &ProcessIdentity, trace: &Path) -> Option<RingFiles> {
+/// configured folder, or else beside the trace; `None` when neither works. `is_child`: this process
+/// is a forked child of one that is recorded.
+pub(crate) fn create_folder(
+    config: &Config,
+    identity: &ProcessIdentity,
+    trace: &Path,
+    is_child: bool,
+) -> Option<RingFiles> {
     let name = format!("rocshim-{}-{}-{}", uid(), identity.pid, identity.start_ticks);
     let file = trace.file_name()?.to_string_lossy();
     let file = file.split(".ndjson").next()?;
@@ -100,7 +111,7 @@ pub(crate) fn create_folder(config: &Config, identity: &ProcessIdentity, trace: 
     let configured = (0..100).map(|attempt| config.rings.join(format!("{name}-{attempt}")));
     configured.chain([beside]).find_map(|path| {
         let folder = Folder::create(path).ok()?;
-        let begun = begin(&folder, config);
+        let begun = begin(&folder, config, is_child);
         if begun.is_err() {
             let _ = folder.remove();
         }
@@ -116,9 +127,10 @@ pub(crate) struct RingFiles {
     pub(crate) pool: Pool,
 }
 
-fn begin(folder: &Folder, config: &Config) -> io::Result<(Control, Log, Pool)> {
+fn begin(folder: &Folder, config: &Config, is_child: bool) -> io::Result<(Control, Log, Pool)> {
     let (control, log) = (Control::create(Some(folder))?, Log::new(Some(folder.path())));
     control.set_pid_namespace(Stat::pid_namespace());
     log.begin()?;
-    Ok((control, log, Pool::create(Some(&folder.pool_path()), config.memory_bytes)?))
+    let create = if is_child { Pool::create_in_child } else { Pool::create };
+    Ok((control, log, create(Some(&folder.pool_path()), config.memory_bytes)?))
 }

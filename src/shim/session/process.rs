@@ -33,6 +33,9 @@ const MAX_RINGS: u64 = 8192;
 /// Limit of the rings created without a collector, which would release those of ended threads.
 const MAX_UNREAD_RINGS: u64 = 256;
 
+/// Chunks that are ready as a filter is installed: 1 MiB.
+const FILTERED_CHUNKS: usize = 32;
+
 /// A message to the collector.
 pub(crate) enum Message {
     /// Write everything, end the trace, then reply.
@@ -121,7 +124,7 @@ impl Process {
         let (stamp, unix_ns) = clock::anchor();
         let identity = ProcessIdentity { unix_ns, ..identity() };
         let (trace, note) = create_trace(config, &identity)?;
-        let folder = create_folder(config, &identity, &trace);
+        let folder = create_folder(config, &identity, &trace, parent.is_some());
         let created = (trace.clone(), folder.as_ref().map(|made| made.folder.path().to_owned()));
         let process = Process::with(
             config,
@@ -158,7 +161,7 @@ impl Process {
         let trace_text = Text::from(trace.to_string_lossy().into_owned());
         let identity = ProcessIdentity { rings: rings.into(), trace: trace_text, ..identity };
         log.define(&StampedDefinition { stamp, definition: Definition::Process(identity) })?;
-        let row = |hook: &&Hook| (hook.name.into(), hook.of.into(), config.records(hook.name));
+        let row = |hook: &&Hook| (hook.name, hook.of, config.records(hook.name));
         let hooks = table.iter().map(row).collect();
         log.define(&StampedDefinition {
             stamp,
@@ -314,6 +317,13 @@ impl Process {
         let held = self.folder.as_ref()?.hold().ok()?;
         self.control.set_locked();
         Some(held)
+    }
+
+    /// Makes ring memory ready before a filter is installed, under which a thread reserves none.
+    pub(crate) fn fill_pool(&self) {
+        if !sandbox::is_new() {
+            self.pool.warm(FILTERED_CHUNKS.saturating_sub(self.pool.state().ready as usize));
+        }
     }
 
     /// Quiesces the collector before a filter is installed that applies to it too.

@@ -99,10 +99,7 @@ fn define_everything(folder: &Path) {
     };
     let definitions = [
         Definition::Process(process),
-        Definition::Hooks {
-            hooks: hooks.map(|hook| (hook.into(), "libamdhip64.so".into(), true)).into(),
-            points: 14,
-        },
+        Definition::Hooks { hooks: hooks.map(|hook| (hook, "libamdhip64.so", true)).into(), points: 14 },
         Definition::Clock { tick_hz: 1_000_000_000 },
         Definition::Table {
             name: "hip".into(),
