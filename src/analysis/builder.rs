@@ -96,13 +96,6 @@ struct Dispatched {
 }
 
 impl SummaryBuilder {
-    /// Creates a builder that also keeps the durations of every kernel's calls.
-    pub fn with_durations() -> Self {
-        let mut builder = SummaryBuilder::default();
-        builder.kernels.keep_durations();
-        builder
-    }
-
     /// Returns the summary so far, of a process that continues.
     pub(crate) fn so_far(&self, session: &Session) -> Summary {
         let mut builder = self.clone();

@@ -5,9 +5,10 @@ use super::{
         Evidence,
         rules::{Class, Rule, RuleRow, premises},
     },
+    host_times::{HostTimes, HostTimesBuilder},
     kernels::{Inside, inside},
     nesting::Contents,
-    session::Session,
+    session::{ProcessId, Session},
     table::Cell,
 };
 use rocshim_trace::Call;
@@ -18,7 +19,7 @@ use serde::Serialize;
 pub(crate) struct Calls {
     calls: u64,
     failed: u64,
-    total_ns: u64,
+    times: HostTimesBuilder,
     /// Calls that succeeded although no launch was seen inside.
     silent: u64,
     trials: u64,
@@ -36,6 +37,10 @@ pub struct CallCounts {
     pub trials: u64,
     /// Host time of all calls.
     pub total_ns: u64,
+    /// That of the first call in each process, and median, p99 and maximum of the later ones that
+    /// did not fail.
+    #[serde(flatten)]
+    pub times: HostTimes,
     /// Kernels launched inside these calls, on the same thread, at any depth.
     pub kernels: Vec<Inside>,
     /// Whether those kernels are all of them.
@@ -69,11 +74,6 @@ pub(crate) fn rules() -> Vec<RuleRow> {
 }
 
 impl CallCounts {
-    /// Mean host time of a call, ns.
-    pub(crate) fn mean_ns(&self) -> u64 {
-        self.total_ns / self.calls.max(1)
-    }
-
     pub(crate) fn kernels_cell(&self) -> Cell {
         let kernel = |row: &Inside| (row.launches + row.captured, row.kernel.clone(), row.demangled.clone());
         Cell::Kernels(self.kernels.iter().map(kernel).collect())
@@ -81,12 +81,12 @@ impl CallCounts {
 }
 
 impl Calls {
-    /// Counts a call that contained `inside`.
-    pub(crate) fn count(&mut self, call: &Call, inside: &Contents) {
+    /// Counts a call of `process` that contained `inside`.
+    pub(crate) fn count(&mut self, process: ProcessId, call: &Call, inside: &Contents) {
         let failed = call.status != 0 || call.unwound;
         self.calls += 1;
         self.failed += u64::from(failed);
-        self.total_ns += call.dur;
+        self.times.add(process, call.dur, !failed);
         self.silent += u64::from(!failed && inside.kernels.is_empty());
         self.inside.add(inside);
     }
@@ -96,8 +96,9 @@ impl Calls {
         self.trials += trials;
     }
 
-    pub(crate) fn total_ns(&self) -> u64 {
-        self.total_ns
+    /// What the kinds are ranked by: host time without first calls, then with them.
+    pub(crate) fn weight(&self) -> (u64, u64) {
+        (self.times.later_ns(), self.times.total_ns())
     }
 
     /// Returns the number of calls that were not trials.
@@ -122,7 +123,8 @@ impl Calls {
             calls: self.calls,
             failed: self.failed,
             trials: self.trials,
-            total_ns: self.total_ns,
+            total_ns: self.times.total_ns(),
+            times: self.times.finish(),
             kernels: inside(session, &self.inside.kernels),
             evidence,
             why,
@@ -147,6 +149,7 @@ mod tests {
     use super::super::nesting::Launches;
     use super::*;
     use crate::evidence::made::CONFIRMED;
+    use crate::interner::Id;
 
     #[test]
     fn a_call_without_launches_is_unresolved_unless_it_failed_or_never_launches() {
@@ -155,8 +158,8 @@ mod tests {
         let launches = Launches { launches: 2, trials: 1, ..Launches::default() };
         let with = Contents { kernels: vec![(kernel, launches)], ..Contents::default() };
         let mut calls = Calls::default();
-        calls.count(&Call { dur: 5, ..Call::default() }, &with);
-        calls.count(&Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
+        calls.count(ProcessId::at(0), &Call { dur: 5, ..Call::default() }, &with);
+        calls.count(ProcessId::at(0), &Call { dur: 7, status: 3, ..Call::default() }, &Contents::default());
         let row = calls.row(&session, true, None);
         assert_eq!((row.calls, row.failed, row.total_ns, row.evidence), (2, 1, 12, CONFIRMED));
         let launched = Inside {
@@ -170,7 +173,7 @@ mod tests {
         };
         assert_eq!(row.kernels, [launched]);
 
-        calls.count(&Call::default(), &Contents::default());
+        calls.count(ProcessId::at(0), &Call::default(), &Contents::default());
         let row = calls.row(&session, true, None);
         assert_eq!(row.evidence, Evidence::Unresolved);
         assert!(row.why.unwrap().starts_with("no launch was seen inside of 1 of the 3 calls: "));

@@ -59,8 +59,8 @@ crate::table! {
     count("launches", "launches", "launches of its kernels that succeeded") => row.launches;
     count("kernels", "kernels", "its kernels that were launched").no_sum() => row.kernels;
     bytes("bytes", "size", "length of the image").optional() => row.bytes;
-    words("targets", "target", "the GPU targets of its kernels that ran (ran), and how many more it has")
-        => row.targets_in_short();
+    words("ran", "target", "the GPU targets of its kernels that ran") => row.ran_in_short();
+    words("targets", "code for", "all GPU targets that it has code for").on_page() => row.targets.join(", ");
     words("fallback", "fallback", "whether its file is one of Tensile's fallback library").on_page()
         => row.fallback.map(|is_fallback| if is_fallback { "yes" } else { "no" });
     evidence("evidence", "evidence", "whether it is certain that it was dispatched from, or not").on_page()
@@ -89,18 +89,14 @@ impl CodeObjectRow {
         text
     }
 
-    /// Returns the targets (gfx1100, …) of its kernels that ran and the number of its other
-    /// targets; if it is not known which ran, the number of all.
-    fn targets_in_short(&self) -> String {
-        if !self.ran.is_empty() {
-            let ran = self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            let others = self.targets.iter().filter(|target| !self.ran.contains(*target)).count();
-            return if others == 0 { ran } else { format!("{ran} +{others}") };
-        }
-        match self.targets.as_slice() {
-            [] => "-".into(),
-            [one] => one.clone(),
-            several => format!("one of {}", several.len()),
+    /// Returns the targets (gfx1100, …) of its kernels that ran; if they are not known, the number of
+    /// all.
+    fn ran_in_short(&self) -> String {
+        match (self.targets.as_slice(), self.ran.is_empty()) {
+            (_, false) => self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+            ([], true) => "-".into(),
+            ([one], true) => one.clone(),
+            (several, true) => format!("one of {}", several.len()),
         }
     }
 }

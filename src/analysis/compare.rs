@@ -36,7 +36,7 @@ pub use per_run::{PerRun, Presence, Seen};
 pub use quantity::list as quantities;
 pub use ranks::{COMPARED_RANKS, ComparedRank, RankCell, RankChange};
 pub use run::{COMPARED_RUNS, ComparedRun, ComparedRunRow};
-pub use significance::{LEAST_CALLS, Speed, Test as KernelTest};
+pub use significance::{LEAST_CALLS, LEAST_EFFECT, Speed, Test as KernelTest};
 
 use serde::Serialize;
 

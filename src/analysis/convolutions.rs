@@ -6,7 +6,7 @@ use super::{
     interner::Interner,
     names,
     nesting::Contents,
-    session::{FunctionId, Session},
+    session::{FunctionId, ProcessId, Session},
     table::Cell,
     units,
 };
@@ -43,7 +43,7 @@ pub struct ConvRow {
 }
 
 crate::table! {
-    /// The convolutions, longest host time first.
+    /// The convolutions, longest host time without first calls first.
     CONVOLUTIONS: ConvRow = "convolutions",
         "Convolutions (host time; below each call, the kernels launched inside)",
         "calls of a function for the same convolution";
@@ -54,7 +54,13 @@ crate::table! {
     count("failed", "failed", "calls that returned an error or were left by an exception").if_any()
         => row.counts.failed;
     time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
-    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    time("first_calls_ns", "first calls", "that of the first call in each process, which may load code")
+        .if_any().optional() => row.counts.times.first_calls_ns;
+    time("median_ns", "median", "median of the later calls").no_sum().if_any() => row.counts.times.median_ns;
+    time("p99_ns", "p99", "what 99 of 100 later calls did not exceed").no_sum().on_page()
+        => row.counts.times.p99_ns;
+    time("max_ns", "longest", "the longest later call").no_sum().if_any().optional()
+        => row.counts.times.max_ns;
     words("action", "call", "what was asked, as in the trace: find, run, immediate, …")
         => format!("{}{}", row.action, if row.exhaustive { ", exhaustive" } else { "" });
     code("function", "function", "the function that was called").on_page() => names::function(&row.function);
@@ -225,6 +231,7 @@ impl Convolutions {
     /// Counts a call of `function`: its id, library, and name.
     pub(crate) fn count(
         &mut self,
+        process: ProcessId,
         function: (Option<FunctionId>, &str, &str),
         conv: Conv,
         inside: &Contents,
@@ -236,17 +243,17 @@ impl Convolutions {
             last: Conv::default(),
             calls: Calls::default(),
         });
-        kind.calls.count(&conv.call, inside);
+        kind.calls.count(process, &conv.call, inside);
         let offered =
             if conv.results.is_empty() { std::mem::take(&mut kind.last.results) } else { Vec::new() };
         kind.last = conv;
         kind.last.results.extend(offered);
     }
 
-    /// Every kind, longest host time first.
+    /// Every kind, longest host time without first calls first.
     pub(crate) fn rows(&self, session: &Session, gap: Option<&str>) -> Vec<ConvRow> {
         let mut kinds: Vec<&ConvEntry> = self.0.values().iter().collect();
-        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.total_ns()));
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.calls.weight()));
         kinds.into_iter().map(|kind| kind.row(session, gap)).collect()
     }
 }

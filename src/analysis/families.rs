@@ -32,8 +32,10 @@ pub struct FamilyRow {
     pub(crate) ran: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,
-    /// `total_ns` as a part of that of all kernels, 0 to 1.
-    pub share: f64,
+    /// Host time of the first call of each kernel in each process, in ns: it may load code.
+    pub first_calls_ns: u64,
+    /// Host time of the later calls as a part of that of all kernels, 0 to 1; absent without one.
+    pub share: Option<f64>,
 }
 
 crate::table! {
@@ -47,7 +49,9 @@ crate::table! {
     count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
     count("failed", "failed", "launches that returned an error").if_any() => row.failed;
     time("total_ns", "total", "host time of all launch calls") => row.total_ns;
-    share("share", "share", "that as a part of all kernels' host time") => row.share;
+    time("first_calls_ns", "first calls", "that of each kernel's first call in each process, which may load code")
+        .optional() => row.first_calls_ns;
+    share("share", "share", "the later calls' host time as a part of all kernels'") => row.share;
     words("family", "family", "whose kernels they are, and what they are called").name()
         => row.family.map_or("unresolved".into(), |_| names::family(row.of, row.family));
     evidence("evidence", "evidence", "inferred: a name is no proof").on_page() => row.evidence;
@@ -72,7 +76,8 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
             failed: 0,
             ran: 0,
             total_ns: 0,
-            share: 0.0,
+            first_calls_ns: 0,
+            share: None,
         });
         row.kernels += 1;
         row.launches += kernel.launches;
@@ -82,7 +87,8 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
         row.failed += kernel.failed;
         row.ran += kernel.ran;
         row.total_ns += kernel.total_ns;
-        row.share += kernel.share;
+        row.first_calls_ns += kernel.times.first_calls_ns;
+        row.share = kernel.share.map(|share| row.share.unwrap_or(0.0) + share).or(row.share);
     }
     let mut rows: Vec<FamilyRow> = rows.into_values().collect();
     rows.sort_by(|a, b| (b.launches, b.total_ns, a.of).cmp(&(a.launches, a.total_ns, b.of)));
@@ -119,7 +125,7 @@ mod tests {
             captured: 1,
             failed: 1,
             total_ns,
-            share: total_ns as f64 / 1000.0,
+            share: Some(total_ns as f64 / 1000.0),
             ..KernelRow::default()
         };
         let rows = families(&[
@@ -134,7 +140,7 @@ mod tests {
         let tensile = (Some("BLAS"), Some("Tensile product"), 1, 7);
         assert_eq!(found, [(None, None, 2, 53), (Some("ggml"), Some("mmvq"), 2, 40), tensile]);
         assert_eq!((rows[1].total_ns, rows[1].captured, rows[1].failed), (400, 2, 2));
-        assert!((rows[1].share - 0.4).abs() < 1e-9, "{}", rows[1].share);
+        assert!((rows[1].share.unwrap() - 0.4).abs() < 1e-9, "{:?}", rows[1].share);
         assert_eq!([rows[0].evidence, rows[1].evidence], [Evidence::Unresolved, Evidence::Inferred]);
     }
 }

@@ -6,7 +6,7 @@ use super::{
     interner::Interner,
     names,
     nesting::Contents,
-    session::{FunctionId, Session},
+    session::{FunctionId, ProcessId, Session},
     solution_index::{self, Numbering, SolutionLibrary},
     table::Cell,
 };
@@ -40,7 +40,7 @@ pub struct GemmRow {
 }
 
 crate::table! {
-    /// The GEMMs, longest host time first.
+    /// The GEMMs, longest host time without first calls first.
     GEMMS: GemmRow = "gemms", "GEMMs (host time; below each, the kernels launched inside the call)",
         "calls of a function for the same product";
     |row|
@@ -48,7 +48,13 @@ crate::table! {
     count("failed", "failed", "calls that returned an error or were left by an exception").if_any()
         => row.counts.failed;
     time("total_ns", "total", "host time of all calls") => row.counts.total_ns;
-    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional() => row.counts.mean_ns();
+    time("first_calls_ns", "first calls", "that of the first call in each process, which may load code")
+        .if_any().optional() => row.counts.times.first_calls_ns;
+    time("median_ns", "median", "median of the later calls").no_sum().if_any() => row.counts.times.median_ns;
+    time("p99_ns", "p99", "what 99 of 100 later calls did not exceed").no_sum().on_page()
+        => row.counts.times.p99_ns;
+    time("max_ns", "longest", "the longest later call").no_sum().if_any().optional()
+        => row.counts.times.max_ns;
     words("op", "op", "op(A) and op(B): N, T or C (trans_a, trans_b)").derived() => row.problem.ops();
     number("m", "m", "rows of D").absent("?") => row.problem.m;
     number("n", "n", "columns of D").absent("?") => row.problem.n;
@@ -239,6 +245,7 @@ impl Gemms {
     /// Counts a GEMM of `function`: its id, library, and name. Returns the number of its kind.
     pub(crate) fn count(
         &mut self,
+        process: ProcessId,
         function: (Option<FunctionId>, &str, &str),
         call: &Call,
         problem: GemmProblem,
@@ -251,7 +258,7 @@ impl Gemms {
             problem,
             calls: Calls::default(),
         });
-        self.0.get_mut(kind).calls.count(call, inside);
+        self.0.get_mut(kind).calls.count(process, call, inside);
         kind
     }
 
@@ -260,7 +267,7 @@ impl Gemms {
         self.0.get_mut(kind).calls.count_trials(trials);
     }
 
-    /// Every kind, longest host time first.
+    /// Every kind, longest host time without first calls first.
     pub(crate) fn rows(&self, session: &Session, numbering: Numbering, gap: Option<&str>) -> Vec<GemmRow> {
         let all = self.0.values();
         let inside = |kind: &GemmEntry| kind.calls.products().to_vec();
@@ -269,7 +276,7 @@ impl Gemms {
             made_inside[product] += calls;
         }
         let mut kinds: Vec<(&GemmEntry, u64)> = all.iter().zip(made_inside).collect();
-        kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(kind.calls.total_ns()));
+        kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(kind.calls.weight()));
         kinds
             .into_iter()
             .map(|(kind, made_inside)| GemmRow {

@@ -2,9 +2,10 @@
 
 use super::{
     durations::Durations,
+    host_times::{HostTimes, HostTimesBuilder},
     interner::{Interner, PerId},
     nesting::Launches,
-    session::{Session, Symbol, SymbolId},
+    session::{ProcessId, Session, Symbol, SymbolId},
     table::Cell,
     time_range::{Epoch, TimeRange},
     units::dims,
@@ -36,20 +37,20 @@ pub struct KernelRow {
     pub ran: u64,
     /// Host time of all launch calls, captured ones among them.
     pub total_ns: u64,
-    /// The shortest of them.
-    pub(crate) min_ns: u64,
-    /// The longest of them.
-    pub max_ns: u64,
+    /// Those of the first call in each process, and median, p99 and maximum of the later ones that
+    /// launched it.
+    #[serde(flatten)]
+    pub times: HostTimes,
     /// Entry of its first launch in ns since the summary's `epoch`; absent if only graphs launched
     /// it.
     pub first_ns: Option<u64>,
     /// When the last of them returned.
     pub last_ns: Option<u64>,
-    /// The lengths of the calls that launched it and did not fail, where that was asked for.
+    /// The lengths of the later calls that launched it.
     #[serde(skip)]
     pub(crate) durations: Durations,
-    /// `total_ns` as a part of that of all kernels, 0 to 1.
-    pub share: f64,
+    /// Host time of the later calls as a part of that of all kernels, 0 to 1; absent without one.
+    pub share: Option<f64>,
     /// The most common shape.
     pub shape: Shape,
     /// Launches in that shape.
@@ -61,7 +62,7 @@ pub struct KernelRow {
 }
 
 crate::table! {
-    /// The kernels, longest host time first.
+    /// The kernels, longest host time without first calls first.
     KERNELS: KernelRow = "kernels", "Kernels (host time of the launch calls, not GPU time)",
         "a kernel, over all processes";
     |row|
@@ -73,22 +74,23 @@ crate::table! {
     count("captured", "captured", "calls that were recorded into a graph instead").if_any() => row.captured;
     count("failed", "failed", "launches that returned an error").if_any() => row.failed;
     time("total_ns", "total", "host time of all launch calls") => row.total_ns;
-    share("share", "share", "that as a part of all kernels' host time") => row.share;
+    time("first_calls_ns", "first calls", "that of the first call in each process, which may load code")
+        => row.times.first_calls_ns;
+    share("share", "share", "the later calls' host time as a part of all kernels'") => row.share;
+    time("median_ns", "median", "median of the later calls").no_sum().if_any() => row.times.median_ns;
+    time("p99_ns", "p99", "what 99 of 100 later calls did not exceed").no_sum().if_any().optional()
+        => row.times.p99_ns;
+    time("max_ns", "longest", "the longest later call").no_sum().if_any().optional()
+        => row.times.max_ns;
     words("shape", "grid x block", "the most common shape, and how many others").right()
         => row.shape_in_words();
-    time("mean_ns", "mean", "host time of a launch call").derived().no_sum().optional() => row.mean_ns();
-    time("first_ns", "first", "when the first call began").no_sum().optional() => row.first_ns;
-    time("last_ns", "last", "when the last call returned").no_sum().optional() => row.last_ns;
+    time("first_ns", "begins", "when the first call began").no_sum().on_page() => row.first_ns;
+    time("last_ns", "ends", "when the last call returned").no_sum().on_page() => row.last_ns;
     kernel("name", "kernel", "its symbol; in text as people write it").name()
         => Cell::Kernel(row.name.clone(), row.demangled.clone());
 }
 
 impl KernelRow {
-    /// Host time of a launch call: of those that launched and those that were captured.
-    fn mean_ns(&self) -> u64 {
-        self.total_ns / (self.launches - self.by_graphs + self.captured).max(1)
-    }
-
     fn shape_in_words(&self) -> String {
         let shape = format!("{} x {}", dims(self.shape.grid), dims(self.shape.block));
         if self.shapes > 1 { format!("{shape} +{}", self.shapes - 1) } else { shape }
@@ -133,11 +135,8 @@ struct Stats {
     captured: u64,
     failed: u64,
     ran: u64,
-    total_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
+    times: HostTimesBuilder,
     span: TimeRange,
-    durations: Durations,
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
     last: Option<(Shape, usize)>,
@@ -153,11 +152,8 @@ impl Default for Stats {
             captured: 0,
             failed: 0,
             ran: 0,
-            total_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
+            times: HostTimesBuilder::default(),
             span: TimeRange::default(),
-            durations: Durations::default(),
             shapes: Interner::new(),
             last: None,
         }
@@ -169,16 +165,9 @@ impl Default for Stats {
 pub(crate) struct Kernels {
     all: PerId<SymbolId, Stats>,
     epoch: Epoch,
-    /// The length of every call is kept.
-    with_durations: bool,
 }
 
 impl Kernels {
-    /// Keeps the lengths of calls from now on.
-    pub(crate) fn keep_durations(&mut self) {
-        self.with_durations = true;
-    }
-
     /// Times are those of a process with this epoch from now on.
     pub(crate) fn begin_process(&mut self, epoch: &str) {
         self.epoch.begin(epoch);
@@ -190,18 +179,13 @@ impl Kernels {
     }
 
     /// Counts a launch call of a kernel.
-    pub(crate) fn count(&mut self, kernel: SymbolId, launch: &Launch) {
+    pub(crate) fn count(&mut self, process: ProcessId, kernel: SymbolId, launch: &Launch) {
         let stats = self.all.of(kernel);
         stats.span.add(&self.epoch, &launch.call);
         let is_failed = launch.call.status != 0 || launch.call.unwound;
         stats.failed += u64::from(is_failed);
         stats.ran += u64::from(!is_failed && launch.capture.is_none());
-        stats.total_ns += launch.call.dur;
-        stats.min_ns = stats.min_ns.min(launch.call.dur);
-        stats.max_ns = stats.max_ns.max(launch.call.dur);
-        if self.with_durations && launch.capture.is_none() && launch.call.status == 0 {
-            stats.durations.add(launch.call.dur);
-        }
+        stats.times.add(process, launch.call.dur, launch.capture.is_none() && !is_failed);
         match launch.capture {
             Some(_) => stats.captured += 1,
             None => stats.launch(Shape { grid: launch.grid, block: launch.block }, 1),
@@ -226,15 +210,18 @@ impl Kernels {
         self.all.of(kernel).trials += trials;
     }
 
-    /// The kernels that were launched or captured, longest host time first; where graphs launched
-    /// some, which takes no calls, most launches first.
+    /// The kernels that were launched or captured, longest host time without first calls first;
+    /// where graphs launched some, which takes no calls, most launches first.
     pub(crate) fn rows(&self, session: &Session) -> Vec<KernelRow> {
         let called = || self.all.iter().filter(|(_, stats)| stats.launches + stats.captured > 0);
-        let all: u64 = called().map(|(_, stats)| stats.total_ns).sum();
+        let all: u64 = called().map(|(_, stats)| stats.times.later_ns()).sum();
         let row = |(id, stats): (_, &Stats)| stats.row(session.symbol(id), all, &self.epoch);
         let mut rows: Vec<KernelRow> = called().map(row).collect();
         let by_graphs = rows.iter().any(|row| row.by_graphs > 0);
-        let weight = |row: &KernelRow| (if by_graphs { row.launches } else { 0 }, row.total_ns);
+        let weight = |row: &KernelRow| {
+            let later = row.total_ns - row.times.first_calls_ns;
+            (if by_graphs { row.launches } else { 0 }, later, row.total_ns)
+        };
         rows.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.name.cmp(&b.name)));
         rows
     }
@@ -264,13 +251,12 @@ impl Stats {
             captured: self.captured,
             failed: self.failed,
             ran: self.ran,
-            total_ns: self.total_ns,
-            min_ns: if self.min_ns == u64::MAX { 0 } else { self.min_ns },
-            max_ns: self.max_ns,
+            total_ns: self.times.total_ns(),
+            times: self.times.finish(),
             first_ns,
             last_ns,
-            durations: self.durations.clone(),
-            share: if all_ns == 0 { 0.0 } else { self.total_ns as f64 / all_ns as f64 },
+            durations: self.times.durations().clone(),
+            share: (self.times.later_ns() > 0).then(|| self.times.later_ns() as f64 / all_ns as f64),
             shape,
             shape_launches,
             shapes: self.shapes.values().len() as u64,
@@ -309,6 +295,7 @@ impl Interner<Shape, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interner::Id;
     use rocshim_trace::Call;
 
     fn launch(dur: u64, grid_x: u32, status: i32) -> Launch {
@@ -319,34 +306,38 @@ mod tests {
     #[test]
     fn a_row_counts_times_failures_and_shapes() {
         let (mut kernels, mut session) = (Kernels::default(), Session::default());
+        let process = ProcessId::at(0);
         let mut symbol = |name: &str, demangled| session.intern_symbol(name.into(), demangled);
         let (a, b) = (symbol("a", None), symbol("b", Some("void b(int)")));
         symbol("defined, never launched", None);
         assert_eq!(symbol("a", None), a, "a kernel of another process with the same name is the same");
         for (dur, grid) in [(100, 4), (300, 8), (200, 4)] {
-            kernels.count(a, &launch(dur, grid, 0));
+            kernels.count(process, a, &launch(dur, grid, 0));
         }
-        kernels.count(b, &launch(400, 1, 9));
+        kernels.count(process, b, &launch(400, 1, 9));
 
         let rows = kernels.rows(&session);
         assert_eq!(rows.len(), 2);
-        // a: 100 + 300 + 200 = 600 of 1000 ns, twice with grid 4, once with 8.
+        // a: 100 + 300 + 200 = 600 ns, of which the first call took 100; twice with grid 4, once
+        // with 8. b has one call, which is no part of the shares.
         let a = &rows[0];
         assert_eq!((a.name.as_str(), a.launches, a.failed), ("a", 3, 0));
-        assert_eq!((a.total_ns, a.min_ns, a.max_ns, a.share), (600, 100, 300, 0.6));
+        assert_eq!((a.total_ns, a.times.first_calls_ns, a.share), (600, 100, Some(1.0)));
+        assert_eq!((a.times.median_ns, a.times.max_ns), (Some(200), Some(300)), "right to 0.8 %");
         assert_eq!((a.shape.grid, a.shape.block), ([4, 1, 1], [64, 1, 1]));
         assert_eq!((a.shape_launches, a.shapes), (2, 2));
         let b = &rows[1];
         assert_eq!((b.name.as_str(), b.demangled.as_deref(), b.failed), ("b", Some("void b(int)"), 1));
-        assert_eq!((b.total_ns, b.share, b.shapes), (400, 0.4, 1));
+        assert_eq!((b.total_ns, b.share, b.shapes), (400, None, 1));
     }
 
     #[test]
     fn what_was_captured_is_not_launched_and_what_graphs_launch_is() {
         let (mut kernels, mut session) = (Kernels::default(), Session::default());
+        let process = ProcessId::at(0);
         let [replayed, direct] = ["replayed", "direct"].map(|name| session.intern_symbol(name.into(), None));
-        kernels.count(replayed, &Launch { capture: Some(3), ..launch(100, 4, 0) });
-        kernels.count(direct, &launch(900, 4, 0));
+        kernels.count(process, replayed, &Launch { capture: Some(3), ..launch(100, 4, 0) });
+        kernels.count(process, direct, &launch(900, 4, 0));
         kernels.count_by_graphs(replayed, Shape { grid: [8, 1, 1], block: [64, 1, 1] }, 20);
         let rows = kernels.rows(&session);
         let counts: Vec<_> =

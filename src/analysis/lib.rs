@@ -10,7 +10,7 @@
 //! - `status_words` and `status` (names of statuses), `traits` (what ranks do, compared),
 //!   `solution_index`, `verdict` (the state of a hook), `coverage`, `nesting` (launches inside a
 //!   call);
-//! - a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
+//! - `host_times`, and a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
 //!   `threads`, `processes`, `job_ranks`, `activity`, `columns`, `losses`, `code_objects`, `convolutions`,
 //!   `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
@@ -50,6 +50,7 @@ mod flow;
 mod gemms;
 mod gpu;
 mod graphs;
+mod host_times;
 mod interner;
 mod job_ranks;
 mod kernels;
@@ -103,8 +104,8 @@ pub use compare::{
     COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RANKS, COMPARED_RUNS, CONDITIONS, COUNTERPART_RULES,
     CallCell, CallChange, Checked, ComparedConv, ComparedFamily, ComparedFunction, ComparedGemm,
     ComparedKernel, ComparedObject, ComparedRank, ComparedRun, ComparedRunRow, Comparison, Condition,
-    FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, OBSERVED, Observed, ObservedTest, PerRun,
-    Presence, RankCell, RankChange, Rate, Seen, Speed, compare, observe,
+    FamilyCell, KernelCell, KernelChange, KernelTest, LEAST_CALLS, LEAST_EFFECT, OBSERVED, Observed,
+    ObservedTest, PerRun, Presence, RankCell, RankChange, Rate, Seen, Speed, compare, observe,
 };
 pub use convolutions::{CONVOLUTIONS, ConvProblem, ConvRow};
 pub use coverage::{LIBRARIES, LibraryRow};
@@ -128,6 +129,7 @@ pub use gpu::{
     GpuTimes, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
 };
 pub use graphs::{GRAPHS, GraphRow};
+pub use host_times::HostTimes;
 pub use job_ranks::{JOB_RANKS, JobRankRow};
 pub use kernels::{Inside, KERNELS, KernelRow};
 pub use live::{

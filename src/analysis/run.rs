@@ -68,7 +68,7 @@ impl RunBuilder {
             session: Session::default(),
             phases: PhasesBuilder::new(labels),
             // Runs are compared by the lengths of their calls.
-            summary: SummaryBuilder::with_durations(),
+            summary: SummaryBuilder::default(),
             environment: EnvironmentBuilder::default(),
             activity: ActivityBuilder::default(),
             flow: FlowBuilder::default(),

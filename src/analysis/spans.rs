@@ -1,11 +1,12 @@
 //! Calls recorded by name: by function and, for collectives, by the data that they move.
 
 use super::{
+    host_times::{HostTimes, HostTimesBuilder},
     interner::Interner,
     kernels::{Inside, inside},
     names,
     nesting::Contents,
-    session::{FunctionId, Session},
+    session::{FunctionId, ProcessId, Session},
     status::is_failure,
     units::count,
 };
@@ -37,6 +38,10 @@ pub struct SpanRow {
     pub failed: u64,
     /// Host time of all calls.
     pub total_ns: u64,
+    /// That of the first call in each process, and median, p99 and maximum of the later ones that
+    /// did not fail.
+    #[serde(flatten)]
+    pub times: HostTimes,
     /// Launches seen inside these calls, on the same thread, at any depth.
     pub launches: u64,
     /// Their kernels.
@@ -51,8 +56,13 @@ crate::table! {
     count("calls", "calls", "calls, failed ones among them") => row.calls;
     count("failed", "failed", "calls that returned an error").if_any() => row.failed;
     time("total_ns", "total", "host time of all calls") => row.total_ns;
-    time("mean_ns", "mean", "host time of a call").derived().no_sum().optional()
-        => row.total_ns / row.calls.max(1);
+    time("first_calls_ns", "first calls", "that of the first call in each process, which may load code")
+        .if_any().optional() => row.times.first_calls_ns;
+    time("median_ns", "median", "median of the later calls").no_sum().if_any() => row.times.median_ns;
+    time("p99_ns", "p99", "what 99 of 100 later calls did not exceed").no_sum().on_page()
+        => row.times.p99_ns;
+    time("max_ns", "longest", "the longest later call").no_sum().if_any().optional()
+        => row.times.max_ns;
     count("launches", "launches", "launches seen inside these calls") => row.launches;
     words("function", "function", "its name, with element type (datatype), operation (op), solver, elements")
         .name() => row.what();
@@ -79,6 +89,7 @@ impl SpanRow {
 #[derive(Clone)]
 struct SpanEntry {
     row: SpanRow,
+    times: HostTimesBuilder,
     inside: Contents,
 }
 
@@ -93,6 +104,7 @@ impl Spans {
     /// Counts a call of `function`: its id, library, and name.
     pub(crate) fn count(
         &mut self,
+        process: ProcessId,
         function: (Option<FunctionId>, &str, &str),
         span: Span,
         inside: &Contents,
@@ -112,21 +124,24 @@ impl Spans {
                 calls: 0,
                 failed: 0,
                 total_ns: 0,
+                times: HostTimes::default(),
                 launches: 0,
                 kernels: Vec::new(),
             },
+            times: HostTimesBuilder::default(),
             inside: Contents::default(),
         });
         let row = &mut kind.row;
         row.calls += 1;
-        row.failed += u64::from(is_failure(library, &span.call));
-        row.total_ns += span.call.dur;
+        let is_failed = is_failure(library, &span.call);
+        row.failed += u64::from(is_failed);
+        kind.times.add(process, span.call.dur, !is_failed);
         row.count = span.count.map(|count| row.count.unwrap_or(0).saturating_add(count)).or(row.count);
         kind.inside.add(inside);
     }
 
     /// Returns all kinds by library, in the order of the libraries' first calls; in each, longest
-    /// host time first.
+    /// host time without first calls first.
     pub(crate) fn rows(&self, session: &Session) -> Vec<SpanRow> {
         let mut libraries: Vec<&str> = Vec::new();
         let mut rows: Vec<SpanRow> = Vec::new();
@@ -137,12 +152,15 @@ impl Spans {
             let launches = kind.inside.kernels.iter().map(|(_, launches)| launches.launches).sum();
             rows.push(SpanRow {
                 launches,
+                total_ns: kind.times.total_ns(),
+                times: kind.times.finish(),
                 kernels: inside(session, &kind.inside.kernels),
                 ..kind.row.clone()
             });
         }
+        let weight = |row: &SpanRow| (row.total_ns - row.times.first_calls_ns, row.total_ns);
         let place = |row: &SpanRow| libraries.iter().position(|library| *library == row.library);
-        rows.sort_by(|a, b| place(a).cmp(&place(b)).then(b.total_ns.cmp(&a.total_ns)));
+        rows.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| weight(b).cmp(&weight(a))));
         rows
     }
 }
@@ -167,7 +185,7 @@ mod tests {
         let mut count = |number, library, name, datatype: Option<&str>, count, dur, status| {
             let call = Call { dur, status, ..Call::default() };
             let span = Span { call, count, datatype: datatype.map(Into::into), ..Span::default() };
-            spans.count((Some(FunctionId::at(number)), library, name), span, &inside);
+            spans.count(ProcessId::at(0), (Some(FunctionId::at(number)), library, name), span, &inside);
         };
         count(1, "librccl.so", "ncclAllReduce", Some("f16"), Some(10), 5, 0);
         count(2, "librocfft.so", "rocfft_execute", None, None, 100, 0);
@@ -183,8 +201,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("ncclAllReduce", Some("f32"), Some(7), 1, 0, 2),
                 ("ncclAllReduce", Some("f16"), Some(40), 2, 1, 4),
+                ("ncclAllReduce", Some("f32"), Some(7), 1, 0, 2),
                 ("rocfft_execute", None, None, 1, 0, 2),
             ]
         );

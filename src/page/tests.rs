@@ -113,6 +113,7 @@ fn every_section_is_there_and_each_id_once() {
         assert_eq!(page.matches(&format!("data-section=\"{section}\"")).count(), 2, "{section} of two sides");
     }
     assert!(page.contains("id=\"compare\""), "and both side by side");
+    assert!(page.contains(">Change</button>"), "the figure begins with what differs");
     let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     ids.sort_unstable();
     let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);

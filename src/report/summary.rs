@@ -197,20 +197,21 @@ Processes
       t/prog-7.ndjson
 
 Kernel families, inferred from kernel names (host time)
-  launches  kernels  failed   total  share  family                 what it does
-         2        1       1  400 ns  40.0%  unresolved             of no known family
-         1        1       0  600 ns  60.0%  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
+  launches  kernels  failed   total  first calls   share  family                 what it does
+         2        1       1  400 ns       100 ns  100.0%  unresolved             of no known family
+         1        1       0  600 ns       600 ns       -  BLAS: Tensile product  matrix product of rocBLAS or hipBLASLt
 
 Kernels (host time of the launch calls, not GPU time)
-  calls  failed   total  share  grid x block    mean    first     last  kernel
-      1       0  600 ns  60.0%     8x8 x 256  600 ns  3.20 µs  3.80 µs  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
-      2       1  400 ns  40.0%     4 x 64 +1  200 ns  1.00 µs  2.30 µs  add<int>
+  calls  failed   total  first calls   share  grid x block  kernel
+      2       1  400 ns       100 ns  100.0%     4 x 64 +1  add<int>
+      1       0  600 ns       600 ns       -     8x8 x 256  Cijk_Alik_Bljk_HHS_BH_MT64x64x8…
   +n: n more shapes; the most common one is shown
+  first calls: one in each process, which may load code; the columns after it are of the later calls
   no GPU times in this trace: `rocshim run --gpu-time` records them, as does `rocshim ctl PID gpu-time on`
 
 GEMMs (host time; below each, the kernels launched inside the call)
-  calls    total     mean  op     m   n    k  batch  types       function
-      1  1.00 µs  1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
+  calls    total  first calls  op     m   n    k  batch  types       function
+      1  1.00 µs      1.00 µs  TN  4096  12  512      1  f16 in f32  rocblas_gemm_ex
       launched 1 x Cijk_Alik_Bljk_HHS_BH_MT64x64x8… source any target split 4
 
 Fallback kernels: 1 of 1 product launches

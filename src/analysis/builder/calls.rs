@@ -18,7 +18,8 @@ impl SummaryBuilder {
         if let Some((shape, operations)) = shape_of_run(conv).filter(|_| !launched.is_empty()) {
             self.shares.product((event.call.tid, &launched), (&name, shape), operations);
         }
-        self.convolutions.count((event.ids.function, &library, &name), conv.clone(), &inside);
+        let (process, function) = (session.process().id, (event.ids.function, &*library, &*name));
+        self.convolutions.count(process, function, conv.clone(), &inside);
         inside.launched = launched;
         self.open.nesting.hand_up(event.call, &inside, None);
     }
@@ -35,7 +36,8 @@ impl SummaryBuilder {
         self.trials(&name, &mut inside);
         let launched = std::mem::take(&mut inside.launched);
         let span = span.cloned().unwrap_or_else(|| Span { call: event.call.clone(), ..Span::default() });
-        self.spans.count((event.ids.function, &library, &name), span, &inside);
+        let (process, function) = (session.process().id, (event.ids.function, &*library, &*name));
+        self.spans.count(process, function, span, &inside);
         inside.launched = launched;
         self.open.nesting.hand_up(event.call, &inside, None);
     }

@@ -19,7 +19,7 @@ impl SummaryBuilder {
             None => self.dispatch(session, local, 1, u64::from(!event.failed())),
             Some(_) => self.totals.captured += 1,
         }
-        self.kernels.count(kernel, launch);
+        self.kernels.count(session.process().id, kernel, launch);
         let columns = || local.and_then(|local| local.product.as_ref()?.columns(launch));
         if !event.failed()
             && let Some(columns) = columns()

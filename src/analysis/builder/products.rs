@@ -27,7 +27,8 @@ impl SummaryBuilder {
             let (shape, operations) = (problem.shape(), problem.operations());
             self.shares.product((event.call.tid, &launched), (&name, shape), operations);
         }
-        let kind = self.gemms.count((function, &library, &name), event.call, problem.clone(), &inside);
+        let of = (function, &*library, &*name);
+        let kind = self.gemms.count(session.process().id, of, event.call, problem.clone(), &inside);
         if let Some(sweep) = self.open.runs.product(event.call.tid, function, &problem, &inside) {
             self.count_sweep(session, &sweep);
         }

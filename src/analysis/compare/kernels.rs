@@ -35,11 +35,11 @@ crate::table! {
         => row.runs.get(run).map(|cell| cell.launches);
     words[each_other run]("versus.RUN.launches", "change", "launches more than the baseline's, and their ratio")
         .right() => row.versus.of_run(run).and_then(KernelChange::in_words);
-    words[each_other run]("versus.RUN.times", "takes", "median of the calls as a multiple of the baseline's")
+    words[each_other run]("versus.RUN.times", "takes", "median of the calls but each process's first as a multiple of the baseline's")
         .right() => row.versus.of_run(run).and_then(|change| change.times.in_words());
     words[each_other run]("versus.RUN.times.q", "q", "the test's p, adjusted for all kernels").right().on_page()
         => row.versus.of_run(run).and_then(|change| change.times.q).map(|q| format!("{q:.3}"));
-    time[each run]("sides.RUN.median_ns", "median", "median of the calls (right to 0.8 %)").no_sum().optional()
+    time[each run]("sides.RUN.median_ns", "median", "median of the calls but each process's first (right to 0.8 %)").no_sum().optional()
         => row.runs.get(run).and_then(|cell| cell.median_ns);
     time[each run]("sides.RUN.total_ns", "total", "host time of all launch calls").optional()
         => row.runs.get(run).map(|cell| cell.total_ns);
@@ -97,7 +97,8 @@ pub struct KernelCell {
     pub ran: u64,
     /// Host time of all launch calls.
     pub total_ns: u64,
-    /// Median duration of the successful launch calls, accurate to 0.8 %.
+    /// Median duration of the successful launch calls except the first in each process, accurate to
+    /// 0.8 %.
     pub median_ns: Option<u64>,
     /// Its dispatches that the HIP runtime reported.
     pub gpu_calls: u64,

@@ -4,6 +4,9 @@
 //! distribution of times, so a few slow calls do not decide. Times are compared by their buckets
 //! (1.6 %), so ties are frequent: the variance is corrected for ties, U for continuity, and p
 //! (two-sided) is that of the normal approximation, which holds from about eight calls on each run.
+//! With enough calls the test finds differences that matter to nobody: a kernel is called slower or
+//! faster only if its median also changed by a smallest effect, 5 % and 50 ns.
+//!
 //! One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure: of the
 //! differences reported at q < 0.05, one in twenty is expected to be false.
 
@@ -14,14 +17,21 @@ use serde::Serialize;
 pub const LEAST_CALLS: u64 = 8;
 /// Differences are reported below this q.
 const LEVEL: f64 = 0.05;
+/// The smallest change of the median that is reported, as a part of the baseline's. A recorded call
+/// itself takes 20 ns more or less.
+const LEAST_PART: f64 = 0.05;
+/// The same in ns: both must be reached.
+const LEAST_NS: u64 = 50;
+/// The smallest effect in words.
+pub const LEAST_EFFECT: &str = "5 % and 50 ns";
 
 /// The test's verdict on a kernel's calls, compared with the baseline's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
-    /// q < 0.05, and the median is in a longer bucket.
+    /// q < 0.05, and the median is longer by the smallest effect.
     Slower,
-    /// q < 0.05, and the median is in a shorter bucket.
+    /// q < 0.05, and the median is shorter by the smallest effect.
     Faster,
     /// Neither.
     NoDifference,
@@ -83,13 +93,13 @@ pub(super) fn tests(pairs: &[(&Durations, &Durations)]) -> Vec<Test> {
 }
 
 fn speed(a: &Durations, b: &Durations, q: Option<f64>) -> Speed {
-    let (Some(median_a), Some(median_b)) = (a.median_bucket(), b.median_bucket()) else {
-        return Speed::NotTimed;
-    };
+    let (Some(was), Some(is)) = (a.median(), b.median()) else { return Speed::NotTimed };
+    let change = was.abs_diff(is);
+    let matters = change >= LEAST_NS && change as f64 >= LEAST_PART * was as f64;
     match q {
         None => Speed::TooFewCalls,
-        Some(q) if q < LEVEL && median_b > median_a => Speed::Slower,
-        Some(q) if q < LEVEL && median_b < median_a => Speed::Faster,
+        Some(q) if q < LEVEL && matters && is > was => Speed::Slower,
+        Some(q) if q < LEVEL && matters && is < was => Speed::Faster,
         Some(_) => Speed::NoDifference,
     }
 }
@@ -188,17 +198,33 @@ mod tests {
 
     #[test]
     fn a_verdict_wants_calls_and_medians_that_differ() {
-        let (few, fast, slow, none) = (of(&[5; 7]), of(&[10; 40]), of(&[12; 40]), of(&[]));
+        let (few, fast, slow, none) = (of(&[5; 7]), of(&[1000; 40]), of(&[1200; 40]), of(&[]));
         let found = |a, b| tests(&[(a, b)])[0];
         assert_eq!(found(&fast, &few).speed, Speed::TooFewCalls);
         assert_eq!(found(&fast, &none).speed, Speed::NotTimed);
         assert_eq!(found(&fast, &fast).speed, Speed::NoDifference);
         assert_eq!(found(&slow, &fast).speed, Speed::Faster);
         let found = found(&fast, &slow);
-        assert_eq!((found.speed, found.median_ratio, found.longer), (Speed::Slower, Some(1.2), Some(1.0)));
+        let [was, is] = [&fast, &slow].map(|calls| calls.median().unwrap() as f64);
+        assert_eq!(
+            (found.speed, found.median_ratio, found.longer),
+            (Speed::Slower, Some(is / was), Some(1.0))
+        );
         assert!(found.q.unwrap() < 1e-9);
         // The same medians: a tail is no other speed.
-        let tail = of(&[[10; 30].as_slice(), &[90; 10]].concat());
+        let tail = of(&[[1000; 30].as_slice(), &[9000; 10]].concat());
         assert_eq!(tests(&[(&fast, &tail)])[0].speed, Speed::NoDifference);
+    }
+
+    #[test]
+    fn a_difference_that_matters_to_nobody_is_none() {
+        let found = |was, is| {
+            let found = tests(&[(&of(&[was; 500]), &of(&[is; 500]))])[0];
+            assert!(found.q.unwrap() < 1e-9, "the test finds it");
+            found.speed
+        };
+        assert_eq!(found(34, 36), Speed::NoDifference, "6 %, but 2 ns");
+        assert_eq!(found(100_000, 103_000), Speed::NoDifference, "3 µs, but 3 %");
+        assert_eq!([found(1_000, 1_100), found(1_100, 1_000)], [Speed::Slower, Speed::Faster]);
     }
 }

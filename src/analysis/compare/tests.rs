@@ -21,16 +21,16 @@ fn kernels_are_merged_by_symbol_and_differences_are_absolute_and_relative() {
     // With other ids: a kernel is identified by its symbol.
     let b = run(
         "B",
-        &[kernel(5, "new"), kernel(6, "both"), launches(6, 100, 1, &[20; 15]), launches(5, 200, 1, &[3, 4])],
+        &[kernel(5, "new"), kernel(6, "both"), launches(6, 100, 1, &[60; 15]), launches(5, 200, 1, &[3, 4])],
     );
     let found = compare(&[a, b], &[]);
     let names: Vec<_> = found.kernels.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(names, ["both", "gone", "new"], "300, 7, 3 + 4 ns on the side with most; then by name");
+    assert_eq!(names, ["both", "gone", "new"], "900, 7, 3 + 4 ns on the side with most; then by name");
     let both = change(&found, "both");
-    assert_eq!((both.launches, both.launches_ratio, both.total_ns), (5, Some(1.5), 200));
+    assert_eq!((both.launches, both.launches_ratio, both.total_ns), (5, Some(1.5), 800));
     assert_eq!(
         (both.presence.seen, both.times.speed, both.times.median_ratio),
-        (Seen::Both, Speed::Slower, Some(2.0))
+        (Seen::Both, Speed::Slower, Some(6.0))
     );
     let (gone, new) = (change(&found, "gone"), change(&found, "new"));
     assert_eq!((gone.presence.seen, gone.launches, gone.launches_ratio), (Seen::Gone, -1, Some(0.0)));

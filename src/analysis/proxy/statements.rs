@@ -82,6 +82,12 @@ fn uncertain(some: &[PassRow]) -> Option<String> {
     })
 }
 
+/// Adds to a disagreement why it is no contradiction: without times, the launches may be those of
+/// another request.
+fn if_untimed(why: String, passes: &Passes) -> String {
+    if passes.by_time { why } else { format!("{why}; {}, so it may be another request's", passes.how) }
+}
+
 fn range((least, most): (u64, u64)) -> String {
     if least == most { least.to_string() } else { format!("{least} to {most}") }
 }
@@ -137,6 +143,7 @@ const NOT_AS_REPORTED: Rule<Facts> = Rule {
     class: Class::Contradicted,
     premises: premises! {
         "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "the launches are its own, by the times that the server gives" Observed |facts: &Facts| Some(facts.by_time);
         "no pass has the same weights twice" Observed |facts: &Facts| Some(!facts.is_uncertain);
         "the columns that were launched are others than reported" Observed |facts: &Facts| Some(!facts.agrees());
     },
@@ -159,6 +166,7 @@ const NOT_AS_IMPLIED: Rule<Facts> = Rule {
     class: Class::Contradicted,
     premises: premises! {
         "nothing of it was lost, and it was the only request under way" Observed |facts: &Facts| Some(!facts.is_limited);
+        "the launches are its own, by the times that the server gives" Observed |facts: &Facts| Some(facts.by_time);
         "kernels that read quantised weights were launched" Observed |facts: &Facts| Some(facts.is_quantised);
         "most columns went to another family" Observed |facts: &Facts| Some(!facts.is_implied);
     },
@@ -226,7 +234,7 @@ pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) ->
             range((least - reported, most - reported))
         ),
     };
-    claim(reported.to_string(), observed, tokens(&facts), by(&why))
+    claim(reported.to_string(), observed, tokens(&facts), if_untimed(by(&why), passes))
 }
 
 /// Whether the chunks are as long as batches may be.
@@ -333,7 +341,8 @@ pub(super) fn path(
         "Tensile product" => "a BLAS library computed the GEMMs: Cijk_* kernels".into(),
         other => format!("the GEMMs went to {other}"),
     };
-    claim(implied, observed, NOT_AS_IMPLIED.outcome(&facts).unwrap_or(Outcome::Limited), why)
+    let verdict = NOT_AS_IMPLIED.outcome(&facts).unwrap_or(Outcome::Limited);
+    claim(implied, observed, verdict, if_untimed(why, passes))
 }
 
 /// How many tokens were generated.
@@ -365,7 +374,7 @@ pub(super) fn generated(response: &Response, passes: &Passes, gap: Option<&str>)
         (true, _) if seen.1 == reported => "the last one was evaluated too".to_string(),
         (true, _) => "the prompt's last pass generates the first one".to_string(),
         (false, Some(why)) => why,
-        (false, None) => "neither as many passes, nor one fewer".to_string(),
+        (false, None) => if_untimed("neither as many passes, nor one fewer".to_string(), passes),
     };
     claim(reported.to_string(), observed, tokens(&facts), why)
 }
@@ -392,11 +401,13 @@ mod tests {
         let generated = Facts { is_generated: true, reported: 18, ..met };
         check(&AS_REPORTED, &generated, &[limited, untimed, Facts { columns: (11, 17), ..met }, other], &[]);
         let limited_other = Facts { is_limited: true, ..other };
-        check(&NOT_AS_REPORTED, &other, &[limited_other, Facts { is_uncertain: true, ..other }, met], &[]);
+        let untimed_other = Facts { by_time: false, ..other };
+        let uncertain = Facts { is_uncertain: true, ..other };
+        check(&NOT_AS_REPORTED, &other, &[limited_other, untimed_other, uncertain, met], &[]);
         let (plain, blas) = (Facts { is_quantised: false, ..met }, Facts { by_libraries: 1, ..met });
         check(&AS_IMPLIED, &met, &[limited, untimed, plain, blas, other], &[]);
         let plain_other = Facts { is_quantised: false, ..other };
-        check(&NOT_AS_IMPLIED, &other, &[limited_other, plain_other, met], &[]);
+        check(&NOT_AS_IMPLIED, &other, &[limited_other, untimed_other, plain_other, met], &[]);
         assert_eq!(tokens(&untimed), Outcome::Inferred);
         assert_eq!(tokens(&Facts { is_uncertain: true, ..other }), Outcome::Limited);
     }

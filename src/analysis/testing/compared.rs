@@ -20,7 +20,7 @@ pub fn run(label: &str, lines: &[String]) -> ComparedRun {
 }
 
 pub fn ended(label: &str, lines: &str, end: End) -> ComparedRun {
-    let mut builder = SummaryBuilder::with_durations();
+    let mut builder = SummaryBuilder::default();
     let is_event = |line: &&str| line.contains("\"dur\":") && !line.contains("\"gap\"");
     let events = lines.lines().filter(is_event).count();
     let account = format!(r#"{{"type":"thread","tid":7,"produced":{events},"written":{events},"lost":0}}"#);

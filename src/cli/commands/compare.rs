@@ -92,7 +92,7 @@ fn runs(args: &args::Compare, labels: Vec<String>) -> Result<Vec<ComparedRun>> {
     for path in &args.runs {
         let traces = reader::find_traces(std::slice::from_ref(path))?;
         if args.phase.is_empty() {
-            add(path, summary_by(Session::default(), SummaryBuilder::with_durations(), &traces)?);
+            add(path, summary_by(Session::default(), SummaryBuilder::default(), &traces)?);
             continue;
         }
         let phases = phases_of(&traces, Vec::new(), false)?;
@@ -100,7 +100,7 @@ fn runs(args: &args::Compare, labels: Vec<String>) -> Result<Vec<ComparedRun>> {
             let scope =
                 scope(&phases, phase).with_context(|| format!("cannot compare {}", path.display()))?;
             let session = Session::scoped(scope);
-            add(path, summary_by(session, SummaryBuilder::with_durations(), &traces)?);
+            add(path, summary_by(session, SummaryBuilder::default(), &traces)?);
         }
     }
     Ok(runs)

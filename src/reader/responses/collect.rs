@@ -29,6 +29,8 @@ pub(super) struct Collect<'a> {
     ids: HashMap<String, usize>,
     /// Error of the first document that is not part of a response.
     alien: Option<String>,
+    /// Lines in a row that are no JSON: the first, what is wrong with it, and how many.
+    broken: Option<(usize, String, usize)>,
     /// Number of responses from earlier files.
     first: usize,
 }
@@ -46,21 +48,31 @@ enum DocumentKind {
 impl<'a> Collect<'a> {
     pub(super) fn new(name: String, all: &'a mut Responses) -> Collect<'a> {
         let first = all.list.len();
-        Collect { name, all, found: 0, stream: None, ids: HashMap::new(), alien: None, first }
+        Collect { name, all, found: 0, stream: None, ids: HashMap::new(), alien: None, broken: None, first }
     }
 
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let mut documents = Documents::new(bytes);
         loop {
             match documents.next() {
-                Ok(None) => return Ok(()),
-                Ok(Some(found)) => self.take(&found)?,
+                Ok(None) => {
+                    self.end_broken();
+                    return Ok(());
+                }
+                Ok(Some(found)) => {
+                    self.end_broken();
+                    self.take(&found)?;
+                }
                 Err(Stop::Cut(line)) => {
+                    self.end_broken();
                     self.note(
                         line,
                         "the file ends in the middle of the document that begins here, which was passed over",
                     );
                     return Ok(());
+                }
+                Err(Stop::Broken(line, what)) if documents.resume() => {
+                    self.broken.get_or_insert((line, what, 0)).2 += 1;
                 }
                 Err(Stop::Broken(line, what)) => {
                     bail!(
@@ -97,6 +109,18 @@ impl<'a> Collect<'a> {
 
     fn note(&mut self, line: usize, what: &str) {
         self.all.notes.push(format!("{}:{line}: {what}", self.name));
+    }
+
+    /// Notes the lines in a row that are no JSON.
+    fn end_broken(&mut self) {
+        if let Some((line, what, lines)) = self.broken.take() {
+            let others = match lines {
+                1 => String::new(),
+                2 => ", as is the next line".into(),
+                _ => format!(", as are the next {} lines", lines - 1),
+            };
+            self.note(line, &format!("{what}; passed over{others}"));
+        }
     }
 
     fn end_stream(&mut self) {

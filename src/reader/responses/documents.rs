@@ -80,10 +80,25 @@ impl<'a> Documents<'a> {
             Some(Err(error)) => {
                 let words = error.to_string();
                 let what = words.split(" at line ").next().unwrap_or(&words);
-                Err(Stop::Broken(line + error.line().max(1) - 1, format!("no JSON of a server: {what}")))
+                let lines = error.line().max(1) - 1;
+                (0..lines).for_each(|_| self.skip_line());
+                Err(Stop::Broken(line + lines, format!("no JSON of a server: {what}")))
             }
             None => Err(Stop::Cut(line)),
         }
+    }
+
+    /// Continues after the line at which the iteration stopped; returns false in a list, of which
+    /// the rest cannot be told from what is broken.
+    pub(super) fn resume(&mut self) -> bool {
+        self.skip_line();
+        !self.in_array
+    }
+
+    /// Moves to the beginning of the next line.
+    fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
     }
 
     /// Skips white space; returns the next byte.

@@ -195,7 +195,11 @@ fn what_is_no_response_is_reported_in_one_sentence() {
     let silent = CHAT.split(r#","timings""#).next().unwrap().to_owned() + "}";
     assert!(error_of(&silent).starts_with("r.json:1: a completion without `timings`: "));
     assert_eq!(
-        error_of(&format!("{OLLAMA}\nHTTP/1.1 200 OK\n")),
+        error_of("HTTP/1.1 200 OK\n"),
+        "no whole response in r.json: r.json:1: neither a JSON object nor a list of them; passed over"
+    );
+    assert_eq!(
+        error_of(&format!("[{OLLAMA},\nHTTP/1.1 200 OK\n]")),
         "r.json:2: neither a JSON object nor a list of them; give the responses of Ollama or llama-server as they came"
     );
     assert_eq!(
@@ -236,6 +240,19 @@ fn a_count_that_is_none_and_times_that_cannot_be_are_refused() {
     let all = read(&format!("{line}\n{earlier}")).unwrap();
     let order: Vec<_> = all.list.iter().map(|one| (one.number, one.place.as_str())).collect();
     assert_eq!(order, [(1, "r.json:2"), (2, "r.json:1")], "in the order in which they were sent");
+}
+
+#[test]
+fn lines_that_are_no_json_are_passed_over_among_others() {
+    let text = format!("HTTP/1.1 200 OK\nServer: x\n\n{OLLAMA}\n{{\"done\" true}}\n{LLAMA}\n");
+    let all = read(&text).unwrap();
+    let places: Vec<_> = all.list.iter().map(|response| response.place.as_str()).collect();
+    assert_eq!(places, ["r.json:4", "r.json:6"]);
+    let expected = [
+        "r.json:1: neither a JSON object nor a list of them; passed over, as is the next line",
+        "r.json:5: no JSON of a server: expected `:`; passed over",
+    ];
+    assert_eq!(all.notes, expected);
 }
 
 #[test]

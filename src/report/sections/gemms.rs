@@ -34,15 +34,15 @@ mod tests {
 
     const SECTION: &str = "\
 GEMMs (host time; below each, the kernels launched inside the call)
-  calls   total    mean  op   m   n   k  batch  types        function
-      1  300 ns  300 ns  TN  64  16  96      5  bf16 in 32f  hipblasLtMatmul
+  calls   total  first calls  op   m   n   k  batch  types        function
+      1  300 ns       300 ns  TN  64  16  96      5  bf16 in 32f  hipblasLtMatmul
       then gelu_bias
       solution index 1039 was asked for
       launched 1 x Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32… gfx1100
-      1  200 ns  200 ns  ??   ?   ?   ?      ?  ?            hipblasLtMatmul
+      1  200 ns       200 ns  ??   ?   ?   ?      ?  ?            hipblasLtMatmul
       unresolved: a descriptor was not seen being made, or there was no room to keep it
       launched 1 x Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32… gfx1100
-      1  100 ns  100 ns  ??   ?   ?   ?      ?  ?            hipblaslt_ext::GemmInstance::run
+      1  100 ns       100 ns  ??   ?   ?   ?      ?  ?            hipblaslt_ext::GemmInstance::run
       unresolved: the object was given its problem and its algorithm before
       launched 1 x Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_UserArgs_MT64x64x32… gfx1100
 ";

@@ -15,8 +15,9 @@ fn remarks(summary: &Summary) -> Vec<String> {
     if summary.kernels.iter().any(|row| row.shapes > 1) {
         remarks.push("+n: n more shapes; the most common one is shown".to_string());
     }
-    if totals.processes > 1 {
-        remarks.push("first, last: since the first process began to record".to_string());
+    if summary.kernels.iter().any(|row| row.share.is_some()) {
+        let first = "first calls: one in each process, which may load code; the columns after it are of the later calls";
+        remarks.push(first.to_string());
     }
     if totals.by_graphs > 0 {
         remarks

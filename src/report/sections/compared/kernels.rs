@@ -5,7 +5,7 @@ use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{
     COMPARED_FAMILIES, COMPARED_GPU, COMPARED_KERNELS, COUNTERPART_RULES, ComparedKernel, Comparison,
-    LEAST_CALLS,
+    LEAST_CALLS, LEAST_EFFECT,
 };
 
 const NO_GPU_TIMES: &str = "no GPU times of any run: `rocshim run --gpu-time` records them";
@@ -87,10 +87,11 @@ fn counterparts(row: &ComparedKernel, others: &[&str], name: impl Fn(&str) -> St
 
 fn remarks(all: &Comparison, baseline: &str) -> Vec<String> {
     let mut remarks = vec![
-        format!("takes: the median of the calls, as a multiple of {baseline}'s; too few: less than {LEAST_CALLS} calls in a run"),
-        "slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the \
-         medians lie in different buckets of 1.6%"
-            .into(),
+        format!("takes: the median of the calls but the first of each process, as a multiple of {baseline}'s; too few: less than {LEAST_CALLS} calls in a run"),
+        format!(
+            "slower, faster: a Mann-Whitney U test gives q < 0.05 (p adjusted for all kernels by Benjamini and Hochberg), and the \
+             medians differ by at least {LEAST_EFFECT}"
+        ),
         "the test compares the calls of these runs, whatever made them differ: repeat the runs to see how much the machine varies".into(),
     ];
     let counterparts = || {
