@@ -57,25 +57,57 @@ class Tree:
 
 
 def serve(line, port, questions, at_once):
-    """Sends the questions to a server; returns each response, with its times by both clocks."""
+    """Sends the questions to a server; returns each response, with its times by both clocks. Of
+    embeddings, which state no times, it returns none. The server has ended then, whatever happened."""
     server = subprocess.Popen(line, start_new_session=True, **QUIET)
-    url = "http://127.0.0.1:%d" % port
+    try:
+        return ask_all("http://127.0.0.1:%d" % port, "--embeddings" in line, questions, at_once)
+    finally:
+        end(server, port)
+
+
+def end(server, port):
+    """Ends the program inside in order: the process that listens on the port gets the signal. What
+    does not end is killed."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = open("/proc/%s/cmdline" % pid, "rb").read().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"llama-server") and str(port).encode() in words:
+            os.kill(int(pid), signal.SIGINT)
+    try:
+        server.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+        raise
+
+
+def ask_all(url, is_embedding, questions, at_once):
+    """Sends the questions to a server that listens at `url`, or begins to."""
 
     def ask(path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url + path, data, {"Content-Type": "application/json"})
         return json.loads(urllib.request.urlopen(request, timeout=300).read())
 
-    for _ in range(1200):
+    until = time.monotonic() + SECONDS
+    while True:
         try:
             ask("/health")
             break
-        except OSError:
+        except OSError as error:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired("llama-server", SECONDS) from error
             time.sleep(0.1)
     answers, chance = [], random.Random(2)
 
     def one(count):
         prompt = [1] + [chance.randrange(260, 286) for _ in range(count - 1)]
+        if is_embedding:
+            ask("/embedding", {"content": prompt})
+            return
         begin = (time.time_ns(), time.monotonic_ns())
         answer = ask("/completion", {
             "prompt": prompt, "n_predict": 5, "cache_prompt": False, "temperature": 0, "ignore_eos": True})
@@ -93,15 +125,6 @@ def serve(line, port, questions, at_once):
         from concurrent.futures import ThreadPoolExecutor
         with ThreadPoolExecutor(at_once) as pool:
             list(pool.map(one, wanted))
-    # The program inside ends normally: the process that listens on the port gets the signal.
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            words = open("/proc/%s/cmdline" % pid, "rb").read().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"llama-server") and str(port).encode() in words:
-            os.kill(int(pid), signal.SIGINT)
-    server.wait(120)
     return answers
 
 
@@ -119,9 +142,18 @@ def records(folder):
             yield json.loads(line)
 
 
+def package(row):
+    """The folder of the Python package that the program needs."""
+    if row.package is None:
+        return ""
+    subprocess.run([REAL, "--tree", row.package, "prepare"], check=True, stdout=sys.stderr)
+    path = subprocess.run([REAL, "--tree", row.package, "path"], capture_output=True, text=True, check=True)
+    return path.stdout.strip()
+
+
 def run_program(row, tree, folder, model, number):
     """Runs it traced, then counted; returns the run, a server's answers, and the time between the clocks."""
-    fill = lambda text: text.replace("MODEL", model or "").replace("SCRATCH", folder)
+    fill = lambda text: text.replace("MODEL", model or "").replace("SCRATCH", folder).replace("PACKAGE", package(row))
     environment = {name: fill(value) for name, value in row.environment.items()}
     answers, ends, shift = [], [], time.time_ns() - time.monotonic_ns()
     for is_traced in (True, False) if row.repeats else (True,):

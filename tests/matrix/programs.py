@@ -1,5 +1,6 @@
 """The programs of the matrix, in the order of what users run."""
 import collections
+import os
 
 import gguf
 
@@ -12,12 +13,13 @@ SHORT = [(20, 3), (513, 3)]
 LONG = [(1, 3), (5, 3), (8, 2), (9, 2), (20, 4), (511, 2), (512, 3), (513, 3), (600, 3), (1024, 2), (1025, 3), (1300, 2)]
 
 # One row. `command` is a list, or a server's options, questions and how many it is asked at once.
-# `repeats`: another run makes the same calls. `short`: taken by --short.
-Program = collections.namedtuple("Program", "name tree command environment model repeats short")
+# `repeats`: another run makes the same calls. `short`: taken by --short. `package`: the Python
+# package that it needs, of which the folder is PACKAGE.
+Program = collections.namedtuple("Program", "name tree command environment model repeats short package")
 
 
-def program(name, command, tree="libs", environment={}, model=None, repeats=True, short=False):
-    return Program(name, tree, command, environment, model, repeats, short)
+def program(name, command, tree="libs", environment={}, model=None, repeats=True, short=False, package=None):
+    return Program(name, tree, command, environment, model, repeats, short, package)
 
 
 def tests(package, command, filter):
@@ -44,6 +46,7 @@ def llama(short_only):
             if kind in gguf.MAIN or kind.endswith(gguf.MOE):
                 yield row("llama-server -np 4 ", (["-np", "4"], [(40, 8), (600, 4)], 4), repeats=False)
                 yield row("llama-bench 1025 ", bench(1025, 2))
+                yield row("llama-server --embeddings ", (["--embeddings", "--pooling", "mean"], [(8, 2), (300, 2)], 1))
 
 
 def libraries():
@@ -82,6 +85,14 @@ def miopen():
         yield program("MIOpenDriver " + what, [driver, what, *options.split()], environment=cache, repeats=False)
 
 
+def triton():
+    """Triton's launcher, which finds HIP's functions by name."""
+    environment = {"PYTHONPATH": "PACKAGE", "TRITON_CACHE_DIR": "SCRATCH/triton", "TRITON_DEFAULT_FP_FUSION": "1", "CC": "clang-21"}
+    client = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs/real/python/triton_client.py")
+    command = ["/usr/bin/python3", os.path.realpath(client), "/usr/lib/x86_64-linux-gnu/libamdhip64.so.6", "200"]
+    yield program("Triton vector_add", command, "hip6", environment, package="triton")
+
+
 def all_programs(short):
-    rows = [*miopen(), *libraries(), *llama(short)]
+    rows = [*miopen(), *libraries(), *triton(), *llama(short)]
     return [row for row in rows if row.short or not short]
