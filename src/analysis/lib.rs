@@ -3,16 +3,18 @@
 //!
 //! Layers, lowest first:
 //! - `units` (numbers in words), `names` (of kernels, as people read them), `evidence` (evidence
-//!   classes, and the rules and observations by which alone they are given), `table` (how a table is
-//!   described, beside the type of its rows), `interner` (names to numbers), `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
+//!   classes, and the rules and observations by which alone they are given), `table` (how a
+//!   table is described, beside the type of its rows), `interner` (names to numbers),
+//!   `durations`, `time_range`, `pauses`, `reorder` (events in order of time);
 //! - `graphs` (what graph launches execute), `session` (each record resolved once, for all
 //!   analyses);
 //! - `status_words` and `status` (names of statuses), `traits` (what ranks do, compared),
 //!   `solution_index`, `verdict` (the state of a hook), `coverage`, `nesting` (launches inside a
 //!   call);
-//! - `host_times`, and a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`, `gemms`, `sweeps`,
-//!   `threads`, `processes`, `job_ranks`, `activity`, `columns`, `losses`, `code_objects`, `convolutions`,
-//!   `failures`, `fallback`, `families`, `modules`, `spans`, `transfers`, `environment`;
+//! - `host_times`, and a module for each kind of table: `gpu`, `streams`, `kernels`, `calls`,
+//!   `gemms`, `sweeps`, `threads`, `processes`, `job_ranks`, `activity`, `columns`, `losses`,
+//!   `code_objects`, `convolutions`, `failures`, `fallback`, `families`, `modules`, `spans`,
+//!   `transfers`, `environment`;
 //! - `summary` (the result), `phases`, `builder` (records to a summary);
 //! - `compare` (differences of summaries), `decisions` (what a run decided), `differences` (of two
 //!   environments), `experiment` (which decisions follow a change), `bisect` (which difference they
