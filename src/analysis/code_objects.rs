@@ -89,8 +89,8 @@ impl CodeObjectRow {
         text
     }
 
-    /// Returns the targets (gfx1100, …) of its kernels that ran; if they are not known, the number of
-    /// all.
+    /// Returns the targets (gfx1100, …) of its kernels that ran; if they are not known, the number
+    /// of all.
     fn ran_in_short(&self) -> String {
         match (self.targets.as_slice(), self.ran.is_empty()) {
             (_, false) => self.ran.iter().map(String::as_str).collect::<Vec<_>>().join(", "),

@@ -99,8 +99,8 @@ mod tests {
         run("A", &[lines.concat(), gemm(300, 4, -1, 1), conv(400, 91, "GemmFwdRest")])
     }
 
-    /// B launches `both` twice as often, six times as long, the problem by a large tile, the product by
-    /// that; it lost nine events.
+    /// B launches `both` twice as often, six times as long, the problem by a large tile, the
+    /// product by that; it lost nine events.
     fn b() -> ComparedRun {
         let large = "Cijk_Alik_Bljk_HHS_BH_MT128x64x8_SN_GSU1_ISA1100_KLA";
         let lines =

@@ -4,7 +4,7 @@
 //! distribution of times, so a few slow calls do not decide. Times are compared by their buckets
 //! (1.6 %), so ties are frequent: the variance is corrected for ties, U for continuity, and p
 //! (two-sided) is that of the normal approximation, which holds from about eight calls on each run.
-//! With enough calls the test finds differences that matter to nobody: a kernel is called slower or
+//! With enough calls the test finds differences without any effect: a kernel is called slower or
 //! faster only if its median also changed by a smallest effect, 5 % and 50 ns.
 //!
 //! One page tests many kernels, so p is adjusted to q by Benjamini and Hochberg's procedure: of the
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_matters_to_nobody_is_none() {
+    fn a_difference_below_the_smallest_effect_is_none() {
         let found = |was, is| {
             let found = tests(&[(&of(&[was; 500]), &of(&[is; 500]))])[0];
             assert!(found.q.unwrap() < 1e-9, "the test finds it");

@@ -89,7 +89,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Continues after the line at which the iteration stopped; returns false in a list, of which
-    /// the rest cannot be told from what is broken.
+    /// the end of what is broken is unknown.
     pub(super) fn resume(&mut self) -> bool {
         self.skip_line();
         !self.in_array
