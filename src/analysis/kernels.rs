@@ -126,7 +126,7 @@ pub struct Inside {
     pub tensile: Option<Tensile>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Stats {
     launches: u64,
     by_graphs: u64,
@@ -140,24 +140,6 @@ struct Stats {
     shapes: Interner<Shape, u64>,
     /// The last shape and its number: most kernels are launched in one shape many times in a row.
     last: Option<(Shape, usize)>,
-}
-
-impl Default for Stats {
-    fn default() -> Stats {
-        Stats {
-            launches: 0,
-            by_graphs: 0,
-            trials: 0,
-            swept: 0,
-            captured: 0,
-            failed: 0,
-            ran: 0,
-            times: HostTimesBuilder::default(),
-            span: TimeRange::default(),
-            shapes: Interner::new(),
-            last: None,
-        }
-    }
 }
 
 /// All kernels, by symbol.
