@@ -49,7 +49,7 @@ def read(traces: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, f
     if frame == "pandas":
         return {name: table.to_pandas() for name, table in tables.items()}
     if frame == "polars":
-        import polars
+        import polars  # type: ignore[import-not-found,import-untyped,unused-ignore]
         return {name: polars.from_arrow(table) for name, table in tables.items()}
     return tables
 
@@ -101,8 +101,8 @@ def _unit(name: str) -> str | None:
 
 
 def _arrow(path: pathlib.Path, columns: list[tuple[str, str, str]]) -> Any:
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
     if not path.is_dir():  # The traces have no such call.
         types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "address": pyarrow.uint64(), "flag": pyarrow.bool_()}
         return _described(pyarrow.schema([(name, types[kind]) for name, kind, _ in columns]).empty_table(), columns)
@@ -114,7 +114,7 @@ def _arrow(path: pathlib.Path, columns: list[tuple[str, str, str]]) -> Any:
 
 
 def _described(table: Any, columns: list[tuple[str, str, str]]) -> Any:
-    import pyarrow
+    import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
     meaning = {name: text for name, _, text in columns}
     fields = []
     for field in table.schema:
@@ -164,7 +164,7 @@ def _joined_rows(tables: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 
 
 def _joined_arrow(tables: dict[str, Any], columns: dict[str, list[tuple[str, str, str]]]) -> dict[str, Any]:
-    import pyarrow
+    import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
     passes = _Passes(tables["passes"].to_pylist() if "passes" in tables else [])
     for name, table in tables.items():
         if "id" not in table.column_names:
