@@ -9,6 +9,7 @@ mod warnings;
 use super::evidence::observations::{Observation, absence, complete};
 use super::evidence::rules::{Class, Rule, RuleRow, premises};
 use super::{Environment, Evidence, Phase, Phases, Summary, Verdict, Verified};
+use crate::table::Cell;
 use crate::units::{count, counted, range};
 use rocshim_trace::file_name;
 use serde::Serialize;
@@ -25,6 +26,17 @@ pub struct Answer {
     pub evidence: Evidence,
     /// The source of the answer, the rule by which it follows, or what is missing.
     pub why: String,
+}
+
+crate::table! {
+    /// What is asked for a phase of inference or training.
+    QUESTIONS: Answer = "questions", "Can it be shown?", "a question that users ask of a trace";
+    |row|
+    words("question", "question", "the question") => row.question;
+    words("answer", "this trace says", "the answer, in a phrase")
+        => Cell::Statements(row.answer.split("; ").map(|line| (line.to_owned(), None)).collect());
+    evidence("evidence", "evidence", "how certain the answer is") => row.evidence;
+    sentence("why", "why", "the source of the answer, or what is missing") => &row.why;
 }
 
 /// All answers.

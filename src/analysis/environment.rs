@@ -50,6 +50,17 @@ pub struct LibraryFileRow {
     pub processes: u64,
 }
 
+crate::table! {
+    /// The files of ROCm libraries.
+    LIBRARY_FILES: LibraryFileRow = "library_files", "Library files",
+        "a file of a ROCm library that processes had loaded";
+    |row|
+    code("soname", "soname", "its soname") => row.soname.as_ref();
+    code("build_id", "build id", "its build id") => row.build_id.as_ref();
+    count("processes", "processes", "processes that had it").no_sum() => row.processes;
+    path("path", "file", "its path").name() => &row.path;
+}
+
 /// Gathers what the processes say of their environment.
 #[derive(Default)]
 pub(crate) struct EnvironmentBuilder {

@@ -13,7 +13,7 @@ mod order;
 mod times;
 
 pub use order::Order;
-pub use times::{Measure, TimeRow, times};
+pub use times::{Measure, TIMES, TimeRow, times};
 
 use crate::{
     Choice, Decisions, Evidence, ObservedDecision, Subject,
@@ -94,6 +94,15 @@ pub struct Judged {
     pub without: Vec<Chosen>,
     /// The choices with it.
     pub with: Vec<Chosen>,
+}
+
+crate::table! {
+    /// Decisions over all runs.
+    JUDGED: Judged = "decisions", "Decisions", "a decision over all runs";
+    |row|
+    evidence("evidence", "evidence", "how certain the verdict is") => row.evidence;
+    words("kind", "what", "what was decided about") => row.subject.kind.name();
+    words("what", "decision", "what was decided") => &row.subject.what;
 }
 
 /// A choice, and the runs that made it.

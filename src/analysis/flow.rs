@@ -67,6 +67,17 @@ pub struct Edge {
     pub calls: u64,
 }
 
+crate::table! {
+    /// Calls between layers.
+    EDGES: Edge = "edges", "Calls between layers", "calls from one node to another";
+    |row|
+    words("from.floor", "layer", "the caller's layer") => row.from.layer.name();
+    words("from.name", "caller", "the caller") => &row.from.name;
+    words("to.floor", "layer", "the callee's layer") => row.to.layer.name();
+    words("to.name", "called", "the callee") => &row.to.name;
+    count("calls", "calls", "calls; to a code object: launches of its kernels") => row.calls;
+}
+
 /// The graph of calls between layers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Flow {

@@ -19,8 +19,9 @@ use busy::Busy;
 pub(crate) use queues::Queues;
 pub(crate) use reported::rules;
 pub use rows::{
-    GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
-    LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
+    GPU_KERNELS, GPU_OVERLAPS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow,
+    GpuQueueRow, GpuShareRow, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow,
+    TransferRow,
 };
 pub(crate) use shares::{Shares, is_builtin};
 

@@ -94,7 +94,7 @@ mod verify;
 mod why;
 
 pub use activity::Activity;
-pub use answers::{Answer, Answers};
+pub use answers::{Answer, Answers, QUESTIONS};
 pub use bisect::{Bench, BisectPage, Bisection, Cause, Differences, Others, bisect};
 pub use builder::SummaryBuilder;
 pub use calls::CallCounts;
@@ -113,22 +113,23 @@ pub use convolutions::{CONVOLUTIONS, ConvProblem, ConvRow};
 pub use coverage::{LIBRARIES, LibraryRow};
 pub use decisions::{Choice, Decision, Decisions, Observed as ObservedDecision, Subject, SubjectKind};
 pub use differences::{Difference, between, variables};
-pub use environment::Environment;
+pub use environment::{Environment, LIBRARY_FILES};
 pub use evidence::rules::{Basis, Class, RuleRow};
 pub use evidence::{Evidence, Outcome};
 pub use evidence_rules::evidence_rules;
 pub use experiment::{
-    Chosen, Experiment, ExperimentRun, Judged, LEAST_RUNS, Measure, Order, TimeRow, Trial, TrialRun,
-    USUAL_RUNS, Verdict as FollowVerdict, judge, times,
+    Chosen, Experiment, ExperimentRun, JUDGED, Judged, LEAST_RUNS, Measure, Order, TIMES, TimeRow, Trial,
+    TrialRun, USUAL_RUNS, Verdict as FollowVerdict, judge, times,
 };
 pub use failures::{FAILURES, FailureRow};
 pub use fallback::{FALLBACK_KERNELS, Fallback};
 pub use families::{FAMILIES, FamilyRow};
-pub use flow::{Edge, Flow, Layer, Node};
+pub use flow::{EDGES, Edge, Flow, Layer, Node};
 pub use gemms::{GEMMS, GemmProblem, GemmRow};
 pub use gpu::{
-    GPU_KERNELS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow, GpuQueueRow, GpuShareRow,
-    GpuTimes, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare, ProductRow, TransferRow,
+    GPU_KERNELS, GPU_OVERLAPS, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuKernelRow,
+    GpuQueueRow, GpuShareRow, GpuTimes, LaunchArrow, LaunchDelay, OverlapRow, PastRow, PauseShare,
+    ProductRow, TransferRow,
 };
 pub use graphs::{GRAPHS, GraphRow};
 pub use host_times::HostTimes;
@@ -141,16 +142,19 @@ pub use losses::{IN_FLIGHT, InFlightRow, LOSSES, LossRow};
 pub use modules::{MODULES, ModuleRow};
 pub(crate) use phases::Recent;
 pub use phases::{
-    Bar, Bound, Level, PassRow, Phase, PhaseFamily, PhaseGpu, PhaseGpuFamily, PhaseKind, PhaseObject, Phases,
-    PhasesBuilder, Timeline, TimelineRow,
+    BARS, Bar, Bound, FAMILIES_BY_KIND, GPU_FAMILIES_BY_KIND, GPU_PHASES, KIND_RULES, KindRule, KindsRow,
+    LIBRARIES_BY_KIND, Level, OBJECTS_BY_KIND, PASSES, PHASES, PassRow, Phase, PhaseFamily, PhaseGpu,
+    PhaseGpuFamily, PhaseKind, PhaseObject, Phases, PhasesBuilder, PlacedBar, Timeline, TimelineRow,
 };
 pub use processes::{PROCESSES, ProcessRow};
 pub use proxy::{
-    Chunk, Claim, Proxy, Request as ProxyRequest, RequestTimes, TimeParts, VECTORS as MMVQ_COLUMNS, proxy,
+    Chunk, Claim, GENERATED_CLAIMS, PATH_CLAIMS, PROMPT_CLAIMS, Proxy, REQUESTS, Request as ProxyRequest,
+    RequestTimes, STATED_TIMES, StatedTime, TimeParts, VECTORS as MMVQ_COLUMNS, proxy,
 };
 pub use ranks::{
-    AroundCollective, CLOCK_RULE, ClockRow, CollectiveRow, GroupRow, RankFinding, RankFindingKind, RankRow,
-    RankTimes, Ranks, RanksBuilder, STRAGGLER_RULE, StepRow, StepTime,
+    AROUND, AroundCollective, CLOCK_RULE, CLOCKS, COMMUNICATORS, ClockRow, CollectiveRow, GroupRow,
+    RANK_FINDINGS, RANK_STEPS, RANKS, RankFinding, RankFindingKind, RankRow, RankTimes, Ranks, RanksBuilder,
+    STRAGGLER_RULE, StepRow, StepTime,
 };
 pub use replay::{Replay, Replays};
 pub use run::{Run, RunBuilder};
@@ -169,10 +173,11 @@ pub use tracks::{
     Tracks, queue_of,
 };
 pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
-pub use verdict::FunctionRow;
+pub use verdict::{FUNCTIONS, FunctionRow};
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
 pub use why::{
-    BinaryFile, CallerRow, CatalogFolder, Change as ProposedChange, Decision as Explained, FirstLaunch,
-    FoundProblem, Functions, Link, OnDisk, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog,
-    WantedProblem, Why, WhyBuilder, variables as steering_variables,
+    BinaryFile, CALLERS, CallerRow, CatalogFolder, Change as ProposedChange, DECISIONS,
+    Decision as Explained, FirstLaunch, FoundProblem, Functions, LINKS, Link, OnDisk, SET_VARIABLES,
+    STEERING_VARIABLES, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog, WantedProblem,
+    Why, WhyBuilder, variables as steering_variables,
 };

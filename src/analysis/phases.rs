@@ -5,9 +5,10 @@
 //! classified), `labels` (named times), `pass` (the content of a pass), `kernels` (kernels by
 //! role), `executed` (what graphs execute), `gpu` (GPU reports of each pass), `bound` (what bounds
 //! a phase), `stream_groups` (the pass that an event belongs to), `process` (the process being
-//! read), then the builder here, `rows` (the result), `sums` (passes to phases); `timeline` (bars
-//! to draw), `recent` (passes while the process runs). A pass is kept as its times and the number
-//! of its content: memory grows with distinct contents, and by some 200 bytes per pass.
+//! read), then the builder here, `rows` (the result), `sums` (passes to phases), `tables` (how they
+//! are described); `timeline` (bars to draw), `recent` (passes while the process runs). A pass is
+//! kept as its times and the number of its content: memory grows with distinct contents, and by
+//! some 200 bytes per pass.
 
 mod asked;
 mod bound;
@@ -22,6 +23,7 @@ mod recent;
 mod rows;
 mod stream_groups;
 mod sums;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -30,9 +32,14 @@ pub(crate) use bound::rules;
 pub use bound::{Bound, PhaseGpu, PhaseGpuFamily};
 pub use kinds::PhaseKind;
 pub(crate) use recent::Recent;
+use rows::ColumnsOf;
 pub(crate) use rows::PassTime;
 pub use rows::{PassRow, Phase, PhaseFamily, PhaseObject, Phases};
-pub use timeline::{Bar, Level, Timeline, TimelineRow};
+pub use tables::{
+    FAMILIES_BY_KIND, GPU_FAMILIES_BY_KIND, GPU_PHASES, KIND_RULES, KindRule, KindsRow, LIBRARIES_BY_KIND,
+    OBJECTS_BY_KIND, PASSES, PHASES,
+};
+pub use timeline::{BARS, Bar, Level, PlacedBar, Timeline, TimelineRow};
 
 use super::{
     interner::Interner,

@@ -44,6 +44,9 @@ pub struct ProcessRow {
     pub last_ns: u64,
     /// What else there is to say about this trace.
     pub notes: Vec<String>,
+    /// What a recount of its events says, where there was one.
+    #[serde(skip)]
+    pub recount: Option<String>,
 }
 
 crate::table! {
@@ -61,6 +64,8 @@ crate::table! {
         => &row.end;
     code("argv", "program", "its command line").name()
         => if row.argv.is_empty() { row.exe.clone() } else { row.argv.join(" ") };
+    words("recount", "recount", "whether a recount of its events adds up").on_page().derived()
+        => row.recount.as_ref();
     words("notes", "notes", "what else there is to say of this trace").on_page() => row.notes.join("; ");
     path("trace", "trace", "its trace").on_page() => &row.trace;
 }
@@ -87,6 +92,7 @@ impl ProcessRow {
             first_ns,
             last_ns,
             notes: process.notes(reading.notes.clone()),
+            recount: None,
         }
     }
 }

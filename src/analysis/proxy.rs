@@ -1,17 +1,20 @@
 //! Compares a server's report on each request with what was launched for it.
 //!
 //! Layers, lowest first: `requests` (passes of each request), `statements` (reported, launched,
-//! verdict), `times` (the parts of the server's times), then everything together here.
+//! verdict), `times` (the parts of the server's times), `tables` (how requests are described), then
+//! everything together here.
 
 mod requests;
 mod statements;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod times;
 
 pub(crate) use statements::rules;
 pub use statements::{Claim, VECTORS};
-pub use times::{RequestTimes, TimeParts};
+pub use tables::{GENERATED_CLAIMS, PATH_CLAIMS, PROMPT_CLAIMS, REQUESTS};
+pub use times::{RequestTimes, STATED_TIMES, StatedTime, TimeParts};
 
 use super::{LossRow, Outcome, Phases, ProcessRow};
 use crate::units::time;

@@ -96,7 +96,7 @@ impl RunBuilder {
     /// named by itself, so that every part of a trace must be among them.
     pub fn finish(mut self, responses: Option<Responses>, in_folders: bool) -> Run {
         pass!(self.end());
-        let summary = self.summary.finish(&self.session);
+        let mut summary = self.summary.finish(&self.session);
         let mut phases = self.phases.finish(&self.session, &summary, responses.is_some());
         let timeline = phases.timeline();
         let passes = std::mem::take(&mut phases.passes);
@@ -108,6 +108,10 @@ impl RunBuilder {
         let (environment, mut verified) = (self.environment.finish(), self.verifier.finish());
         if in_folders {
             find_missing_parts(&mut verified);
+        }
+        for row in &mut summary.processes {
+            let recounted = verified.iter().find(|one| one.trace == row.trace);
+            row.recount = recounted.map(|one| one.wrong.first().map_or("adds up", String::as_str).to_owned());
         }
         let facts =
             Facts { summary: &summary, phases: &phases, environment: &environment, verified: &verified };

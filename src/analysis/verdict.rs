@@ -7,6 +7,7 @@
 
 use super::evidence::Evidence;
 use super::evidence::rules::{Class, Rule, RuleRow, premises};
+use super::{table::Cell, units::count};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +40,46 @@ pub struct FunctionRow {
     pub looked_up: u64,
 }
 
+crate::table! {
+    /// The hooked functions.
+    FUNCTIONS: FunctionRow = "functions", "Hooked functions", "a hooked function, over all processes";
+    |row|
+    count("calls", "calls", "calls seen; with + where there may have been more, ? where not counted")
+        => Cell::Shown(row.calls_in_words(), row.calls);
+    words("state", "state", "armed (never called), bound, unbound (real function not found) or off")
+        => &row.state;
+    words("points", "point", "the interception points that calls came through") => row.points_in_words();
+    words("library", "library", "its ROCm library").on_page() => &row.library;
+    words("why", "remark", "why it is unbound or off").on_page()
+        => row.why.iter().cloned().collect::<Vec<_>>().join("; ");
+    code("function", "function", "the symbol").name() => &row.function;
+}
+
 impl FunctionRow {
+    /// The interception point that the calls came through; all of them with their calls where there
+    /// are several.
+    fn points_in_words(&self) -> String {
+        let used: Vec<_> = self.points.iter().filter(|(_, calls)| **calls > 0).collect();
+        match used.as_slice() {
+            [] => "preload".into(),
+            [(point, _)] => point.to_string(),
+            several => {
+                let words = several.iter().map(|(point, calls)| format!("{point} {}", count(**calls)));
+                words.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// `12`; `12+` where some process did not count its calls, or not all of them; `?` where none
+    /// did.
+    fn calls_in_words(&self) -> String {
+        match (self.calls, self.uncounted) {
+            (0, _) if self.uncounted + self.looked_up > 0 => "?".into(),
+            (calls, 0) => count(calls),
+            (calls, _) => format!("{}+", count(calls)),
+        }
+    }
+
     /// It was called, whether or not the calls were counted.
     pub(super) fn was_called(&self) -> bool {
         self.calls > 0 || self.uncounted > 0

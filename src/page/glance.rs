@@ -2,11 +2,11 @@
 
 use super::{
     badge::{badge, legend},
-    grid::{Align, Cell, Grid},
+    grid::Grid,
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{date, time};
-use rocshim_analysis::{Answer, JOB_RANKS, Run};
+use rocshim_analysis::{Answer, JOB_RANKS, LIBRARY_FILES, PROCESSES, Run};
 
 pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     html! {
@@ -15,8 +15,8 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
         (legend())
         (facts(run))
         @if run.summary.ranks.len() > 1 { (Grid::of(&JOB_RANKS, &run.summary.ranks).markup(prefix)) }
-        (processes(run).markup(prefix))
-        details.more { summary { "Libraries that the processes had, with their versions" } (libraries(run).markup(prefix)) }
+        (Grid::of(&PROCESSES, &run.summary.processes).markup(prefix))
+        details.more { summary { "Libraries that the processes had, with their versions" } (Grid::of(&LIBRARY_FILES, &run.environment.libraries).markup(prefix)) }
     }
 }
 
@@ -90,62 +90,4 @@ fn facts(run: &Run) -> Markup {
             }
         }
     }
-}
-
-fn processes(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "processes",
-        "Processes",
-        &[
-            ("pid", "process", Align::Right),
-            ("argv", "command", Align::Left),
-            ("end", "ended", Align::Left),
-            ("launches", "launches", Align::Sum),
-            ("events", "events", Align::Sum),
-            ("lost", "lost", Align::Sum),
-            ("verdict", "recount", Align::Left),
-            ("trace", "trace", Align::Left),
-        ],
-    );
-    for row in &run.summary.processes {
-        let verdict = run.verified.iter().find(|one| one.trace == row.trace);
-        let verdict = verdict.map_or("not recounted".to_string(), |one| match one.wrong.as_slice() {
-            [] => "adds up".into(),
-            [first, ..] => first.clone(),
-        });
-        let notes = row.notes.join("; ");
-        grid.row(vec![
-            Cell::of(row.pid.to_string(), row.pid),
-            Cell::code(row.argv.join(" ")),
-            Cell::text(if notes.is_empty() { row.end.clone() } else { format!("{} ({notes})", row.end) }),
-            Cell::number(row.launches),
-            Cell::number(row.events),
-            Cell::number(row.lost),
-            Cell::text(verdict),
-            Cell::code(&row.trace),
-        ]);
-    }
-    grid
-}
-
-fn libraries(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "library_files",
-        "Library files",
-        &[
-            ("path", "file", Align::Left),
-            ("soname", "soname", Align::Left),
-            ("build_id", "build id", Align::Left),
-            ("processes", "processes", Align::Right),
-        ],
-    );
-    for row in &run.environment.libraries {
-        grid.row(vec![
-            Cell::code(&row.path),
-            row.soname.as_ref().map_or_else(Cell::none, Cell::code),
-            row.build_id.as_ref().map_or_else(Cell::none, Cell::code),
-            Cell::number(row.processes),
-        ]);
-    }
-    grid
 }

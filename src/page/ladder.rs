@@ -3,11 +3,11 @@
 
 use super::{
     figure::{Figure, View, label},
-    grid::{Align, Cell, Grid},
+    grid::Grid,
 };
 use maud::{Markup, html};
-use rocshim_analysis::units::{counted, range, time};
-use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Proxy, ProxyRequest, Run};
+use rocshim_analysis::units::counted;
+use rocshim_analysis::{Chunk, Claim, MMVQ_COLUMNS, Proxy, ProxyRequest, REQUESTS, Run, STATED_TIMES};
 use rocshim_report::{NO_PROXY_TIMES, proxy_tally};
 use serde_json::{Value, json};
 
@@ -19,12 +19,12 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
             @for (what, of) in STATEMENTS { strong { (what) ": " } (proxy_tally(proxy, of)) ". " }
         }
         (figure(proxy).markup(prefix))
-        (requests(proxy).markup(prefix))
+        (Grid::of(&REQUESTS, &proxy.requests).markup(prefix))
         @if !proxy.others.is_empty() {
             p.note { "Passes in the time of no request: "
                 (proxy.others.iter().map(|(kind, passes)| format!("{} {kind}", counted(*passes, "pass"))).collect::<Vec<_>>().join(", ")) "." }
         }
-        @if proxy.requests.iter().any(|row| row.times.is_some()) { (times(proxy).markup(prefix)) }
+        @if proxy.requests.iter().any(|row| row.times.is_some()) { (Grid::of(&STATED_TIMES, &proxy.stated_times()).markup(prefix)) }
         @else { p.note data-none="proxy_times" { (NO_PROXY_TIMES) } }
         @for note in &proxy.notes { p.note { (note) } }
     })
@@ -112,7 +112,7 @@ fn figure(proxy: &Proxy) -> Figure {
         note: Some("A mark within its ring: the server's number is what was launched. A line between them: it is not.".into()),
         layout,
         views: View::only(data),
-        data: chunks(proxy),
+        data: Grid::of(&REQUESTS, &proxy.requests).called("ladder_marks", "Marks of the ladder"),
         narrow: json!({}),
         zooms: false,
         least_width: (names.len() as u32 * 26).clamp(340, 1_400),
@@ -160,109 +160,4 @@ fn hover(row: &ProxyRequest) -> String {
         claim("prompt", &row.prompt),
         claim("path", &row.path)
     )
-}
-
-fn chunks(proxy: &Proxy) -> Grid {
-    let mut grid = Grid::new(
-        "ladder_marks",
-        "Marks of the ladder",
-        &[
-            ("number", "#", Align::Right),
-            ("label", "request", Align::Left),
-            ("prompt_tokens", "reported", Align::Sum),
-            ("cached", "cached", Align::Sum),
-            ("launched", "launched", Align::Sum),
-            ("chunks", "ne11 by pass", Align::Left),
-        ],
-    );
-    for row in &proxy.requests {
-        let chunks: Vec<String> = row.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
-        grid.row(vec![
-            Cell::of(row.response.number.to_string(), row.response.number),
-            Cell::text(row.response.label.as_deref().unwrap_or("–")),
-            Cell::maybe(row.response.prompt_tokens),
-            Cell::maybe(row.response.cached),
-            row.columns()
-                .map_or_else(Cell::none, |chunk| Cell::of(range(chunk.least, chunk.most), chunk.most)),
-            Cell::text(chunks.join(", ")),
-        ]);
-    }
-    grid
-}
-
-/// What the server's times consist of.
-fn times(proxy: &Proxy) -> Grid {
-    let mut grid = Grid::new(
-        "proxy_times",
-        "The server's times: work on the GPU, and the rest",
-        &[
-            ("number", "#", Align::Right),
-            ("of", "of", Align::Left),
-            ("stated_ns", "stated", Align::Sum),
-            ("busy_ns", "GPU busy", Align::Sum),
-            ("not_launched_ns", "not launched", Align::Sum),
-            ("held_ns", "held", Align::Sum),
-            ("rest_ns", "rest", Align::Sum),
-            ("evidence", "evidence", Align::Left),
-        ],
-    );
-    for row in &proxy.requests {
-        let Some(times) = &row.times else { continue };
-        for (of, parts) in [("prompt", &times.prompt), ("generated", &times.generated)] {
-            let known = |ns: Option<u64>| ns.map_or_else(Cell::none, Cell::time);
-            grid.row(vec![
-                Cell::of(row.response.number.to_string(), row.response.number),
-                Cell::text(of),
-                known(parts.stated_ns),
-                Cell::time(parts.busy_ns),
-                Cell::time(parts.not_launched_ns),
-                Cell::time(parts.held_ns),
-                known(parts.rest_ns),
-                Cell::badge(parts.evidence),
-            ]);
-        }
-    }
-    grid
-}
-
-fn requests(proxy: &Proxy) -> Grid {
-    let mut grid = Grid::new(
-        "requests",
-        "Verdicts, request by request",
-        &[
-            ("number", "#", Align::Right),
-            ("label", "request", Align::Left),
-            ("said", "prompt, reported", Align::Right),
-            ("observed", "launched", Align::Right),
-            ("prompt", "prompt", Align::Left),
-            ("prompt_why", "why", Align::Left),
-            ("path", "path", Align::Left),
-            ("path_observed", "by", Align::Left),
-            ("generated_said", "generated, reported", Align::Right),
-            ("generated", "generated", Align::Left),
-            ("prompt_ns", "prompt's host time", Align::Right),
-            ("matched", "found by", Align::Left),
-        ],
-    );
-    for row in &proxy.requests {
-        let number = |text: &str| match text.parse::<u64>() {
-            Ok(number) => Cell::number(number),
-            Err(_) => Cell::text(text),
-        };
-        grid.row(vec![
-            Cell::of(row.response.number.to_string(), row.response.number),
-            Cell::text(row.response.label.as_deref().unwrap_or("–")),
-            number(&row.prompt.reported),
-            number(&row.prompt.observed),
-            Cell::outcome(row.prompt.verdict),
-            Cell::text(&row.prompt.why),
-            Cell::outcome(row.path.verdict),
-            Cell::text(&row.path.observed),
-            number(&row.generated.reported),
-            Cell::outcome(row.generated.verdict),
-            row.prompt_ns.map_or_else(Cell::none, |ns| Cell::of(time(ns), ns)),
-            Cell::text(row.matched),
-        ]);
-    }
-    grid
 }

@@ -2,11 +2,11 @@
 
 use super::{
     figure::{Figure, View, label, short_label},
-    grid::{Align, Cell, Grid},
+    grid::Grid,
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::count;
-use rocshim_analysis::{Edge, Flow, Layer, Node, Run};
+use rocshim_analysis::{EDGES, Edge, Flow, Layer, Node, Run};
 use serde_json::{Value, json};
 
 /// Pixels: for an arrow that arrives, for a node at least, and between two nodes.
@@ -147,33 +147,9 @@ fn figure(flow: &Flow) -> Figure {
         )),
         layout,
         views: View::only(data),
-        data: table(flow),
+        data: Grid::of(&EDGES, &flow.edges),
         narrow: json!({}),
         zooms: false,
         least_width: 900,
     }
-}
-
-fn table(flow: &Flow) -> Grid {
-    let mut grid = Grid::new(
-        "edges",
-        "Calls between layers",
-        &[
-            ("from_layer", "layer", Align::Left),
-            ("from", "caller", Align::Left),
-            ("to_layer", "layer", Align::Left),
-            ("to", "called", Align::Left),
-            ("calls", "calls", Align::Sum),
-        ],
-    );
-    for edge in &flow.edges {
-        grid.row(vec![
-            Cell::text(edge.from.layer.name()),
-            Cell::text(&edge.from.name),
-            Cell::text(edge.to.layer.name()),
-            Cell::text(&edge.to.name),
-            Cell::number(edge.calls),
-        ]);
-    }
-    grid
 }

@@ -2,11 +2,11 @@
 
 use super::{
     figure::{Figure, View, colour, label, short_label},
-    grid::{Align, Cell, Grid},
+    grid::Grid,
     ladder::powers,
 };
 use rocshim_analysis::units::{counted, time};
-use rocshim_analysis::{CallCounts, GemmRow};
+use rocshim_analysis::{CallCounts, GEMMS, GemmRow};
 use rocshim_report::names::{function, tidy, to_tile};
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub(super) fn figure(rows: &[GemmRow]) -> Figure {
             view("Solution", solution),
             view("Function", |row| function(&row.function)),
         ],
-        data: table(&known),
+        data: Grid::of(&GEMMS, known.iter().map(|(row, _)| *row)).called("gemm_marks", "Marks of the map"),
         narrow: json!({}),
         zooms: false,
         least_width: 340,
@@ -117,29 +117,4 @@ fn hover(row: &GemmRow, [m, n, k]: &[i64; 3]) -> String {
         label(&kernels_of(&row.counts)),
         solution(row),
     )
-}
-
-fn table(rows: &[Point]) -> Grid {
-    let mut grid = Grid::new(
-        "gemm_marks",
-        "Marks of the map",
-        &[
-            ("m", "m", Align::Right),
-            ("n", "n", Align::Right),
-            ("k", "k", Align::Right),
-            ("calls", "calls", Align::Sum),
-            ("kernel", "kernel", Align::Left),
-            ("solution", "solution", Align::Left),
-        ],
-    );
-    for (row, sizes) in rows {
-        let mut cells: Vec<Cell> = sizes.iter().map(|size| Cell::of(size.to_string(), size)).collect();
-        cells.extend([
-            Cell::number(row.counts.calls),
-            Cell::code(kernels_of(&row.counts)),
-            Cell::text(solution(row)),
-        ]);
-        grid.row(cells);
-    }
-    grid
 }

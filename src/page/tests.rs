@@ -47,8 +47,8 @@ fn the_numbers_of_a_small_trace_stand_on_it() {
     assert_eq!(
         kinds,
         [
-            ["100", "7", "", "prompt", "inferred", "1", "5", "5", "4", "0.8", "50", "10", "0", "mmvq 3"],
-            ["700", "7", "", "decode", "inferred", "2", "1 ×2", "2", "8", "4", "100", "20", "90", "mmvq 6"],
+            ["100", "7", "0", "", "prompt", "inferred", "1", "5", "5", "4", "0.8", "50", "10", "0", "mmvq 3"],
+            ["700", "7", "0", "", "decode", "inferred", "2", "1", "2", "8", "4", "100", "20", "90", "mmvq 6"],
         ]
     );
     let kernels: Vec<Vec<String>> = rows(&page, "kernels").into_iter().map(|row| row[..8].to_vec()).collect();
@@ -85,8 +85,8 @@ fn gpu_times_have_their_tables_and_a_page_without_them_says_how_to_get_them() {
     (1..=4).for_each(|id| timed.ran(1, id, 2, 1_000_000 * id, 900_000));
     let page = markup(&page(&[shown(None, &timed)], None));
     let phases = rows(&page, "gpu_phases");
-    let prompt = ["100", "1", "prompt", "confirmed", "3600000", "10", "1299890"];
-    assert_eq!(phases[0][..7], prompt);
+    let prompt = ["100", "1", "prompt", "confirmed", "3600000", "0.734709", "10", "1299890"];
+    assert_eq!(phases[0][..8], prompt);
     assert_eq!(rows(&page, "gpu.kernels")[0][..3], ["mul_mat_vec_q()", "4", "3600000"]);
     assert_eq!(rows(&page, "gpu.queues").len(), 1);
     assert!(page.contains("Lines go from 4 launches to the kernels") && page.contains("launch to kernel"));

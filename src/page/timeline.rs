@@ -2,17 +2,20 @@
 
 use super::{
     figure::{Figure, View, colour, label},
-    grid::{Align, Cell, Grid},
+    grid::Grid,
 };
 use maud::{Markup, html};
 use rocshim_analysis::units::{count, counted, percent, range, time};
-use rocshim_analysis::{Bar, Level, PhaseKind, Run, TimelineRow};
+use rocshim_analysis::{BARS, Bar, Level, PhaseKind, Run, THREADS, TimelineRow};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
+    let threads = &run.summary.threads;
+    let caption = format!("Threads ({})", count(threads.len() as u64));
+    let threads = Grid::of(&THREADS, threads).called("threads", caption);
     (!run.timeline.rows.is_empty() || !run.activity.threads.is_empty())
-        .then(|| html! { (figure(run).markup(prefix)) (threads(run).markup(prefix)) })
+        .then(|| html! { (figure(run).markup(prefix)) (threads.markup(prefix)) })
 }
 
 /// A bar is wide if this many of them, or fewer, would fill the figure.
@@ -100,7 +103,7 @@ fn figure(run: &Run) -> Figure {
         )),
         layout,
         views,
-        data: table(run),
+        data: Grid::of(&BARS, &run.timeline.bars()),
         narrow: json!({}),
         zooms: true,
         least_width: 560,
@@ -293,65 +296,4 @@ fn arrows(run: &Run, rows: &[String], ns: f64) -> Option<Value> {
             "line": { "color": "@c3", "width": 1 }, "marker": markers, "hoverinfo": "skip", "opacity": 0.7,
         })
     })
-}
-
-fn table(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "bars",
-        "Bars of the timeline",
-        &[
-            ("group", "process, stream group", Align::Left),
-            ("level", "level", Align::Left),
-            ("name", "name", Align::Left),
-            ("begin_ns", "begin", Align::Right),
-            ("end_ns", "end", Align::Right),
-            ("slices", "slices", Align::Sum),
-            ("passes", "passes", Align::Sum),
-            ("columns", "ne11", Align::Left),
-            ("evidence", "evidence", Align::Left),
-        ],
-    );
-    for row in &run.timeline.rows {
-        let group = row.stream_group.map_or("several".into(), |(pid, number)| format!("{pid}, {number}"));
-        for bar in &row.bars {
-            grid.row(vec![
-                Cell::text(&group),
-                Cell::text(row.level.name()),
-                Cell::text(&bar.name),
-                Cell::time(bar.begin_ns),
-                Cell::time(bar.end_ns),
-                Cell::number(bar.slices),
-                Cell::number(bar.passes),
-                Cell::text(bar.columns.map_or("–".into(), |(least, most)| range(least, most))),
-                Cell::badge(bar.evidence),
-            ]);
-        }
-    }
-    grid
-}
-
-fn threads(run: &Run) -> Grid {
-    let mut grid = Grid::new(
-        "threads",
-        format!("Threads ({})", count(run.summary.threads.len() as u64)),
-        &[
-            ("pid", "process", Align::Right),
-            ("tid", "thread", Align::Right),
-            ("events", "events", Align::Sum),
-            ("calls", "calls of the program", Align::Sum),
-            ("in_calls_ns", "time in them", Align::Sum),
-            ("longest_gap_ns", "longest pause between two", Align::Right),
-        ],
-    );
-    for row in &run.summary.threads {
-        grid.row(vec![
-            Cell::of(row.pid.to_string(), row.pid),
-            Cell::of(row.tid.to_string(), row.tid),
-            Cell::number(row.events),
-            Cell::number(row.calls),
-            Cell::time(row.in_calls_ns),
-            Cell::time(row.longest_gap_ns),
-        ]);
-    }
-    grid
 }

@@ -1,6 +1,7 @@
 //! Renders what `rocshim ctl` prints: the status of one process, and the list of all that record.
 
-use super::table::{Column, Style, Table};
+use super::{section::Part, table::Style};
+use rocshim_analysis::table;
 use rocshim_analysis::units::{bytes, count, percent, time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -60,6 +61,18 @@ pub struct Status {
     pub reserved: u64,
     /// CPU time of the collector.
     pub collector_ns: u64,
+}
+
+table! {
+    /// The processes that record.
+    LIVE: Status = "processes", "Processes that record", "a process that has librocshim.so loaded";
+    |row|
+    number("pid", "pid", "its number") => row.pid;
+    words("state", "state", "recording, stopped, or flight recorder") => row.state();
+    count("written", "written", "events written to the trace") => row.written;
+    count("lost", "lost", "events that were lost, for any reason") => row.all_lost();
+    count("threads", "threads", "threads that have rings") => row.threads;
+    sentence("argv", "program, trace", "its command line") => row.program();
 }
 
 impl Status {
@@ -131,27 +144,10 @@ pub fn status(status: &Status) -> String {
 pub fn live_list(rows: &[Status], others: &[String], style: &Style) -> String {
     let mut page = String::new();
     if !rows.is_empty() {
-        let mut table = Table::new(&[
-            Column::Right("pid"),
-            Column::Left("state"),
-            Column::Right("written"),
-            Column::Right("lost"),
-            Column::Right("threads"),
-            Column::Text("program, trace"),
-        ]);
-        for row in rows {
-            let cells = vec![
-                row.pid.to_string(),
-                row.state().into(),
-                count(row.written),
-                count(row.all_lost()),
-                count(row.threads),
-                row.program(),
-            ];
-            let under = row.trouble.iter().cloned().chain([format!("{}, {}", row.trace, bytes(row.bytes))]);
-            table.row_with(cells, under.collect());
-        }
-        page.push_str(&table.text(style));
+        let under = |row: &Status| {
+            row.trouble.iter().cloned().chain([format!("{}, {}", row.trace, bytes(row.bytes))]).collect()
+        };
+        page.push_str(&Part::new(&LIVE, rows).under(under).lines(style).text(style));
     }
     others.iter().for_each(|why| page.push_str(&format!("{why}\n")));
     if page.is_empty() {

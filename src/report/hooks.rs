@@ -1,9 +1,9 @@
 //! The hooked functions: as the shim lists them, and as traces saw them.
 
-use super::section::paragraph;
-use super::table::{Column, Style, Table};
-use rocshim_analysis::FunctionRow;
+use super::section::{Part, paragraph};
+use super::table::Style;
 use rocshim_analysis::units::{count, counted};
+use rocshim_analysis::{FUNCTIONS, FunctionRow};
 use std::collections::BTreeSet;
 
 /// A function that the shim hooks.
@@ -91,49 +91,16 @@ const LEGEND: [&str; 3] = [
 
 fn library(rows: &[FunctionRow], style: &Style) -> String {
     let bound: BTreeSet<&str> = rows.iter().flat_map(|row| &row.bound_to).map(String::as_str).collect();
-    let columns =
-        [Column::Right("calls"), Column::Left("state"), Column::Left("point"), Column::Left("function")];
-    let mut table = Table::new(&columns);
-    for row in rows {
-        let mut under: Vec<String> = row
-            .why
-            .iter()
-            .filter(|_| row.state == "unbound")
-            .map(|why| format!("not found: {why}"))
-            .collect();
-        if bound.len() > 1 {
-            under.extend(row.bound_to.iter().map(|path| format!("in {path}")));
-        }
-        table.row_with(vec![calls(row), row.state.clone(), points(row), row.function.clone()], under);
-    }
+    let under = |row: &FunctionRow| {
+        let why = row.why.iter().filter(|_| row.state == "unbound").map(|why| format!("not found: {why}"));
+        let files = row.bound_to.iter().filter(|_| bound.len() > 1).map(|path| format!("in {path}"));
+        why.chain(files).collect()
+    };
+    let table = Part::new(&FUNCTIONS, rows).under(under).lines(style);
     let place = match (rows.first(), bound.first()) {
         (Some(row), Some(path)) if bound.len() == 1 => format!("{} is {path}", row.library),
         (Some(row), _) => row.library.clone(),
         (None, _) => String::new(),
     };
     format!("{place}\n{}", table.text(style))
-}
-
-/// The interception point that the calls came through; all of them with their calls where there are
-/// several.
-fn points(row: &FunctionRow) -> String {
-    let used: Vec<_> = row.points.iter().filter(|(_, calls)| **calls > 0).collect();
-    match used.as_slice() {
-        [] => "preload".into(),
-        [(point, _)] => point.to_string(),
-        several => several
-            .iter()
-            .map(|(point, calls)| format!("{point} {}", count(**calls)))
-            .collect::<Vec<_>>()
-            .join(", "),
-    }
-}
-
-/// `12`; `12+` where some process did not count its calls, or not all of them; `?` where none did.
-fn calls(row: &FunctionRow) -> String {
-    match (row.calls, row.uncounted) {
-        (0, _) if row.uncounted + row.looked_up > 0 => "?".into(),
-        (calls, 0) => count(calls),
-        (calls, _) => format!("{}+", count(calls)),
-    }
 }

@@ -1,9 +1,7 @@
 //! Short lists: the environment variables, what was verified, what was recovered.
 
-use super::{
-    sections,
-    table::{Column, Style, Table},
-};
+use super::{section::Part, sections, table::Style};
+use rocshim_analysis::table;
 use rocshim_analysis::units::{bytes, count, counted};
 use rocshim_analysis::{Verdict, Verified};
 use serde::Serialize;
@@ -19,13 +17,18 @@ pub struct VariableLine {
     pub meaning: String,
 }
 
+table! {
+    /// The environment variables that the shim reads.
+    VARIABLES: VariableLine = "variables", "Variables", "an environment variable that the shim reads";
+    |row|
+    words("name", "variable", "its name") => &row.name;
+    words("default", "default", "its value where it is unset") => &row.default;
+    sentence("meaning", "meaning", "what it sets") => &row.meaning;
+}
+
 /// The environment variables that the shim reads.
 pub fn variables(variables: &[VariableLine], style: &Style) -> String {
-    let mut table = Table::new(&[Column::Left("variable"), Column::Left("default"), Column::Text("meaning")]);
-    for row in variables {
-        table.row(vec![row.name.clone(), row.default.clone(), row.meaning.clone()]);
-    }
-    table.text(style)
+    Part::new(&VARIABLES, variables).lines(style).text(style)
 }
 
 /// What became of a file that was to be finished.

@@ -1,31 +1,32 @@
 //! The page of `rocshim phases`.
 
-mod gpu;
-
 use super::{
-    names,
-    section::{paragraph, section},
-    sections::missing_gpu_times,
-    table::{Column, Style, Table},
+    section::{Part, paragraph},
+    sections::{clock_error, missing_gpu_times},
+    table::Style,
 };
-use rocshim_analysis::units::{count, counted, range, time};
-use rocshim_analysis::{Evidence, Phase, PhaseFamily, PhaseObject, Phases};
-use rocshim_trace::file_name;
-use std::collections::BTreeMap;
+use rocshim_analysis::table::Table;
+use rocshim_analysis::units::{count, counted, range};
+use rocshim_analysis::{
+    FAMILIES_BY_KIND, GPU_FAMILIES_BY_KIND, GPU_PHASES, KIND_RULES, KindsRow, LIBRARIES_BY_KIND, LOSSES,
+    OBJECTS_BY_KIND, PASSES, PHASES, Phase, Phases,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The whole page.
 pub fn phases(phases: &Phases, style: &Style) -> String {
     let mut page = paragraph(&sentence(phases), style);
+    let kinds = |table, rows: Vec<KindsRow>| by_kind(phases, table, &rows).section(style);
     let sections = [
         table_of_phases(phases, style),
-        gpu::times(phases, style),
-        table_of_passes(phases, style),
-        gpu::families(phases, style),
-        families(phases, style),
+        times(phases, style),
+        Part::new(&PASSES, &phases.passes).section(style),
+        kinds(&GPU_FAMILIES_BY_KIND, phases.gpu_families_by_kind()),
+        kinds(&FAMILIES_BY_KIND, phases.families_by_kind()),
         libraries(phases, style),
-        objects(phases, style),
-        rules(phases, style),
-        losses(phases, style),
+        kinds(&OBJECTS_BY_KIND, phases.objects_by_kind()),
+        Part::new(&KIND_RULES, &phases.kind_rules()).section(style),
+        Part::new(&LOSSES, &phases.losses).section(style),
     ];
     for section in sections.into_iter().flatten() {
         page.push('\n');
@@ -36,14 +37,6 @@ pub fn phases(phases: &Phases, style: &Style) -> String {
         page.push_str(&paragraph(&format!("not read: {note}"), style));
     }
     page
-}
-
-/// A section, if its table has rows.
-fn filled(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
-    if table.rows().is_empty() {
-        return None;
-    }
-    section(title, table, style, remarks)
 }
 
 fn sentence(phases: &Phases) -> String {
@@ -76,230 +69,59 @@ fn taken(kind: &Phase) -> String {
     if words.is_empty() { String::new() } else { format!(" ({})", words.join(": ")) }
 }
 
-/// `46`, `1..8`, `512 x3, 276`.
-fn columns(phase: &Phase) -> String {
-    let one = |(least, most, passes): (u64, u64, u64)| {
-        let range = range(least, most);
-        if passes > 1 && phase.columns.len() > 1 { format!("{range} x{passes}") } else { range }
-    };
-    let parts = phase.columns.iter().map(|columns| one((columns.least, columns.most, columns.passes)));
-    match phase.columns.len() {
-        0 => "-".into(),
-        1..=4 => parts.collect::<Vec<_>>().join(", "),
-        more => format!("{}, … ({more})", parts.take(3).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or("-".into(), |value| value.to_string())
-}
-
 fn table_of_phases(phases: &Phases, style: &Style) -> Option<String> {
-    let processes = phases.processes.len() > 1;
-    let several_groups = phases.phases.iter().any(|phase| phase.stream_group > 0);
-    let mut titles = vec![Column::Right("begin")];
-    titles.extend(processes.then_some(Column::Right("process")));
-    titles.extend(several_groups.then_some(Column::Missable("group")));
-    titles.extend([
-        Column::Right("request"),
-        Column::Left("phase"),
-        Column::Left("evidence"),
-        Column::Right("passes"),
-        Column::Left("ne11"),
-        Column::Right("tokens"),
-        Column::Missable("launches"),
-        Column::Missable("a token"),
-        Column::Missable("host"),
-        Column::Missable("waits"),
-        Column::Missable("between"),
-        Column::Text("families"),
-    ]);
-    let mut table = Table::new(&titles);
-    for phase in &phases.phases {
-        let mut cells = vec![time(phase.begin_ns)];
-        cells.extend(processes.then(|| optional(phase.pid)));
-        cells.extend(several_groups.then(|| phase.stream_group.to_string()));
-        cells.extend([
-            optional(phase.request),
-            phase.name().to_string(),
-            phase.evidence.to_string(),
-            count(phase.passes),
-            columns(phase),
-            phase.tokens.map_or("-".into(), count),
-            count(phase.launches),
-            phase.launches_per_token.map_or("-".into(), |launches| format!("{launches:.1}")),
-            time(phase.host_ns),
-            time(phase.wait_ns),
-            time(phase.between_ns),
-            in_short(phase),
-        ]);
-        table.row(cells);
-    }
-    let mut notes = vec!["host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next".to_string()];
-    notes.extend(
-        several_groups
-            .then(|| "group: the streams on which one model runs, by a number in their process".into()),
-    );
-    notes.extend(missing_gpu_times(phases.kinds.iter().any(|kind| kind.gpu.is_some())));
-    filled("Phases, in order of time (host time)", &table, style, &notes)
+    let is_grouped = phases.phases.iter().any(|phase| phase.stream_group > 0);
+    let group = "group: the streams on which one model runs, by a number in their process";
+    Part::new(&PHASES, &phases.phases)
+        .remark("host: in calls that do not wait; waits: in those that do; between: from the end of a pass to the next")
+        .remarks(is_grouped.then(|| group.into()))
+        .remarks(missing_gpu_times(phases.kinds.iter().any(|kind| kind.gpu.is_some())))
+        .section(style)
 }
 
-/// The families that show the path: GEMMs and attention.
-fn in_short(phase: &Phase) -> String {
-    let telling = |row: &&PhaseFamily| {
-        row.is_product() || row.family.is_some_and(|family| family.ends_with("attention"))
-    };
-    let parts: Vec<String> = phase
-        .families
-        .iter()
-        .filter(telling)
-        .map(|row| format!("{} {}", row.family.unwrap_or_default(), count(row.launches)))
-        .collect();
-    if parts.is_empty() { "no GEMM".into() } else { parts.join(", ") }
-}
-
-fn table_of_passes(phases: &Phases, style: &Style) -> Option<String> {
-    let mut table = Table::new(&[
-        Column::Right("begin"),
-        Column::Missable("process"),
-        Column::Left("phase"),
-        Column::Right("ne11"),
-        Column::Right("outputs"),
-        Column::Right("launches"),
-        Column::Missable("host"),
-        Column::Missable("waits"),
-        Column::Missable("before"),
-        Column::Text("families"),
-    ]);
-    for pass in &phases.passes {
-        let range = pass.columns.map_or("-".into(), |columns| range(columns.least, columns.most));
-        let parts: Vec<String> = pass
-            .families
-            .iter()
-            .map(|row| format!("{} {}", row.family.unwrap_or("unresolved"), row.launches))
-            .collect();
-        table.row(vec![
-            time(pass.begin_ns),
-            pass.pid.to_string(),
-            phases.phases[pass.phase].name().to_string(),
-            range,
-            optional(pass.outputs),
-            count(pass.launches),
-            time(pass.host_ns),
-            time(pass.wait_ns),
-            time(pass.between_ns),
-            parts.join(", "),
-        ]);
-    }
-    filled("Passes, in time", &table, style, &[])
-}
-
-/// A table with a column for each kind, from the cells that `rows` returns.
-fn by_kind<K: Ord>(
-    phases: &Phases,
-    style: &Style,
-    title: &str,
-    last: Column,
-    rows: impl Fn(&Phase) -> Vec<(K, String)>,
-    called: impl Fn(&K) -> String,
-    notes: &[String],
-) -> Option<String> {
+/// A table with a column for each of the first kinds.
+fn by_kind<'a>(
+    phases: &'a Phases,
+    table: &'static Table<KindsRow>,
+    rows: &'a [KindsRow],
+) -> Part<'a, KindsRow> {
     const MOST: usize = 6;
-    let kinds = &phases.kinds[..phases.kinds.len().min(MOST)];
-    let mut columns = vec![Column::Right(""); kinds.len()];
-    columns.push(last);
-    let titles = kinds.iter().map(|kind| kind.name().to_string()).chain([last.title().to_string()]).collect();
-    let mut table = Table::titled(&columns, titles);
-    let mut cells: BTreeMap<K, Vec<String>> = BTreeMap::new();
-    for (at, kind) in kinds.iter().enumerate() {
-        for (key, cell) in rows(kind) {
-            cells.entry(key).or_insert_with(|| vec!["0".into(); kinds.len()])[at] = cell;
-        }
-    }
-    for (key, mut row) in cells {
-        row.push(called(&key));
-        table.row(row);
-    }
-    filled(title, &table, style, notes)
-}
-
-fn families(phases: &Phases, style: &Style) -> Option<String> {
-    let rows = |phase: &Phase| {
-        let row = |row: &PhaseFamily| ((row.of, row.family), count(row.launches));
-        phase.families.iter().map(row).collect()
-    };
-    let called = |(of, family): &(Option<&'static str>, Option<&'static str>)| names::family(*of, *family);
-    by_kind(phases, style, "Launches by family", Column::Text("family"), rows, called, &[])
+    Part::new(table, rows).runs(&phases.kinds.iter().take(MOST).map(Phase::name).collect::<Vec<_>>())
 }
 
 fn libraries(phases: &Phases, style: &Style) -> Option<String> {
-    let rows = |phase: &Phase| {
-        let cell = |calls: u64, evidence: Evidence| match calls {
-            0 => format!("0 {evidence}"),
-            calls => count(calls),
-        };
-        let called = |library: &str| {
-            phases
-                .kinds
-                .iter()
-                .any(|kind| kind.libraries.iter().any(|row| row.library == library && row.calls > 0))
-        };
-        let rows = phase.libraries.iter().filter(|row| called(&row.library));
-        rows.map(|row| (row.library.clone(), cell(row.calls, row.evidence))).collect()
-    };
     let mut remarks: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for library in phases.libraries.iter().filter(|library| library.calls == 0) {
         let remark = format!("no call, {} ({})", library.evidence, library.why);
         remarks.entry(remark).or_default().push(&library.library);
     }
-    let remarks: Vec<String> = remarks
-        .into_iter()
-        .map(|(remark, libraries)| format!("{remark}: {}", libraries.join(", ")))
-        .collect();
-    by_kind(phases, style, "Calls of libraries", Column::Left("library"), rows, String::clone, &remarks)
+    let remarks =
+        remarks.into_iter().map(|(remark, libraries)| format!("{remark}: {}", libraries.join(", ")));
+    by_kind(phases, &LIBRARIES_BY_KIND, &phases.libraries_by_kind()).remarks(remarks).section(style)
 }
 
-fn objects(phases: &Phases, style: &Style) -> Option<String> {
-    let rows = |phase: &Phase| {
-        let row = |row: &PhaseObject| {
-            let file = row.file.as_deref().or(row.path.as_deref()).unwrap_or(match row.source.as_deref() {
-                Some("memory") => "from memory",
-                _ => "unresolved: its code object is not known",
-            });
-            let ordinal = row.ordinal.map_or(String::new(), |ordinal| format!(" bundle {ordinal}"));
-            let target = row.target.as_deref().map_or(String::new(), |target| format!(" {target}"));
-            (format!("{}{ordinal}{target}", file_name(file)), count(row.launches))
-        };
-        phase.code_objects.iter().map(row).collect()
-    };
-    by_kind(phases, style, "Launches by code object", Column::Left("code object"), rows, String::clone, &[])
-}
-
-/// The rule by which each kind was classified.
-fn rules(phases: &Phases, style: &Style) -> Option<String> {
-    let mut rules: BTreeMap<(&str, &str), (Evidence, u64)> = BTreeMap::new();
-    for phase in &phases.phases {
-        let rule = rules.entry((phase.kind.name(), phase.why)).or_insert((phase.evidence, 0));
-        rule.1 += phase.passes;
+/// Each phase's time on the GPU.
+fn times(phases: &Phases, style: &Style) -> Option<String> {
+    let mut notes = BTreeSet::new();
+    for (name, gpu) in phases.phases.iter().filter_map(|phase| Some((phase.name(), phase.gpu.as_ref()?))) {
+        notes.insert(match gpu.bound {
+            Some(_) => format!("{} {}", gpu.bound_evidence, gpu.bound_why),
+            None => {
+                format!("{}: it does not hold, or is not known, that {}", gpu.bound_evidence, gpu.bound_why)
+            }
+        });
+        if gpu.reported != gpu.executed {
+            let (reported, executed) = (count(gpu.reported), count(gpu.executed));
+            notes.insert(format!("{name}: {reported} of {executed} kernels were reported"));
+        }
     }
-    let mut table = Table::new(&[
-        Column::Left("phase"),
-        Column::Left("evidence"),
-        Column::Right("passes"),
-        Column::Text("why"),
-    ]);
-    for ((kind, why), (evidence, passes)) in rules {
-        table.row(vec![kind.into(), evidence.to_string(), count(passes), why.into()]);
-    }
-    filled("Why each phase was classified so", &table, style, &[])
-}
-
-fn losses(phases: &Phases, style: &Style) -> Option<String> {
-    let mut table = Table::new(&[Column::Right("lost"), Column::Right("process"), Column::Text("reason")]);
-    for loss in &phases.losses {
-        table.row(vec![count(loss.lost), loss.pid.to_string(), loss.reason.to_string()]);
-    }
-    filled("Lost events", &table, style, &[])
+    let timed = phases.phases.iter().filter(|phase| phase.gpu.is_some());
+    let error = timed.clone().filter_map(|phase| phase.gpu.as_ref()).map(|gpu| gpu.clock_error_ns).max();
+    Part::new(&GPU_PHASES, timed)
+        .remark("from the entry of a pass's first launch to the end of its last command: busy (a command runs), not launched (none runs, and the call that asks for the next has not returned), held (none runs, although the next was launched)")
+        .remarks(notes)
+        .remarks(error.map(clock_error))
+        .section(style)
 }
 
 #[cfg(test)]
@@ -353,6 +175,28 @@ Why each phase was classified so
   decode  inferred       2  every GEMM has one column: one token
   prompt  inferred       1  the last GEMM has fewer columns than the others: only the last positions are needed
 ";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn the_time_on_the_gpu_has_a_table_with_its_rule() {
+        let mut text = Text::new(0);
+        text.ask_for_gpu_times();
+        text.pass(&[5, 5, 1]);
+        (1..=4).for_each(|id| text.ran(1, id, 2, 1_000_000 * id, 900_000));
+        let phases = text.phases(Vec::new());
+        let expected = "\
+Time on the GPU (as the HIP runtime reported it)
+   begin  request  phase   evidence      busy  share  not launched     held  first token  busy a token  elapsed a token  bound by
+  100 ns        1  prompt  confirmed  3.60 ms  73.5%         10 ns  1.30 ms      4.90 ms        720 µs           980 µs  mixed
+  from the entry of a pass's first launch to the end of its last command: busy (a command runs), not launched (none runs, and the call that asks for the next has not returned), held (none runs, although the next was launched)
+  inferred mixed: neither the GPU, nor the launches, nor waits on the GPU take most of the time
+  a begin on the GPU is uncertain by 5.00 µs against host times, which `rocshim help gpu-time` explains
+";
+        assert_eq!(times(&phases, &Style::default()).as_deref(), Some(expected));
+        let rows = phases.gpu_families_by_kind();
+        let page = by_kind(&phases, &GPU_FAMILIES_BY_KIND, &rows).even_empty(&Style::default());
+        let expected = "Time on the GPU by family\n   prompt  family\n  3.60 ms  mmvq\n";
         assert_eq!(page, expected);
     }
 }

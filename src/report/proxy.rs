@@ -1,165 +1,60 @@
 //! The page of `rocshim proxy`.
 
 mod answer;
-mod times;
 
 use super::{
-    section::{paragraph, section},
-    table::{Column, Style, Table},
+    section::{Part, paragraph},
+    table::Style,
 };
 use answer::answer;
-use rocshim_analysis::units::{count, counted, range};
-use rocshim_analysis::{Claim, Outcome, Proxy, ProxyRequest};
-use rocshim_trace::file_name;
-use std::collections::BTreeMap;
+use rocshim_analysis::units::{count, counted};
+use rocshim_analysis::{
+    Claim, GENERATED_CLAIMS, Outcome, PATH_CLAIMS, PROMPT_CLAIMS, Proxy, ProxyRequest, REQUESTS, STATED_TIMES,
+};
 
 /// The whole page: the answer, then a row for each request; with `all`, each statement with its
 /// reason.
 pub fn proxy(proxy: &Proxy, style: &Style) -> String {
     let mut page = paragraph(&answer(proxy), style);
-    let statements: [Statement; 3] =
-        [("Prompt tokens", |r| &r.prompt), ("Kernels", |r| &r.path), ("Generated tokens", |r| &r.generated)];
-    page.push('\n');
-    page.push_str(&requests(proxy, style, &statements).unwrap_or_default());
-    for (at, (_, statement)) in statements.into_iter().enumerate().filter(|_| style.all) {
+    let claims = [&PROMPT_CLAIMS, &PATH_CLAIMS, &GENERATED_CLAIMS];
+    let claims = claims.into_iter().filter(|_| style.all);
+    let claims = claims.map(|table| Part::new(table, &proxy.requests).even_empty(style));
+    let notes = notes(proxy).into_iter().map(|note| paragraph(&note, style));
+    for part in std::iter::once(requests(proxy, style)).chain(claims).chain(times(proxy, style)).chain(notes)
+    {
         page.push('\n');
-        page.push_str(&table(proxy, style, TITLES[at], at, statement).unwrap_or_default());
-    }
-    if let Some(times) = times::times(proxy, style) {
-        page.push('\n');
-        page.push_str(&times);
-    }
-    for note in notes(proxy) {
-        page.push('\n');
-        page.push_str(&paragraph(&note, style));
+        page.push_str(&part);
     }
     page
 }
 
-/// A statement about a request: what it is about, and where it is.
-type Statement = (&'static str, fn(&ProxyRequest) -> &Claim);
-
-const TITLES: [&str; 3] = [
-    "Prompt tokens: reported by the server, and evaluated (columns of the GEMMs, ne11)",
-    "Kernel path: expected for the reported prompt, and observed",
-    "Generated tokens: reported by the server, and passes after the prompt's",
-];
-
 /// A row for each request; under it, every statement that is not confirmed, with the reason.
-fn requests(proxy: &Proxy, style: &Style, statements: &[Statement; 3]) -> Option<String> {
-    let mut table = Table::new(&[
-        Column::Right("#"),
-        Column::Left("request"),
-        Column::Right("reported"),
-        Column::Missable("cached"),
-        Column::Left("ne11 by pass"),
-        Column::Left("kernels"),
-        Column::Right("BLAS"),
-        Column::Missable("generated"),
-        Column::Left("evidence"),
-    ]);
-    for request in &proxy.requests {
-        let families: Vec<&str> = request.products.iter().map(|(family, _)| *family).collect();
-        let verdicts = statements.map(|(_, statement)| statement(request).verdict);
-        let worst =
-            verdicts.into_iter().max_by_key(|verdict| DOUBT.iter().position(|word| *word == verdict.word()));
-        let doubts = statements.iter().map(|(what, statement)| (what, statement(request)));
-        let doubts = doubts.filter(|(_, claim)| !matches!(claim.verdict, Outcome::Confirmed(_)));
-        table.row_with(
-            vec![
-                request.response.number.to_string(),
-                name(request),
-                request.prompt.reported.clone(),
-                request.response.cached.map_or("-".into(), count),
-                chunks(request),
-                if families.is_empty() { "-".into() } else { families.join(", ") },
-                count(request.tensile),
-                request.generated.reported.clone(),
-                worst.map_or("-".into(), |verdict| verdict.to_string()),
-            ],
-            doubts.map(|(what, claim)| format!("{what}: {}: {}", claim.verdict, claim.why)).collect(),
-        );
-    }
+fn requests(proxy: &Proxy, style: &Style) -> String {
     let remark = "BLAS: launches of Cijk_* kernels for the prompt; --all adds launches and code objects";
-    section("Requests", &table, style, &Vec::from_iter((!style.all).then(|| remark.to_string())))
+    let doubts = |request: &ProxyRequest| {
+        let doubts = request.claims();
+        let doubts = doubts.iter().filter(|(_, claim)| !matches!(claim.verdict, Outcome::Confirmed(_)));
+        doubts.map(|(what, claim)| format!("{what}: {}: {}", claim.verdict, claim.why)).collect()
+    };
+    Part::new(&REQUESTS, &proxy.requests)
+        .under(doubts)
+        .remarks((!style.all).then(|| remark.into()))
+        .even_empty(style)
 }
 
-/// From no doubt to most.
-const DOUBT: [&str; 5] = ["confirmed", "inferred", "limited", "unresolved", "contradicted"];
+/// What the times that the server states consist of; nothing without GPU times.
+fn times(proxy: &Proxy, style: &Style) -> Option<String> {
+    Part::new(&STATED_TIMES, &proxy.stated_times())
+        .remark("stated: prompt_ms and predicted_ms, or prompt_eval_duration and eval_duration; rest: what is left of it (sampling, the server's own work)")
+        .remark("GPU busy, not launched, held: of the request's passes, as `rocshim phases` explains them")
+        .section(style)
+}
 
 /// `15 confirmed, 1 limited`.
 pub fn proxy_tally(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> String {
     let parts =
         proxy.outcomes(of).into_iter().map(|(outcome, requests)| format!("{} {outcome}", count(requests)));
     parts.collect::<Vec<_>>().join(", ")
-}
-
-/// The label of a request.
-fn name(request: &ProxyRequest) -> String {
-    let response = &request.response;
-    response.label.clone().or_else(|| response.endpoint.clone()).unwrap_or_else(|| response.place.clone())
-}
-
-fn chunks(request: &ProxyRequest) -> String {
-    let parts: Vec<String> = request.chunks.iter().map(|chunk| range(chunk.least, chunk.most)).collect();
-    match parts.len() {
-        0 => "-".into(),
-        1..=6 => parts.join(" + "),
-        more => format!("{} + … ({more} chunks)", parts[..3].join(" + ")),
-    }
-}
-
-/// `libggml-hip.so bundles 36, 112`.
-fn objects(request: &ProxyRequest) -> String {
-    let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for object in &request.code_objects {
-        let file = object.file.as_deref().or(object.path.as_deref()).unwrap_or("unknown");
-        files.entry(file_name(file)).or_default().extend(object.ordinal);
-    }
-    let one = |(file, ordinals): (&str, Vec<u32>)| {
-        let numbers = ordinals.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        match ordinals.len() {
-            0 => file.to_string(),
-            1 => format!("{file} bundle {numbers}"),
-            _ => format!("{file} bundles {numbers}"),
-        }
-    };
-    let parts: Vec<String> = files.into_iter().map(one).collect();
-    if parts.is_empty() { "-".into() } else { parts.join(", ") }
-}
-
-/// One of the three tables.
-fn table(
-    proxy: &Proxy,
-    style: &Style,
-    title: &str,
-    at: usize,
-    statement: fn(&ProxyRequest) -> &Claim,
-) -> Option<String> {
-    let mut columns = vec![
-        Column::Right("#"),
-        Column::Left("request"),
-        Column::Right(if at == 1 { "expected" } else { "reported" }),
-    ];
-    columns.extend(match at {
-        0 => vec![Column::Missable("cached"), Column::Right("evaluated"), Column::Left("ne11 by pass")],
-        1 => vec![Column::Left("launches"), Column::Right("Cijk_*"), Column::Left("code object")],
-        _ => vec![Column::Right("passes")],
-    });
-    columns.extend([Column::Left("evidence"), Column::Text("why")]);
-    let mut table = Table::new(&columns);
-    for request in &proxy.requests {
-        let Claim { reported, observed, verdict, why } = statement(request).clone();
-        let mut cells = vec![request.response.number.to_string(), name(request), reported];
-        cells.extend(match at {
-            0 => vec![request.response.cached.map_or("-".into(), count), observed, chunks(request)],
-            1 => vec![observed, count(request.tensile), objects(request)],
-            _ => vec![observed],
-        });
-        cells.extend([verdict.to_string(), why]);
-        table.row(cells);
-    }
-    section(title, &table, style, &[])
 }
 
 /// How to get the times, for a page of traces without them.
@@ -230,6 +125,7 @@ No GPU times in this trace: with `rocshim run --gpu-time` this page says what th
 ";
         assert_eq!(page, expected);
     }
+
     #[test]
     fn the_times_of_a_request_are_split_where_the_gpu_was_reported() {
         let mut text = Text::new(1_000_000);
@@ -250,6 +146,6 @@ The server's times: work on the GPU, and the rest
   stated: prompt_ms and predicted_ms, or prompt_eval_duration and eval_duration; rest: what is left of it (sampling, the server's own work)
   GPU busy, not launched, held: of the request's passes, as `rocshim phases` explains them
 ";
-        assert_eq!(times::times(&held, &Style::default()).as_deref(), Some(expected));
+        assert_eq!(times(&held, &Style::default()).as_deref(), Some(expected));
     }
 }

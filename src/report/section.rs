@@ -116,10 +116,6 @@ impl<'a, TableRow> Part<'a, TableRow> {
 }
 
 /// A title, a table, and remarks under it.
-pub(super) fn section(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Option<String> {
-    Some(written(title, table, style, remarks))
-}
-
 fn written(title: &str, table: &Table, style: &Style, remarks: &[String]) -> String {
     let title = &visible(title);
     let remarks: Vec<String> = remarks.iter().map(|remark| visible(remark).into_owned()).collect();
@@ -160,8 +156,8 @@ mod tests {
     #[test]
     fn a_section_is_the_same_in_text_and_in_markdown() {
         let mut table = Table::new(&[Column::Right("calls"), Column::Left("kernel")]);
-        table.row(vec!["7".into(), "a<int>".into()]);
-        let page = |style: &Style| section("Kernels", &table, style, &["one".into(), "two".into()]).unwrap();
+        table.row_with(vec!["7".into(), "a<int>".into()], Vec::new());
+        let page = |style: &Style| written("Kernels", &table, style, &["one".into(), "two".into()]);
         assert_eq!(page(&Style::default()), "Kernels\n  calls  kernel\n      7  a<int>\n  one\n  two\n");
         let markdown = Style { form: Form::Markdown, ..Style::default() };
         assert_eq!(

@@ -115,12 +115,8 @@ impl Table {
         self.heading = Some(visible(&text).into_owned());
     }
 
-    /// Adds a row with one cell for each column.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.row_with(cells, Vec::new());
-    }
-
-    /// Adds a row with lines under it. This is where a trace's strings enter a page: made visible.
+    /// Adds a row with one cell for each column, and lines under it. This is where a trace's
+    /// strings enter a page: made visible.
     pub(crate) fn row_with(&mut self, cells: Vec<String>, under: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         let shown = |texts: Vec<String>| texts.into_iter().map(|text| visible(&text).into_owned()).collect();
@@ -241,7 +237,7 @@ mod tests {
             vec!["1 200".into(), "1.20 µs".into(), "a_kernel_with_a_long_name_of_40_characters_".into()],
             vec!["under it".into()],
         );
-        table.row(vec!["7".into(), "900 ns".into(), "b".into()]);
+        table.row_with(vec!["7".into(), "900 ns".into(), "b".into()], Vec::new());
         table
     }
 

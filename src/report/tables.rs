@@ -1,12 +1,17 @@
 //! The text of `rocshim help tables`: every table that the command prints, with its columns.
 
+use super::{ctl::LIVE, lists::VARIABLES};
 use rocshim_analysis::table::{Description, Head};
 use rocshim_analysis::{
-    CODE_OBJECTS, COLUMNS, COMPARED_CONVOLUTIONS, COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS,
-    COMPARED_GPU, COMPARED_KERNELS, COMPARED_OBJECTS, COMPARED_RANKS, COMPARED_RUNS, CONDITIONS,
-    CONVOLUTIONS, COPIES, FAILURES, FALLBACK_KERNELS, FAMILIES, GAPS, GEMMS, GPU_KERNELS, GPU_PRODUCTS,
-    GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GRAPHS, IN_FLIGHT, JOB_RANKS, KERNELS, LIBRARIES, LOSSES, MODULES,
-    OBSERVED, PROCESSES, SPANS, STREAMS, SWEEPS, SYNCS, THREADS,
+    AROUND, BARS, CALLERS, CLOCKS, CODE_OBJECTS, COLUMNS, COMMUNICATORS, COMPARED_CONVOLUTIONS,
+    COMPARED_FAMILIES, COMPARED_FUNCTIONS, COMPARED_GEMMS, COMPARED_GPU, COMPARED_KERNELS, COMPARED_OBJECTS,
+    COMPARED_RANKS, COMPARED_RUNS, CONDITIONS, CONVOLUTIONS, COPIES, DECISIONS, EDGES, FAILURES,
+    FALLBACK_KERNELS, FAMILIES, FAMILIES_BY_KIND, FUNCTIONS, GAPS, GEMMS, GENERATED_CLAIMS,
+    GPU_FAMILIES_BY_KIND, GPU_KERNELS, GPU_OVERLAPS, GPU_PHASES, GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES,
+    GPU_TRANSFERS, GRAPHS, IN_FLIGHT, JOB_RANKS, JUDGED, KERNELS, KIND_RULES, LIBRARIES, LIBRARIES_BY_KIND,
+    LIBRARY_FILES, LINKS, LOSSES, MODULES, OBJECTS_BY_KIND, OBSERVED, PASSES, PATH_CLAIMS, PHASES, PROCESSES,
+    PROMPT_CLAIMS, QUESTIONS, RANK_FINDINGS, RANK_STEPS, RANKS, REQUESTS, SET_VARIABLES, SPANS, STATED_TIMES,
+    STEERING_VARIABLES, STREAMS, SWEEPS, SYNCS, THREADS, TIMES,
 };
 use std::fmt::Write;
 
@@ -24,13 +29,25 @@ fn printed() -> Vec<Printed> {
     }
     vec![
         of!("summary":
-            JOB_RANKS PROCESSES FAMILIES KERNELS GPU_KERNELS GPU_PRODUCTS GPU_TRANSFERS GPU_QUEUES GPU_SHARES COLUMNS GRAPHS GEMMS SWEEPS CONVOLUTIONS SPANS COPIES SYNCS
+            JOB_RANKS PROCESSES FAMILIES KERNELS GPU_KERNELS GPU_PRODUCTS GPU_TRANSFERS GPU_QUEUES GPU_OVERLAPS GPU_SHARES COLUMNS GRAPHS GEMMS SWEEPS CONVOLUTIONS SPANS COPIES SYNCS
             STREAMS THREADS GAPS MODULES FALLBACK_KERNELS CODE_OBJECTS FAILURES LOSSES IN_FLIGHT LIBRARIES),
         of!("compare":
             COMPARED_RUNS CONDITIONS COMPARED_RANKS COMPARED_FAMILIES COMPARED_KERNELS COMPARED_GEMMS COMPARED_CONVOLUTIONS
             COMPARED_OBJECTS COMPARED_FUNCTIONS),
         of!("compare, on the GPU": COMPARED_GPU),
         of!("compare --observer": OBSERVED),
+        of!("phases":
+            PHASES GPU_PHASES PASSES GPU_FAMILIES_BY_KIND FAMILIES_BY_KIND LIBRARIES_BY_KIND OBJECTS_BY_KIND
+            KIND_RULES),
+        of!("proxy": REQUESTS PROMPT_CLAIMS PATH_CLAIMS GENERATED_CLAIMS STATED_TIMES),
+        of!("why": DECISIONS LINKS CALLERS SET_VARIABLES),
+        of!("why --variables": STEERING_VARIABLES),
+        of!("try, bisect": JUDGED TIMES),
+        of!("ranks": RANK_FINDINGS RANKS RANK_STEPS AROUND CLOCKS COMMUNICATORS),
+        of!("hooks": FUNCTIONS),
+        of!("variables": VARIABLES),
+        of!("ctl": LIVE),
+        of!("report": QUESTIONS BARS EDGES LIBRARY_FILES),
     ]
 }
 
@@ -107,15 +124,30 @@ mod tests {
         text.nested_gemm(64, 0x10);
         text.ran(1, 1, 2, 1_000, 500);
         let timed = serde_json::to_value(text.run().summary).unwrap();
+        let mut text = Text::new(0);
+        text.ask_for_gpu_times();
+        text.pass(&[5, 5, 1]);
+        text.ran(1, 1, 2, 1_000, 500);
+        let phases = serde_json::to_value(text.phases(Vec::new())).unwrap();
         let mut checked = 0;
-        for table in printed().into_iter().filter(|of| of.command == "summary").flat_map(|of| of.tables) {
-            let json = if table.key.starts_with("gpu.") { &timed } else { &json };
-            let Some(row) = at(json, table.key).expect(table.key).get(0) else { continue };
+        for (command, table) in
+            printed().into_iter().flat_map(|of| of.tables.into_iter().map(move |t| (of.command, t)))
+        {
+            let json = match command {
+                "summary" if table.key.starts_with("gpu.") => &timed,
+                "summary" => &json,
+                "phases" => &phases,
+                _ => continue,
+            };
+            let path = if table.key == "gpu_phases" { "phases" } else { table.key };
+            let rows = at(json, path).unwrap_or(&Value::Null);
+            assert!(rows.is_array() || command == "phases", "{path}");
+            let Some(row) = rows.get(0) else { continue };
             for head in table.heads.iter().filter(|head| !head.is_derived) {
                 assert!(at(row, head.key).is_some(), "{}: no {}", table.key, head.key);
                 checked += 1;
             }
         }
-        assert!(checked > 20, "{checked}");
+        assert!(checked > 60, "{checked}");
     }
 }

@@ -2,12 +2,12 @@
 //! difference they follow.
 
 use super::{
-    section::{paragraph, section},
-    table::{Column, Style, Table},
+    section::{Part, paragraph},
+    table::Style,
 };
-use rocshim_analysis::units::{count, counted, time};
+use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{
-    BisectPage, Cause, Chosen, FollowVerdict, Judged, Others, SubjectKind, TimeRow, Trial,
+    BisectPage, Cause, Chosen, FollowVerdict, JUDGED, Judged, Others, SubjectKind, TIMES, Trial,
 };
 
 /// The most kernels that are named of a choice.
@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 /// The page of `rocshim try`.
 pub fn trial(trial: &Trial, style: &Style) -> String {
     let experiment = &trial.experiment;
-    let rows = |verdict| experiment.that(verdict).collect::<Vec<_>>();
+    let rows = |title, verdict| judged(title, experiment.that(verdict), style);
     let mut page = paragraph(&answer(trial), style);
     let runs = format!(
         "Ran {} with the change and {} without, in random order{}.",
@@ -25,14 +25,13 @@ pub fn trial(trial: &Trial, style: &Style) -> String {
         endings(trial)
     );
     page.push_str(&paragraph(&runs, style));
-    let stays = rows(FollowVerdict::Stays);
     let sections = [
-        judged("Decisions that follow the change", &rows(FollowVerdict::Follows), style),
-        judged("Not stable with the change, stable without", &rows(FollowVerdict::UnstableWith), style),
-        judged("Not stable by themselves", &rows(FollowVerdict::Unstable), style),
-        judged("Limited: some runs do not show all", &rows(FollowVerdict::Limited), style),
-        judged("The same in all runs", &stays, style),
-        times(&trial.times, style),
+        rows("Decisions that follow the change", FollowVerdict::Follows),
+        rows("Not stable with the change, stable without", FollowVerdict::UnstableWith),
+        rows("Not stable by themselves", FollowVerdict::Unstable),
+        rows("Limited: some runs do not show all", FollowVerdict::Limited),
+        rows("The same in all runs", FollowVerdict::Stays),
+        Part::new(&TIMES, &trial.times).section(style),
     ];
     for section in sections.into_iter().flatten() {
         page.push('\n');
@@ -94,24 +93,12 @@ fn endings(trial: &Trial) -> String {
 }
 
 /// Decisions with their choices.
-fn judged(title: &str, rows: &[&Judged], style: &Style) -> Option<String> {
-    if rows.is_empty() {
-        return None;
-    }
-    let mut table = Table::new(&[Column::Left("evidence"), Column::Left("what"), Column::Left("decision")]);
-    for row in rows {
-        let evidence = row.evidence.to_string();
-        let cells = vec![evidence, row.subject.kind.name().to_string(), row.subject.what.clone()];
-        let is_same = row.verdict == FollowVerdict::Stays;
-        let under = match is_same {
-            true => sides("always", &row.without),
-            false => {
-                [sides("without", &row.without), sides("with", &row.with), vec![row.why.clone()]].concat()
-            }
-        };
-        table.row_with(cells, under);
-    }
-    section(title, &table, style, &[])
+fn judged<'a>(title: &str, rows: impl IntoIterator<Item = &'a Judged>, style: &Style) -> Option<String> {
+    let under = |row: &Judged| match row.verdict {
+        FollowVerdict::Stays => sides("always", &row.without),
+        _ => [sides("without", &row.without), sides("with", &row.with), vec![row.why.clone()]].concat(),
+    };
+    Part::new(&JUDGED, rows).titled(title).under(under).section(style)
 }
 
 /// A line for each choice of a side.
@@ -140,26 +127,6 @@ fn choice(chosen: &Chosen) -> String {
     format!("{words}: {}", kernels.join(", "))
 }
 
-fn times(rows: &[TimeRow], style: &Style) -> Option<String> {
-    if rows.is_empty() {
-        return None;
-    }
-    let mut table = Table::new(&[
-        Column::Left("time of a run"),
-        Column::Right("without"),
-        Column::Right("with"),
-        Column::Right("ratio"),
-        Column::Left("differs"),
-        Column::Text("why"),
-    ]);
-    for row in rows {
-        let ratio = format!("{:.2}x", row.ratio);
-        let [without, with] = [row.without, row.with].map(|spread| time(spread.median_ns));
-        table.row(vec![row.name.clone(), without, with, ratio, row.evidence.to_string(), row.why.into()]);
-    }
-    section("Times (medians)", &table, style, &[])
-}
-
 /// The page of `rocshim bisect`.
 pub fn bisection(page: &BisectPage, style: &Style) -> String {
     let found = &page.found;
@@ -172,11 +139,11 @@ pub fn bisection(page: &BisectPage, style: &Style) -> String {
     }
     let runs = format!("{}; {} the same in A and B.", counted(found.runs as u64, "run"), found.same);
     text.push_str(&paragraph(&runs, style));
-    let all: Vec<&Judged> = found.causes.iter().flat_map(|cause| &cause.decisions).collect();
+    let all = found.causes.iter().flat_map(|cause| &cause.decisions);
     let sections = [
-        judged("Decisions that differ", &all, style),
-        judged("Not stable", &found.unstable.iter().collect::<Vec<_>>(), style),
-        judged("Limited: some runs do not show all", &found.limited.iter().collect::<Vec<_>>(), style),
+        judged("Decisions that differ", all, style),
+        judged("Not stable", &found.unstable, style),
+        judged("Limited: some runs do not show all", &found.limited, style),
     ];
     for section in sections.into_iter().flatten() {
         text.push('\n');
@@ -324,7 +291,7 @@ mod tests {
     #[test]
     fn a_decision_has_its_choices_under_it() {
         let rows = [row("gemm 1", "librocblas.so", "libhipblaslt.so")];
-        let text = judged("Title", &rows.iter().collect::<Vec<_>>(), &Style::default()).unwrap();
+        let text = judged("Title", &rows, &Style::default()).unwrap();
         assert_eq!(
             text,
             "Title\n  evidence   what  decision\n  confirmed  GEMM  gemm 1\n      \

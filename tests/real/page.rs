@@ -185,12 +185,12 @@ fn numbers_are_those_of_the_commands(tables: &Value, trace: &str, answers: &str)
     let request = &proxy["requests"][0];
     let shown = &tables["requests"][0];
     assert_eq!(list(&tables["requests"]).len(), 1);
-    assert_eq!(shown["said"], request["prompt"]["said"]);
-    assert_eq!(shown["observed"], request["prompt"]["observed"]);
-    assert_eq!(shown["prompt"], request["prompt"]["verdict"]);
-    assert_eq!(shown["path"], request["path"]["verdict"]);
-    assert_eq!(shown["generated"], request["generated"]["verdict"]);
-    assert_eq!(shown["prompt_why"], request["prompt"]["why"]);
+    assert_eq!(shown["prompt.said"], request["prompt"]["said"]);
+    assert_eq!(shown["prompt.observed"], request["prompt"]["observed"]);
+    assert_eq!(shown["prompt.verdict"], request["prompt"]["verdict"]);
+    assert_eq!(shown["path.verdict"], request["path"]["verdict"]);
+    assert_eq!(shown["generated.verdict"], request["generated"]["verdict"]);
+    assert_eq!(shown["prompt.why"], request["prompt"]["why"]);
 }
 
 fn sides_are_those_of_compare(tables: &Value, old: &str, new: &str) {

@@ -33,6 +33,19 @@ pub struct TimeRow {
     pub why: &'static str,
 }
 
+crate::table! {
+    /// Times with a change and without.
+    TIMES: TimeRow = "times", "Times (medians)", "a measure over all runs";
+    |row|
+    words("name", "time of a run", "the measure: wall, launch calls, GPU") => &row.name;
+    time("without.median_ns", "without", "median without the change").no_sum() => row.without.median_ns;
+    time("with.median_ns", "with", "median with the change").no_sum() => row.with.median_ns;
+    words("ratio", "ratio", "the second as a multiple of the first").right()
+        => format!("{:.2}x", row.ratio);
+    evidence("evidence", "differs", "how certain it is that they differ") => row.evidence;
+    sentence("why", "why", "the rule") => row.why;
+}
+
 /// The least, the middle and the most of some runs, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {

@@ -60,6 +60,9 @@ pub struct PastRow {
 /// A part of the kernels' time on the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuShareRow {
+    /// What is named: `family`, `code object` or `graph`.
+    #[serde(skip)]
+    pub of: &'static str,
     /// A family, a code object or a graph; absent for what is not known.
     pub name: Option<String>,
     /// Dispatches that the HIP runtime reported.
@@ -82,9 +85,11 @@ crate::table! {
     count("kernels", "kernels", "dispatches") => row.kernels;
     time("total_ns", "total", "time of all of them on the GPU") => row.total_ns;
     share("share", "share", "that as a part of all kernels' time") => row.share;
-    time("median_ns", "median", "half of them took no longer (right to 0.8 %)").no_sum() => row.median_ns;
-    time("p99_ns", "p99", "99 of 100 took no longer (right to 0.8 %)").no_sum() => row.p99_ns;
-    words("name", "name", "the family, code object or graph").name()
+    time("median_ns", "median", "half of them took no longer (right to 0.8 %)").no_sum().optional()
+        => row.median_ns;
+    time("p99_ns", "p99", "99 of 100 took no longer (right to 0.8 %)").no_sum().optional() => row.p99_ns;
+    words("of", "of a", "family, code object or graph").in_text().derived() => row.of;
+    sentence("name", "name", "the family, code object or graph").name()
         => row.name.clone().unwrap_or_else(|| "unresolved: not known".into());
 }
 
@@ -292,4 +297,16 @@ pub struct OverlapRow {
     pub queues: [u64; 2],
     /// While both were busy, ns.
     pub total_ns: u64,
+}
+
+crate::table! {
+    /// Queues that were busy at the same time.
+    GPU_OVERLAPS: OverlapRow = "gpu.overlaps", "Queues that were busy at the same time",
+        "two queues of a device that were busy at the same time";
+    |row|
+    number("pid", "process", "the process that uses both") => row.pid;
+    number("device", "device", "the driver's node number of the device") => row.device;
+    words("queues", "queues", "the runtime's numbers of the two")
+        => format!("{} and {}", row.queues[0], row.queues[1]);
+    time("total_ns", "both busy", "while both were busy") => row.total_ns;
 }

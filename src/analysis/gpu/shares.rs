@@ -267,8 +267,8 @@ impl Shares {
         };
         let graph = |(pid, graph): &(u32, Option<u32>)| graph.map(|graph| format!("graph {graph} of {pid}"));
         [
-            rows(self.objects.iter().map(|(id, sum)| (object(id), sum)), all),
-            rows(self.graphs.iter().map(|(key, sum)| (graph(key), sum)), all),
+            rows("code object", self.objects.iter().map(|(id, sum)| (object(id), sum)), all),
+            rows("graph", self.graphs.iter().map(|(key, sum)| (graph(key), sum)), all),
         ]
     }
 
@@ -292,7 +292,7 @@ impl Shares {
 pub(crate) fn families(kernels: &[GpuKernelRow], all: u64) -> Vec<GpuShareRow> {
     let sum = |row: &GpuKernelRow| Sum { ns: row.total_ns, durations: row.durations.clone() };
     let sums: Vec<_> = kernels.iter().map(|row| (row.family.map(str::to_owned), sum(row))).collect();
-    rows(sums.iter().map(|(family, sum)| (family.clone(), sum)), all)
+    rows("family", sums.iter().map(|(family, sum)| (family.clone(), sum)), all)
 }
 
 impl Product {
@@ -324,10 +324,15 @@ impl Product {
 }
 
 /// Rows of these sums, most time first; equal names are one.
-fn rows<'a>(sums: impl Iterator<Item = (Option<String>, &'a Sum)>, all: u64) -> Vec<GpuShareRow> {
+fn rows<'a>(
+    of: &'static str,
+    sums: impl Iterator<Item = (Option<String>, &'a Sum)>,
+    all: u64,
+) -> Vec<GpuShareRow> {
     let mut by_name: BTreeMap<Option<String>, Sum> = BTreeMap::new();
     sums.for_each(|(name, sum)| by_name.entry(name).or_default().merge(sum));
     let row = |(name, sum): (_, Sum)| GpuShareRow {
+        of,
         name,
         kernels: sum.kernels(),
         total_ns: sum.ns,

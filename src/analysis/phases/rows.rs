@@ -3,7 +3,7 @@
 use super::PhaseKind;
 use super::bound::PhaseGpu;
 use super::kernels::{CodeObjectKey, KernelInfo, Registry};
-use super::pass::{Launches, Pass, Range};
+use super::pass::{Launches, Range};
 use crate::{
     Evidence, LibraryRow, LossRow, ProcessRow,
     families::is_product,
@@ -279,6 +279,9 @@ pub struct PassRow {
     pub phase: usize,
     /// What the pass does.
     pub kind: PhaseKind,
+    /// The name of its phase.
+    #[serde(skip)]
+    pub name: String,
     /// How certain `kind` is.
     pub evidence: Evidence,
     /// Columns (ne11) of most of its GEMMs; absent where they are not known.
@@ -413,31 +416,4 @@ pub(super) fn usage(
     let mut rows: Vec<Usage> = rows.into_values().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
     rows
-}
-
-pub(super) fn visit(pass: &Pass, pid: u32, phase: usize, evidence: Evidence, epoch: u64) -> PassRow {
-    let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
-    PassRow {
-        pid,
-        stream_group: pass.stream_group,
-        phase,
-        kind: pass.kind,
-        evidence,
-        columns,
-        outputs: pass.outputs.map(|outputs| outputs.most),
-        begin_ns: pass.begin.saturating_sub(epoch),
-        end_ns: pass.end.saturating_sub(epoch),
-        host_ns: pass.host,
-        wait_ns: pass.wait,
-        between_ns: pass.before,
-        launches: 0,
-        families: Vec::new(),
-        code_objects: Vec::new(),
-        unlisted: pass.unlisted,
-        opaque: pass.opaque,
-        repeated: pass.repeated,
-        failed: pass.failed,
-        lost: pass.lost,
-        gpu: None,
-    }
 }

@@ -6,7 +6,7 @@ use super::{
     kernels::Registry,
     kinds::judge,
     pass::{Content, Launches, Pass, Range},
-    rows::{ColumnsOf, Step, Window, families, objects, row, usage, visit},
+    rows::{ColumnsOf, PassRow, Step, Window, families, objects, row, usage},
 };
 use crate::{
     Evidence, LibraryRow, Summary,
@@ -64,7 +64,7 @@ impl PhasesBuilder {
             windows.push(window(pass, number, processes[pass.process].epoch));
             steps.push(step(pass, number, epoch));
             if all_passes {
-                visits.push(visit(pass, pid, number, judged.1, epoch));
+                visits.push(visit(pass, pid, (number, &groups.phases[number].phase), judged.1, epoch));
             }
         }
         for (visit, pass) in visits.iter_mut().zip(&passes) {
@@ -100,6 +100,35 @@ impl PhasesBuilder {
             windows,
             identities: processes.into_iter().map(|process| process.identity).collect(),
         }
+    }
+}
+
+/// The row of a pass, before its kernels are counted.
+fn visit(pass: &Pass, pid: u32, (phase, of): (usize, &Phase), evidence: Evidence, epoch: u64) -> PassRow {
+    let columns = pass.columns.map(|Range { least, most }| ColumnsOf { least, most, passes: 1 });
+    PassRow {
+        pid,
+        stream_group: pass.stream_group,
+        phase,
+        kind: pass.kind,
+        name: of.name().to_owned(),
+        evidence,
+        columns,
+        outputs: pass.outputs.map(|outputs| outputs.most),
+        begin_ns: pass.begin.saturating_sub(epoch),
+        end_ns: pass.end.saturating_sub(epoch),
+        host_ns: pass.host,
+        wait_ns: pass.wait,
+        between_ns: pass.before,
+        launches: 0,
+        families: Vec::new(),
+        code_objects: Vec::new(),
+        unlisted: pass.unlisted,
+        opaque: pass.opaque,
+        repeated: pass.repeated,
+        failed: pass.failed,
+        lost: pass.lost,
+        gpu: None,
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::{PhaseKind, Phases, pass::Range, rows::Step};
 use crate::Evidence;
+use crate::units::range;
 use crate::units::{count, time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,6 +35,17 @@ pub struct Timeline {
     pub rule: String,
     /// Number of stream groups that share the last rows; 0 if none.
     pub merged: u64,
+}
+
+impl Timeline {
+    /// All bars, row by row.
+    pub fn bars(&self) -> Vec<PlacedBar> {
+        let placed = |row: &TimelineRow| {
+            let (group, level) = (row.stream_group, row.level);
+            row.bars.iter().cloned().map(move |bar| PlacedBar { group, level, bar }).collect::<Vec<_>>()
+        };
+        self.rows.iter().flat_map(placed).collect()
+    }
 }
 
 /// Numbers of slices and bars of a level.
@@ -106,6 +118,34 @@ pub struct Bar {
     pub columns: Option<(u64, u64)>,
     /// Evidence of the least certain.
     pub evidence: Evidence,
+}
+
+/// A bar with its row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedBar {
+    /// The process, and the number of the stream group in it.
+    pub group: Option<(u32, usize)>,
+    /// The level.
+    pub level: Level,
+    /// The bar.
+    pub bar: Bar,
+}
+
+crate::table! {
+    /// Bars of the timeline.
+    BARS: PlacedBar = "bars", "Bars of the timeline", "a bar of the page's timeline";
+    |row|
+    words("group", "process, stream group", "where it ran").derived()
+        => row.group.map_or("several".into(), |(pid, number)| format!("{pid}, {number}"));
+    words("level", "level", "request, phase or step") => row.level.name();
+    words("name", "name", "the phase, its label, or the request") => &row.bar.name;
+    time("begin_ns", "begin", "begin of the first slice").no_sum() => row.bar.begin_ns;
+    time("end_ns", "end", "end of the last slice").no_sum() => row.bar.end_ns;
+    count("slices", "slices", "slices that it stands for") => row.bar.slices;
+    count("passes", "passes", "its passes") => row.bar.passes;
+    words("columns", "ne11", "columns of its passes: minimum and maximum")
+        => row.bar.columns.map(|(least, most)| range(least, most));
+    evidence("evidence", "evidence", "that of the least certain") => row.bar.evidence;
 }
 
 type GroupId = (u32, usize);

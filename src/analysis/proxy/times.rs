@@ -1,6 +1,6 @@
 //! What the times that a server states for a request consist of: work on the GPU, and the rest.
 
-use super::requests::Passes;
+use super::{Proxy, Request, requests::Passes};
 use crate::{Evidence, PassRow};
 use rocshim_reader::responses::Response;
 use serde::Serialize;
@@ -31,6 +31,51 @@ pub struct RequestTimes {
     pub prompt: TimeParts,
     /// The generated tokens.
     pub generated: TimeParts,
+}
+
+/// A time that a server states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedTime {
+    /// Number of the request.
+    pub number: usize,
+    /// Its name.
+    pub request: String,
+    /// What it is the time of.
+    pub of: &'static str,
+    /// What it consists of.
+    pub parts: TimeParts,
+}
+
+crate::table! {
+    /// The times that a server states.
+    STATED_TIMES: StatedTime = "proxy_times", "The server's times: work on the GPU, and the rest",
+        "the time of a prompt, or of its generated tokens";
+    |row|
+    number("number", "#", "number of the request") => row.number;
+    words("request", "request", "its label, endpoint, or place in the file") => &row.request;
+    words("of", "of", "prompt or generated") => row.of;
+    time("stated_ns", "stated", "what the server states") => row.parts.stated_ns;
+    time("busy_ns", "GPU busy", "while a command ran") => row.parts.busy_ns;
+    time("not_launched_ns", "not launched", "while none ran, and the next was not launched")
+        => row.parts.not_launched_ns;
+    time("held_ns", "held", "while none ran, although the next was launched") => row.parts.held_ns;
+    time("rest_ns", "rest", "what is left of the stated time") => row.parts.rest_ns;
+    evidence("evidence", "evidence", "inferred if every pass was reported whole") => row.parts.evidence;
+}
+
+impl Proxy {
+    /// The times that the server states, of the prompts and of the generated tokens.
+    pub fn stated_times(&self) -> Vec<StatedTime> {
+        let rows = |request: &Request| {
+            let (number, name) = (request.response.number, request.name().to_owned());
+            let of = request
+                .times
+                .iter()
+                .flat_map(|times| [("prompt", times.prompt.clone()), ("generated", times.generated.clone())]);
+            of.map(|(of, parts)| StatedTime { number, request: name.clone(), of, parts }).collect::<Vec<_>>()
+        };
+        self.requests.iter().flat_map(rows).collect()
+    }
 }
 
 /// Splits the times that a response states; `None` where no pass of it has GPU times.

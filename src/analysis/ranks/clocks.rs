@@ -1,7 +1,7 @@
 //! Clocks of hosts, aligned by the collectives: none can end on a rank before it began on all.
 
 use super::{gather::Signatures, groups::Group, rank::Rank, steps::Basis};
-use crate::{Evidence, evidence::observations::Observation};
+use crate::{Evidence, evidence::observations::Observation, units::time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,19 @@ pub struct ClockRow {
     pub evidence: Evidence,
     /// Why it is not known, or what it is.
     pub why: Option<&'static str>,
+}
+
+crate::table! {
+    /// The clocks of hosts.
+    CLOCKS: ClockRow = "clocks", "Clocks, compared with the first host's", "a host's clock";
+    |row|
+    words("host", "host", "the host's name") => &row.host;
+    count("ranks", "ranks", "ranks on the host") => row.ranks;
+    words("ahead_ns", "ahead", "by how much it is ahead of the first host's").right()
+        => row.ahead_ns.map(|ns| format!("{}{}", if ns < 0 { "-" } else { "" }, time(ns.unsigned_abs())));
+    time("error_ns", "within", "the true difference is within this of it").no_sum() => row.error_ns;
+    sentence("evidence", "evidence", "how certain that is, and why it is not known")
+        => row.why.map_or_else(|| row.evidence.to_string(), |why| format!("{}: {why}", row.evidence));
 }
 
 /// The least and the most by which a host can be ahead of the first.

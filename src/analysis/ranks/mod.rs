@@ -17,11 +17,14 @@ mod rows;
 mod steps;
 mod stragglers;
 
-pub use clocks::{ClockRow, RULE as CLOCK_RULE};
+pub use clocks::{CLOCKS, ClockRow, RULE as CLOCK_RULE};
 pub use collectives::CollectiveRow;
 pub use gather::RanksBuilder;
-pub use rows::{GroupRow, RankFinding, RankFindingKind, RankRow, Ranks, StepRow};
-pub use steps::{AroundCollective, Basis as RankTimes, StepTime};
+pub use rows::{
+    COMMUNICATORS, GroupRow, RANK_FINDINGS, RANK_STEPS, RANKS, RankFinding, RankFindingKind, RankRow, Ranks,
+    StepRow,
+};
+pub use steps::{AROUND, AroundCollective, Basis as RankTimes, StepTime};
 pub use stragglers::RULE as STRAGGLER_RULE;
 
 use crate::Evidence;

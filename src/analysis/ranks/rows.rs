@@ -6,6 +6,7 @@ use super::{
     steps::{AroundCollective, Basis, StepTime},
 };
 use crate::Evidence;
+use crate::units::count;
 use serde::Serialize;
 
 /// The findings on a job, from the traces of its ranks. Times are ns.
@@ -127,6 +128,62 @@ pub struct GroupRow {
     pub basis: Basis,
 }
 
+crate::table! {
+    /// The findings, the gravest first.
+    RANK_FINDINGS: RankFinding = "findings", "Findings", "a statement on some ranks";
+    |row|
+    words("ranks", "ranks", "the ranks, by number; by process id where they have none")
+        => numbers(&row.ranks);
+    words("hosts", "host", "their hosts") => match row.hosts.as_slice() {
+        [] => None,
+        [host] => Some(host.clone()),
+        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
+    };
+    evidence("evidence", "evidence", "how certain it is") => row.evidence;
+    sentence("what", "finding", "what they do or did") => &row.what;
+}
+
+crate::table! {
+    /// The ranks.
+    RANKS: RankRow = "ranks", "Ranks, the slowest first", "a rank that has a trace";
+    |row|
+    number("rank", "rank", "its number in the job; its process id where it is not known") => row.rank;
+    words("host", "host", "the name of its host") => &row.host;
+    count("collectives", "collectives", "collectives that it called") => row.collectives;
+    time("own_ns", "own a step", "time outside of collectives, median over steps")
+        => row.timed(row.own_ns);
+    time("in_ns", "in collectives", "time in collectives, median over steps") => row.timed(row.in_ns);
+    ratio("ratio", "of median", "its own time relative to the median rank's") => row.ratio;
+    count("slowest_in", "slowest in", "steps in which its own time was the longest").optional()
+        => row.slowest_in;
+    time("waited_for_ns", "waited for", "how long the others waited in these steps").optional()
+        => row.timed(row.waited_for_ns);
+    words("end", "end", "how its trace ends, in the words of summary") => &row.end;
+    path("trace", "trace", "its trace") => &row.trace;
+}
+
+crate::table! {
+    /// The communicators, those of most ranks first.
+    COMMUNICATORS: GroupRow = "groups", "Communicators", "a communicator over its ranks";
+    |row|
+    words("ranks", "ranks", "its ranks that have a trace, of all").right() => match row.members {
+        Some(members) => format!("{} of {members}", row.ranks.len()),
+        None => row.ranks.len().to_string(),
+    };
+    count("collectives", "collectives", "its collectives, each counted once for all ranks")
+        => row.collectives;
+    evidence("evidence", "evidence", "confirmed by its unique id, or inferred from the order of use")
+        => row.evidence;
+    words("basis", "times", "which times of its collectives are known") => row.basis.brief();
+    sentence("step", "a step", "the collectives of a step, in order") => match row.step_length {
+        None => "no period: each collective is a step".to_owned(),
+        Some(_) if row.step.len() > LISTED => {
+            format!("{}; … {} in all", row.step[..LISTED].join("; "), row.step.len())
+        }
+        Some(_) => row.step.join("; "),
+    };
+}
+
 /// A step of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepRow {
@@ -137,6 +194,42 @@ pub struct StepRow {
     /// Its times.
     #[serde(flatten)]
     pub time: StepTime,
+}
+
+crate::table! {
+    /// The steps of every rank.
+    RANK_STEPS: StepRow = "steps", "Steps", "a step of a rank";
+    |row|
+    number("rank", "rank", "the rank's number") => row.rank;
+    number("step", "step", "its number, from 1") => row.step;
+    time("own_ns", "own", "time outside of collectives") => row.time.own_ns;
+    time("in_ns", "in collectives", "time in collectives") => row.time.in_ns;
+}
+
+/// The most numbers of ranks, or collectives of a step, in a cell.
+const LISTED: usize = 8;
+
+/// `5`, `3, 4 and 9 more`.
+fn numbers(ranks: &[u32]) -> String {
+    let shown: Vec<String> = ranks.iter().take(LISTED).map(u32::to_string).collect();
+    match ranks.len().checked_sub(LISTED) {
+        Some(more) if more > 0 => format!("{} and {} more", shown.join(", "), count(more as u64)),
+        _ => shown.join(", "),
+    }
+}
+
+impl RankFinding {
+    /// `rank 5`, `ranks 3, 4 and 9 more`.
+    pub fn words(ranks: &[u32]) -> String {
+        format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, numbers(ranks))
+    }
+}
+
+impl RankRow {
+    /// The time, if it has steps.
+    fn timed(&self, ns: u64) -> Option<u64> {
+        (self.steps != 0).then_some(ns)
+    }
 }
 
 impl Rank {

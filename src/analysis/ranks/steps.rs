@@ -42,6 +42,17 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// In two or three words.
+    pub fn brief(self) -> &'static str {
+        match self {
+            Basis::Gpu => "GPU times",
+            Basis::Host => "host times",
+            Basis::Entry => "host times of calls alone",
+        }
+    }
+}
+
+impl Basis {
     /// The best that holds for all collectives of a group that can have it: the last ones of a job
     /// that died cannot.
     pub(super) fn of(group: &Group, ranks: &[Rank], whole: usize) -> Basis {
@@ -125,6 +136,19 @@ pub struct AroundCollective {
     pub in_ns: u64,
     /// Up to the begin of the collective after it.
     pub after_ns: u64,
+}
+
+crate::table! {
+    /// The median times around each collective of a step.
+    AROUND: AroundCollective = "around", "Around each collective of a step (medians)",
+        "a collective of a step, on one rank";
+    |row|
+    number("rank", "rank", "the rank's number") => row.rank;
+    number("place", "#", "its place in the step: from 1 here, from 0 in JSON") => row.place + 1;
+    time("before_ns", "before", "since the end of the collective before it") => row.before_ns;
+    time("in_ns", "in", "from its begin to its end") => row.in_ns;
+    time("after_ns", "after", "up to the begin of the collective after it") => row.after_ns;
+    words("collective", "collective", "function and count") => &row.collective;
 }
 
 /// Returns before, in and after for each place of a step: medians over the member's steps.

@@ -1,7 +1,10 @@
 //! What a row has in a column, and how that reads in text.
 
 use super::head::{CellKind, Head};
-use crate::{evidence::Evidence, names, units};
+use crate::{
+    evidence::{Evidence, Outcome},
+    names, units,
+};
 
 /// A statement, with its class of evidence and the reason where that is not plain.
 pub type Statement = (String, Option<(Evidence, Option<String>)>);
@@ -21,6 +24,8 @@ pub enum Cell {
     Text(String),
     /// How sure something is, and why, where that needs words.
     Evidence(Evidence, Option<String>),
+    /// What a statement came to.
+    Outcome(Outcome),
     /// A kernel by its symbol, and its name as people write it, where that differs.
     Kernel(String, Option<String>),
     /// Kernels with the number of their launches.
@@ -42,10 +47,13 @@ impl Cell {
             },
             Cell::Real(value) => match head.kind {
                 CellKind::Share => units::percent(*value),
+                CellKind::Time => units::time(value.round() as u64),
+                CellKind::Ratio => format!("{value:.2}"),
                 _ => format!("{value:.1}"),
             },
             Cell::Shown(text, _) | Cell::Text(text) => text.clone(),
             Cell::Evidence(evidence, _) => evidence.to_string(),
+            Cell::Outcome(outcome) => outcome.to_string(),
             Cell::Kernel(symbol, demangled) => {
                 names::tidy(demangled.as_deref().unwrap_or(symbol)).into_owned()
             }
@@ -69,6 +77,12 @@ impl From<u64> for Cell {
 impl From<u32> for Cell {
     fn from(number: u32) -> Cell {
         Cell::Number(number.into())
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(number: usize) -> Cell {
+        Cell::Number(number as u64)
     }
 }
 
@@ -111,6 +125,12 @@ impl From<&rocshim_trace::Word> for Cell {
 impl From<Evidence> for Cell {
     fn from(evidence: Evidence) -> Cell {
         Cell::Evidence(evidence, None)
+    }
+}
+
+impl From<Outcome> for Cell {
+    fn from(outcome: Outcome) -> Cell {
+        Cell::Outcome(outcome)
     }
 }
 

@@ -38,6 +38,8 @@ pub enum CellKind {
     Bytes,
     /// A part of 1.
     Share,
+    /// A number that is a multiple of another.
+    Ratio,
     /// Some words.
     Words,
     /// A sentence, which text breaks into lines.
@@ -61,6 +63,7 @@ impl CellKind {
             CellKind::Time => "ns",
             CellKind::Bytes => "bytes",
             CellKind::Share => "0 to 1",
+            CellKind::Ratio => "ratio",
             CellKind::Words | CellKind::Sentence | CellKind::Code => "text",
             CellKind::Path => "path",
             CellKind::Kernel => "kernel",
@@ -91,6 +94,8 @@ kinds! {
     bytes Bytes;
     /// A column of parts of 1.
     share Share;
+    /// A column of ratios, with two decimals.
+    ratio Ratio;
     /// A column of words.
     words Words;
     /// A column of sentences: the last one of text.
@@ -110,7 +115,12 @@ impl Head {
     const fn new(kind: CellKind, key: &'static str, title: &'static str, doc: &'static str) -> Head {
         let is_right = matches!(
             kind,
-            CellKind::Count | CellKind::Number | CellKind::Time | CellKind::Bytes | CellKind::Share
+            CellKind::Count
+                | CellKind::Number
+                | CellKind::Time
+                | CellKind::Bytes
+                | CellKind::Share
+                | CellKind::Ratio
         );
         let is_sum = matches!(kind, CellKind::Count | CellKind::Time);
         Head {

@@ -18,6 +18,23 @@ pub struct VariableRow {
     pub source: &'static str,
 }
 
+crate::table! {
+    /// The variables that steer a decision.
+    STEERING_VARIABLES: VariableRow = "variables", "Variables that steer a decision", "a variable";
+    |row|
+    words("name", "variable", "its name; with a * at its end all that begin so") => row.name;
+    words("library", "of", "the library that reads it") => row.library;
+    words("versions", "read in", "where it was read: the source of a release, or the manual") => row.versions;
+    sentence("effect", "what it does", "what it changes, and the source that says so")
+        => row.effect_with_source();
+}
+
+impl VariableRow {
+    pub(super) fn effect_with_source(&self) -> String {
+        format!("{} [{}]", self.effect, self.source)
+    }
+}
+
 /// One row each.
 macro_rules! rows {
     ($($name:literal $library:literal $versions:literal $effect:literal $source:literal;)*) => {

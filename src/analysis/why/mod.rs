@@ -27,8 +27,10 @@ mod tests;
 
 pub use callers::{BinaryFile, Functions};
 pub use catalogs::{CatalogFolder, FoundProblem, OnDisk, Wanted, WantedProblem};
-pub use environment::{VariableRow, variables};
+pub use environment::{STEERING_VARIABLES, VariableRow, variables};
 
 pub use gather::WhyBuilder;
-pub use rows::{CallerRow, Change, Decision, FirstLaunch, Link, Subject, Why};
+pub use rows::{
+    CALLERS, CallerRow, Change, DECISIONS, Decision, FirstLaunch, LINKS, Link, SET_VARIABLES, Subject, Why,
+};
 pub(crate) use rules::rules;

@@ -2,6 +2,7 @@
 
 use super::environment::VariableRow;
 use crate::Evidence;
+use rocshim_trace::file_name;
 use serde::Serialize;
 
 /// All decisions; also the JSON form.
@@ -26,6 +27,17 @@ pub struct SetVariable {
     pub variable: VariableRow,
     /// The values that processes had.
     pub values: Vec<String>,
+}
+
+crate::table! {
+    /// The variables that were set.
+    SET_VARIABLES: SetVariable = "environment", "Variables that steer such decisions",
+        "a variable that a traced process had set";
+    |row|
+    words("values", "set in the process", "its values, with its name") => row.values.join(" ");
+    words("library", "of", "the library that reads it") => row.variable.library;
+    sentence("effect", "what it does", "what it changes, and the source that says so")
+        => row.variable.effect_with_source();
 }
 
 /// The callers of a kernel's first launch, read from its thread's stack: an observation.
@@ -60,6 +72,23 @@ pub struct CallerRow {
     pub line: Option<String>,
     /// Why the file was not read for names.
     pub unnamed: Option<String>,
+}
+
+crate::table! {
+    /// The callers of a launch, innermost first.
+    CALLERS: (usize, CallerRow) = "first_launches.callers", "Callers of the first launch", "a caller";
+    |row|
+    number("place", "#", "its place, from 1, innermost first").derived() => row.0;
+    sentence("function", "function", "the function, with its line where the file has debug information")
+        => row.1.function_and_line();
+    words("at", "in", "the file, and the call's address in it") => format!("{}+{}", file_name(&row.1.file), row.1.at);
+}
+
+impl CallerRow {
+    fn function_and_line(&self) -> String {
+        let line = self.line.as_ref().map(|line| format!(", {line}")).unwrap_or_default();
+        format!("{}{line}", self.function.as_deref().unwrap_or("?"))
+    }
 }
 
 /// What a decision is about.
@@ -97,6 +126,18 @@ pub struct Decision {
     pub changes: Vec<Change>,
 }
 
+crate::table! {
+    /// Decisions, each with what decided it.
+    DECISIONS: Decision = "decisions", "Decisions, and what decided each", "a decision";
+    |row|
+    number("id", "#", "its number, from 1") => row.id;
+    number("calls", "calls", "calls, or launches of a kernel of ggml") => row.calls;
+    evidence("evidence", "evidence", "how certain it is what decided").derived().absent("")
+        => row.decided().map(|link| link.evidence);
+    sentence("title", "decision, and what decided it", "what was decided about, and what decided")
+        => format!("{}: {}", row.title, row.decided().map_or("", |link| &link.text));
+}
+
 /// A link of the chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
@@ -108,6 +149,16 @@ pub struct Link {
     pub text: String,
     /// The rule, file or source line that it follows from.
     pub source: Option<String>,
+}
+
+crate::table! {
+    /// The chain of a decision.
+    LINKS: Link = "decisions.links", "The chain of a decision", "a link of the chain";
+    |row|
+    words("step", "step", "asked, asked by, possible, chosen or decided") => row.step;
+    evidence("evidence", "evidence", "how certain it is") => row.evidence;
+    sentence("text", "what", "the link in words, with the rule, file or source line")
+        => row.source.as_ref().map_or(row.text.clone(), |source| format!("{} [{source}]", row.text));
 }
 
 /// Something that would change the decision; a hypothesis, never more than inferred.

@@ -120,7 +120,7 @@ fn passes(proxy: &Proxy) -> Option<String> {
     for request in known(proxy) {
         let exact = request.chunks.iter().all(|chunk| chunk.least == chunk.most);
         let Some(tokens) = request.columns().filter(|_| exact) else { continue };
-        prompts.insert(tokens.most, super::chunks(request));
+        prompts.insert(tokens.most, request.chunks_in_words().unwrap_or_default());
     }
     let is_one = |passes: &str| !passes.contains('+');
     let longest = prompts.iter().rev().find(|(_, passes)| is_one(passes)).map(|(tokens, _)| *tokens);

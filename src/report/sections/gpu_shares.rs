@@ -1,11 +1,9 @@
 //! What the time on the GPU was spent for, and how its queues were used.
 
-use crate::section::{Part, section};
-use crate::table::{Column, Style, Table};
-use rocshim_analysis::units::{count, percent, time};
-use rocshim_analysis::{
-    GPU_PRODUCTS, GPU_QUEUES, GPU_TRANSFERS, GpuQueueRow, GpuShareRow, GpuTimes, Summary,
-};
+use crate::section::Part;
+use crate::table::Style;
+use rocshim_analysis::units::{count, time};
+use rocshim_analysis::{GPU_PRODUCTS, GPU_QUEUES, GPU_SHARES, GPU_TRANSFERS, GpuQueueRow, GpuTimes, Summary};
 
 /// GEMMs and convolutions with their rates.
 pub(crate) fn products(summary: &Summary, style: &Style) -> Option<String> {
@@ -75,29 +73,9 @@ pub(crate) fn clock_error(ns: u64) -> String {
 /// The kernels' time by family, code object and graph.
 pub(crate) fn shares(summary: &Summary, style: &Style) -> Option<String> {
     let gpu = summary.gpu.as_ref()?;
-    let mut table = Table::new(&[
-        Column::Right("kernels"),
-        Column::Right("total"),
-        Column::Right("share"),
-        Column::Missable("median"),
-        Column::Missable("p99"),
-        Column::Left("of a"),
-        Column::Text("name"),
-    ]);
-    let kinds: [(&str, &[GpuShareRow]); 3] =
-        [("family", &gpu.families), ("code object", &gpu.code_objects), ("graph", &gpu.graphs)];
-    for (kind, rows) in kinds {
-        for row in rows {
-            let name = row.name.clone().unwrap_or_else(|| "unresolved: not known".into());
-            let [total, median, p99] = [row.total_ns, row.median_ns, row.p99_ns].map(time);
-            table.row(vec![count(row.kernels), total, percent(row.share), median, p99, kind.into(), name]);
-        }
-    }
-    if table.rows().is_empty() {
-        return None;
-    }
+    let rows = gpu.families.iter().chain(&gpu.code_objects).chain(&gpu.graphs);
     let remark = "code object: kernels that were launched directly; those of graphs are under their graph";
-    section("Shares of the kernels' time on the GPU", &table, style, &[remark.into()])
+    Part::new(&GPU_SHARES, rows).remark(remark).section(style)
 }
 
 #[cfg(test)]

@@ -29,5 +29,5 @@ pub(crate) use lists::{
     threads,
 };
 pub(crate) use processes::processes;
-pub(crate) use ranks::{ranks, sentence as ranks_sentence, words as rank_words};
+pub(crate) use ranks::{ranks, sentence as ranks_sentence};
 pub(crate) use spans::spans;

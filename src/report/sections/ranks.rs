@@ -2,12 +2,9 @@
 
 use super::compared::evidence;
 use crate::{section::Part, table::Style};
-use rocshim_analysis::units::{count, counted};
-use rocshim_analysis::{JOB_RANKS, JobRankRow, Summary};
+use rocshim_analysis::units::counted;
+use rocshim_analysis::{JOB_RANKS, JobRankRow, RankFinding, Summary};
 use std::collections::BTreeSet;
-
-/// The most numbers of ranks in a sentence.
-const LISTED: usize = 8;
 
 pub(crate) fn ranks(summary: &Summary, style: &Style) -> Option<String> {
     let mut rows: Vec<&JobRankRow> = summary.ranks.iter().collect();
@@ -47,12 +44,12 @@ pub(crate) fn sentence(summary: &Summary) -> Option<String> {
             ": no difference in what they launch is known (limited: not every trace is whole)".into()
         }
         (many, _) if many == rows.len() => ": they launch different kernels, by classes".into(),
-        (1, _) => format!(": {} does something else than most", words(&differing)),
-        _ => format!(": {} do something else than most", words(&differing)),
+        (1, _) => format!(": {} does something else than most", RankFinding::words(&differing)),
+        _ => format!(": {} do something else than most", RankFinding::words(&differing)),
     };
     let without = match missing.is_empty() {
         true => String::new(),
-        false => format!(" No trace of {}.", words(&missing)),
+        false => format!(" No trace of {}.", RankFinding::words(&missing)),
     };
     Some(format!("{begin}{what}.{without}"))
 }
@@ -63,16 +60,6 @@ fn missing(rows: &[JobRankRow]) -> Vec<u32> {
     let world = rows.iter().filter_map(|row| row.world).max().filter(|_| is_one_job).unwrap_or(0);
     let present: BTreeSet<u32> = rows.iter().map(|row| row.rank).collect();
     (0..world).filter(|rank| !present.contains(rank)).collect()
-}
-
-/// `rank 5`, `ranks 3, 4 and 9 more`.
-pub(crate) fn words(ranks: &[u32]) -> String {
-    let shown = ranks[..ranks.len().min(LISTED)].iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    match ranks.len() {
-        1 => format!("rank {shown}"),
-        all if all > LISTED => format!("ranks {shown} and {} more", count((all - LISTED) as u64)),
-        _ => format!("ranks {shown}"),
-    }
 }
 
 #[cfg(test)]
