@@ -79,6 +79,7 @@ mod real {
     mod replay;
     mod sql;
     mod why;
+    mod why_hipblaslt;
     mod why_miopen;
 }
 

@@ -27,5 +27,5 @@ pub use folder::{Folder, Stamp, Unread, has_content, stamp};
 pub use miopen::{FindDatabase, FoundSolver};
 pub use product::Product;
 pub use solutions::{Chosen, Counted, Solutions};
-pub use symbols::{Function, functions};
+pub use symbols::{Function, functions, has_text};
 pub use tensile::{Catalog, Entry, Reached};

@@ -41,6 +41,22 @@ pub fn functions(
     Ok(found)
 }
 
+/// True if the constants (`.rodata`) of the file at `path` have `text`, such as the name of a
+/// variable that it reads; `None` if it cannot be read, or is not the one with `build_id`.
+pub fn has_text(path: &Path, build_id: &str, text: &str) -> Option<bool> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    let elf = Elf::parse(&cache).ok()?;
+    if build_id_of(&elf).as_deref() != Some(build_id) {
+        return None;
+    }
+    let constants = elf.section_by_name(".rodata")?.data().ok()?;
+    Some(constants.windows(text.len()).any(|window| window == text.as_bytes()))
+}
+
+fn build_id_of(elf: &Elf) -> Option<String> {
+    Some(elf.build_id().ok()??.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Returns the path of separate debug information for a build id.
 fn debug_file(debug: &Path, build_id: &str) -> Option<PathBuf> {
     let (folder, rest) = build_id.split_at_checked(2)?;
@@ -53,9 +69,7 @@ fn name(path: &Path, build_id: &str, found: &mut BTreeMap<u64, Function>) -> Res
     let file = File::open(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let cache = ReadCache::new(file);
     let elf = Elf::parse(&cache).map_err(|error| format!("it is not an ELF file: {error}"))?;
-    let own: Option<String> =
-        elf.build_id().ok().flatten().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
-    if own.as_deref() != Some(build_id) {
+    if build_id_of(&elf).as_deref() != Some(build_id) {
         return Err("its build id differs: the file was replaced since the program ran".into());
     }
     // The full table, or what a stripped file exports.

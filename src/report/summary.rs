@@ -3,12 +3,16 @@
 
 use super::{names, section::paragraph, sections, table::Style};
 use rocshim_analysis::units::{count, counted, percent, time};
-use rocshim_analysis::{Summary, Totals};
+use rocshim_analysis::{ProcessRow, Summary, Totals};
 use std::collections::BTreeSet;
 
 /// The whole page.
 pub fn summary(summary: &Summary, style: &Style) -> String {
-    let mut page = paragraph(&sentence(&summary.totals), style);
+    let mut page = String::new();
+    for limit in limited(summary) {
+        page.push_str(&paragraph(&limit, style));
+    }
+    page.push_str(&paragraph(&sentence(&summary.totals), style));
     for answer in [
         sections::ranks_sentence(summary),
         most_launched(summary),
@@ -84,6 +88,36 @@ fn path(summary: &Summary) -> Option<String> {
         true => format!("No fallback kernels: {} ({}).", fallback.evidence, fallback.why),
         false => format!("Fallback kernels: {} ({}).", fallback.why, fallback.evidence),
     })
+}
+
+/// What limits every statement of the page: traces that end early or are damaged.
+fn limited(summary: &Summary) -> Vec<String> {
+    let processes = &summary.processes;
+    let cut: Vec<u32> = processes.iter().filter(|row| row.end == "cut").map(|row| row.pid).collect();
+    let has_note = |row: &&ProcessRow| {
+        row.notes.iter().any(|note| note.starts_with("limited: ") || note.contains("passed over"))
+    };
+    let damaged: Vec<u32> = processes.iter().filter(has_note).map(|row| row.pid).collect();
+    let list = |pids: &[u32]| {
+        let (of, more) = (pids.len().min(3), pids.len().saturating_sub(3));
+        let shown = pids[..of].iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let processes = if pids.len() == 1 { "process" } else { "processes" };
+        if more > 0 { format!("{processes} {shown} and {more} more") } else { format!("{processes} {shown}") }
+    };
+    let mut limits = Vec::new();
+    if !cut.is_empty() {
+        limits.push(format!(
+            "Limited: the trace of {} is cut: what was not written yet is not known.",
+            list(&cut)
+        ));
+    }
+    if !damaged.is_empty() {
+        limits.push(format!(
+            "Limited: not all of the trace of {} could be read (notes below).",
+            list(&damaged)
+        ));
+    }
+    limits
 }
 
 /// The families with most launches.

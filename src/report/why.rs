@@ -16,7 +16,9 @@ use std::collections::BTreeSet;
 
 /// The page: the chains of the decisions that `wanted` names, or without it one line for each.
 pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
-    let mut parts = Vec::new();
+    let is_limit = |note: &&String| note.starts_with("limited: ");
+    let mut parts: Vec<String> =
+        why.notes.iter().filter(is_limit).map(|note| paragraph(note, style)).collect();
     match wanted {
         None => {
             parts.extend(answer(why).map(|answer| paragraph(&answer, style)));
@@ -36,7 +38,8 @@ pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
         }
     }
     parts.extend(Part::new(&SET_VARIABLES, &why.environment).section(style));
-    parts.extend(why.notes.iter().map(|note| paragraph(note, style)));
+    let others = why.notes.iter().filter(|note| !is_limit(note));
+    parts.extend(others.map(|note| paragraph(note, style)));
     parts.join("\n")
 }
 

@@ -1,7 +1,7 @@
 //! The samples that need no GPU and no PyTorch run as their own comments say.
 
 use rocshim_tests::{Traced, artifacts};
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 #[test]
 fn each_task_of_a_slurm_job_writes_a_trace_that_says_its_rank() {
@@ -37,5 +37,40 @@ fn the_python_samples_compile() {
         let source = artifacts::root().join("samples").join(name);
         let compile = "import sys; compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')";
         Traced::command(Path::new("/usr/bin/env")).args(["python3", "-c", compile]).arg(source).run().ok();
+    }
+}
+
+#[test]
+fn a_trace_that_is_cut_or_damaged_is_called_limited_first() {
+    let whole = fs::read(artifacts::root().join("samples/traces/demo.ndjson")).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let middle = lines.len() / 2;
+    let cut = [&lines[..middle].concat()[..], &lines[middle][..20]].concat();
+    let damaged = [lines[..middle].concat(), b"nonsense\n".to_vec(), lines[middle + 1..].concat()].concat();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes, summary, why) in [
+        (
+            "cut",
+            cut,
+            "Limited: the trace of process 19536 is cut: what was not written yet is not known.\n",
+            "limited: process 19536: the trace is cut: what was not written yet is not known; ",
+        ),
+        (
+            "damaged",
+            damaged,
+            "Limited: not all of the trace of process 19536 could be read (notes below).\n",
+            "limited: process 19536: 1 line is no record and was passed over: line ",
+        ),
+    ] {
+        let trace = folder.path().join(name).with_extension("ndjson");
+        fs::write(&trace, bytes).unwrap();
+        let printed = |command: &str| {
+            let output = Command::new(artifacts::command()).arg(command).arg(&trace).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        for (command, begin) in [("summary", summary), ("why", why)] {
+            let text = printed(command);
+            assert!(text.starts_with(begin), "{name}: {text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `rocshim why` on the real MIOpen: find modes, immediate mode, a find database that has an entry
 //! and one that has none, and solvers that variables switch off.
 
-use rocshim_tests::artifacts;
+use rocshim_tests::rocm::why::{decisions, links};
 use rocshim_tests::rocm::{self, Bench, HIP6};
 use serde_json::Value;
 use std::path::Path;
@@ -21,23 +21,13 @@ fn decided(folder: &Path, variables: &[(&str, &str)]) -> Decided {
     }
     let output = bench.traced().arg(HIP6.program("miopen_conv")).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut asked = bench.bare();
-    asked.arg(artifacts::command()).args(["why", "--json"]).arg(bench.folder().join("out"));
-    let why: Value = serde_json::from_slice(&asked.output().expect("rocshim runs").stdout).expect("JSON");
+    let decisions = decisions(&bench, &[]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let decisions = why["decisions"].as_array().expect("decisions").iter();
-    let of_forward = decisions.filter(|decision| {
+    let of_forward = decisions.iter().filter(|decision| {
         let title = decision["title"].as_str().unwrap_or_default();
         title.starts_with("forward convolution of 2x16x28x28") && !title.ends_with("miopenRunSolution")
     });
-    let links = |decision: &Value| {
-        let links = decision["links"].as_array().expect("links").iter();
-        links
-            .filter(|link| link["step"] == "decided")
-            .map(|l| (text(&l["evidence"]), text(&l["text"])))
-            .collect()
-    };
-    of_forward.map(|decision| (text(&decision["title"]), links(decision))).collect()
+    of_forward.map(|decision| (text(&decision["title"]), links(decision, "decided"))).collect()
 }
 
 /// Asserts that each decision of `function` has a link that begins so.

@@ -9,12 +9,14 @@
 //! ```
 //!
 //! Layers, lowest first: `device` (its log), `counted` (compares the trace with that log),
-//! `bench` (a program run with and without the shim), `server`.
+//! `bench` (a program run with and without the shim), `server`, `why` (what
+//! `rocshim why` says).
 
 pub mod bench;
 pub mod counted;
 pub mod device;
 pub mod server;
+pub mod why;
 
 pub use bench::Bench;
 

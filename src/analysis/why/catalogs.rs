@@ -69,6 +69,17 @@ pub struct FoundProblem {
     pub installed: Option<FindDatabase>,
 }
 
+/// A text that is looked for in the file of a library.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LibraryText {
+    /// The library, as the process knew it.
+    pub path: String,
+    /// Its build id, hex.
+    pub build_id: String,
+    /// The text.
+    pub text: &'static str,
+}
+
 /// What was read of the disk for a trace.
 #[derive(Default)]
 pub struct OnDisk {
@@ -78,4 +89,6 @@ pub struct OnDisk {
     pub functions: Functions,
     /// MIOpen's find databases.
     pub problems: BTreeMap<WantedProblem, FoundProblem>,
+    /// Whether a library's file has a text; `None`: the file cannot be read, or is another build.
+    pub texts: BTreeMap<LibraryText, Option<bool>>,
 }

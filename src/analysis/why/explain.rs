@@ -1,9 +1,9 @@
 //! Builds the chain of each decision: the common part, and each library's own.
 
 use super::{
-    WhyBuilder,
+    WhyBuilder, backend,
     callers::BinaryFile,
-    catalogs::{CatalogFolder, OnDisk, Wanted, WantedProblem},
+    catalogs::{CatalogFolder, LibraryText, OnDisk, Wanted, WantedProblem},
     environment::variable,
     ggml, hipblaslt, miopen,
     rows::{Change, Decision, Link, SetVariable, Subject, Why},
@@ -49,6 +49,11 @@ impl WhyBuilder {
         self.chains.wanted()
     }
 
+    /// The texts that are looked for in libraries.
+    pub fn texts(&self) -> BTreeSet<LibraryText> {
+        self.processes.iter().filter_map(backend::wanted).collect()
+    }
+
     /// The convolutions that MIOpen's find database is asked about.
     pub fn problems(&self) -> BTreeSet<WantedProblem> {
         let conv = |(key, _): &(Key, Seen)| match &key.asked {
@@ -81,9 +86,13 @@ impl WhyBuilder {
             order.into_iter().enumerate().map(|(at, (key, seen))| self.decision(at + 1, key, seen, on_disk));
         let decisions = decisions.collect();
         let limits = self.processes.iter().filter_map(|process| {
-            process.limits.as_ref().map(|limits| format!("limited: process {}: {limits}", process.pid))
+            let limits = process.limits()?;
+            Some(format!(
+                "limited: process {}: {limits}; a decision may be missing or have fewer calls",
+                process.pid
+            ))
         });
-        let notes = self.notes.iter().cloned().chain(limits).collect();
+        let notes = limits.chain(self.notes.iter().cloned()).collect();
         let environment = environment(&self.processes);
         let first_launches = self.chains.named(&on_disk.functions);
         Why { format: 1, decisions, first_launches, environment, notes }
@@ -100,10 +109,19 @@ impl WhyBuilder {
             Asked::Gemm(gemm) => {
                 links.push(asked_gemm(gemm, seen, process));
                 links.extend(asked_by(seen));
+                links.extend(gemm.workspace.map(|_| backend::caller(seen, process)));
                 links.push(chosen(&kernels, &launches, key.end));
                 match gemm.workspace {
-                    Some(_) => hipblaslt::explain(gemm, seen, &mut links, &mut changes),
-                    None => rocblas(gemm, (seen, process), key, &kernels, catalog, &mut links, &mut changes),
+                    Some(_) => hipblaslt::explain(gemm, seen, process, &mut links, &mut changes),
+                    None => {
+                        rocblas(gemm, (seen, process), key, &kernels, catalog, &mut links, &mut changes);
+                        if seen.handed_on == 0
+                            && !kernels.is_empty()
+                            && gemm.library.starts_with("librocblas")
+                        {
+                            links.extend(backend::kept(process, on_disk));
+                        }
+                    }
                 }
                 format!("{} {}", gemm.problem.in_short(), gemm.function)
             }
@@ -128,6 +146,10 @@ impl WhyBuilder {
         if seen.answers_differ {
             limit_to_last(&mut links);
         }
+        // What was asked before may be among what is missing.
+        if matches!(subject(key), Subject::Matmul | Subject::Convolution) && process.limits().is_some() {
+            limit(&mut links);
+        }
         let overridden = process.environment.get("HSA_OVERRIDE_GFX_VERSION");
         links.extend(overridden.map(|value| {
             let text =
@@ -145,10 +167,15 @@ impl WhyBuilder {
 
 /// Says that what was returned for the problem is not the same for all calls of the decision.
 fn limit_to_last(links: &mut Vec<Link>) {
-    let decided = links.iter_mut().filter(|link| link.step == "decided");
-    decided.filter(|link| link.evidence.is_confirmed()).for_each(|link| link.evidence = Evidence::Limited);
+    limit(links);
     let text = "the answers for this problem differed between the calls: the last one is described";
     links.push(Link::new("possible", Evidence::Limited, text));
+}
+
+/// Makes what is confirmed of the decision limited.
+fn limit(links: &mut [Link]) {
+    let decided = links.iter_mut().filter(|link| link.step == "decided");
+    decided.filter(|link| link.evidence.is_confirmed()).for_each(|link| link.evidence = Evidence::Limited);
 }
 
 fn subject(key: &Key) -> Subject {
@@ -171,11 +198,7 @@ fn rocblas(
     changes: &mut Vec<Change>,
 ) {
     if seen.handed_on == seen.calls {
-        let text = format!(
-            "{} made the GEMM by a call of another function, which has a decision of its own",
-            gemm.function
-        );
-        links.push(Link::new("decided", Observation::Argument.evidence(), text));
+        links.extend(backend::handed_on(&gemm.function, seen, process));
         return;
     }
     if let Some(index) = gemm.problem.solution.filter(|index| *index > 0) {

@@ -77,13 +77,14 @@ impl WhyBuilder {
 
     /// Ends the file whose records were taken.
     pub fn end_file(&mut self, reading: Reading) {
-        let limits = match reading.end {
-            End::Cut => Some("the trace has no end: what was not written is lost"),
-            End::Running => Some("the process still records"),
-            _ => None,
-        };
-        if let (Some(open), Some(limits)) = (&self.open, limits) {
-            self.processes[open.number].limits.get_or_insert_with(|| limits.into());
+        let Some(open) = &self.open else { return };
+        let limits = &mut self.processes[open.number].limits;
+        // A torn last line is the end of a trace that was cut.
+        limits.extend(reading.notes.into_iter().filter(|note| note != "the last line is cut"));
+        match reading.end {
+            End::Cut => limits.push("the trace is cut: what was not written yet is not known".into()),
+            End::Running => limits.push("the process still records".into()),
+            _ => {}
         }
     }
 
@@ -125,11 +126,7 @@ impl WhyBuilder {
                 }
                 open.objects.insert(object.id, object.clone());
             }
-            Record::Gap(gap) => {
-                process
-                    .limits
-                    .get_or_insert_with(|| format!("{} events were lost ({})", gap.lost, gap.reason));
-            }
+            Record::Gap(gap) => process.lost += gap.lost,
             Record::Kernel(kernel) => {
                 self.chains.take(open.number, process.pid, kernel, &open.binaries);
                 let object = kernel.code_object.and_then(|id| open.objects.get(&id)).cloned();
@@ -175,7 +172,7 @@ impl WhyBuilder {
                 let (call, stream) = (gemm.call.clone(), gemm.stream.map(u32::from));
                 let problem = GemmProblem::from((**gemm).clone());
                 let asked = Gemm { library, function, problem, leading, product, settings, workspace: None };
-                self.product(open, &call, asked, alignments, stream, None);
+                self.product(open, &call, asked, alignments, stream);
             }
             Record::Matmul(matmul) => {
                 let mut matmul = (**matmul).clone();
@@ -192,7 +189,9 @@ impl WhyBuilder {
                 let problem = GemmProblem::from(matmul);
                 let settings = Vec::new();
                 let asked = Gemm { library, function, problem, leading, product: None, settings, workspace };
-                self.product(open, &call, asked, alignments, stream, heuristic);
+                if let Some(decision) = self.product(open, &call, asked, alignments, stream) {
+                    self.decisions.0.get_mut(decision).1.count_heuristic(heuristic);
+                }
             }
             Record::Conv(conv) => self.conv(open, conv),
             Record::Blas(blas) => {
@@ -259,6 +258,7 @@ impl WhyBuilder {
         }
     }
 
+    /// Counts a GEMM; returns the number of its decision, unless the call only asked for a size.
     fn product(
         &mut self,
         open: &mut Open,
@@ -266,13 +266,14 @@ impl WhyBuilder {
         asked: Gemm,
         alignments: [u32; 4],
         stream: Option<u32>,
-        heuristic: Option<Heuristic>,
-    ) {
+    ) -> Option<usize> {
         let mut inside = open.nesting.take(call);
         if is_query(&asked.library, call) {
             open.nesting.hand_up(call, &inside, None);
-            return;
+            return None;
         }
+        let handed_to: Vec<String> =
+            inside.products.iter().filter_map(|(at, _)| self.function(*at)).collect();
         let function = asked.function.clone();
         self.name_caller(&inside, &function);
         let key = Key {
@@ -286,12 +287,20 @@ impl WhyBuilder {
             *known = if *known == 0 || new == 0 { new.max(*known) } else { new.min(*known) };
         }
         seen.handed_on += u64::from(inside.gemms > 0);
-        seen.answers_differ |= seen.calls > 0 && seen.heuristic != heuristic;
-        seen.heuristic = heuristic;
+        seen.handed_to.extend(handed_to);
         count(seen, &inside, stream);
         inside.gemms = 1;
         inside.add_product(number, 1);
         open.nesting.hand_up(call, &inside, None);
+        Some(number)
+    }
+
+    /// The function of a decision about a GEMM.
+    fn function(&self, decision: usize) -> Option<String> {
+        match &self.decisions.all().get(decision)?.0.asked {
+            Asked::Gemm(gemm) => Some(gemm.function.clone()),
+            _ => None,
+        }
     }
 
     fn conv(&mut self, open: &mut Open, conv: &Conv) {

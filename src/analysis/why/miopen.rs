@@ -105,8 +105,7 @@ fn possible(search: &Search) -> Link {
 
 /// Whether the results were measured in this run.
 fn databases(search: &Search, process: &Process) -> Link {
-    let limits = process.limits.as_deref();
-    match (search.action.as_str(), search.launched, limits) {
+    match (search.action.as_str(), search.launched, process.limits()) {
         ("get_solution", ..) => Link::new(
             "decided",
             Evidence::Unresolved,

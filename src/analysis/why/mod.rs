@@ -7,9 +7,11 @@
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
 //! `callers` (who launched a kernel first), `catalogs` (what was read), `seen` (what was requested
-//! and launched), `gather` (records to that), `rules` (statements with their premises), `tensile`,
-//! `hipblaslt`, `miopen`, `ggml` (one library's chain each), `explain`.
+//! and launched), `gather` (records to that), `rules` (statements with their premises),
+//! `backend` (rocBLAS or hipBLASLt), `tensile`, `hipblaslt`, `miopen`, `ggml` (one library's chain
+//! each), `explain`.
 
+mod backend;
 mod callers;
 mod catalogs;
 mod environment;
@@ -26,7 +28,7 @@ mod tensile;
 mod tests;
 
 pub use callers::{BinaryFile, Functions};
-pub use catalogs::{CatalogFolder, FoundProblem, OnDisk, Wanted, WantedProblem};
+pub use catalogs::{CatalogFolder, FoundProblem, LibraryText, OnDisk, Wanted, WantedProblem};
 pub use environment::{STEERING_VARIABLES, VariableRow, variables};
 
 pub use gather::WhyBuilder;

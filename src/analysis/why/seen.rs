@@ -1,7 +1,7 @@
 //! What was requested and what was launched for it: the decisions of a trace before they are
 //! explained.
 
-use crate::{gemms::GemmProblem, nesting::Launches};
+use crate::{gemms::GemmProblem, nesting::Launches, units::counted};
 use rocshim_catalog::Product;
 use rocshim_trace::{
     Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Tensor, Word, ggml::Columns,
@@ -138,13 +138,18 @@ pub(super) struct Seen {
     pub(super) launches: BTreeMap<usize, (u64, u64)>,
     /// Calls that made a GEMM by another library's function.
     pub(super) handed_on: u64,
-    /// What the heuristic returned for this problem before.
-    pub(super) heuristic: Option<Heuristic>,
+    /// Those functions.
+    pub(super) handed_to: BTreeSet<String>,
+    /// What the heuristic last returned for this problem before each call, with the calls: distinct
+    /// answers, the first eight.
+    pub(super) heuristics: Vec<(Option<Heuristic>, u64)>,
+    /// Calls with other answers than those.
+    pub(super) other_heuristics: u64,
     /// What a find or a question of immediate mode returned for this problem before.
     pub(super) search: Option<Search>,
     /// The least workspace that a call was given, bytes; of MIOpen alone.
     pub(super) workspace: Option<u64>,
-    /// The heuristic or the search was not the same for all calls.
+    /// The search was not the same for all calls.
     pub(super) answers_differ: bool,
     /// Columns of ggml's products, with launches.
     pub(super) columns: BTreeMap<(u64, u64), u64>,
@@ -202,8 +207,10 @@ pub(super) struct Process {
     pub(super) objects: Vec<CodeObject>,
     /// Targets of its devices as HIP named them.
     pub(super) devices: BTreeSet<String>,
-    /// Events were lost, or the trace has no end.
-    pub(super) limits: Option<String>,
+    /// Events that were lost.
+    pub(super) lost: u64,
+    /// Other reasons why not all that it did is in the trace: damaged lines, no end.
+    pub(super) limits: Vec<String>,
 }
 
 impl Kernel {
@@ -229,6 +236,13 @@ pub(super) fn short(name: &str) -> String {
 }
 
 impl Process {
+    /// Why not all that it did is in the trace.
+    pub(super) fn limits(&self) -> Option<String> {
+        let lost = (self.lost > 0).then(|| format!("{} were lost", counted(self.lost, "event")));
+        let all: Vec<String> = lost.into_iter().chain(self.limits.iter().cloned()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
     /// The library that begins with `name`.
     pub(super) fn library(&self, name: &str) -> Option<&Library> {
         self.libraries.iter().find(|library| rocshim_trace::is_library(&library.path, name))
@@ -255,6 +269,18 @@ impl Heuristic {
 }
 
 impl Seen {
+    /// Adds a call of hipBLASLt by what the heuristic had returned before.
+    pub(super) fn count_heuristic(&mut self, heuristic: Option<Heuristic>) {
+        const KEPT: usize = 8;
+        if let Some((_, calls)) = self.heuristics.iter_mut().find(|(known, _)| *known == heuristic) {
+            *calls += 1;
+        } else if self.heuristics.len() < KEPT {
+            self.heuristics.push((heuristic, 1));
+        } else {
+            self.other_heuristics += 1;
+        }
+    }
+
     pub(super) fn launched(&mut self, kernel: usize, launches: Launches) {
         let (ran, failed) = self.launches.entry(kernel).or_default();
         *ran += launches.launches + launches.captured;

@@ -34,8 +34,8 @@ struct Looked {
 pub(super) fn explain(gemm: &Gemm, links: &mut Vec<Link>, changes: &mut Vec<Change>) {
     let fallback = of_fallback(&gemm.kernels);
     let Some(read) = gemm.catalog else {
-        let why =
-            "no code object of rocBLAS's folder was seen being loaded, so that its catalog is not known";
+        let why = "rocBLAS's catalog was not read: the trace does not name its folder, because no code object that was \
+                   loaded is known as a file of it; record again where the process's folder can be read";
         links.push(Link::new("possible", Evidence::Unresolved, why));
         links.push(without_catalog(fallback));
         return;
@@ -44,7 +44,10 @@ pub(super) fn explain(gemm: &Gemm, links: &mut Vec<Link>, changes: &mut Vec<Chan
     let catalog = match &read.folder.catalog {
         Ok(catalog) => catalog,
         Err(unread) => {
-            let text = format!("the catalog {unread}");
+            let text = format!(
+                "rocBLAS's catalog was not read: it {unread}; run `rocshim why` on the traced machine, or name the root \
+                 folder that the process had with --process-root DIR"
+            );
             links.push(Link::new("possible", Evidence::Unresolved, text).from(file));
             links.push(without_catalog(fallback));
             return;
@@ -67,10 +70,12 @@ pub(super) fn explain(gemm: &Gemm, links: &mut Vec<Link>, changes: &mut Vec<Chan
 fn without_catalog(fallback: Option<bool>) -> Link {
     let text = match fallback {
         Some(true) => {
-            "a kernel of a fallback file; why not a native one, the catalog says, which was not read"
+            "fallback: the kernel is of a fallback file; whether native ones exist is not known without the catalog"
         }
-        Some(false) => "a kernel of a native file; which others fit, the catalog says, which was not read",
-        None => "its catalog was not read",
+        Some(false) => {
+            "native: the kernel is of a native file; which others fit is not known without the catalog"
+        }
+        None => "the kernel's file is not known, and the catalog was not read",
     };
     Link::new("decided", Evidence::Unresolved, text)
 }

@@ -34,6 +34,17 @@ fn link<'a>(decision: &'a Decision, step: &str) -> Vec<(Evidence, &'a str)> {
     links.map(|link| (link.evidence, link.text.as_str())).collect()
 }
 
+/// The same with `variables` in the environment, and what was found in librocblas.so.
+fn why_with(variables: &str, lines: &str, has_text: Option<bool>) -> Why {
+    let mut builder = WhyBuilder::default();
+    let header = HEADER.replace(r#""MIOPEN_DEBUG_CONV_GEMM":"0""#, variables);
+    let text = format!("{header}{lines}{FOOTER}");
+    let reading = rocshim_reader::read_bytes(text.as_bytes(), Path::new("t.ndjson"), &mut builder).unwrap();
+    builder.end_file(reading);
+    let texts = builder.texts().into_iter().map(|wanted| (wanted, has_text)).collect();
+    builder.finish(&OnDisk { texts, ..OnDisk::default() })
+}
+
 /// A GEMM of half, asked for through hipBLAS, that launched `kernel` of `file`.
 fn gemm(file: &str, fallback: bool, kernel: &str, status: i32) -> String {
     let matrix = r#"{"ptr":"0x1010","type":"f16_r","ld":64}"#;
@@ -119,7 +130,9 @@ fn a_native_gemm_has_who_asked_what_fits_and_the_size_that_decided() {
     assert_eq!(link(inner, "decided"), [(Evidence::Inferred, decided)]);
     let decided = link(outer, "decided");
     assert!(
-        decided[0].1.starts_with("hipblasGemmEx made the GEMM by a call of another function"),
+        decided[0]
+            .1
+            .starts_with("hipblasGemmEx made the GEMM by a call of rocblas_gemm_ex, which has a decision"),
         "{decided:?}"
     );
 }
@@ -144,7 +157,8 @@ fn fallback_is_confirmed_by_the_processs_own_catalog_alone() {
     assert_eq!(decided(|read| read.content = Some(false)), Evidence::Unresolved);
     assert_eq!(decided(|read| read.loaded = false), Evidence::Unresolved);
     let unread = why(&lines, |_| None);
-    let text = "a kernel of a fallback file; why not a native one, the catalog says, which was not read";
+    let text = "fallback: the kernel is of a fallback file; whether native ones exist is not known without the \
+                catalog";
     assert_eq!(link(&unread.decisions[0], "decided"), [(Evidence::Unresolved, text)]);
 }
 
@@ -229,8 +243,55 @@ fn hipblaslt_has_what_was_asked_what_returned_and_what_ran() {
         link(decision, "decided")[0].1.to_owned()
     };
     assert_eq!(decided(5), "the program took the first result, 5, with 128 bytes of workspace");
-    assert_eq!(decided(9), "the program took result 2 of those returned, 9");
+    assert_eq!(decided(9), "the program took result 2 of those returned, 9, with 128 bytes of workspace");
     assert_eq!(decided(1), "the program took 1, which the last heuristic in the trace did not return");
+}
+
+#[test]
+fn rocblas_goes_to_hipblaslt_by_its_variable_or_the_target() {
+    let problem = r#""trans_a":"T","trans_b":"N","m":64,"n":16,"k":64,"batch":1,"compute":"32f""#;
+    let matrix = r#"{"ptr":"0x1010","type":"f16_r","ld":64}"#;
+    let handed_on = format!(
+        r#"{{"type":"matmul","tid":7,"id":2,"parent":1,"t":20,"dur":1,"hook":3,"handle":"0x1",{problem},"algo":5,"workspace":128}}
+{{"type":"gemm","tid":7,"id":1,"t":15,"dur":9,"hook":1,"form":"plain","handle":"0x1",{problem},"a":{matrix},"b":{matrix},"c":{matrix},"d":{matrix},"alpha":"0x1","beta":"0x1","algo":"standard","solution":0}}
+"#
+    );
+    let said = |variables: &str| {
+        let why = why_with(variables, &handed_on, None);
+        let of = |title: &str, step: &str| -> Vec<(Evidence, String)> {
+            let decision = why.decisions.iter().find(|decision| decision.title.ends_with(title)).unwrap();
+            link(decision, step).into_iter().map(|(class, text)| (class, text.to_owned())).collect()
+        };
+        (of(" rocblas_gemm_ex", "decided"), of(" hipblasLtMatmul", "asked by")[1].clone())
+    };
+    let (outer, inner) = said(r#""ROCBLAS_USE_HIPBLASLT":"1""#);
+    let handed =
+        "rocblas_gemm_ex made the GEMM by a call of hipblasLtMatmul, which has a decision of its own";
+    let tries = "rocBLAS tries hipBLASLt first: ROCBLAS_USE_HIPBLASLT=1";
+    assert_eq!(outer, [(CONFIRMED, handed.to_owned()), (Evidence::Inferred, tries.to_owned())]);
+    let by = "rocBLAS, in 1 of 1 calls, because ROCBLAS_USE_HIPBLASLT=1";
+    assert_eq!(inner, (Evidence::Inferred, by.to_owned()));
+    // On gfx1100 it would not by itself: that it did is not explained.
+    let (outer, inner) = said("");
+    assert_eq!(outer.len(), 1);
+    assert_eq!(inner.0, Evidence::Unresolved);
+
+    let own = gemm("HH_gfx1100.co", false, "Cijk_10", 0);
+    let kept = |variables: &str, has: Option<bool>| {
+        let why = why_with(variables, &own, has);
+        let decided = link(&why.decisions[0], "decided");
+        decided.get(1).map(|(class, text)| (*class, text.to_string()))
+    };
+    let (class, text) = kept(r#""ROCBLAS_USE_HIPBLASLT":"1""#, Some(false)).unwrap();
+    assert_eq!(class, Evidence::Inferred);
+    assert!(text.starts_with("not hipBLASLt: this rocBLAS is built without it"), "{text}");
+    for has in [Some(true), None] {
+        let (class, _) = kept(r#""ROCBLAS_USE_HIPBLASLT":"1""#, has).unwrap();
+        assert_eq!(class, Evidence::Unresolved);
+        let never = kept(r#""ROCBLAS_USE_HIPBLASLT":"0""#, has);
+        assert_eq!(never, Some((Evidence::Inferred, "not hipBLASLt: ROCBLAS_USE_HIPBLASLT=0".into())));
+    }
+    assert_eq!(kept("", Some(true)), None);
 }
 
 #[test]
@@ -280,6 +341,23 @@ fn a_convolution_has_its_search_and_the_variables_that_were_set() {
     );
     let set: Vec<_> = why.environment.iter().flat_map(|set| set.values.clone()).collect();
     assert_eq!(set, ["MIOPEN_DEBUG_CONV_GEMM=0"]);
+}
+
+#[test]
+fn lost_events_and_a_missing_end_limit_what_was_asked_before() {
+    let problem = r#""trans_a":"T","trans_b":"N","m":64,"n":16,"k":64,"batch":1,"compute":"32f""#;
+    let lines = format!(
+        r#"{{"type":"blas","tid":7,"id":1,"t":10,"dur":1,"hook":4,"action":"heuristic",{problem},"requested":2,"returned":2,"solutions":[5,9],"needs":64}}
+{{"type":"gap","tid":7,"t":12,"dur":3,"lost":4,"reason":"full"}}
+{{"type":"matmul","tid":7,"id":9,"t":20,"dur":1,"hook":3,"handle":"0x1",{problem},"algo":5,"workspace":128}}
+"#
+    );
+    let lossy = why(&lines, |_| None);
+    assert_eq!(link(&lossy.decisions[0], "decided")[0].0, Evidence::Limited);
+    let note = "limited: process 7: 4 events were lost; a decision may be missing or have fewer calls";
+    assert_eq!(lossy.notes, [note]);
+    let damaged = why(&format!("{lines}nonsense\n"), |_| None);
+    assert!(damaged.notes[0].contains("; 1 line is no record and was passed over: line 14; "), "{damaged:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use rocshim_analysis::{
     CatalogFolder, FoundProblem, OnDisk, WantedCatalog, WantedProblem, Why, WhyBuilder, steering_variables,
 };
-use rocshim_catalog::{FindDatabase, Folder, functions, has_content};
+use rocshim_catalog::{FindDatabase, Folder, functions, has_content, has_text};
 use rocshim_reader as reader;
 use rocshim_report as report;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,12 @@ fn why_of(trace: &Path, root: Option<&Path>) -> Result<Why> {
     let functions = functions.collect();
     let problems = builder.problems().into_iter().map(|wanted| (wanted.clone(), look_up(&wanted, root)));
     let problems = problems.collect();
-    Ok(builder.finish(&OnDisk { catalogs, functions, problems }))
+    let texts = builder.texts().into_iter().map(|wanted| {
+        let has = has_text(&place(&wanted.path, root), &wanted.build_id, wanted.text);
+        (wanted, has)
+    });
+    let texts = texts.collect();
+    Ok(builder.finish(&OnDisk { catalogs, functions, problems, texts }))
 }
 
 /// Looks a convolution up in MIOpen's find databases.
