@@ -251,7 +251,9 @@ struct RingProcess {
 impl RingProcess {
     /// True when the file that it was writing was deleted by hand, or moved away.
     fn is_deleted(&self) -> bool {
-        self.has_begun && matches!(self.trace.try_exists(), Ok(false))
+        // A link in its place is not followed: it is refused where the trace is to be finished.
+        let found = std::fs::symlink_metadata(&self.trace);
+        self.has_begun && found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 }
 
