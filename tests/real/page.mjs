@@ -97,7 +97,7 @@ async function controls(page) {
     page.evaluate(() => [...document.querySelectorAll('[data-figure="gemm_map-figure"] .legendtext')].map((text) => text.textContent));
   if (await page.locator('[data-figure="gemm_map-figure"]').count()) {
     const before = await colours();
-    await page.locator('#gemm_map-figure button', { hasText: "Function" }).click();
+    await page.locator('#gemm_map-figure button[data-view]', { hasText: "Function" }).click();
     found.colours = [before, await colours()];
   }
   const light = await ground(page);
